@@ -1,0 +1,85 @@
+import { type ContextValues, createContextKey } from "@connectrpc/connect";
+import type { Knex } from "knex";
+import type { CupoError } from "./errors.js";
+
+/** The authenticated service principal (specification section 5), as its access token describes it. */
+export interface Principal {
+  /** Issuer and client together: who the caller is, for idempotency, rate limits, audit and logs. */
+  readonly id: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Lower-case UUID. Everything the call reads or writes belongs to this tenant. */
+  readonly tenantId: string;
+  readonly organizationId: string | undefined;
+  readonly companyId: string | undefined;
+  readonly scopes: ReadonlySet<string>;
+}
+
+/** One thing a call did to one resource; becomes one row of the audit trail in the same commit. */
+export interface Effect {
+  /** The resource's type name, as in the proto: `Patient`. */
+  readonly resourceType: string;
+  readonly resourceId: string;
+  readonly action: "CREATE" | "UPDATE" | "DELETE";
+  /** The version the resource has after the effect, where it has versions. */
+  readonly version?: number;
+}
+
+/** A statement built by Knex, compiled and run by a {@link Transaction}. */
+export type Statement = Knex.QueryBuilder | Knex.Raw;
+
+/**
+ * The database transaction of a call, already bound to its tenant. Statements are sent in the order of the calls and
+ * without waiting for the answers of earlier ones, so that those started together share a round trip.
+ */
+export interface Transaction {
+  /** Runs a statement and gives its rows. Rejects with what the driver rejected, translated when the call ends. */
+  rows<Row extends object>(statement: Statement): Promise<Row[]>;
+  /** Sends a statement whose outcome the answer does not depend on. A failure of it fails the commit. */
+  send(statement: Statement): void;
+}
+
+/** What travels with a call from the first header to the log line, the same on every transport. */
+export interface Call {
+  /** UUID: the caller's X-Correlation-Id, or a generated one. */
+  readonly correlationId: string;
+  /** What is wrong with the headers that were read before authentication; reported once their turn comes. */
+  readonly headerError: CupoError | undefined;
+  readonly startedAt: number;
+  /** Full name of the RPC, once it is known: `cupo.access.v1.PatientService/RegisterPatient`. */
+  operation?: string;
+  /** The code of the Problem that the call ended with, if any. */
+  problemCode?: string;
+  principal?: Principal;
+  transaction?: Transaction;
+  replayed?: boolean;
+  readonly effects: Effect[];
+}
+
+const callKey = createContextKey<Call | undefined>(undefined, { description: "cupo.call" });
+
+/** Puts the call where interceptors and services find it. */
+export function setCall(values: ContextValues, call: Call): void {
+  values.set(callKey, call);
+}
+
+/** The call that travels in these context values. Throws where the transport put none: a fault of the composition. */
+export function callOf(values: ContextValues): Call {
+  const call = values.get(callKey);
+  if (call === undefined) throw new Error("no call in the context values");
+  return call;
+}
+
+/** The principal of a call that passed authentication. */
+export function principalOf(values: ContextValues): Principal {
+  const { principal } = callOf(values);
+  if (principal === undefined) throw new Error("the call is not authenticated");
+  return principal;
+}
+
+/** The open transaction of a call that passed the idempotency stage. */
+export function transactionOf(values: ContextValues): Transaction {
+  const { transaction } = callOf(values);
+  if (transaction === undefined) throw new Error("the call has no transaction");
+  return transaction;
+}

@@ -1,0 +1,134 @@
+import { Code } from "@connectrpc/connect";
+
+/**
+ * Every error that a caller can receive: the code of the Problem (specification section 7), the HTTP status, the last
+ * segment of the problem type URI, the title, and the Connect/gRPC code. The one place where they are joined.
+ */
+export const errorTable = {
+  INVALID_REQUEST: entry(400, "invalid-request", "Invalid request", Code.InvalidArgument),
+  INVALID_ACCESS_TOKEN: entry(401, "unauthorized", "Invalid access token", Code.Unauthenticated),
+  INSUFFICIENT_SCOPE: entry(403, "forbidden", "Insufficient scope", Code.PermissionDenied),
+  RESOURCE_NOT_FOUND: entry(404, "not-found", "Resource not found", Code.NotFound),
+  METHOD_NOT_ALLOWED: entry(405, "method-not-allowed", "Method not allowed", Code.Unimplemented),
+  REQUEST_TIMEOUT: entry(408, "request-timeout", "Request timeout", Code.DeadlineExceeded),
+  CONCURRENT_MODIFICATION: entry(409, "conflict", "Conflict", Code.Aborted),
+  OPTION_EXPIRED: entry(410, "option-expired", "Option expired", Code.FailedPrecondition),
+  VALIDATION_FAILED: entry(422, "validation", "Validation failed", Code.InvalidArgument),
+  RATE_LIMIT_EXCEEDED: entry(429, "rate-limit", "Rate limit exceeded", Code.ResourceExhausted),
+  HEADERS_TOO_LARGE: entry(431, "headers-too-large", "Headers too large", Code.ResourceExhausted),
+  INTERNAL_ERROR: entry(500, "internal-error", "Internal error", Code.Internal),
+  SERVICE_UNAVAILABLE: entry(503, "service-unavailable", "Service unavailable", Code.Unavailable),
+} as const;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/**
+ * The codes of field-level errors: of a body that breaks a rule (422), of a parameter that cannot be read (400) and, the
+ * last group, of a conflict (409), where the one item says which conflict it is.
+ */
+export type FieldErrorCode =
+  | "REQUIRED"
+  | "UNKNOWN_FIELD"
+  | "INVALID_TYPE"
+  | "INVALID_VALUE"
+  | "INVALID_FORMAT"
+  | "INVALID_UUID"
+  | "INVALID_EMAIL"
+  | "INVALID_DATE"
+  | "INVALID_DATE_TIME"
+  | "INVALID_TIME"
+  | "TOO_SHORT"
+  | "TOO_LONG"
+  | "TOO_FEW"
+  | "TOO_MANY"
+  | "OUT_OF_RANGE"
+  | "DUPLICATE"
+  | "INVALID_RANGE"
+  | "INVALID_CAPACITY"
+  | "RULE_OVERLAP"
+  | "NOT_FOUND"
+  | "INVALID_OPTION"
+  | "CONTAINS_DIAGNOSIS"
+  | "CONTAINS_CREDENTIAL"
+  | "CONTAINS_FINANCIAL_DATA"
+  | "STALE_VERSION"
+  | "IDEMPOTENCY_KEY_REUSED"
+  | "IDEMPOTENCY_IN_PROGRESS"
+  | "STATE_NOT_ALLOWED"
+  | "SAME_SLOT"
+  | "PATIENT_NOT_ACTIVE"
+  | "SLOT_OCCUPIED"
+  | "CAPACITY_EXHAUSTED"
+  | "PATIENT_OVERLAP";
+
+/** One field-level error. `field` is a JSON path (`practitionerIds[2]`) or a header's name; `message` holds no input. */
+export interface FieldError {
+  readonly code: FieldErrorCode;
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What a {@link CupoError} carries beside its code. */
+export interface CupoErrorInit {
+  /** A sentence that is safe to show: no personal data, no secret, nothing the caller sent. */
+  readonly detail?: string;
+  readonly errors?: readonly FieldError[];
+  /** Response headers that belong to the error, such as Retry-After (RFC 9110) or WWW-Authenticate (RFC 6750). */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the log only, never for the caller. */
+  readonly cause?: unknown;
+}
+
+/** The only error that a stage or a service throws on purpose; whatever else is thrown is an INTERNAL_ERROR. */
+export class CupoError extends Error {
+  override readonly name = "CupoError";
+  readonly detail: string | undefined;
+  readonly errors: readonly FieldError[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    readonly code: ErrorCode,
+    init: CupoErrorInit = {},
+  ) {
+    super(code, { cause: init.cause });
+    this.detail = init.detail;
+    this.errors = init.errors ?? [];
+    this.headers = init.headers ?? {};
+  }
+}
+
+/** 400: a header, a path or a body that cannot be read as a request at all. */
+export function invalidRequest(detail: string, errors: readonly FieldError[] = []): CupoError {
+  return new CupoError("INVALID_REQUEST", { detail, errors });
+}
+
+/** 404: the resource does not exist, or the principal may not see it; the two are not told apart. */
+export function notFound(detail: string, errors: readonly FieldError[] = []): CupoError {
+  return new CupoError("RESOURCE_NOT_FOUND", { detail, errors });
+}
+
+/** 409: exactly one item says which conflict it is. */
+export function conflict(error: FieldError, headers: Readonly<Record<string, string>> = {}): CupoError {
+  return new CupoError("CONCURRENT_MODIFICATION", { detail: error.message, errors: [error], headers });
+}
+
+/** 422: a request that was read but breaks rules; `errors` names every one of them. */
+export function validationFailed(errors: readonly FieldError[]): CupoError {
+  return new CupoError("VALIDATION_FAILED", {
+    detail: "The request breaks at least one rule of the contract; see errors.",
+    errors,
+  });
+}
+
+/** 503: a dependency is away; `retryAfterSeconds` is when another try makes sense. */
+export function serviceUnavailable(retryAfterSeconds: number, cause?: unknown): CupoError {
+  return new CupoError("SERVICE_UNAVAILABLE", {
+    detail: "The service cannot reach its database at the moment. Retry with the same Idempotency-Key.",
+    headers: { "Retry-After": String(retryAfterSeconds) },
+    cause,
+  });
+}
+
+function entry(status: number, slug: string, title: string, connectCode: Code) {
+  return { status, slug, title, connectCode };
+}
