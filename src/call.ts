@@ -1,6 +1,5 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Knex } from "knex";
-import type { CupoError } from "./errors.js";
 
 /** The authenticated service principal (specification section 5), as its access token describes it. */
 export interface Principal {
@@ -39,21 +38,30 @@ export interface Transaction {
   send(statement: Statement): void;
 }
 
-/** What travels with a call from the first header to the log line, the same on every transport. */
+/** The request headers that the stages judge, each as often as it was sent. */
+export interface CallHeaders {
+  readonly authorization: readonly string[];
+  readonly idempotencyKey: readonly string[];
+  readonly correlationId: readonly string[];
+}
+
+/** What travels with a call from its first header to its log line, the same on every transport. */
 export interface Call {
-  /** UUID: the caller's X-Correlation-Id, or a generated one. */
+  /** UUID: the caller's X-Correlation-Id as sent, or a generated one. */
   readonly correlationId: string;
-  /** What is wrong with the headers that were read before authentication; reported once their turn comes. */
-  readonly headerError: CupoError | undefined;
+  readonly headers: CallHeaders;
+  /** Milliseconds of a monotonic clock. */
   readonly startedAt: number;
+  /** Response headers that the stages add, to successes and errors alike. */
+  readonly responseHeaders: Record<string, string>;
+  /** What the call has done so far; cleared when its transaction starts again. */
+  readonly effects: Effect[];
   /** Full name of the RPC, once it is known: `cupo.access.v1.PatientService/RegisterPatient`. */
   operation?: string;
-  /** The code of the Problem that the call ended with, if any. */
+  /** The code of the Problem that the call ended with, if it failed. */
   problemCode?: string;
   principal?: Principal;
   transaction?: Transaction;
-  replayed?: boolean;
-  readonly effects: Effect[];
 }
 
 const callKey = createContextKey<Call | undefined>(undefined, { description: "cupo.call" });

@@ -1,0 +1,42 @@
+import type { Interceptor } from "@connectrpc/connect";
+import { authentication, type TokenVerifier } from "./authentication.js";
+import { authorization } from "./authorization.js";
+import { type IdempotentWork, idempotency } from "./idempotency.js";
+import { type RateLimiter, rateLimit } from "./rate-limit.js";
+import { redaction } from "./redaction.js";
+import { requestHeaders } from "./request-headers.js";
+import { responseHeaders } from "./response-headers.js";
+import { type MessageValidator, validation } from "./validation.js";
+
+/** What the stages need from outside. */
+export interface ChainPorts {
+  readonly verifyToken: TokenVerifier;
+  readonly rateLimiter: RateLimiter;
+  readonly validate: MessageValidator;
+  readonly store: IdempotentWork;
+}
+
+/** The stages of a call, outermost first. */
+export interface Chain {
+  /** Need only the headers: over REST they run before a byte of the body is read. */
+  readonly onHeaders: readonly Interceptor[];
+  /** Need the request message. */
+  readonly onMessage: readonly Interceptor[];
+}
+
+/**
+ * The one statement of the order in which a call is judged, the same on every transport: who it is, how often, whether
+ * it may, whether its headers and its message are right, whether it was done before. docs/lifecycle.md draws it.
+ */
+export function createChain({ verifyToken, rateLimiter, validate, store }: ChainPorts): Chain {
+  return {
+    onHeaders: [
+      responseHeaders(),
+      authentication(verifyToken),
+      rateLimit(rateLimiter),
+      authorization(),
+      requestHeaders(),
+    ],
+    onMessage: [validation(validate), redaction(), idempotency(store)],
+  };
+}

@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
+import { type Call, callOf, type Principal, principalOf } from "../call.js";
+import { conflict } from "../errors.js";
+import { operationName } from "../operation.js";
+
+/** The claim of an idempotency key by one call: which key, and which request it stands for. */
+export interface IdempotencyClaim {
+  readonly tenantId: string;
+  readonly principalId: string;
+  readonly operation: string;
+  /** 1 to 255 visible ASCII characters. */
+  readonly key: string;
+  /** SHA-256 of the request and of what else decides its meaning. */
+  readonly fingerprint: Uint8Array;
+  readonly correlationId: string;
+}
+
+/** How a call that claimed an idempotency key ended. */
+export type Outcome =
+  | { readonly kind: "EXECUTED" }
+  /** A call with the same key and request did the work before; these are the bytes of its response. */
+  | {
+      readonly kind: "REPLAY";
+      readonly response: Uint8Array;
+      /** The earlier call was this one: its commit succeeded, but the connection broke before it was told so. */
+      readonly isOwn: boolean;
+    }
+  /** The key belongs to another request. */
+  | { readonly kind: "REUSED" }
+  /** Another call holds the key and did not end in time. */
+  | { readonly kind: "IN_PROGRESS" };
+
+/**
+ * The store that the stage needs: runs the work in one transaction, `call.transaction`, that commits the claim, all
+ * effects and the result together, or does not run it because the key is taken. A failed call leaves its key free.
+ */
+export interface IdempotentWork {
+  execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
+}
+
+const RETRY_AFTER = { "Retry-After": "1" };
+
+/**
+ * Runs an operation once for each idempotency key of a principal, and gives the first response to every later call with
+ * the same key and request, marked by `Idempotent-Replayed: true` (specification sections 4 and 8).
+ */
+export function idempotency(store: IdempotentWork): Interceptor {
+  return (next) => async (request) => {
+    if (request.stream) return next(request);
+    const call = callOf(request.contextValues);
+    const principal = principalOf(request.contextValues);
+    let executed: UnaryResponse | undefined;
+    const outcome = await store.execute(claimOf(request, call, principal), call, principal, async () => {
+      const response = await next(request);
+      if (response.stream) throw new Error("a unary request was answered by a stream");
+      executed = response;
+      return toBinary(response.method.output, response.message);
+    });
+    return executed !== undefined && outcome.kind === "EXECUTED" ? executed : answerWithout(outcome, request, call);
+  };
+}
+
+function claimOf(request: UnaryRequest, call: Call, principal: Principal): IdempotencyClaim {
+  const operation = operationName(request.method);
+  return {
+    tenantId: principal.tenantId,
+    principalId: principal.id,
+    operation,
+    key: call.headers.idempotencyKey[0] ?? "",
+    fingerprint: fingerprint(operation, principal, request.method.input, request.message),
+    correlationId: call.correlationId,
+  };
+}
+
+function fingerprint(operation: string, principal: Principal, schema: DescMessage, message: Message): Uint8Array {
+  return createHash("sha256")
+    .update(`${operation}\n${principal.organizationId ?? ""}\n${principal.companyId ?? ""}\n`)
+    .update(toBinary(schema, message, { writeUnknownFields: false }))
+    .digest();
+}
+
+function answerWithout(outcome: Outcome, request: UnaryRequest, call: Call): UnaryResponse {
+  if (outcome.kind === "REPLAY") {
+    if (!outcome.isOwn) call.responseHeaders["Idempotent-Replayed"] = "true";
+    return replay(outcome.response, request);
+  }
+  if (outcome.kind === "REUSED") {
+    throw conflict({
+      code: "IDEMPOTENCY_KEY_REUSED",
+      field: "Idempotency-Key",
+      message: "this key was used for another request of the same operation; use a new one",
+    });
+  }
+  throw conflict(
+    {
+      code: "IDEMPOTENCY_IN_PROGRESS",
+      field: "Idempotency-Key",
+      message: "a request with this key is still being worked on; retry with the same key",
+    },
+    RETRY_AFTER,
+  );
+}
+
+function replay(bytes: Uint8Array, { service, method }: UnaryRequest): UnaryResponse {
+  const message = fromBinary(method.output, bytes);
+  return { stream: false, service, method, header: new Headers(), trailer: new Headers(), message };
+}

@@ -1,0 +1,103 @@
+import { create, type DescField, type DescMethod, getOption, type Message } from "@bufbuild/protobuf";
+import { type ReflectList, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
+import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { FieldError } from "../errors.js";
+import { pathFields } from "../operation.js";
+
+/** What there is to normalise in the requests of one method. */
+interface Plan {
+  readonly uuids: readonly DescField[];
+  readonly mask: DescField | undefined;
+  /** The fields that an update mask may name, in the order of the proto. */
+  readonly maskable: readonly DescField[];
+}
+
+const plans = new WeakMap<DescMethod, Plan>();
+
+/**
+ * Brings a request that passed its rules into one form, in place, whatever the transport: UUIDs in lower case, and an
+ * update mask that names the attributes to change, once each and in the order of the proto. A mask that is absent means
+ * every attribute that is set (AIP-134); expected_version is not an attribute. Gives an item for each path that the
+ * request has no such attribute for, and for each attribute that is named but not set, since none can be removed.
+ */
+export function normalizeRequest(method: DescMethod, message: Message): FieldError[] {
+  const plan = planFor(method);
+  if (plan.uuids.length === 0 && plan.mask === undefined) return [];
+  const request = reflect(method.input, message);
+  for (const field of plan.uuids) lowerCase(request, field);
+  return plan.mask === undefined ? [] : normalizeMask(request, plan.mask, plan.maskable);
+}
+
+function planFor(method: DescMethod): Plan {
+  const known = plans.get(method);
+  if (known !== undefined) return known;
+  const plan = planOf(method);
+  plans.set(method, plan);
+  return plan;
+}
+
+function planOf(method: DescMethod): Plan {
+  const { fields } = method.input;
+  const mask = fields.find(isFieldMask);
+  const inPath = pathFields(method);
+  const maskable = fields.filter((f) => f !== mask && f.name !== "expected_version" && !inPath.has(f.name));
+  return { uuids: fields.filter(isUuid), mask, maskable };
+}
+
+function isFieldMask(field: DescField): boolean {
+  return field.fieldKind === "message" && field.message.typeName === FieldMaskSchema.typeName;
+}
+
+function isUuid(field: DescField): boolean {
+  const rules = getOption(field, fieldRules);
+  const items = rules.type.case === "repeated" ? rules.type.value.items : rules;
+  return items !== undefined && hasUuidRule(items);
+}
+
+function hasUuidRule({ type }: FieldRules): boolean {
+  return type.case === "string" && type.value.wellKnown.case === "uuid" && type.value.wellKnown.value;
+}
+
+function lowerCase(request: ReflectMessage, field: DescField): void {
+  if (!request.isSet(field)) return;
+  if (field.fieldKind === "list") {
+    const list: ReflectList = request.get(field);
+    for (let i = 0; i < list.size; i++) list.set(i, String(list.get(i)).toLowerCase());
+  } else {
+    request.set(field, String(request.get(field)).toLowerCase());
+  }
+}
+
+function normalizeMask(request: ReflectMessage, mask: DescField, maskable: readonly DescField[]): FieldError[] {
+  const sent = sentPaths(request, mask);
+  const named =
+    sent === undefined ? maskable.filter((f) => request.isSet(f)) : maskable.filter((f) => sent.has(f.name));
+  const paths = named.map((f) => f.name);
+  request.set(mask, reflect(FieldMaskSchema, create(FieldMaskSchema, { paths })));
+  return [
+    ...unknownPaths(sent ?? new Set(), maskable, mask),
+    ...named.filter((f) => f.fieldKind !== "list" && !request.isSet(f)).map(notSet),
+  ];
+}
+
+function sentPaths(request: ReflectMessage, mask: DescField): Set<string> | undefined {
+  if (!request.isSet(mask)) return undefined;
+  const { message } = request.get(mask) as ReflectMessage;
+  return new Set((message as FieldMask).paths);
+}
+
+function unknownPaths(sent: ReadonlySet<string>, maskable: readonly DescField[], mask: DescField): FieldError[] {
+  const known = new Set(["expected_version", ...maskable.map((f) => f.name)]);
+  if ([...sent].every((path) => known.has(path))) return [];
+  const message = `the mask may name ${maskable.map((f) => f.name).join(", ")}`;
+  return [{ code: "INVALID_VALUE", field: mask.jsonName, message }];
+}
+
+function notSet(field: DescField): FieldError {
+  return {
+    code: "REQUIRED",
+    field: field.jsonName,
+    message: "the update mask names this field, so it must have a value",
+  };
+}

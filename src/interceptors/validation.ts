@@ -1,0 +1,38 @@
+import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
+import type { Interceptor } from "@connectrpc/connect";
+import { type CupoError, type FieldError, invalidRequest, validationFailed } from "../errors.js";
+import { pathFields } from "../operation.js";
+import { normalizeRequest } from "./normalize-request.js";
+
+/** Judges a message by the rules in its proto; one item for each broken rule, in the order of the fields. */
+export type MessageValidator = <D extends DescMessage>(schema: D, message: MessageShape<D>) => readonly FieldError[];
+
+/** Holds a request to the rules of the proto, then brings it into the one form that fingerprints and services see. */
+export function validation(validate: MessageValidator): Interceptor {
+  return (next) => async (request) => {
+    if (request.stream) return next(request);
+    const errors = [
+      ...validate(request.method.input, request.message),
+      ...normalizeRequest(request.method, request.message),
+    ];
+    if (errors.length > 0) throw invalidMessage(request.method, errors);
+    return next(request);
+  };
+}
+
+/**
+ * The error for a message that breaks rules: 400 where a field of the path does, because then the address is wrong and
+ * not the body; 422 with every item otherwise.
+ */
+export function invalidMessage(method: DescMethod, errors: readonly FieldError[]): CupoError {
+  const inPath = jsonNamesOfPathFields(method);
+  const ofPath = errors.filter(({ field }) => inPath.has(field));
+  return ofPath.length > 0
+    ? invalidRequest("A parameter of the path cannot be used; see errors.", ofPath)
+    : validationFailed(errors);
+}
+
+function jsonNamesOfPathFields(method: DescMethod): ReadonlySet<string> {
+  const names = pathFields(method);
+  return new Set(method.input.fields.filter(({ name }) => names.has(name)).map(({ jsonName }) => jsonName));
+}

@@ -1,0 +1,69 @@
+import knex, { type Knex } from "knex";
+import pg from "pg";
+
+/** How the service reaches its database. */
+export interface DatabaseOptions {
+  /**
+   * postgres:// URL. One parameter is the project's own: `prepared_statements=false` switches named prepared
+   * statements off, for connection poolers that cannot carry them.
+   */
+  readonly url: string;
+  /** Connections at most; each open call holds one for as long as its transaction lasts. */
+  readonly maxConnections: number;
+  /** How long a call waits for a free or a new connection before it is answered 503. */
+  readonly acquireTimeoutMs: number;
+  /** After this long without an answer to a statement the connection is given up. Above every limit set in the server. */
+  readonly queryTimeoutMs: number;
+  /** Told of a connection that broke while it was idle; it has left the pool already. */
+  readonly onIdleError: (error: Error) => void;
+}
+
+/** The connection pool, and Knex as the builder of its statements. */
+export interface Database {
+  readonly knex: Knex;
+  readonly pool: pg.Pool;
+  readonly namedStatements: boolean;
+  close(): Promise<void>;
+}
+
+const DATE_OID = 1082;
+
+/**
+ * Opens the pool without connecting yet: a database that is away at start is an unavailable database, not a failed start.
+ * Connections pipeline (several statements share a round trip) and give dates as the text `YYYY-MM-DD`, because a
+ * JavaScript Date would move them into a time zone.
+ */
+export function openDatabase(options: DatabaseOptions): Database {
+  const url = new URL(options.url);
+  const namedStatements = url.searchParams.get("prepared_statements") !== "false";
+  url.searchParams.delete("prepared_statements");
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(DATE_OID, (text: string) => text);
+  const pool = new pg.Pool({
+    connectionString: url.href,
+    application_name: "cupo",
+    pipeline: true,
+    types,
+    max: options.maxConnections,
+    connectionTimeoutMillis: options.acquireTimeoutMs,
+    idleTimeoutMillis: 60_000,
+    maxLifetimeSeconds: 3_600,
+    keepAlive: true,
+    query_timeout: options.queryTimeoutMs,
+  });
+  pool.on("error", options.onIdleError);
+  pool.on("connect", (client) => client.on("error", leaveToStatements));
+  const builder = knex({ client: "pg", connectionPool: pool });
+  return {
+    knex: builder,
+    pool,
+    namedStatements,
+    async close() {
+      await builder.destroy();
+      await pool.end();
+    },
+  };
+}
+
+/** A connection that breaks while a call holds it fails the statements of that call; the event says nothing more. */
+function leaveToStatements(): void {}

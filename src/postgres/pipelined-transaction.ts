@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import type { PoolClient, QueryResult } from "pg";
+import type { Statement, Transaction } from "../call.js";
+
+/** Time limits that every transaction sets for itself, in milliseconds. */
+export interface TransactionLimits {
+  readonly statementTimeoutMs: number;
+  readonly lockTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const statementNames = new Map<string, string>();
+
+/**
+ * A transaction whose statements are sent as soon as they are asked for. BEGIN, the limits and the tenant travel with the
+ * first statement, COMMIT with the last, so a call with one dependency between its statements takes two round trips.
+ *
+ * The tenant is set with SET LOCAL as a literal, after checking that it is a UUID: it is the form that distributed
+ * PostgreSQL hands on to its workers, and it cannot outlive the transaction on a pooled connection.
+ */
+export class PipelinedTransaction implements Transaction {
+  readonly #client: PoolClient;
+  readonly #namedStatements: boolean;
+  readonly #sent: Promise<unknown>[] = [];
+  #failure: unknown;
+
+  constructor(client: PoolClient, tenantId: string, limits: TransactionLimits, namedStatements: boolean) {
+    this.#client = client;
+    this.#namedStatements = namedStatements;
+    if (!UUID.test(tenantId)) throw new Error("the tenant of a transaction is a lower-case UUID");
+    this.#track(client.query(beginText(tenantId, limits)));
+  }
+
+  /** The first failure of a statement; later ones only say that the transaction is aborted. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  async rows<Row extends object>(statement: Statement): Promise<Row[]> {
+    const result = await this.#run(statement);
+    return result.rows as Row[];
+  }
+
+  send(statement: Statement): void {
+    this.#sent.push(this.#run(statement));
+  }
+
+  /**
+   * Sends COMMIT behind everything else and waits for all of it. Rejects where a statement failed, and where the server
+   * answers COMMIT with the tag ROLLBACK, as it does for a transaction that was aborted.
+   */
+  async commit(): Promise<void> {
+    const committed = this.#track(this.#client.query("COMMIT"));
+    await Promise.all([...this.#sent, committed]);
+    const { command } = await committed;
+    if (command !== "COMMIT") throw this.#failure ?? new Error(`COMMIT was answered with ${command}`);
+  }
+
+  async rollback(): Promise<void> {
+    await this.#client.query("ROLLBACK");
+  }
+
+  #run(statement: Statement): Promise<QueryResult> {
+    const { sql, bindings } = statement.toSQL().toNative();
+    const values = bindings as unknown[];
+    const query = this.#namedStatements ? { name: statementName(sql), text: sql, values } : { text: sql, values };
+    return this.#track(this.#client.query(query));
+  }
+
+  #track<T>(sent: Promise<T>): Promise<T> {
+    sent.catch((error: unknown) => {
+      this.#failure ??= error;
+    });
+    return sent;
+  }
+}
+
+function beginText(tenantId: string, limits: TransactionLimits): string {
+  return [
+    "BEGIN",
+    `SET LOCAL cupo.tenant_id = '${tenantId}'`,
+    `SET LOCAL statement_timeout = ${limits.statementTimeoutMs}`,
+    `SET LOCAL lock_timeout = ${limits.lockTimeoutMs}`,
+    `SET LOCAL idle_in_transaction_session_timeout = ${limits.idleTimeoutMs}`,
+  ].join("; ");
+}
+
+function statementName(sql: string): string {
+  const known = statementNames.get(sql);
+  if (known !== undefined) return known;
+  const name = `cupo_${createHash("sha256").update(sql).digest("base64url").slice(0, 22)}`;
+  statementNames.set(sql, name);
+  return name;
+}
