@@ -32,6 +32,8 @@ export type Statement = Knex.QueryBuilder | Knex.Raw;
  * without waiting for the answers of earlier ones, so that those started together share a round trip.
  */
 export interface Transaction {
+  /** The tenant that the transaction is bound to; every statement names it too. */
+  readonly tenantId: string;
   /** Runs a statement and gives its rows. Rejects with what the driver rejected, translated when the call ends. */
   rows<Row extends object>(statement: Statement): Promise<Row[]>;
   /** Sends a statement whose outcome the answer does not depend on. A failure of it fails the commit. */

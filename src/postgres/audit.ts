@@ -1,11 +1,11 @@
-import type { Knex } from "knex";
 import { v7 as uuidv7 } from "uuid";
 import type { Call, Principal, Statement } from "../call.js";
+import { sql } from "./sql.js";
 
 /** The audit rows of everything that a call did, as one statement; undefined where it did nothing. */
-export function appendAudit(knex: Knex, call: Call, principal: Principal): Statement | undefined {
+export function appendAudit(call: Call, principal: Principal): Statement | undefined {
   if (call.effects.length === 0) return undefined;
-  return knex("audit_events").insert(
+  return sql("audit_events").insert(
     call.effects.map((effect) => ({
       tenant_id: principal.tenantId,
       id: uuidv7(),

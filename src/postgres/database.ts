@@ -1,5 +1,4 @@
-import knex, { type Knex } from "knex";
-import pg from "pg";
+import { Pool, TypeOverrides } from "pg";
 
 /** How the service reaches its database. */
 export interface DatabaseOptions {
@@ -18,10 +17,9 @@ export interface DatabaseOptions {
   readonly onIdleError: (error: Error) => void;
 }
 
-/** The connection pool, and Knex as the builder of its statements. */
+/** The connection pool of the process. */
 export interface Database {
-  readonly knex: Knex;
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   readonly namedStatements: boolean;
   close(): Promise<void>;
 }
@@ -37,9 +35,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   const url = new URL(options.url);
   const namedStatements = url.searchParams.get("prepared_statements") !== "false";
   url.searchParams.delete("prepared_statements");
-  const types = new pg.TypeOverrides();
+  const types = new TypeOverrides();
   types.setTypeParser(DATE_OID, (text: string) => text);
-  const pool = new pg.Pool({
+  const pool = new Pool({
     connectionString: url.href,
     application_name: "cupo",
     pipeline: true,
@@ -53,16 +51,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   pool.on("error", options.onIdleError);
   pool.on("connect", (client) => client.on("error", leaveToStatements));
-  const builder = knex({ client: "pg", connectionPool: pool });
-  return {
-    knex: builder,
-    pool,
-    namedStatements,
-    async close() {
-      await builder.destroy();
-      await pool.end();
-    },
-  };
+  return { pool, namedStatements, close: () => pool.end() };
 }
 
 /** A connection that breaks while a call holds it fails the statements of that call; the event says nothing more. */

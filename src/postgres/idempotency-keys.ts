@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Knex } from "knex";
 import type { Statement } from "../call.js";
 import type { IdempotencyClaim } from "../interceptors/idempotency.js";
+import { sql } from "./sql.js";
 
 /** A stored result. */
 export interface StoredResult {
@@ -14,8 +14,8 @@ export interface StoredResult {
  * Claims the key, or fails with a unique violation where it is taken, which aborts the transaction and with it every
  * statement that was sent behind the claim. A claim that another open transaction holds is waited for.
  */
-export function claimKey(knex: Knex, claim: IdempotencyClaim): Statement {
-  return knex("idempotency_keys").insert({
+export function claimKey(claim: IdempotencyClaim): Statement {
+  return sql("idempotency_keys").insert({
     tenant_id: claim.tenantId,
     key_hash: keyHash(claim),
     operation: claim.operation,
@@ -25,25 +25,25 @@ export function claimKey(knex: Knex, claim: IdempotencyClaim): Statement {
 }
 
 /** Completes the claim with the bytes of the response, in the transaction that made it. */
-export function storeResult(knex: Knex, claim: IdempotencyClaim, response: Uint8Array): Statement {
-  return knex("idempotency_keys")
+export function storeResult(claim: IdempotencyClaim, response: Uint8Array): Statement {
+  return sql("idempotency_keys")
     .where({ tenant_id: claim.tenantId, key_hash: keyHash(claim) })
     .update({ response });
 }
 
 /** The committed result of a key, if there is one. */
-export function findResult(knex: Knex, claim: IdempotencyClaim): Statement {
-  return knex("idempotency_keys")
+export function findResult(claim: IdempotencyClaim): Statement {
+  return sql("idempotency_keys")
     .where({ tenant_id: claim.tenantId, key_hash: keyHash(claim) })
     .select("fingerprint", "correlation_id", "response");
 }
 
 /** Deletes at most `limit` keys of any tenant that are past their retention; run where cupo.purge is on. */
-export function purgeKeys(knex: Knex, limit: number): Statement {
-  return knex.raw(
+export function purgeKeys(limit: number): Statement {
+  return sql.raw(
     `DELETE FROM idempotency_keys WHERE (tenant_id, key_hash) IN (
        SELECT tenant_id, key_hash FROM idempotency_keys
-       WHERE created_at < now() - interval '72 hours' ORDER BY created_at LIMIT ? FOR UPDATE SKIP LOCKED)`,
+       WHERE created_at < now() - interval '72 hours' ORDER BY created_at LIMIT ?)`,
     [limit],
   );
 }

@@ -45,7 +45,7 @@ class SqlMigrations implements Knex.MigrationSource<string> {
 
   async getMigrations(): Promise<string[]> {
     const names = await readdir(FOLDER);
-    return names.filter((name) => name.endsWith(".sql")).sort();
+    return names.filter((name) => name.endsWith(".sql")).toSorted();
   }
 
   getMigrationName(name: string): string {

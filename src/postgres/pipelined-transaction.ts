@@ -25,7 +25,12 @@ export class PipelinedTransaction implements Transaction {
   readonly #sent: Promise<unknown>[] = [];
   #failure: unknown;
 
-  constructor(client: PoolClient, tenantId: string, limits: TransactionLimits, namedStatements: boolean) {
+  constructor(
+    client: PoolClient,
+    readonly tenantId: string,
+    limits: TransactionLimits,
+    namedStatements: boolean,
+  ) {
     this.#client = client;
     this.#namedStatements = namedStatements;
     if (!UUID.test(tenantId)) throw new Error("the tenant of a transaction is a lower-case UUID");

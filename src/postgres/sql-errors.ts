@@ -1,4 +1,4 @@
-import pg from "pg";
+import { DatabaseError } from "pg";
 
 /** What a failed statement means for the call that sent it. */
 export type DatabaseFailure =
@@ -43,7 +43,7 @@ const ACQUIRE_MESSAGE = /^timeout exceeded when trying to connect/;
  */
 export function classifyFailure(error: unknown): DatabaseFailure {
   if (!(error instanceof Error)) return "OTHER";
-  if (error instanceof pg.DatabaseError) {
+  if (error instanceof DatabaseError) {
     const { code } = error;
     if (code === undefined) return "OTHER";
     return code.startsWith("08") ? "LOST" : (BY_SQLSTATE[code] ?? "OTHER");
@@ -56,5 +56,5 @@ export function classifyFailure(error: unknown): DatabaseFailure {
 
 /** The name of the constraint that a statement violated, if that is why it failed. */
 export function violatedConstraint(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.constraint : undefined;
+  return error instanceof DatabaseError ? error.constraint : undefined;
 }

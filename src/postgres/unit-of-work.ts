@@ -53,7 +53,7 @@ export class UnitOfWork implements IdempotentWork {
   ): Promise<Outcome> {
     const client = await this.#acquire();
     const transaction = this.#begin(client, claim.tenantId);
-    const claimError = failureOf(transaction.rows(claimKey(this.database.knex, claim)));
+    const claimError = failureOf(transaction.rows(claimKey(claim)));
     call.transaction = transaction;
     call.effects.length = 0;
     try {
@@ -75,9 +75,8 @@ export class UnitOfWork implements IdempotentWork {
     principal: Principal,
     response: Uint8Array,
   ): Promise<void> {
-    const { knex } = this.database;
-    transaction.send(storeResult(knex, claim, response));
-    const audit = appendAudit(knex, call, principal);
+    transaction.send(storeResult(claim, response));
+    const audit = appendAudit(call, principal);
     if (audit !== undefined) transaction.send(audit);
     await transaction.commit();
   }
@@ -114,7 +113,7 @@ export class UnitOfWork implements IdempotentWork {
     const rolledBack = failureOf(aborted.rollback());
     const transaction = this.#begin(client, claim.tenantId);
     try {
-      const found = transaction.rows<StoredResult>(findResult(this.database.knex, claim));
+      const found = transaction.rows<StoredResult>(findResult(claim));
       await transaction.commit();
       await rolledBack;
       client.release();

@@ -1,0 +1,139 @@
+import { existsSync } from "node:fs";
+import { BlockList, isIP } from "node:net";
+import { resolve } from "node:path";
+import { type Setting, settings } from "./settings.js";
+
+/** The settings of the service, read and checked. */
+export interface Config {
+  readonly public: { readonly host: string; readonly port: number };
+  readonly internal: { readonly host: string; readonly port: number };
+  /** Prefix of every REST path, without a slash at the end; empty for none. */
+  readonly basePath: string;
+  /** Prefix of the problem types, without a slash at the end; undefined for the public listener's own pages. */
+  readonly problemsUrl: string | undefined;
+  /** undefined: the embedded PostgreSQL of the data folder. */
+  readonly databaseUrl: string | undefined;
+  /** Absolute path of the folder for the embedded PostgreSQL and the development issuer's key. */
+  readonly dataDir: string;
+  /** undefined: the development issuer. */
+  readonly issuer: IssuerConfig | undefined;
+  readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
+  readonly tokenTypes: readonly string[];
+  readonly rateLimit: { readonly perMinute: number; readonly perSecond: number };
+  readonly logLevel: string;
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+}
+
+/** Whose access tokens are accepted, and where the issuer's public keys are. */
+export interface IssuerConfig {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly keys: { readonly url: string } | { readonly file: string };
+}
+
+/** Every setting that is wrong, in one message: its name, what it held, what it takes. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+
+  constructor(readonly problems: readonly string[]) {
+    super(`The configuration is wrong:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+  }
+}
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+/**
+ * Reads the configuration from environment variables; the only reader of the environment. An empty variable counts as
+ * absent. Throws a {@link ConfigError} that names every wrong setting at once.
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const read = <T>(setting: Setting<T>): T | undefined => {
+    const held = environment[setting.name] || setting.defaultText;
+    if (held === undefined) return undefined;
+    const value = setting.parse(held);
+    if (value === undefined) problems.push(`${setting.name} held ${shown(setting, held)}; it takes ${setting.takes}`);
+    return value;
+  };
+  const config = assemble(read, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** Whether an address to listen on can be reached from this machine only. */
+export function isLoopback(host: string): boolean {
+  const family = isIP(host);
+  return family === 0 ? host === "localhost" : loopback.check(host, family === 6 ? "ipv6" : "ipv4");
+}
+
+type Read = <T>(setting: Setting<T>) => T | undefined;
+
+function assemble(read: Read, problems: string[]): Config {
+  const config = {
+    public: { host: read(settings.host) ?? "", port: read(settings.port) ?? 0 },
+    internal: { host: read(settings.internalHost) ?? "", port: read(settings.internalPort) ?? 0 },
+    basePath: read(settings.basePath) ?? "",
+    problemsUrl: read(settings.problemsUrl),
+    databaseUrl: read(settings.databaseUrl),
+    dataDir: resolve(read(settings.dataDir) ?? ""),
+    issuer: issuerOf(read, problems),
+    tokenTypes: read(settings.tokenTypes) ?? [],
+    tokenClaims: {
+      client: read(settings.clientClaim) ?? "",
+      tenant: read(settings.tenantClaim) ?? "",
+      scope: read(settings.scopeClaim) ?? "",
+    },
+    rateLimit: { perMinute: read(settings.perMinute) ?? 0, perSecond: read(settings.perSecond) ?? 0 },
+    logLevel: read(settings.logLevel) ?? "",
+    tls: tlsOf(read, problems),
+  };
+  if (config.issuer === undefined) refuseOpenDevelopmentIssuer(config, problems);
+  return config;
+}
+
+function issuerOf(read: Read, problems: string[]): IssuerConfig | undefined {
+  const issuer = read(settings.issuer);
+  const audience = read(settings.audience);
+  const url = read(settings.jwksUrl);
+  const file = existing(settings.jwksFile.name, read(settings.jwksFile), problems);
+  if ([issuer, audience, url, file].every((value) => value === undefined)) return undefined;
+  if (issuer === undefined) problems.push("AUTH_ISSUER is missing; it goes with the other AUTH_ settings");
+  if (audience === undefined) problems.push("AUTH_AUDIENCE is missing; it goes with AUTH_ISSUER");
+  if ((url === undefined) === (file === undefined)) {
+    problems.push("AUTH_JWKS_URL or AUTH_JWKS_FILE goes with AUTH_ISSUER, and only one of the two");
+  }
+  return { issuer: issuer ?? "", audience: audience ?? "", keys: url === undefined ? { file: file ?? "" } : { url } };
+}
+
+function tlsOf(read: Read, problems: string[]): Config["tls"] {
+  const certFile = existing(settings.tlsCertFile.name, read(settings.tlsCertFile), problems);
+  const keyFile = existing(settings.tlsKeyFile.name, read(settings.tlsKeyFile), problems);
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile === undefined || keyFile === undefined) {
+    problems.push("TLS_CERT_FILE and TLS_KEY_FILE go together");
+    return undefined;
+  }
+  return { certFile, keyFile };
+}
+
+function existing(name: string, path: string | undefined, problems: string[]): string | undefined {
+  if (path !== undefined && !existsSync(path)) problems.push(`${name} held ${path}; it takes the path of a file that exists`);
+  return path;
+}
+
+/** Anyone who reaches the machine could get hold of a development token's powers: so nobody else may reach it. */
+function refuseOpenDevelopmentIssuer(config: Pick<Config, "public" | "internal">, problems: string[]): void {
+  for (const [name, { host }] of [["HOST", config.public], ["INTERNAL_HOST", config.internal]] as const) {
+    if (host === "" || isLoopback(host)) continue;
+    problems.push(
+      `${name} held ${host}; without AUTH_ISSUER, AUTH_AUDIENCE and AUTH_JWKS_URL or AUTH_JWKS_FILE the development issuer ` +
+        "is in use, and it takes a loopback address only: 127.0.0.1, ::1 or localhost",
+    );
+  }
+}
+
+function shown<T>(setting: Setting<T>, held: string): string {
+  return setting.isSecret ? "a value that is not shown here" : JSON.stringify(held);
+}

@@ -1,0 +1,40 @@
+import type { Database } from "../postgres/database.js";
+import { purgeKeys } from "../postgres/idempotency-keys.js";
+
+const BATCH = 1_000;
+const INTERVAL_MS = 10 * 60_000;
+
+/**
+ * Deletes the results of idempotency keys that are older than 72 h, in batches, each its own transaction, so that no
+ * lock is held for long. Gives the number of keys deleted. Processes that purge at once leave each other's rows alone.
+ */
+export async function purgeIdempotencyKeys({ pool }: Pick<Database, "pool">): Promise<number> {
+  let deleted = 0;
+  for (;;) {
+    const batch = await purgeBatch(pool);
+    deleted += batch;
+    if (batch < BATCH) return deleted;
+  }
+}
+
+/** Purges now and then; a purge that fails is reported and left to the next one. Returns the way to stop. */
+export function schedulePurge(database: Pick<Database, "pool">, onError: (error: unknown) => void): () => void {
+  const purge = () => void purgeIdempotencyKeys(database).catch(onError);
+  const timer = setInterval(purge, INTERVAL_MS).unref();
+  return () => clearInterval(timer);
+}
+
+async function purgeBatch(pool: Database["pool"]): Promise<number> {
+  const { sql, bindings } = purgeKeys(BATCH).toSQL().toNative();
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN; SET LOCAL cupo.purge = 'on'; SET LOCAL statement_timeout = '30s'");
+    const { rowCount } = await client.query(sql, [...bindings]);
+    await client.query("COMMIT");
+    client.release();
+    return rowCount ?? 0;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}

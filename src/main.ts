@@ -1,0 +1,108 @@
+import { Command, InvalidArgumentError } from "commander";
+import { pino } from "pino";
+import { openDevelopmentIssuer } from "./auth/development-issuer.js";
+import { ConfigError, readConfig } from "./config.js";
+import { openReadyDatabase } from "./database-startup.js";
+import { DEMO_TENANT_ID, registrationLine } from "./demo.js";
+import { scopesOf } from "./scopes.js";
+import { startServer } from "./server.js";
+import { createServices } from "./services/services.js";
+
+const TOKEN_LIFETIME_SECONDS = 3_600;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+interface TokenFlags {
+  readonly tenant: string;
+  readonly scope?: string;
+  readonly client: string;
+  readonly organization?: string;
+  readonly company?: string;
+  readonly expires: number;
+}
+
+const program = new Command("cupo").description("Appointment scheduling and patient access for clinics");
+
+program
+  .command("serve", { isDefault: true })
+  .description("migrate the database and serve until SIGTERM or SIGINT")
+  .action(serve);
+
+program.command("migrate").description("migrate the database and exit").action(migrateOnly);
+
+program
+  .command("token")
+  .description("print an access token of the development issuer and nothing else")
+  .option("--tenant <id>", "tenant, a UUID", uuid, DEMO_TENANT_ID)
+  .option("--scope <scopes>", "scopes, separated by spaces (default: every scope)")
+  .option("--client <name>", "client", "demo")
+  .option("--organization <id>", "organization, a UUID", uuid)
+  .option("--company <id>", "company, a UUID", uuid)
+  .option("--expires <seconds>", "seconds until it expires", seconds, TOKEN_LIFETIME_SECONDS)
+  .action(printToken);
+
+await program.parseAsync().catch(fail);
+
+async function serve(): Promise<void> {
+  const config = readConfig(process.env);
+  const logger = pino({ level: config.logLevel, base: null });
+  const server = await startServer(config, { logger, now: Date.now });
+  stopOnSignal(server.close, logger);
+  process.stdout.write(`Public  (REST)                    ${server.publicUrl}${config.basePath}\n`);
+  process.stdout.write(`Internal (Connect, gRPC, gRPC-Web) ${server.internalUrl}\n`);
+  if (config.issuer !== undefined) return;
+  const token = await signToken({ tenant: DEMO_TENANT_ID, client: "demo", expires: TOKEN_LIFETIME_SECONDS });
+  const line = registrationLine(`${server.publicUrl}${config.basePath}`, token, new Date());
+  process.stdout.write(`Try it:\n${line}\n`);
+}
+
+async function migrateOnly(): Promise<void> {
+  const config = readConfig(process.env);
+  const { close } = await openReadyDatabase(config, pino({ level: config.logLevel, base: null }));
+  await close();
+}
+
+async function printToken(flags: TokenFlags): Promise<void> {
+  process.stdout.write(`${await signToken(flags)}\n`);
+}
+
+async function signToken({ tenant, scope, client, organization, company, expires }: TokenFlags): Promise<string> {
+  const { dataDir } = readConfig(process.env);
+  const issuer = await openDevelopmentIssuer({ dataDir, now: Date.now });
+  return issuer.sign({
+    tenantId: tenant,
+    client,
+    scopes: scope?.split(" ") ?? scopesOf(createServices({ now: Date.now })),
+    expiresInSeconds: expires,
+    ...(organization === undefined ? {} : { organizationId: organization }),
+    ...(company === undefined ? {} : { companyId: company }),
+  });
+}
+
+/** The first signal stops gracefully, a second one at once. */
+function stopOnSignal(close: () => Promise<void>, logger: pino.Logger): void {
+  let isStopping = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    logger.info({ signal }, "stopping");
+    close().then(() => process.exit(0), fail);
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+}
+
+function fail(error: unknown): never {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  if (!(error instanceof ConfigError) && process.env["LOG_LEVEL"] === "debug") console.error(error);
+  process.exit(1);
+}
+
+function uuid(text: string): string {
+  if (!UUID.test(text)) throw new InvalidArgumentError("It takes a UUID.");
+  return text.toLowerCase();
+}
+
+function seconds(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It takes a whole number of seconds from 1.");
+  return Number(text);
+}

@@ -1,0 +1,126 @@
+import { v7 as uuidv7 } from "uuid";
+import type { Call, Principal, Transaction } from "../call.js";
+import { sql } from "./sql.js";
+
+export type PatientStatus = "ACTIVE" | "INACTIVE" | "DECEASED";
+
+/** A patient as it is kept. */
+export interface PatientRecord {
+  readonly id: string;
+  readonly documentType: string;
+  readonly documentNumber: string;
+  readonly fullName: string;
+  readonly phone: string;
+  readonly email: string | undefined;
+  readonly status: PatientStatus;
+  readonly version: number;
+}
+
+interface PatientRow {
+  id: string;
+  document_type: string;
+  document_number: string;
+  full_name: string;
+  phone: string;
+  email: string | null;
+  status: PatientStatus;
+  version: number;
+}
+
+const COLUMNS = ["id", "document_type", "document_number", "full_name", "phone", "email", "status", "version"] as const;
+
+/**
+ * Adds a patient, unless an ACTIVE patient of the tenant has the same document: then nothing is added and the answer is
+ * false. The unique index decides, so that of two registrations at once one wins; no exception is raised, because
+ * PostgreSQL would write the document number into its log.
+ */
+export async function insertPatient(transaction: Transaction, patient: PatientRecord): Promise<boolean> {
+  const rows = await transaction.rows(
+    sql("patients")
+      .insert({
+        tenant_id: transaction.tenantId,
+        id: patient.id,
+        document_type: patient.documentType,
+        document_number: patient.documentNumber,
+        document_type_key: documentTypeKey(patient.documentType),
+        document_number_key: documentNumberKey(patient.documentNumber),
+        full_name: patient.fullName,
+        phone: patient.phone,
+        email: patient.email ?? null,
+        status: patient.status,
+        version: patient.version,
+      })
+      .onConflict()
+      .ignore()
+      .returning("id"),
+  );
+  return rows.length === 1;
+}
+
+/** The patient, locked until the transaction ends; undefined where the tenant has no such patient. */
+export async function lockPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
+  const [row] = await transaction.rows<PatientRow>(
+    sql("patients").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS).forUpdate(),
+  );
+  return row && fromRow(row);
+}
+
+/** Writes name, contact channels and version of a patient that the transaction has locked. */
+export function sendContactUpdate(transaction: Transaction, patient: PatientRecord): void {
+  transaction.send(
+    sql("patients")
+      .where({ tenant_id: transaction.tenantId, id: patient.id })
+      .update({
+        full_name: patient.fullName,
+        phone: patient.phone,
+        email: patient.email ?? null,
+        version: patient.version,
+        updated_at: sql.raw("now()"),
+      }),
+  );
+}
+
+/**
+ * Records the temporal evidence of a consent: when it was granted (RFC 3339), and who told so in which call.
+ */
+export function sendConsent(
+  transaction: Transaction,
+  patientId: string,
+  grantedAt: string,
+  principal: Principal,
+  call: Call,
+): void {
+  transaction.send(
+    sql("patient_consents").insert({
+      tenant_id: transaction.tenantId,
+      id: uuidv7(),
+      patient_id: patientId,
+      granted_at: grantedAt,
+      principal: principal.id,
+      correlation_id: call.correlationId,
+    }),
+  );
+}
+
+/** Two document types are the same if these are equal. */
+export function documentTypeKey(documentType: string): string {
+  return documentType.toUpperCase();
+}
+
+/** Two document numbers are the same if these are equal: case, spaces, dots, hyphens and slashes do not count. */
+export function documentNumberKey(documentNumber: string): string {
+  return documentNumber.toUpperCase().replaceAll(/[ ./-]/g, "");
+}
+
+function fromRow(row: PatientRow): PatientRecord {
+  return {
+    id: row.id,
+    documentType: row.document_type,
+    documentNumber: row.document_number,
+    fullName: row.full_name,
+    phone: row.phone,
+    email: row.email ?? undefined,
+    status: row.status,
+    version: row.version,
+  };
+}

@@ -1,0 +1,46 @@
+import { create, toJsonString } from "@bufbuild/protobuf";
+import { ConnectError } from "@connectrpc/connect";
+import type { Call } from "./call.js";
+import { CupoError, errorTable } from "./errors.js";
+import { type Problem, ProblemSchema } from "./gen/cupo/access/v1/problem_pb.js";
+
+/** Media type of Problem documents (RFC 9457, section 6.1). */
+export const PROBLEM_MEDIA_TYPE = "application/problem+json";
+
+/**
+ * The error that a caller may be told of: itself where it was thrown on purpose, INTERNAL_ERROR for anything else, with
+ * the original as its cause, for the log.
+ */
+export function asCupoError(error: unknown): CupoError {
+  return error instanceof CupoError ? error : new CupoError("INTERNAL_ERROR", { cause: error });
+}
+
+/**
+ * The Problem document of an error (specification section 2.8, RFC 9457): body of REST errors, detail of RPC errors.
+ * `problemsUrl` has no slash at its end.
+ */
+export function problemOf(error: CupoError, correlationId: string, problemsUrl: string): Problem {
+  const { status, slug, title } = errorTable[error.code];
+  return create(ProblemSchema, {
+    type: `${problemsUrl}/${slug}`,
+    title,
+    status,
+    code: error.code,
+    correlationId,
+    ...(error.detail === undefined ? {} : { detail: error.detail }),
+    errors: error.errors.map(({ code, field, message }) => ({ code, field, message })),
+  });
+}
+
+/** The Problem as JSON text. Members that have no value are left out, an empty `errors` too. */
+export function problemJson(problem: Problem): string {
+  return toJsonString(ProblemSchema, problem);
+}
+
+/** The error that Connect, gRPC and gRPC-Web send: code and message of the table, headers of the call, Problem as detail. */
+export function connectErrorOf(error: CupoError, call: Call, problemsUrl: string): ConnectError {
+  const { connectCode, title } = errorTable[error.code];
+  const problem = problemOf(error, call.correlationId, problemsUrl);
+  const headers = { ...call.responseHeaders, ...error.headers };
+  return new ConnectError(error.detail ?? title, connectCode, headers, [{ desc: ProblemSchema, value: problem }]);
+}

@@ -1,0 +1,85 @@
+import type { ContextValues } from "@connectrpc/connect";
+import { callOf } from "./call.js";
+import { CupoError, type ErrorCode, type FieldError, errorTable, invalidRequest, notFound } from "./errors.js";
+import type { Chain } from "./interceptors/chain.js";
+import { valuesOf } from "./interceptors/open-call.js";
+import type { ErrorObserver } from "./interceptors/problems.js";
+import { invalidMessage, type MessageValidator } from "./interceptors/validation.js";
+import { operationOf } from "./operation.js";
+import { asCupoError, PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "./problem.js";
+import { serveProblemPage } from "./problem-pages.js";
+import { callFor, type HttpHandler } from "./request-log.js";
+import { createRestHandler } from "./rest/handler.js";
+import { RestError } from "./rest/rest-error.js";
+import type { RouteMatch } from "./rest/route-table.js";
+import type { ServiceEntry } from "./services/services.js";
+
+/** What the public listener serves. */
+export interface PublicApiOptions {
+  readonly basePath: string;
+  readonly problemsUrl: string;
+  readonly services: readonly ServiceEntry[];
+  readonly chain: Chain;
+  readonly validate: MessageValidator;
+  readonly observe: ErrorObserver;
+}
+
+const MAX_BODY_BYTES = 64 * 1024;
+const MAX_JSON_DEPTH = 16;
+const RESPONSE_HEADERS = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" };
+
+/** The handler of the public listener: the REST interface, and the pages of the problem types. */
+export function createPublicApi(options: PublicApiOptions): HttpHandler {
+  const { problemsUrl, observe } = options;
+  const rest = createRestHandler({
+    basePath: options.basePath,
+    services: options.services,
+    onHeaders: options.chain.onHeaders,
+    onMessage: options.chain.onMessage,
+    successStatus: (method) => operationOf(method).successStatus,
+    validate: options.validate,
+    openValues: (request) => valuesOf(callFor(request)),
+    renderError: (thrown, values, match) => renderError(toCupoError(thrown, match), values, problemsUrl, observe),
+    responseHeaders: RESPONSE_HEADERS,
+    maxBodyBytes: MAX_BODY_BYTES,
+    maxDepth: MAX_JSON_DEPTH,
+  });
+  return (request, response) => {
+    if (!serveProblemPage(request, response)) void rest(request, response);
+  };
+}
+
+/** The Problem for a request that Node's parser refused, so that it never became a call. */
+export function socketProblem(code: ErrorCode, correlationId: string, problemsUrl: string) {
+  const error = new CupoError(code);
+  return {
+    status: errorTable[code].status,
+    headers: { ...RESPONSE_HEADERS, "Content-Type": PROBLEM_MEDIA_TYPE, "X-Correlation-Id": correlationId },
+    body: problemJson(problemOf(error, correlationId, problemsUrl)),
+  };
+}
+
+function renderError(error: CupoError, values: ContextValues, problemsUrl: string, observe: ErrorObserver) {
+  const call = callOf(values);
+  observe(error, call);
+  return {
+    status: errorTable[error.code].status,
+    headers: { "Content-Type": PROBLEM_MEDIA_TYPE, ...call.responseHeaders, ...error.headers },
+    body: problemJson(problemOf(error, call.correlationId, problemsUrl)),
+  };
+}
+
+function toCupoError(thrown: unknown, match: RouteMatch | undefined): CupoError {
+  if (!(thrown instanceof RestError)) return asCupoError(thrown);
+  const errors: readonly FieldError[] = thrown.violations;
+  switch (thrown.reason) {
+    case "NOT_FOUND":
+      return notFound("There is nothing at this path.");
+    case "METHOD_NOT_ALLOWED":
+      return new CupoError("METHOD_NOT_ALLOWED", { headers: { Allow: thrown.allow?.join(", ") ?? "" } });
+    case "MALFORMED":
+      return invalidRequest(thrown.detail, errors);
+    case "INVALID":
+      return match === undefined ? asCupoError(thrown) : invalidMessage(match.method, errors);
+  }
+}

@@ -1,0 +1,65 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Logger } from "pino";
+import type { Call } from "./call.js";
+import type { CupoError } from "./errors.js";
+import { openCall } from "./interceptors/open-call.js";
+
+export type HttpRequest = IncomingMessage | Http2ServerRequest;
+export type HttpResponse = ServerResponse | Http2ServerResponse;
+export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void;
+
+const calls = new WeakMap<HttpRequest, Call>();
+
+/** The call of a request; opened when it is first asked for, so that the whole way of a request shares one. */
+export function callFor(request: HttpRequest): Call {
+  const known = calls.get(request);
+  if (known !== undefined) return known;
+  const call = openCall(request);
+  calls.set(request, call);
+  return call;
+}
+
+/**
+ * Gives every answer of a listener its X-Correlation-Id and writes a line when it is done: what was asked for by whom,
+ * how it ended and how long it took. Nothing of path, query, headers or bodies is in it, because they can hold personal
+ * data.
+ */
+export function logged(handle: HttpHandler, logger: Logger): HttpHandler {
+  return (request, response) => {
+    const call = callFor(request);
+    response.setHeader("X-Correlation-Id", call.correlationId);
+    response.once("close", () => {
+      logger.info(
+        {
+          operation: call.operation,
+          status: response.statusCode,
+          code: call.problemCode,
+          ms: Math.round((performance.now() - call.startedAt) * 10) / 10,
+          correlationId: call.correlationId,
+          principal: call.principal?.id,
+          tenantId: call.principal?.tenantId,
+        },
+        "request",
+      );
+    });
+    handle(request, response);
+  };
+}
+
+/** Remembers how a call failed for its line, and writes a line of its own for a failure that is the service's. */
+export function observeError(error: CupoError, call: Call, logger: Logger): void {
+  call.problemCode = error.code;
+  if (error.cause === undefined) return;
+  logger.error({ code: error.code, correlationId: call.correlationId, cause: describe(error.cause) }, "call failed");
+}
+
+/**
+ * What can be said about an error without its message, which may quote values: PostgreSQL's messages hold parts of rows.
+ */
+export function describe(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { code, constraint, table, routine } = error as Error & Record<string, unknown>;
+  const frames = error.stack?.split("\n").filter((line) => line.startsWith("    at ")).slice(0, 12);
+  return { name: error.name, code, constraint, table, routine, frames: frames?.map((line) => line.trim()) };
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import { openTrustedIssuer } from "./trusted-issuer.js";
+import type { Config } from "./config.js";
+import { openReadyDatabase } from "./database-startup.js";
+import { type Listener, listen } from "./http/listen.js";
+import { type Chain, createChain } from "./interceptors/chain.js";
+import type { ErrorObserver } from "./interceptors/problems.js";
+import { createMessageValidator } from "./interceptors/validate-message.js";
+import { createInternalApi } from "./internal-api.js";
+import { schedulePurge } from "./jobs/purge-idempotency-keys.js";
+import { UnitOfWork } from "./postgres/unit-of-work.js";
+import { createPublicApi, socketProblem } from "./public-api.js";
+import { createMemoryRateLimiter } from "./rate-limiter.js";
+import { describe, type HttpHandler, logged, observeError } from "./request-log.js";
+import { createServices } from "./services/services.js";
+
+/** A running service. */
+export interface RunningServer {
+  readonly publicUrl: string;
+  readonly internalUrl: string;
+  /**
+   * Stops gracefully: readiness goes off, no new connections, requests in flight finish (HTTP/2 sessions are told by
+   * GOAWAY), then the pool and an embedded database are closed. Takes less than 10 s; further calls wait for the first.
+   */
+  close(): Promise<void>;
+}
+
+/** What tests put in place of the real thing. */
+export interface ServerPorts {
+  readonly logger: Logger;
+  /** Milliseconds since the epoch; the clock of tokens and services. */
+  readonly now: () => number;
+}
+
+type Closer = () => Promise<void> | void;
+
+const TRANSACTION_LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 15_000 };
+const GRACE_MS = 8_000;
+
+/** Puts the service together and starts it. Rejects, with everything closed again, where a part cannot start. */
+export async function startServer(config: Config, ports: ServerPorts): Promise<RunningServer> {
+  const closers: Closer[] = [];
+  try {
+    return await start(config, ports, closers);
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+}
+
+async function start(config: Config, { logger, now }: ServerPorts, closers: Closer[]): Promise<RunningServer> {
+  const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
+  const { database, close } = await openReadyDatabase(config, logger);
+  closers.push(close);
+  closers.push(schedulePurge(database, warn("idempotency keys were not purged")));
+  const issuer = await openTrustedIssuer(config, now, warn("the issuer's keys were not refreshed"));
+  closers.push(() => issuer.close());
+  const validate = createMessageValidator();
+  const parts: Parts = {
+    chain: createChain({
+      verifyToken: issuer.verifyToken,
+      rateLimiter: createMemoryRateLimiter(config.rateLimit),
+      validate,
+      store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
+    }),
+    validate,
+    services: createServices({ now }),
+    observe: (error, call) => observeError(error, call, logger),
+  };
+  const isDatabaseThere = async () => (await database.pool.query("SELECT 1")).rowCount === 1;
+  return openListeners(config, logger, parts, isDatabaseThere, closers);
+}
+
+interface Parts {
+  readonly chain: Chain;
+  readonly validate: ReturnType<typeof createMessageValidator>;
+  readonly services: ReturnType<typeof createServices>;
+  readonly observe: ErrorObserver;
+}
+
+async function openListeners(
+  config: Config,
+  logger: Logger,
+  parts: Parts,
+  isDatabaseThere: () => Promise<boolean>,
+  closers: Closer[],
+): Promise<RunningServer> {
+  let isClosing = false;
+  const isReady = async () => !isClosing && (await isDatabaseThere());
+  const problemsUrlAt = (publicUrl: string) => config.problemsUrl ?? `${publicUrl}/problems`;
+  const publicListener = await openListener(config, config.public, logger, problemsUrlAt, (url) =>
+    createPublicApi({ ...parts, basePath: config.basePath, problemsUrl: problemsUrlAt(url) }),
+  );
+  closers.push(() => publicListener.close(GRACE_MS).then(reportForced(logger)));
+  const problemsUrl = problemsUrlAt(publicListener.url);
+  const internalListener = await openListener(config, config.internal, logger, () => problemsUrl, () =>
+    createInternalApi({ ...parts, problemsUrl, isReady }),
+  );
+  closers.push(() => internalListener.close(GRACE_MS).then(reportForced(logger)));
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    isClosing = true;
+    await Promise.all(closers.splice(-2).map((closeListener) => closeListener()));
+    await closeAll(closers);
+  };
+  return {
+    publicUrl: publicListener.url,
+    internalUrl: internalListener.url,
+    close: () => (closed ??= close()),
+  };
+}
+
+/** Listens first and builds the handler then, because a free port, and with it the problem types, is known only then. */
+async function openListener(
+  { tls }: Pick<Config, "tls">,
+  address: { readonly host: string; readonly port: number },
+  logger: Logger,
+  problemsUrlAt: (url: string) => string,
+  createHandler: (url: string) => HttpHandler,
+): Promise<Listener> {
+  let handler: HttpHandler = (_, response) => response.destroy();
+  let problemsUrl = "";
+  const listener = await listen({
+    ...address,
+    ...(tls === undefined ? {} : { tls: { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) } }),
+    handler: (request, response) => handler(request, response),
+    socketError: (kind) => socketProblem(kind, randomUUID(), problemsUrl),
+  });
+  problemsUrl = problemsUrlAt(listener.url);
+  handler = logged(createHandler(listener.url), logger);
+  return listener;
+}
+
+function reportForced(logger: Logger): (result: { forced: number }) => void {
+  return ({ forced }) => {
+    if (forced > 0) logger.warn({ forced }, "connections were cut off after the grace period");
+  };
+}
+
+async function closeAll(closers: Closer[]): Promise<void> {
+  for (const close of closers.splice(0).toReversed()) await close();
+}
+
+/** Full jitter: anything up to 20 ms before the first retry, doubling with each. */
+function backOff(attempt: number): Promise<void> {
+  return delay(Math.random() * 10 * 2 ** attempt);
+}

@@ -1,0 +1,95 @@
+import { create, toJson } from "@bufbuild/protobuf";
+import { type Timestamp, TimestampSchema, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
+import { v7 as uuidv7 } from "uuid";
+import { callOf, principalOf, transactionOf } from "../call.js";
+import { conflict, validationFailed } from "../errors.js";
+import { type Patient, Patient_Status, PatientSchema } from "../gen/cupo/access/v1/patient_pb.js";
+import type {
+  PatientService,
+  RegisterPatientRequestValid,
+  UpdatePatientRequestValid,
+} from "../gen/cupo/access/v1/patient_service_pb.js";
+import { insertPatient, lockPatient, type PatientRecord, sendConsent, sendContactUpdate } from "../postgres/patients.js";
+import { parseOpaqueId, requireFound, requireVersion } from "./preconditions.js";
+
+/** How far ahead of this clock the clock of a caller may be. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+
+/** Registration and update of patients (specification section 4.2). `now` gives milliseconds since the epoch. */
+export function createPatientService(now: () => number): ServiceImpl<typeof PatientService> {
+  return {
+    async registerPatient(message, { values }) {
+      const patient = await registerPatient(message as RegisterPatientRequestValid, values, now());
+      return { patient };
+    },
+    async updatePatient(message, { values }) {
+      const patient = await updatePatient(message as UpdatePatientRequestValid, values);
+      return { patient };
+    },
+  };
+}
+
+async function registerPatient(
+  { email, consentGrantedAt, ...request }: RegisterPatientRequestValid,
+  values: ContextValues,
+  nowMs: number,
+): Promise<Patient> {
+  refuseFutureConsent(consentGrantedAt, nowMs);
+  const transaction = transactionOf(values);
+  const { documentType, documentNumber, fullName, phone } = request;
+  const patient: PatientRecord = {
+    id: uuidv7(),
+    documentType,
+    documentNumber,
+    fullName,
+    phone,
+    email,
+    status: "ACTIVE",
+    version: 1,
+  };
+  if (!(await insertPatient(transaction, patient))) throw duplicateDocument();
+  sendConsent(transaction, patient.id, toJson(TimestampSchema, consentGrantedAt), principalOf(values), callOf(values));
+  callOf(values).effects.push({ resourceType: "Patient", resourceId: patient.id, action: "CREATE", version: 1 });
+  return toPatient(patient);
+}
+
+/** A patient of any status can be updated. An absent email stays as it is. */
+async function updatePatient(request: UpdatePatientRequestValid, values: ContextValues): Promise<Patient> {
+  const transaction = transactionOf(values);
+  const id = requireFound(parseOpaqueId(request.patientId));
+  const patient = requireFound(await lockPatient(transaction, id));
+  requireVersion(patient, request.expectedVersion);
+  const changed = new Set(request.updateMask?.paths);
+  if (changed.size === 0) return toPatient(patient);
+  const updated: PatientRecord = {
+    ...patient,
+    fullName: changed.has("full_name") ? request.fullName : patient.fullName,
+    phone: changed.has("phone") ? request.phone : patient.phone,
+    email: changed.has("email") ? request.email : patient.email,
+    version: patient.version + 1,
+  };
+  sendContactUpdate(transaction, updated);
+  callOf(values).effects.push({ resourceType: "Patient", resourceId: id, action: "UPDATE", version: updated.version });
+  return toPatient(updated);
+}
+
+function refuseFutureConsent(grantedAt: Timestamp, nowMs: number): void {
+  if (timestampMs(grantedAt) <= nowMs + CLOCK_SKEW_MS) return;
+  throw validationFailed([
+    { code: "OUT_OF_RANGE", field: "consentGrantedAt", message: "the consent cannot have been granted in the future" },
+  ]);
+}
+
+function duplicateDocument() {
+  return conflict({
+    code: "DUPLICATE",
+    field: "documentNumber",
+    message: "an active patient with this document exists already",
+  });
+}
+
+function toPatient({ status, email, ...patient }: PatientRecord): Patient {
+  const contact = email === undefined ? {} : { email };
+  return create(PatientSchema, { ...patient, ...contact, status: Patient_Status[status] });
+}

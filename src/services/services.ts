@@ -1,0 +1,20 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { PatientService } from "../gen/cupo/access/v1/patient_service_pb.js";
+import { createPatientService } from "./patient-service.js";
+
+/** What the services need from outside. */
+export interface ServicePorts {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** A proto service and the methods of it that exist; the others answer `unimplemented`, and 404 over REST. */
+export interface ServiceEntry {
+  readonly service: DescService;
+  readonly implementation: object;
+}
+
+/** Every service of Cupo. Both transports take this list, so neither can have an operation that the other lacks. */
+export function createServices({ now }: ServicePorts): readonly ServiceEntry[] {
+  return [{ service: PatientService, implementation: createPatientService(now) }];
+}

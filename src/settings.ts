@@ -1,0 +1,127 @@
+import { isIP } from "node:net";
+
+/** One environment variable: how to read it, and what to tell people about it. */
+export interface Setting<T> {
+  readonly name: string;
+  readonly about: string;
+  /** What it takes, to complete the sentence "it takes …". */
+  readonly takes: string;
+  /** The text it has where the variable is absent. */
+  readonly defaultText?: string;
+  /** Whether its value must not be shown, in errors either. */
+  readonly isSecret?: boolean;
+  /** The value of the text; undefined where it is not what the setting takes. */
+  readonly parse: (held: string) => T | undefined;
+}
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
+
+/** Every setting of the service. `.env.example` lists the same ones; a test holds the two together. */
+export const settings = {
+  host: address("HOST", "127.0.0.1", "Address of the public listener (REST)."),
+  port: port("PORT", "8080", "Port of the public listener; 0 picks a free one."),
+  internalHost: address("INTERNAL_HOST", "127.0.0.1", "Address of the internal listener (Connect, gRPC, gRPC-Web)."),
+  internalPort: port("INTERNAL_PORT", "9090", "Port of the internal listener; 0 picks a free one."),
+  basePath: {
+    name: "BASE_PATH",
+    about: "Prefix of every REST path.",
+    takes: "/ or a path such as /api/external/v1, without a slash at the end",
+    defaultText: "/api/external/v1",
+    parse: (held: string) => (held === "/" ? "" : matching(/^(\/[A-Za-z0-9._~-]+)+$/)(held)),
+  },
+  problemsUrl: {
+    name: "PROBLEMS_URL",
+    about: "Prefix of the problem type URIs; by default the pages that the public listener serves under /problems.",
+    takes: "an http or https URL",
+    parse: (held: string) => httpUrl(held)?.replace(/\/+$/, ""),
+  },
+  databaseUrl: {
+    name: "DATABASE_URL",
+    about:
+      "PostgreSQL 14 or newer; the role must own the database and be neither superuser nor BYPASSRLS. By default an " +
+      "embedded server keeps its data in CUPO_DATA_DIR. ?prepared_statements=false suits connection poolers.",
+    takes: "a URL such as postgres://user:password@host:5432/database",
+    isSecret: true,
+    parse: (held: string) => (/^postgres(ql)?:$/.test(urlOf(held)?.protocol ?? "") ? held : undefined),
+  },
+  dataDir: {
+    name: "CUPO_DATA_DIR",
+    about: "Folder of the embedded PostgreSQL and of the development issuer's key.",
+    takes: "the path of a folder",
+    defaultText: ".cupo",
+    parse: (held: string) => held,
+  },
+  issuer: text("AUTH_ISSUER", "The issuer (iss) of access tokens. Without it a development issuer is used, on loopback only."),
+  audience: text("AUTH_AUDIENCE", "The audience (aud) that names this service in access tokens."),
+  jwksUrl: {
+    name: "AUTH_JWKS_URL",
+    about: "Where the issuer publishes its keys (RFC 7517); this or AUTH_JWKS_FILE.",
+    takes: "an https URL; http on a loopback address only",
+    parse: jwksUrl,
+  },
+  jwksFile: text("AUTH_JWKS_FILE", "A file with the issuer's keys (RFC 7517); read again when it changes."),
+  tokenTypes: {
+    name: "AUTH_TOKEN_TYPES",
+    about: "The token types (typ) to accept, separated by spaces; issuers older than RFC 9068 say JWT.",
+    takes: "names such as at+jwt, separated by spaces",
+    defaultText: "at+jwt",
+    parse: (held: string) => matching(/^[\w.+/-]+( [\w.+/-]+)*$/)(held)?.split(" "),
+  },
+  clientClaim: claim("AUTH_CLIENT_CLAIM", "client_id", "The claim that names the client."),
+  tenantClaim: claim("AUTH_TENANT_CLAIM", "tenant_id", "The claim that names the tenant, a UUID."),
+  scopeClaim: claim("AUTH_SCOPE_CLAIM", "scope", "The claim that lists the scopes."),
+  perMinute: count("RATE_LIMIT_PER_MINUTE", "600", "Requests that a principal may make in a minute."),
+  perSecond: count("RATE_LIMIT_PER_SECOND", "50", "Requests that a principal may make in a second."),
+  logLevel: {
+    name: "LOG_LEVEL",
+    about: "The least severe level that is logged.",
+    takes: `one of ${LOG_LEVELS.join(", ")}`,
+    defaultText: "info",
+    parse: (held: string) => (LOG_LEVELS.includes(held) ? held : undefined),
+  },
+  tlsCertFile: text("TLS_CERT_FILE", "Certificate chain (PEM) for both listeners; goes with TLS_KEY_FILE."),
+  tlsKeyFile: text("TLS_KEY_FILE", "Private key (PEM) for both listeners; goes with TLS_CERT_FILE."),
+} satisfies Record<string, Setting<unknown>>;
+
+function address(name: string, defaultText: string, about: string): Setting<string> {
+  const parse = (held: string) => (isIP(held) > 0 ? held : matching(/^(?=.*[A-Za-z])[A-Za-z0-9.-]+$/)(held));
+  return { name, about, defaultText, takes: "an IP address or a host name", parse };
+}
+
+function port(name: string, defaultText: string, about: string): Setting<number> {
+  return { name, about, defaultText, takes: "a whole number from 0 to 65535", parse: whole(0, 65_535) };
+}
+
+function count(name: string, defaultText: string, about: string): Setting<number> {
+  return { name, about, defaultText, takes: "a whole number from 1 to 1000000000", parse: whole(1, 1_000_000_000) };
+}
+
+function text(name: string, about: string): Setting<string> {
+  return { name, about, takes: "a text", parse: (held) => held };
+}
+
+function claim(name: string, defaultText: string, about: string): Setting<string> {
+  return { name, about, defaultText, takes: "the name of a claim, without blanks", parse: matching(/^\S+$/) };
+}
+
+function whole(from: number, to: number): (held: string) => number | undefined {
+  return (held) => (/^\d{1,10}$/.test(held) && Number(held) >= from && Number(held) <= to ? Number(held) : undefined);
+}
+
+function matching(pattern: RegExp): (held: string) => string | undefined {
+  return (held) => (pattern.test(held) ? held : undefined);
+}
+
+function urlOf(held: string): URL | undefined {
+  return URL.canParse(held) ? new URL(held) : undefined;
+}
+
+function httpUrl(held: string): string | undefined {
+  return /^https?:$/.test(urlOf(held)?.protocol ?? "") ? held : undefined;
+}
+
+function jwksUrl(held: string): string | undefined {
+  const url = urlOf(held);
+  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url?.hostname ?? "");
+  return url?.protocol === "https:" || (url?.protocol === "http:" && isLocal) ? held : undefined;
+}
