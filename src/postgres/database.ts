@@ -1,4 +1,4 @@
-import { Pool, TypeOverrides } from "pg";
+import { Pool, type PoolClient, TypeOverrides } from "pg";
 
 /** How the service reaches its database. */
 export interface DatabaseOptions {
@@ -21,6 +21,13 @@ export interface DatabaseOptions {
 export interface Database {
   readonly pool: Pool;
   readonly namedStatements: boolean;
+  /** A connection for one transaction; `release` gives it back. */
+  acquire(): Promise<PoolClient>;
+  /**
+   * Says that a connection was lost. What broke it, a restart or a failover, has mostly broken those beside it too, so none
+   * that is open now is handed out again.
+   */
+  condemnConnections(): void;
   close(): Promise<void>;
 }
 
@@ -50,8 +57,27 @@ export function openDatabase(options: DatabaseOptions): Database {
     query_timeout: options.queryTimeoutMs,
   });
   pool.on("error", options.onIdleError);
-  pool.on("connect", (client) => client.on("error", leaveToStatements));
-  return { pool, namedStatements, close: () => pool.end() };
+  let generation = 0;
+  const generations = new WeakMap<PoolClient, number>();
+  pool.on("connect", (client) => {
+    client.on("error", leaveToStatements);
+    generations.set(client, generation);
+  });
+  return {
+    pool,
+    namedStatements,
+    async acquire() {
+      for (;;) {
+        const client = await pool.connect();
+        if (generations.get(client) === generation) return client;
+        client.release(true);
+      }
+    },
+    condemnConnections() {
+      generation += 1;
+    },
+    close: () => pool.end(),
+  };
 }
 
 /** A connection that breaks while a call holds it fails the statements of that call; the event says nothing more. */

@@ -130,7 +130,7 @@ export class UnitOfWork implements IdempotentWork {
 
   async #acquire(): Promise<PoolClient> {
     try {
-      return await this.database.pool.connect();
+      return await this.database.acquire();
     } catch (error) {
       throw serviceUnavailable(RETRY_AFTER_SECONDS, error);
     }
@@ -144,6 +144,7 @@ export class UnitOfWork implements IdempotentWork {
         return await run(lost);
       } catch (error) {
         const failure = classifyFailure(error);
+        if (failure === "LOST") this.database.condemnConnections();
         if (failure === "LOST" && !lost) {
           lost = true;
         } else if (failure === "RETRY" && retries < MAX_RETRIES) {

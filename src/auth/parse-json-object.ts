@@ -1,0 +1,37 @@
+/**
+ * Reads a JSON object out of bytes. Stricter than JSON.parse: the bytes are valid UTF-8 without a byte order mark, the
+ * value is an object, and no object in it has two members of one name (RFC 7519 section 4 allows refusing them; two
+ * readers that disagree on which one counts are a hole). Throws SyntaxError or TypeError.
+ */
+export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
+  const text = utf8.decode(bytes);
+  const value: unknown = JSON.parse(text);
+  if (!isJsonObject(value)) throw new TypeError("not a JSON object");
+  requireUniqueNames(text);
+  return value;
+}
+
+/** Whether a parsed JSON value is an object. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const stringOrMark = /"(?:[^"\\]|\\.)*"|[{}:]/g;
+
+/** `text` is valid JSON, so a colon outside of strings always follows a member's name. */
+function requireUniqueNames(text: string): void {
+  const open: Set<unknown>[] = [];
+  let lastString = "";
+  for (const [mark] of text.matchAll(stringOrMark)) {
+    if (mark === "{") open.push(new Set());
+    else if (mark === "}") open.pop();
+    else if (mark !== ":") lastString = mark;
+    else addName(open.at(-1), JSON.parse(lastString));
+  }
+}
+
+function addName(names: Set<unknown> | undefined, name: unknown): void {
+  if (names?.has(name)) throw new SyntaxError("two members of one name");
+  names?.add(name);
+}

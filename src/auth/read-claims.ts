@@ -1,0 +1,123 @@
+import type { Principal } from "../call.js";
+import { invalidClaim, invalidToken } from "./invalid-token.js";
+import { parseJsonObject } from "./parse-json-object.js";
+import { parseScopes } from "./parse-scopes.js";
+
+/** What the claims of an access token must say. */
+export interface ClaimRules {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly claims: ClaimNames;
+}
+
+/** The names of the claims that issuers name differently. */
+export interface ClaimNames {
+  readonly client: string;
+  readonly tenant: string;
+  readonly scope: string;
+}
+
+/** The claims that count, once the signature has been checked. */
+export interface TokenClaims {
+  readonly principal: Principal;
+  /** The token counts from this moment (ms, inclusive) … */
+  readonly fromMs: number;
+  /** … to this one (ms, exclusive). Both include the tolerance for clocks that differ. */
+  readonly untilMs: number;
+}
+
+const clockToleranceMs = 5000;
+
+/**
+ * Reads the claims of a signed access token (RFC 9068 section 2.2): `iss` exactly ours, `aud` with ours among its
+ * members, `exp` and `iat`, `nbf` where there is one, `sub` and `jti`, the client, the tenant (a UUID), the scopes, and
+ * `organization_id` and `company_id` (UUIDs) where there are any. `null` is not absence. Does not look at the clock: a
+ * token is good from the later of `iat` and `nbf` until `exp`, give or take 5 s. Throws INVALID_ACCESS_TOKEN.
+ */
+export function readClaims(payload: Uint8Array, { issuer, audience, claims: names }: ClaimRules): TokenClaims {
+  const claims = parsePayload(payload);
+  if (claimOf(claims, "iss") !== issuer) throw invalidToken("ISSUER");
+  if (!audiencesOf(claims).includes(audience)) throw invalidToken("AUDIENCE");
+  requireString(claims, "sub");
+  requireString(claims, "jti");
+  const clientId = clientIdOf(claims, names.client);
+  return {
+    principal: {
+      id: `${issuer} ${clientId}`,
+      issuer,
+      clientId,
+      tenantId: uuidOf(claims, names.tenant),
+      organizationId: optionalUuidOf(claims, "organization_id"),
+      companyId: optionalUuidOf(claims, "company_id"),
+      scopes: scopesOf(claims, names.scope),
+    },
+    fromMs: Math.max(timeOf(claims, "iat"), optionalTimeOf(claims, "nbf") ?? 0) - clockToleranceMs,
+    untilMs: timeOf(claims, "exp") + clockToleranceMs,
+  };
+}
+
+type Claims = Record<string, unknown>;
+
+function parsePayload(payload: Uint8Array): Claims {
+  try {
+    return parseJsonObject(payload);
+  } catch {
+    throw invalidToken("MALFORMED");
+  }
+}
+
+function claimOf(claims: Claims, name: string): unknown {
+  return Object.hasOwn(claims, name) ? claims[name] : undefined;
+}
+
+function audiencesOf(claims: Claims): readonly unknown[] {
+  const audience = claimOf(claims, "aud");
+  const audiences: readonly unknown[] = Array.isArray(audience) ? audience : [audience];
+  if (audiences.some((value) => typeof value !== "string")) throw invalidClaim("aud");
+  return audiences;
+}
+
+function requireString(claims: Claims, name: string): string {
+  const value = claimOf(claims, name);
+  if (typeof value !== "string" || value === "") throw invalidClaim(name);
+  return value;
+}
+
+const visibleAscii = /^[\x20-\x7e]{1,255}$/;
+
+/** RFC 6749 appendix A.1 allows visible ASCII; what else a claim may hold must not reach a database or a log. */
+function clientIdOf(claims: Claims, name: string): string {
+  const value = requireString(claims, name);
+  if (!visibleAscii.test(value)) throw invalidClaim(name);
+  return value;
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function uuidOf(claims: Claims, name: string): string {
+  const value = requireString(claims, name);
+  if (!uuid.test(value)) throw invalidClaim(name);
+  return value.toLowerCase();
+}
+
+function optionalUuidOf(claims: Claims, name: string): string | undefined {
+  return claimOf(claims, name) === undefined ? undefined : uuidOf(claims, name);
+}
+
+function scopesOf(claims: Claims, name: string): ReadonlySet<string> {
+  const scopes = parseScopes(claimOf(claims, name), name);
+  if (scopes === undefined) throw invalidClaim(name);
+  return scopes;
+}
+
+function timeOf(claims: Claims, name: string): number {
+  const seconds = claimOf(claims, name);
+  if (typeof seconds !== "number" || seconds < 0 || seconds > maxTimeSeconds) throw invalidClaim(name);
+  return seconds * 1000;
+}
+
+const maxTimeSeconds = 253_402_300_799;
+
+function optionalTimeOf(claims: Claims, name: string): number | undefined {
+  return claimOf(claims, name) === undefined ? undefined : timeOf(claims, name);
+}

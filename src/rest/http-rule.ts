@@ -1,0 +1,53 @@
+import { type DescMethod, getOption, hasOption, toBinary } from "@bufbuild/protobuf";
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { http } from "../gen/google/api/annotations_pb.js";
+import { type HttpRule, HttpRuleSchema } from "../gen/google/api/http_pb.js";
+
+/** One binding of a method, as its google.api.http option states it; nothing of it is checked yet. */
+export interface HttpBinding {
+  /** In upper case; "*" for every method. "" where the rule has no pattern. */
+  readonly httpMethod: string;
+  readonly template: string;
+  /** "" for none, "*" for the whole message, else the proto name of a field. */
+  readonly body: string;
+  /** "" for the whole message, else the proto name of a field. */
+  readonly responseBody: string;
+}
+
+const responseBodyNumber = 12;
+
+/**
+ * The bindings of a method: its rule and the rule's additional bindings, in this order; none without the option. Throws
+ * where additional bindings nest, which google/api/http.proto forbids.
+ */
+export function httpBindings(method: DescMethod): HttpBinding[] {
+  if (!hasOption(method, http)) return [];
+  const rule = getOption(method, http);
+  if (rule.additionalBindings.some((nested) => nested.additionalBindings.length > 0)) {
+    throw new Error("additional_bindings cannot have additional_bindings");
+  }
+  return [rule, ...rule.additionalBindings].map(bindingOf);
+}
+
+function bindingOf(rule: HttpRule): HttpBinding {
+  const { pattern, body } = rule;
+  const custom = pattern.case === "custom" ? pattern.value : undefined;
+  return {
+    httpMethod: custom?.kind ?? pattern.case?.toUpperCase() ?? "",
+    template: custom?.path ?? (typeof pattern.value === "string" ? pattern.value : ""),
+    body,
+    responseBody: readResponseBody(rule),
+  };
+}
+
+/** Reads field 12 from the bytes: not every published copy of google/api/http.proto declares it. */
+function readResponseBody(rule: HttpRule): string {
+  const reader = new BinaryReader(toBinary(HttpRuleSchema, rule));
+  let responseBody = "";
+  while (reader.pos < reader.len) {
+    const [number, wireType] = reader.tag();
+    if (number === responseBodyNumber) responseBody = reader.string();
+    else reader.skip(wireType, number);
+  }
+  return responseBody;
+}

@@ -1,0 +1,48 @@
+import type { IncomingMessage } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { malformed } from "./rest-error.js";
+
+/** A request of either of Node's servers. */
+export type NodeRequest = IncomingMessage | Http2ServerRequest;
+
+/**
+ * Reads a body of at most `maxBytes`. A longer one is refused as MALFORMED: at once where Content-Length says so, else as
+ * soon as it is longer, and then nothing more of it is read. A caller who goes away in between is a Canceled error.
+ */
+export function readBody(request: NodeRequest, maxBytes: number): Promise<Buffer> {
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.reject(tooLong(maxBytes));
+  if (request.destroyed) return Promise.reject(clientGone());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const settle = (outcome: () => void) => {
+      request.off("data", onData).off("end", onEnd).off("close", onGone).off("error", onGone);
+      outcome();
+    };
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length <= maxBytes) return;
+      request.pause();
+      settle(() => reject(tooLong(maxBytes)));
+    };
+    const onEnd = () => settle(() => resolve(joined(chunks)));
+    const onGone = () => settle(() => reject(clientGone()));
+    request.on("data", onData).on("end", onEnd).on("close", onGone).on("error", onGone);
+  });
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  const [only] = chunks;
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
+}
+
+function tooLong(maxBytes: number) {
+  if (maxBytes === 0) return malformed("This operation takes no body.");
+  return malformed(`The body is longer than ${maxBytes} bytes.`);
+}
+
+function clientGone(): ConnectError {
+  return new ConnectError("the client went away before its request was read", Code.Canceled);
+}

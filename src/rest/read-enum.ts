@@ -1,0 +1,21 @@
+import type { DescEnum } from "@bufbuild/protobuf";
+import { addFinding } from "./findings.js";
+import type { ReadValue } from "./read-scalar.js";
+
+const mostNamesShown = 20;
+
+/**
+ * The reader of an enum: its values by name only, as ProtoJSON prints them; null for google.protobuf.NullValue, whose one
+ * value it is.
+ */
+export function enumReader(schema: DescEnum): ReadValue {
+  const numbers = new Map(schema.values.map(({ name, number }) => [name, number]));
+  const isNull = schema.typeName === "google.protobuf.NullValue";
+  const names = schema.values.map(({ name }) => name).filter((name) => !name.endsWith("UNSPECIFIED"));
+  const wanted = names.length <= mostNamesShown ? `one of ${names.join(", ")}` : "a name of the enumeration";
+  return (tree, at, findings) => {
+    if (isNull && tree === null) return 0;
+    if (typeof tree !== "string") return addFinding(findings, "INVALID_TYPE", at, "the value must be a string");
+    return numbers.get(tree) ?? addFinding(findings, "INVALID_VALUE", at, `the value must be ${wanted}`);
+  };
+}

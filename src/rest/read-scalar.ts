@@ -1,0 +1,102 @@
+import { ScalarType } from "@bufbuild/protobuf";
+import { addFinding, type Findings, type Location } from "./findings.js";
+import { integerOf } from "./read-integer.js";
+import type { JsonTree } from "./read-json.js";
+
+/** Reads one value; undefined where it is not one, which `findings` then tells. */
+export type ReadValue = (tree: JsonTree, at: Location | undefined, findings: Findings) => unknown;
+
+const int32 = { min: -2147483648, max: 2147483647 };
+const uint32 = { min: 0, max: 4294967295 };
+const int64 = { min: -9223372036854775808n, max: 9223372036854775807n };
+const uint64 = { min: 0n, max: 18446744073709551615n };
+
+const readers: Readonly<Record<ScalarType, ReadValue>> = {
+  [ScalarType.DOUBLE]: (tree, at, findings) => readFloat(tree, at, findings, Number),
+  [ScalarType.FLOAT]: (tree, at, findings) => readFloat(tree, at, findings, (text) => Math.fround(Number(text))),
+  [ScalarType.INT32]: integerReader(int32),
+  [ScalarType.SINT32]: integerReader(int32),
+  [ScalarType.SFIXED32]: integerReader(int32),
+  [ScalarType.UINT32]: integerReader(uint32),
+  [ScalarType.FIXED32]: integerReader(uint32),
+  [ScalarType.INT64]: longReader(int64),
+  [ScalarType.SINT64]: longReader(int64),
+  [ScalarType.SFIXED64]: longReader(int64),
+  [ScalarType.UINT64]: longReader(uint64),
+  [ScalarType.FIXED64]: longReader(uint64),
+  [ScalarType.BOOL]: readBool,
+  [ScalarType.STRING]: readString,
+  [ScalarType.BYTES]: readBytes,
+};
+
+const unstorable = /[\0\p{Cs}]/u;
+const decimal = /^(?:0|-?[1-9][0-9]*)$/;
+
+/**
+ * The reader of a scalar type: ProtoJSON without its leniency. No type stands in for another (`"5"` is no int32, `1` no
+ * bool), integers are exact and may be written `5.0`, and only where ProtoJSON itself prints a string is one taken: 64-bit
+ * integers as plain decimals, and NaN, Infinity, -Infinity for floating point.
+ */
+export function scalarReader(scalar: ScalarType, longAsString = false): ReadValue {
+  const read = readers[scalar];
+  if (!longAsString) return read;
+  return (tree, at, findings) => read(tree, at, findings)?.toString();
+}
+
+/** Reads a string that any store can hold: without U+0000 and lone surrogates. */
+export function readString(tree: JsonTree, at: Location | undefined, findings: Findings): string | undefined {
+  if (typeof tree !== "string") return addFinding(findings, "INVALID_TYPE", at, "the value must be a string");
+  if (unstorable.test(tree)) {
+    return addFinding(findings, "INVALID_VALUE", at, "the value must not hold U+0000 or half of a surrogate pair");
+  }
+  return tree;
+}
+
+/** The text of a JSON number; undefined for every other value. */
+export function numberText(tree: JsonTree): string | undefined {
+  return typeof tree === "object" && tree !== null && "number" in tree ? tree.number : undefined;
+}
+
+function readBool(tree: JsonTree, at: Location | undefined, findings: Findings): boolean | undefined {
+  if (typeof tree === "boolean") return tree;
+  return addFinding(findings, "INVALID_TYPE", at, "the value must be true or false");
+}
+
+function readBytes(tree: JsonTree, at: Location | undefined, findings: Findings): Uint8Array | undefined {
+  if (typeof tree !== "string") return addFinding(findings, "INVALID_TYPE", at, "the value must be a string");
+  const bytes = Buffer.from(tree, "base64");
+  if (bytes.toString("base64") === tree) return new Uint8Array(bytes);
+  return addFinding(findings, "INVALID_FORMAT", at, "the value must be base64 with padding");
+}
+
+function integerReader({ min, max }: typeof int32): ReadValue {
+  return (tree, at, findings) => {
+    const value = integerOf(numberText(tree) ?? "0.5");
+    if (value === "fraction") return addFinding(findings, "INVALID_TYPE", at, "the value must be an integer");
+    if (value !== "large" && value >= min && value <= max) return Number(value);
+    return addFinding(findings, "OUT_OF_RANGE", at, `the value must be from ${min} to ${max}`);
+  };
+}
+
+function longReader({ min, max }: typeof int64): ReadValue {
+  return (tree, at, findings) => {
+    const text = typeof tree === "string" && decimal.test(tree) ? tree : numberText(tree);
+    const value = integerOf(text ?? "0.5");
+    if (value === "fraction") return addFinding(findings, "INVALID_TYPE", at, "the value must be an integer");
+    if (value !== "large" && value >= min && value <= max) return BigInt(value);
+    return addFinding(findings, "OUT_OF_RANGE", at, `the value must be from ${min} to ${max}`);
+  };
+}
+
+function readFloat(
+  tree: JsonTree,
+  at: Location | undefined,
+  findings: Findings,
+  parse: (text: string) => number,
+): number | undefined {
+  if (tree === "NaN" || tree === "Infinity" || tree === "-Infinity") return Number(tree);
+  const text = numberText(tree);
+  if (text === undefined) return addFinding(findings, "INVALID_TYPE", at, "the value must be a number");
+  const value = parse(text);
+  return Number.isFinite(value) ? value : addFinding(findings, "OUT_OF_RANGE", at, "the value is too large");
+}

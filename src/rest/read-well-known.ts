@@ -1,0 +1,88 @@
+import { type DescMessage, create, fromJson, type JsonObject as PlainObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { type FieldMask, FieldMaskSchema, ListValueSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
+import { addFinding, type Findings, indexStep, keyStep, type Location } from "./findings.js";
+import { isJsonObject, type JsonObject, type JsonTree } from "./read-json.js";
+import { readName } from "./read-map-key.js";
+import { type ReadValue, readString, scalarReader } from "./read-scalar.js";
+import { readDuration, readTimestamp } from "./read-time.js";
+
+const readDouble = scalarReader(ScalarType.DOUBLE);
+const maskPath = /^[a-z][A-Za-z0-9]*(?:\.[a-z][A-Za-z0-9]*)*$/;
+
+/**
+ * The reader of a message type that ProtoJSON writes in a form of its own, giving what protobuf-es keeps in a field of it;
+ * undefined for every other type. Wrapper types are not among them: they read as the scalar they wrap.
+ */
+export function wellKnownReader(schema: DescMessage): ReadValue | undefined {
+  switch (schema.typeName) {
+    case "google.protobuf.Timestamp":
+      return readTimestamp;
+    case "google.protobuf.Duration":
+      return readDuration;
+    case "google.protobuf.FieldMask":
+      return readFieldMask;
+    case "google.protobuf.Struct":
+      return readStruct;
+    case "google.protobuf.Value":
+      return readDynamicValue;
+    case "google.protobuf.ListValue":
+      return readListValue;
+    default:
+      return undefined;
+  }
+}
+
+function readFieldMask(tree: JsonTree, at: Location | undefined, findings: Findings): FieldMask | undefined {
+  if (typeof tree !== "string") return addFinding(findings, "INVALID_TYPE", at, "the value must be a string");
+  const paths = tree === "" ? [] : tree.split(",");
+  if (!paths.every((path) => maskPath.test(path))) {
+    return addFinding(findings, "INVALID_FORMAT", at, "the value must be names of fields in lowerCamelCase, with commas");
+  }
+  return create(FieldMaskSchema, { paths: paths.map(snakeCase) });
+}
+
+function snakeCase(path: string): string {
+  return path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function readStruct(tree: JsonTree, at: Location | undefined, findings: Findings): JsonValue | undefined {
+  if (isJsonObject(tree)) return readPlain(tree, at, findings);
+  return addFinding(findings, "INVALID_TYPE", at, "the value must be an object");
+}
+
+function readDynamicValue(tree: JsonTree, at: Location | undefined, findings: Findings): unknown {
+  const json = readPlain(tree, at, findings);
+  return json === undefined ? undefined : fromJson(ValueSchema, json);
+}
+
+function readListValue(tree: JsonTree, at: Location | undefined, findings: Findings): unknown {
+  if (!Array.isArray(tree)) return addFinding(findings, "INVALID_TYPE", at, "the value must be an array");
+  const json = readPlain(tree, at, findings);
+  return json === undefined ? undefined : fromJson(ListValueSchema, json);
+}
+
+/** Any JSON at all, as plain values. Strings and numbers are judged as those of fields are. */
+function readPlain(tree: JsonTree, at: Location | undefined, findings: Findings): JsonValue | undefined {
+  if (tree === null || typeof tree === "boolean") return tree;
+  if (typeof tree === "string") return readString(tree, at, findings);
+  if (isJsonObject(tree)) return readPlainObject(tree, at, findings);
+  if (Array.isArray(tree)) return readPlainArray(tree, at, findings);
+  return readDouble(tree, at, findings) as number | undefined;
+}
+
+function readPlainArray(items: readonly JsonTree[], parent: Location | undefined, findings: Findings) {
+  const values = items.map((item, index) => readPlain(item, { parent, step: indexStep(index) }, findings));
+  return values.filter((value) => value !== undefined);
+}
+
+function readPlainObject(members: JsonObject, parent: Location | undefined, findings: Findings) {
+  const object: PlainObject = {};
+  let order = 0;
+  for (const [name, member] of members) {
+    const at = { parent, step: keyStep(name, order++) };
+    const key = readName(name, at, findings);
+    const value = readPlain(member, at, findings);
+    if (key !== undefined && value !== undefined) object[key] = value;
+  }
+  return object;
+}

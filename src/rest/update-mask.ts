@@ -1,0 +1,22 @@
+import { create, type DescField } from "@bufbuild/protobuf";
+import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
+import { type Fields, setField } from "./message-fields.js";
+import { isJsonObject, type JsonTree } from "./read-json.js";
+import type { Route } from "./routes.js";
+
+/**
+ * The field `update_mask` (AIP-134) that the transcoder itself fills, because it alone sees which members a body has: that
+ * of a PATCH whose body is the whole message. Callers can then not send it. Undefined for every other route.
+ */
+export function updateMaskField({ method, httpMethod, body }: Route): DescField | undefined {
+  if (httpMethod !== "PATCH" || body !== "message") return undefined;
+  const field = method.input.fields.find(({ name }) => name === "update_mask");
+  return field?.fieldKind === "message" && field.message.typeName === FieldMaskSchema.typeName ? field : undefined;
+}
+
+/** Fills the mask with the proto names of those `candidates` that the body has members of, in the order of the candidates. */
+export function fillUpdateMask(mask: DescField, candidates: readonly DescField[], tree: JsonTree, request: Fields): void {
+  if (!isJsonObject(tree)) return;
+  const paths = candidates.filter(({ jsonName }) => tree.has(jsonName)).map(({ name }) => name);
+  setField(request, mask, create(FieldMaskSchema, { paths }));
+}

@@ -1,0 +1,36 @@
+import { Client } from "pg";
+import { expect, test } from "vitest";
+import { createTestDatabase, execute } from "./database.js";
+
+test("gives each caller a migrated database of its own, also to many at once", async () => {
+  const databases = await Promise.all(Array.from({ length: 8 }, () => createTestDatabase()));
+  expect(new Set(databases.map(({ url }) => url)).size).toBe(8);
+  const [first, second] = databases;
+  await execute(`${first?.url}`, "CREATE TABLE mine ()");
+  await expect(execute(`${second?.url}`, "SELECT FROM mine")).rejects.toThrow("does not exist");
+  const migrations = await execute(`${second?.adminUrl}`, "SELECT count(*)::int AS count FROM schema_migrations");
+  expect(migrations[0]?.["count"]).toBeGreaterThan(0);
+  await Promise.all(databases.map((database) => database.drop()));
+});
+
+test("is used as its owner, a role that row-level security binds", async () => {
+  const database = await createTestDatabase();
+  const [role] = await execute(
+    database.url,
+    `SELECT rolsuper, rolbypassrls, oid = (SELECT datdba FROM pg_database WHERE datname = current_database()) AS owner
+     FROM pg_roles WHERE rolname = current_user`,
+  );
+  expect(role).toEqual({ rolsuper: false, rolbypassrls: false, owner: true });
+  await database.drop();
+});
+
+test("can be dropped while somebody is connected, and twice", async () => {
+  const database = await createTestDatabase();
+  const client = new Client(database.url);
+  await client.connect();
+  const ended = new Promise((resolve) => client.on("error", () => undefined).once("end", resolve));
+  await database.drop();
+  await ended;
+  await database.drop();
+  await expect(execute(database.url, "SELECT 1")).rejects.toThrow("does not exist");
+});

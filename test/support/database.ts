@@ -1,0 +1,72 @@
+import { randomBytes } from "node:crypto";
+import { Client, escapeIdentifier } from "pg";
+import { inject } from "vitest";
+
+/** The server of a test run, as the global setup provides it. All are in the same server. */
+export interface TestServer {
+  /** A maintenance database, as a role that may create databases: the superuser, but where TEST_DATABASE_URL names another. */
+  readonly adminUrl: string;
+  /** The migrated database that is cloned, as its owner, an ordinary role. Refuses connections. */
+  readonly templateUrl: string;
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    testServer: TestServer;
+  }
+}
+
+/** A database of a test's own, migrated and empty. */
+export interface TestDatabase {
+  /** As the ordinary role that owns it: neither superuser nor BYPASSRLS, so that row-level security applies. */
+  readonly url: string;
+  /** As the role that owns the server, to look past row-level security where the server's role is a superuser. */
+  readonly adminUrl: string;
+  /** Removes the database; connections that are still open are cut. */
+  drop(): Promise<void>;
+}
+
+/**
+ * Clones the migrated template. Needs no lock between workers: nobody can connect to the template, and PostgreSQL lets any
+ * number of sessions copy from it at once.
+ */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const { adminUrl, templateUrl } = inject("testServer");
+  const template = databaseOf(templateUrl);
+  const name = `${template}_${randomBytes(6).toString("hex")}`;
+  const owner = decodeURIComponent(new URL(templateUrl).username);
+  await execute(
+    adminUrl,
+    `CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(template)} OWNER ${escapeIdentifier(owner)}`,
+  );
+  return {
+    url: withDatabase(templateUrl, name),
+    adminUrl: withDatabase(adminUrl, name),
+    drop: () =>
+      execute(adminUrl, `DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`).then(() => undefined),
+  };
+}
+
+/** Runs statements one after the other on a connection of their own and gives the rows of the last. */
+export async function execute(url: string, ...statements: readonly string[]): Promise<Record<string, unknown>[]> {
+  const client = new Client(url);
+  await client.connect();
+  try {
+    let rows: Record<string, unknown>[] = [];
+    for (const statement of statements) ({ rows } = await client.query(statement));
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The same URL with another database. */
+export function withDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${encodeURIComponent(name)}`;
+  return changed.href;
+}
+
+function databaseOf(url: string): string {
+  return decodeURIComponent(new URL(url).pathname.slice(1));
+}

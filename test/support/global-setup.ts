@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import type { TestProject } from "vitest/node";
+import { startEmbeddedPostgres } from "../../src/postgres/embedded.js";
+import { migrate } from "../../src/postgres/migrate.js";
+import { execute, type TestServer, withDatabase } from "./database.js";
+import { pidFile, removeAbandonedFolders, removeFolder, temporaryFolder } from "./temporary-folder.js";
+
+interface Server {
+  readonly adminUrl: string;
+  stop(): Promise<void>;
+}
+
+/** What a server may leave out when nobody minds losing its data. */
+const FAST = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+
+/**
+ * Provides every test file with a PostgreSQL server and a migrated template database: the embedded server in a temporary
+ * folder; with TEST_POSTGRES=testcontainers a container of the image TEST_POSTGRES_IMAGE (postgres:18-alpine); with
+ * TEST_DATABASE_URL the server it names, as a superuser or as an ordinary role that may create databases. Gives back
+ * the function that removes all of it.
+ */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startServer();
+  try {
+    const { testServer, remove } = await prepare(server.adminUrl);
+    project.provide("testServer", testServer);
+    return async () => {
+      await remove();
+      await server.stop();
+    };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+function startServer(): Promise<Server> {
+  const { TEST_DATABASE_URL, TEST_POSTGRES, TEST_POSTGRES_IMAGE } = process.env;
+  if (TEST_DATABASE_URL) return Promise.resolve({ adminUrl: TEST_DATABASE_URL, stop: () => Promise.resolve() });
+  if (TEST_POSTGRES === "testcontainers") return startContainer(TEST_POSTGRES_IMAGE || "postgres:18-alpine");
+  if (!TEST_POSTGRES || TEST_POSTGRES === "embedded") return startEmbedded();
+  throw new Error(`TEST_POSTGRES is ${TEST_POSTGRES}, but takes embedded or testcontainers`);
+}
+
+async function startContainer(image: string): Promise<Server> {
+  const { PostgreSqlContainer } = await import("@testcontainers/postgresql");
+  const container = await new PostgreSqlContainer(image).start();
+  const adminUrl = container.getConnectionUri();
+  const settings = Object.entries(FAST).map(([name, value]) => `ALTER SYSTEM SET ${name} = ${value}`);
+  await execute(adminUrl, ...settings, "SELECT pg_reload_conf()");
+  return {
+    adminUrl,
+    stop: async () => {
+      await container.stop();
+    },
+  };
+}
+
+async function startEmbedded(): Promise<Server> {
+  await removeAbandonedFolders();
+  const folder = await temporaryFolder();
+  const cut = () => cutOff(folder);
+  process.once("exit", cut);
+  const server = await startEmbeddedPostgres({ dataDir: folder, settings: { ...FAST, max_connections: "200" } });
+  return {
+    adminUrl: server.superuserUrl,
+    stop: async () => {
+      await server.stop();
+      await removeFolder(folder);
+      process.off("exit", cut);
+    },
+  };
+}
+
+/** The end of a run that was interrupted, which waits for nothing: SIGQUIT is PostgreSQL's immediate shutdown. */
+function cutOff(folder: string): void {
+  if (existsSync(pidFile(folder))) process.kill(Number.parseInt(readFileSync(pidFile(folder), "utf8"), 10), "SIGQUIT");
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/** Makes the ordinary role, unless the server's role is one, and the template; names are unique to this run. */
+async function prepare(adminUrl: string): Promise<{ testServer: TestServer; remove: () => Promise<void> }> {
+  const run = `cupo_test_${randomBytes(4).toString("hex")}`;
+  const roleUrl = await createRole(adminUrl, run);
+  const templateUrl = withDatabase(roleUrl, run);
+  const role = new URL(roleUrl).username;
+  await execute(
+    adminUrl,
+    `CREATE DATABASE ${run} TEMPLATE template0 ENCODING 'UTF8' OWNER "${decodeURIComponent(role)}"`,
+  );
+  await migrate({ url: templateUrl });
+  await execute(adminUrl, `ALTER DATABASE ${run} ALLOW_CONNECTIONS false`);
+  const remove = async () => {
+    const databases = await execute(adminUrl, `SELECT datname FROM pg_database WHERE starts_with(datname, '${run}')`);
+    await execute(adminUrl, ...databases.map(({ datname }) => `DROP DATABASE "${String(datname)}" WITH (FORCE)`));
+    if (roleUrl !== adminUrl) await execute(adminUrl, `DROP ROLE ${run}`);
+  };
+  return { testServer: { adminUrl, templateUrl }, remove };
+}
+
+async function createRole(adminUrl: string, name: string): Promise<string> {
+  const [self] = await execute(adminUrl, "SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user");
+  if (self?.["rolsuper"] !== true) {
+    if (self?.["rolbypassrls"] === false) return adminUrl;
+    throw new Error("the role of TEST_DATABASE_URL has BYPASSRLS; it must be a superuser, or a role without it");
+  }
+  const url = new URL(adminUrl);
+  url.username = name;
+  url.password = randomBytes(12).toString("hex");
+  await execute(adminUrl, `CREATE ROLE ${name} LOGIN NOSUPERUSER NOCREATEDB NOBYPASSRLS PASSWORD '${url.password}'`);
+  return url.href;
+}

@@ -1,0 +1,41 @@
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEmbeddedPostgres } from "../../src/postgres/embedded.js";
+import { identifyProcess, isRunning } from "../../src/postgres/embedded-process.js";
+
+const PREFIX = "cupo-test-";
+
+/**
+ * Makes an empty folder that an embedded server can live in, also one that runs as another user, and whose name says
+ * which process it belongs to. The caller removes it.
+ */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${identifyProcess(process.pid)}-`));
+  await chmod(folder, 0o711);
+  return folder;
+}
+
+/**
+ * Removes the temporary folders of processes that were killed, with the servers that still run in them. What cannot be
+ * removed, because it is another user's or another run is removing it, stays.
+ */
+export async function removeAbandonedFolders(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(PREFIX)) continue;
+    const [identity = ""] = name.slice(PREFIX.length).split("-");
+    if (!isRunning(identity)) await removeFolder(join(tmpdir(), name)).catch(() => undefined);
+  }
+}
+
+/** Removes a temporary folder; a server that still runs in it is stopped before. */
+export async function removeFolder(folder: string): Promise<void> {
+  if (existsSync(pidFile(folder))) await (await startEmbeddedPostgres({ dataDir: folder })).stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** The file in which the embedded server of a data folder leaves its process id. */
+export function pidFile(dataDir: string): string {
+  return join(dataDir, "postgres", "cluster", "postmaster.pid");
+}
