@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
+import { escapeIdentifier } from "pg";
 import type { TestProject } from "vitest/node";
 import { startEmbeddedPostgres } from "../../src/postgres/embedded.js";
 import { migrate } from "../../src/postgres/migrate.js";
-import { execute, type TestServer, withDatabase } from "./database.js";
+import { execute, withDatabase } from "./database.js";
 import { pidFile, removeAbandonedFolders, removeFolder, temporaryFolder } from "./temporary-folder.js";
 
 interface Server {
@@ -22,15 +23,19 @@ const FAST = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" 
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer();
-  try {
-    const { testServer, remove } = await prepare(server.adminUrl);
-    project.provide("testServer", testServer);
-    return async () => {
-      await remove();
-      await server.stop();
-    };
-  } catch (error) {
+  const run = `cupo_test_${randomBytes(4).toString("hex")}`;
+  const teardown = async () => {
+    await removeRun(server.adminUrl, run);
     await server.stop();
+  };
+  try {
+    project.provide("testServer", {
+      adminUrl: server.adminUrl,
+      templateUrl: await createTemplate(server.adminUrl, run),
+    });
+    return teardown;
+  } catch (error) {
+    await teardown();
     throw error;
   }
 }
@@ -79,24 +84,21 @@ function cutOff(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Makes the ordinary role, unless the server's role is one, and the template; names are unique to this run. */
-async function prepare(adminUrl: string): Promise<{ testServer: TestServer; remove: () => Promise<void> }> {
-  const run = `cupo_test_${randomBytes(4).toString("hex")}`;
-  const roleUrl = await createRole(adminUrl, run);
-  const templateUrl = withDatabase(roleUrl, run);
-  const role = new URL(roleUrl).username;
-  await execute(
-    adminUrl,
-    `CREATE DATABASE ${run} TEMPLATE template0 ENCODING 'UTF8' OWNER "${decodeURIComponent(role)}"`,
-  );
+/** Makes the ordinary role, unless the server's role is one, and the template; both have the name of this run. */
+async function createTemplate(adminUrl: string, run: string): Promise<string> {
+  const templateUrl = withDatabase(await createRole(adminUrl, run), run);
+  const owner = escapeIdentifier(decodeURIComponent(new URL(templateUrl).username));
+  await execute(adminUrl, `CREATE DATABASE ${run} TEMPLATE template0 ENCODING 'UTF8' OWNER ${owner}`);
   await migrate({ url: templateUrl });
   await execute(adminUrl, `ALTER DATABASE ${run} ALLOW_CONNECTIONS false`);
-  const remove = async () => {
-    const databases = await execute(adminUrl, `SELECT datname FROM pg_database WHERE starts_with(datname, '${run}')`);
-    await execute(adminUrl, ...databases.map(({ datname }) => `DROP DATABASE "${String(datname)}" WITH (FORCE)`));
-    if (roleUrl !== adminUrl) await execute(adminUrl, `DROP ROLE ${run}`);
-  };
-  return { testServer: { adminUrl, templateUrl }, remove };
+  return templateUrl;
+}
+
+async function removeRun(adminUrl: string, run: string): Promise<void> {
+  const databases = await execute(adminUrl, `SELECT datname FROM pg_database WHERE starts_with(datname, '${run}')`);
+  await execute(adminUrl, ...databases.map(({ datname }) => `DROP DATABASE "${String(datname)}" WITH (FORCE)`));
+  const roles = await execute(adminUrl, `SELECT rolname FROM pg_roles WHERE rolname = '${run}'`);
+  if (roles.length > 0) await execute(adminUrl, `DROP ROLE ${run}`);
 }
 
 async function createRole(adminUrl: string, name: string): Promise<string> {
