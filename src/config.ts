@@ -119,13 +119,17 @@ function tlsOf(read: Read, problems: string[]): Config["tls"] {
 }
 
 function existing(name: string, path: string | undefined, problems: string[]): string | undefined {
-  if (path !== undefined && !existsSync(path)) problems.push(`${name} held ${path}; it takes the path of a file that exists`);
+  if (path !== undefined && !existsSync(path))
+    problems.push(`${name} held ${path}; it takes the path of a file that exists`);
   return path;
 }
 
 /** Anyone who reaches the machine could get hold of a development token's powers: so nobody else may reach it. */
 function refuseOpenDevelopmentIssuer(config: Pick<Config, "public" | "internal">, problems: string[]): void {
-  for (const [name, { host }] of [["HOST", config.public], ["INTERNAL_HOST", config.internal]] as const) {
+  for (const [name, { host }] of [
+    ["HOST", config.public],
+    ["INTERNAL_HOST", config.internal],
+  ] as const) {
     if (host === "" || isLoopback(host)) continue;
     problems.push(
       `${name} held ${host}; without AUTH_ISSUER, AUTH_AUDIENCE and AUTH_JWKS_URL or AUTH_JWKS_FILE the development issuer ` +

@@ -1,8 +1,8 @@
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import type { ErrorObserver } from "./interceptors/problems.js";
-import { problems } from "./interceptors/problems.js";
 import type { Chain } from "./interceptors/chain.js";
 import { valuesOf } from "./interceptors/open-call.js";
+import type { ErrorObserver } from "./interceptors/problems.js";
+import { problems } from "./interceptors/problems.js";
 import { callFor, type HttpHandler, type HttpRequest, type HttpResponse } from "./request-log.js";
 import type { ServiceEntry } from "./services/services.js";
 

@@ -19,7 +19,10 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, readonly [meaning: string, remedy
     "There is no such path, or no such resource that this client may see.",
     "Check the path and its ids, and that the token belongs to the right tenant.",
   ],
-  METHOD_NOT_ALLOWED: ["The path exists, but not with this HTTP method.", "The Allow header lists the methods of the path."],
+  METHOD_NOT_ALLOWED: [
+    "The path exists, but not with this HTTP method.",
+    "The Allow header lists the methods of the path.",
+  ],
   REQUEST_TIMEOUT: ["The request did not arrive completely in time.", "Send it again with the same Idempotency-Key."],
   CONCURRENT_MODIFICATION: [
     "The request conflicts with the state of the resource, with another resource, or with an earlier use of its Idempotency-Key.",
@@ -37,7 +40,10 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, readonly [meaning: string, remedy
     "The client has made more requests than its quota allows.",
     "Wait for as many seconds as Retry-After says. RateLimit-Policy and RateLimit tell the quotas and what is left.",
   ],
-  HEADERS_TOO_LARGE: ["The headers of the request are larger than the service reads.", "Send fewer or shorter headers."],
+  HEADERS_TOO_LARGE: [
+    "The headers of the request are larger than the service reads.",
+    "Send fewer or shorter headers.",
+  ],
   INTERNAL_ERROR: [
     "Something went wrong inside the service.",
     "Send the request again with the same Idempotency-Key. If it goes on, report the correlationId.",

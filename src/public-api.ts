@@ -1,6 +1,14 @@
 import type { ContextValues } from "@connectrpc/connect";
 import { callOf } from "./call.js";
-import { CupoError, type ErrorCode, type FieldError, errorTable, invalidRequest, notFound } from "./errors.js";
+import {
+  CupoError,
+  type ErrorCode,
+  errorTable,
+  type FieldError,
+  type FieldErrorCode,
+  invalidRequest,
+  notFound,
+} from "./errors.js";
 import type { Chain } from "./interceptors/chain.js";
 import { valuesOf } from "./interceptors/open-call.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
@@ -13,6 +21,12 @@ import { createRestHandler } from "./rest/handler.js";
 import { RestError } from "./rest/rest-error.js";
 import type { RouteMatch } from "./rest/route-table.js";
 import type { ServiceEntry } from "./services/services.js";
+
+declare module "./rest/rest-error.js" {
+  interface ViolationCodes {
+    cupo: FieldErrorCode;
+  }
+}
 
 /** What the public listener serves. */
 export interface PublicApiOptions {
@@ -80,6 +94,6 @@ function toCupoError(thrown: unknown, match: RouteMatch | undefined): CupoError 
     case "MALFORMED":
       return invalidRequest(thrown.detail, errors);
     case "INVALID":
-      return match === undefined ? asCupoError(thrown) : invalidMessage(match.method, errors);
+      return match === undefined ? asCupoError(thrown) : invalidMessage(match.route.method, errors);
   }
 }

@@ -60,6 +60,9 @@ export function observeError(error: CupoError, call: Call, logger: Logger): void
 export function describe(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const { code, constraint, table, routine } = error as Error & Record<string, unknown>;
-  const frames = error.stack?.split("\n").filter((line) => line.startsWith("    at ")).slice(0, 12);
+  const frames = error.stack
+    ?.split("\n")
+    .filter((line) => line.startsWith("    at "))
+    .slice(0, 12);
   return { name: error.name, code, constraint, table, routine, frames: frames?.map((line) => line.trim()) };
 }

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { openTrustedIssuer } from "./trusted-issuer.js";
 import type { Config } from "./config.js";
 import { openReadyDatabase } from "./database-startup.js";
 import { type Listener, listen } from "./http/listen.js";
@@ -16,6 +15,7 @@ import { createPublicApi, socketProblem } from "./public-api.js";
 import { createMemoryRateLimiter } from "./rate-limiter.js";
 import { describe, type HttpHandler, logged, observeError } from "./request-log.js";
 import { createServices } from "./services/services.js";
+import { openTrustedIssuer } from "./trusted-issuer.js";
 
 /** A running service. */
 export interface RunningServer {
@@ -39,6 +39,11 @@ type Closer = () => Promise<void> | void;
 
 const TRANSACTION_LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 15_000 };
 const GRACE_MS = 8_000;
+const SOCKET_ERRORS = {
+  BAD_REQUEST: "INVALID_REQUEST",
+  TIMEOUT: "REQUEST_TIMEOUT",
+  HEADERS_TOO_LARGE: "HEADERS_TOO_LARGE",
+} as const;
 
 /** Puts the service together and starts it. Rejects, with everything closed again, where a part cannot start. */
 export async function startServer(config: Config, ports: ServerPorts): Promise<RunningServer> {
@@ -96,8 +101,12 @@ async function openListeners(
   );
   closers.push(() => publicListener.close(GRACE_MS).then(reportForced(logger)));
   const problemsUrl = problemsUrlAt(publicListener.url);
-  const internalListener = await openListener(config, config.internal, logger, () => problemsUrl, () =>
-    createInternalApi({ ...parts, problemsUrl, isReady }),
+  const internalListener = await openListener(
+    config,
+    config.internal,
+    logger,
+    () => problemsUrl,
+    () => createInternalApi({ ...parts, problemsUrl, isReady }),
   );
   closers.push(() => internalListener.close(GRACE_MS).then(reportForced(logger)));
   let closed: Promise<void> | undefined;
@@ -127,7 +136,7 @@ async function openListener(
     ...address,
     ...(tls === undefined ? {} : { tls: { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) } }),
     handler: (request, response) => handler(request, response),
-    socketError: (kind) => socketProblem(kind, randomUUID(), problemsUrl),
+    socketError: (kind) => socketProblem(SOCKET_ERRORS[kind], randomUUID(), problemsUrl),
   });
   problemsUrl = problemsUrlAt(listener.url);
   handler = logged(createHandler(listener.url), logger);

@@ -51,7 +51,10 @@ export const settings = {
     defaultText: ".cupo",
     parse: (held: string) => held,
   },
-  issuer: text("AUTH_ISSUER", "The issuer (iss) of access tokens. Without it a development issuer is used, on loopback only."),
+  issuer: text(
+    "AUTH_ISSUER",
+    "The issuer (iss) of access tokens. Without it a development issuer is used, on loopback only.",
+  ),
   audience: text("AUTH_AUDIENCE", "The audience (aud) that names this service in access tokens."),
   jwksUrl: {
     name: "AUTH_JWKS_URL",

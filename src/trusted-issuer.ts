@@ -2,7 +2,13 @@ import { openDevelopmentIssuer } from "./auth/development-issuer.js";
 import { readFileKeySet } from "./auth/file-key-set.js";
 import type { KeySet } from "./auth/key-set.js";
 import { openRemoteKeySet } from "./auth/remote-key-set.js";
-import { createTokenVerifier, type TokenVerifier } from "./auth/token-verifier.js";
+import {
+  createTokenVerifier,
+  defaultClaimNames,
+  defaultTokenTypes,
+  type TokenVerifier,
+  type TokenVerifierOptions,
+} from "./auth/token-verifier.js";
 import type { Config, IssuerConfig } from "./config.js";
 
 /** The issuer whose access tokens are accepted. */
@@ -19,22 +25,35 @@ export async function openTrustedIssuer(
   now: () => number,
   onError: (error: unknown) => void,
 ): Promise<TrustedIssuer> {
-  const { issuer, audience, keySet } =
+  const { keySet, ...expectations } =
     config.issuer === undefined
-      ? await openDevelopmentIssuer({ dataDir: config.dataDir, now })
-      : { ...config.issuer, keySet: await openKeySet(config.issuer.keys, now, onError) };
-  const verifyToken = createTokenVerifier({
-    issuer,
-    audience,
-    keySet,
-    now,
-    tokenTypes: config.tokenTypes,
-    claims: config.tokenClaims,
-  });
-  return { verifyToken, close: () => keySet.close() };
+      ? await expectDevelopmentIssuer(config.dataDir, now)
+      : await expectIssuer(config.issuer, config, now, onError);
+  return { verifyToken: createTokenVerifier({ ...expectations, keySet, now }), close: () => keySet.close() };
 }
 
-async function openKeySet(keys: IssuerConfig["keys"], now: () => number, onError: (error: unknown) => void): Promise<KeySet> {
+type Expectations = Omit<TokenVerifierOptions, "now">;
+
+/** The development issuer makes its tokens in the default form, whatever the settings say of a real one's. */
+async function expectDevelopmentIssuer(dataDir: string, now: () => number): Promise<Expectations> {
+  const { issuer, audience, keySet } = await openDevelopmentIssuer({ dataDir, now });
+  return { issuer, audience, keySet, tokenTypes: defaultTokenTypes, claims: defaultClaimNames };
+}
+
+async function expectIssuer(
+  { issuer, audience, keys }: IssuerConfig,
+  { tokenTypes, tokenClaims }: IssuerSettings,
+  now: () => number,
+  onError: (error: unknown) => void,
+): Promise<Expectations> {
+  return { issuer, audience, keySet: await openKeySet(keys, now, onError), tokenTypes, claims: tokenClaims };
+}
+
+async function openKeySet(
+  keys: IssuerConfig["keys"],
+  now: () => number,
+  onError: (error: unknown) => void,
+): Promise<KeySet> {
   return "url" in keys
     ? openRemoteKeySet({ url: keys.url, now, onError })
     : readFileKeySet({ path: keys.file, now, onError });

@@ -52,9 +52,9 @@ function referenceOf(jwk: RawKey): KeyReference | undefined {
 
 function algorithmOf({ kty, crv, alg }: RawKey): TokenAlgorithm | undefined {
   if (kty === "EC" && crv === "P-256") return alg === undefined || alg === "ES256" ? "ES256" : undefined;
-  if (kty !== "RSA" || alg === "ES256") return undefined;
+  if (kty !== "RSA") return undefined;
   if (alg === undefined) return "RS256";
-  return isTokenAlgorithm(alg) ? alg : undefined;
+  return isTokenAlgorithm(alg) && alg !== "ES256" ? alg : undefined;
 }
 
 async function importKey(jwk: JWK, alg: TokenAlgorithm): Promise<CryptoKey | undefined> {

@@ -36,7 +36,7 @@ const clockToleranceMs = 5000;
  */
 export function readClaims(payload: Uint8Array, { issuer, audience, claims: names }: ClaimRules): TokenClaims {
   const claims = parsePayload(payload);
-  if (claimOf(claims, "iss") !== issuer) throw invalidToken("ISSUER");
+  if (claims["iss"] !== issuer) throw invalidToken("ISSUER");
   if (!audiencesOf(claims).includes(audience)) throw invalidToken("AUDIENCE");
   requireString(claims, "sub");
   requireString(claims, "jti");
@@ -66,19 +66,15 @@ function parsePayload(payload: Uint8Array): Claims {
   }
 }
 
-function claimOf(claims: Claims, name: string): unknown {
-  return Object.hasOwn(claims, name) ? claims[name] : undefined;
-}
-
 function audiencesOf(claims: Claims): readonly unknown[] {
-  const audience = claimOf(claims, "aud");
+  const audience = claims["aud"];
   const audiences: readonly unknown[] = Array.isArray(audience) ? audience : [audience];
   if (audiences.some((value) => typeof value !== "string")) throw invalidClaim("aud");
   return audiences;
 }
 
 function requireString(claims: Claims, name: string): string {
-  const value = claimOf(claims, name);
+  const value = claims[name];
   if (typeof value !== "string" || value === "") throw invalidClaim(name);
   return value;
 }
@@ -101,17 +97,17 @@ function uuidOf(claims: Claims, name: string): string {
 }
 
 function optionalUuidOf(claims: Claims, name: string): string | undefined {
-  return claimOf(claims, name) === undefined ? undefined : uuidOf(claims, name);
+  return claims[name] === undefined ? undefined : uuidOf(claims, name);
 }
 
 function scopesOf(claims: Claims, name: string): ReadonlySet<string> {
-  const scopes = parseScopes(claimOf(claims, name), name);
+  const scopes = parseScopes(claims[name], name);
   if (scopes === undefined) throw invalidClaim(name);
   return scopes;
 }
 
 function timeOf(claims: Claims, name: string): number {
-  const seconds = claimOf(claims, name);
+  const seconds = claims[name];
   if (typeof seconds !== "number" || seconds < 0 || seconds > maxTimeSeconds) throw invalidClaim(name);
   return seconds * 1000;
 }
@@ -119,5 +115,5 @@ function timeOf(claims: Claims, name: string): number {
 const maxTimeSeconds = 253_402_300_799;
 
 function optionalTimeOf(claims: Claims, name: string): number | undefined {
-  return claimOf(claims, name) === undefined ? undefined : timeOf(claims, name);
+  return claims[name] === undefined ? undefined : timeOf(claims, name);
 }

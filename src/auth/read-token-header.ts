@@ -19,7 +19,7 @@ export function readTokenHeader(token: string, tokenTypes: ReadonlySet<string>):
 
 /** Media types in `typ` ignore case and may leave out a leading `application/` (RFC 7515 section 4.1.9). */
 export function normalizeTokenType(type: string): string {
-  return type.toLowerCase().replace(/^application\/(?!.*\/)/, "");
+  return type.toLowerCase().replace(/^application\//, "");
 }
 
 interface RawHeader {

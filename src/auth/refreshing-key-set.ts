@@ -19,7 +19,8 @@ const tickMs = 1_000;
  * 24 h; after that, and until the first load succeeds, there is no usable set. A key that the set lacks may be new, so
  * asking for it starts a load, but at most every 30 s (5 s while there is no usable set): tokens with made-up key ids
  * cannot make the service flood its issuer, and tokens with known ones never wait. Failed loads are repeated at the same
- * pace. The timer does not keep the process alive.
+ * pace. Pauses are counted in both directions, so that a clock that is set back does not stop the loads. The timer does
+ * not keep the process alive.
  */
 export function openRefreshingKeySet(source: RefreshedKeySource): KeySet {
   const { now, refreshMs } = source;
@@ -31,7 +32,7 @@ export function openRefreshingKeySet(source: RefreshedKeySource): KeySet {
 
   const pauseMs = () => (memory.keys() === undefined ? noKeysPauseMs : unknownKeyPauseMs);
   const refreshAfter = (ms: number) => {
-    if (Math.abs(now() - triedAt) >= ms && !closing.signal.aborted) inFlight ??= refresh();
+    if (Math.abs(now() - triedAt) >= ms) inFlight ??= refresh();
     return inFlight;
   };
 

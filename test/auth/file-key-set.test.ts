@@ -1,0 +1,94 @@
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { readFileKeySet } from "../../src/auth/file-key-set.js";
+import type { KeySet } from "../../src/auth/key-set.js";
+import { keySetDocument, makeKey, startMs } from "./token-workshop.js";
+
+const first = makeKey("ES256", "first");
+const second = makeKey("ES256", "second");
+
+let folder: string;
+let path: string;
+let nowMs: number;
+let errors: Error[];
+let keySet: KeySet | undefined;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  folder = await mkdtemp(join(tmpdir(), "cupo-keys-"));
+  path = join(folder, "keys.json");
+  nowMs = startMs;
+  errors = [];
+});
+
+afterEach(async () => {
+  keySet?.close();
+  keySet = undefined;
+  await rm(folder, { recursive: true });
+  vi.useRealTimers();
+});
+
+describe("a key set in a file", () => {
+  it("is read at the start", async () => {
+    const opened = await open(keySetDocument(first.publicJwk));
+    expect(await opened.key(first)).toBeDefined();
+    expect(await opened.key(second)).toBeUndefined();
+  });
+
+  it("is read again every thirty seconds", async () => {
+    const opened = await open(keySetDocument(first.publicJwk));
+    await opened.key(first);
+    await writeFile(`${path}.new`, keySetDocument(second.publicJwk));
+    await rename(`${path}.new`, path);
+    passTime(30_000);
+    await vi.waitFor(() => expect(opened.generation()).toBe(2));
+    expect(await opened.key(first)).toBeUndefined();
+    expect(await opened.key(second)).toBeDefined();
+  });
+
+  it("is read again for a key it lacks", async () => {
+    const opened = await open(keySetDocument(first.publicJwk));
+    await opened.key(first);
+    await writeFile(path, keySetDocument(first.publicJwk, second.publicJwk));
+    nowMs += 30_000;
+    expect(await opened.key(second)).toBeDefined();
+  });
+
+  it.each([
+    ["is gone", () => rm(path)],
+    ["is half written", () => writeFile(path, '{"keys":[')],
+  ])("stays as it was while the file %s", async (_name, spoil) => {
+    const opened = await open(keySetDocument(first.publicJwk));
+    await opened.key(first);
+    await spoil();
+    passTime(30_000);
+    await vi.waitFor(() => expect(errors).toHaveLength(1));
+    expect(await opened.key(first)).toBeDefined();
+  });
+
+  it.each([
+    ["is no JSON", "keys", "is not a JSON Web Key Set"],
+    ["holds no usable key", keySetDocument({ kty: "oct", k: "c2VjcmV0", kid: "x" }), "holds no key that can verify"],
+  ])("cannot be opened where the file %s", async (_name, document, message) => {
+    await expect(open(document)).rejects.toThrow(`${path} ${message}`);
+  });
+
+  it("cannot be opened where there is no file", async () => {
+    const options = { path, now: () => nowMs };
+    await expect(readFileKeySet(options)).rejects.toThrow(`the key set ${path} cannot be read`);
+  });
+});
+
+async function open(document: string): Promise<KeySet> {
+  await writeFile(path, document);
+  keySet = await readFileKeySet({ path, now: () => nowMs, onError: (error) => errors.push(error) });
+  return keySet;
+}
+
+/** Moves the clock and lets the timer notice. */
+function passTime(ms: number): void {
+  nowMs += ms;
+  vi.advanceTimersByTime(1000);
+}

@@ -1,0 +1,87 @@
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { type CryptoKey, exportJWK } from "jose";
+import { describe, expect, it } from "vitest";
+import { importKeys } from "../../src/auth/import-keys.js";
+import { keySetDocument, makeKey } from "./token-workshop.js";
+
+const ec = makeKey("ES256", "ec").publicJwk;
+const rsa = makeKey("RS256", "rsa").publicJwk;
+const p384 = named(generateKeyPairSync("ec", { namedCurve: "P-384" }).publicKey);
+const ed25519 = named(generateKeyPairSync("ed25519").publicKey);
+const privateEc = named(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey);
+const privateRsa = named(generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey);
+
+describe("importKeys", () => {
+  it.each([
+    ["P-256", ec, "ES256 ec"],
+    ["P-256 without an algorithm", without(ec, "alg"), "ES256 ec"],
+    ["RSA for RS256", rsa, "RS256 rsa"],
+    ["RSA for PS256", { ...rsa, alg: "PS256" }, "PS256 rsa"],
+    ["RSA without an algorithm, as RS256", without(rsa, "alg"), "RS256 rsa"],
+    ["a key without a use", without(ec, "use"), "ES256 ec"],
+    ["a key that says it verifies", { ...ec, key_ops: ["verify"] }, "ES256 ec"],
+    ["a key with a certificate and unknown members", { ...rsa, x5c: ["x"], foo: 1 }, "RS256 rsa"],
+  ])("takes %s", async (_name, jwk, name) => {
+    const keys = await importKeys(keySetDocument(jwk));
+    expect([...keys.keys()]).toEqual([name]);
+    expect(keys.get(name)).toMatchObject({ type: "public", usages: ["verify"] });
+  });
+
+  it.each([
+    ["a symmetric key", { kty: "oct", kid: "x", k: "c2VjcmV0c2VjcmV0", alg: "HS256" }],
+    ["a symmetric key that claims ES256", { kty: "oct", kid: "x", k: "c2VjcmV0c2VjcmV0", alg: "ES256" }],
+    ["a private EC key", privateEc],
+    ["a private RSA key", privateRsa],
+    ["P-384", p384],
+    ["Ed25519", ed25519],
+    ["P-256 for another algorithm", { ...ec, alg: "ES384" }],
+    ["P-256 for an RSA algorithm", { ...ec, alg: "RS256" }],
+    ["RSA for an EC algorithm", { ...rsa, alg: "ES256" }],
+    ["RSA for encryption", { ...rsa, alg: "RSA-OAEP" }],
+    ["RSA of 1024 bits", makeKey("RS256", "x", 1024).publicJwk],
+    ["a key for encryption", { ...ec, use: "enc" }],
+    ["a key that cannot verify", { ...ec, key_ops: ["sign"] }],
+    ["key_ops that are no array", { ...ec, key_ops: "verify" }],
+    ["no kid", without(ec, "kid")],
+    ["an empty kid", { ...ec, kid: "" }],
+    ["a number as kid", { ...ec, kid: 1 }],
+    ["a point off the curve", { ...ec, y: ec["x"] }],
+    ["no point", without(ec, "x")],
+    ["no modulus", without(rsa, "n")],
+    ["nothing but a name", { kid: "x" }],
+  ])("leaves out %s", async (_name, jwk) => {
+    const keys = await importKeys(keySetDocument(jwk, { ...ec, kid: "good" }));
+    expect([...keys.keys()]).toEqual(["ES256 good"]);
+  });
+
+  it("leaves out entries that are no objects, and takes a set without keys", async () => {
+    expect((await importKeys('{"keys":[null,1,"a",[]]}')).size).toBe(0);
+    expect((await importKeys('{"keys":[]}')).size).toBe(0);
+  });
+
+  it("takes the first of two keys with one name", async () => {
+    const second = makeKey("ES256", "ec").publicJwk;
+    const keys = await importKeys(keySetDocument(ec, second));
+    expect(await exported(keys.get("ES256 ec"))).toMatchObject({ x: ec["x"] });
+  });
+
+  it.each(["", "null", "[]", "{}", '{"keys":{}}', '{"keys":[],"keys":[]}', "<html>"])(
+    "refuses %j",
+    async (document) => {
+      await expect(importKeys(document)).rejects.toThrow(/./);
+    },
+  );
+});
+
+function without(jwk: Record<string, unknown>, member: string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(jwk).filter(([name]) => name !== member));
+}
+
+function named(key: KeyObject): object {
+  return { ...key.export({ format: "jwk" }), kid: "x" };
+}
+
+async function exported(key: CryptoKey | undefined): Promise<unknown> {
+  if (key === undefined) throw new Error("no key");
+  return exportJWK(key);
+}

@@ -1,0 +1,286 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { KeyReference, KeySet } from "../../src/auth/key-set.js";
+import { openRemoteKeySet } from "../../src/auth/remote-key-set.js";
+import { createTokenVerifier } from "../../src/auth/token-verifier.js";
+import { answerWith, type KeyServer, startKeyServer } from "./key-server.js";
+import { defaults, goodClaims, keySetDocument, makeKey, refusal, signToken, startMs } from "./token-workshop.js";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const first = makeKey("ES256", "first");
+const second = makeKey("ES256", "second");
+const firstDocument = keySetDocument(first.publicJwk);
+const secondDocument = keySetDocument(second.publicJwk);
+const unknown: KeyReference = { alg: "ES256", kid: "unknown" };
+
+let nowMs: number;
+let server: KeyServer;
+let keySet: KeySet;
+let errors: Error[];
+let fetches: number;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  nowMs = startMs;
+  errors = [];
+  fetches = 0;
+  server = await startKeyServer(firstDocument);
+});
+
+afterEach(async () => {
+  keySet.close();
+  await server.close();
+  vi.useRealTimers();
+});
+
+describe("a remote key set", () => {
+  it("is loaded at once, and the first callers wait for it together", async () => {
+    open();
+    expect(fetches).toBe(1);
+    const keys = await Promise.all([keySet.key(first), keySet.key(first), keySet.key(unknown)]);
+    expect(keys.map((key) => key?.type)).toEqual(["public", "public", undefined]);
+    expect(server.requests.keySet).toBe(1);
+    expect(keySet.generation()).toBe(1);
+  });
+
+  it("is refreshed in the background every five minutes", async () => {
+    await openLoaded();
+    server.answer = answerWith(secondDocument);
+    await passTime(5 * minuteMs - 1);
+    expect(server.requests.keySet).toBe(1);
+    await passTime(1);
+    expect(server.requests.keySet).toBe(2);
+    expect(await keySet.key(second)).toBeDefined();
+    expect(keySet.generation()).toBe(2);
+  });
+
+  it("keeps its generation while the document stays the same", async () => {
+    await openLoaded();
+    await passTime(5 * minuteMs);
+    expect(server.requests.keySet).toBe(2);
+    expect(keySet.generation()).toBe(1);
+  });
+
+  it("is refreshed for a key it lacks, so that rotation is seen at once", async () => {
+    await openLoaded();
+    nowMs += 30_000;
+    server.answer = answerWith(keySetDocument(first.publicJwk, second.publicJwk));
+    expect(await keySet.key(second)).toBeDefined();
+    expect(await keySet.key(first)).toBeDefined();
+    expect(server.requests.keySet).toBe(2);
+  });
+
+  it("asks its server once in thirty seconds however many unknown keys are wanted", async () => {
+    await openLoaded();
+    for (let seconds = 0; seconds < 90; seconds += 1) {
+      nowMs += 1000;
+      const wanted = Array.from({ length: 20 }, (_, n) => keySet.key({ alg: "ES256", kid: `${seconds} ${n}` }));
+      expect(new Set(await Promise.all(wanted))).toEqual(new Set([undefined]));
+    }
+    expect(server.requests.keySet).toBe(1 + 3);
+  });
+
+  it("serves the keys it has while a refresh hangs", async () => {
+    await openLoaded();
+    nowMs += 30_000;
+    const release = hang(server);
+    const waiting = keySet.key(second);
+    nowMs += 30_000;
+    expect(await keySet.key(first)).toBeDefined();
+    const alsoWaiting = keySet.key(second);
+    expect(fetches).toBe(2);
+    (await release)(secondDocument);
+    server.answer = answerWith(secondDocument);
+    expect(await waiting).toBeDefined();
+    expect(await alsoWaiting).toBeDefined();
+    expect(await keySet.key(first)).toBeUndefined();
+  });
+
+  it("drops what a document without keys revokes, and says so", async () => {
+    await openLoaded();
+    server.answer = answerWith('{"keys":[]}');
+    await passTime(5 * minuteMs);
+    expect(await keySet.key(first)).toBeUndefined();
+    expect(messages()).toEqual(["the key set holds no key that can verify access tokens"]);
+  });
+
+  it("stops when it is closed", async () => {
+    await openLoaded();
+    hang(server);
+    nowMs += 30_000;
+    const waiting = keySet.key(second);
+    keySet.close();
+    expect(await waiting).toBeUndefined();
+    await passTime(hourMs);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(errors).toEqual([]);
+  });
+});
+
+describe("an outage of the key server", () => {
+  it("is bridged for 24 hours with the last good set, and not longer", async () => {
+    await openLoaded();
+    server.answer = answerWith("", 500);
+    await passTime(24 * hourMs - 1);
+    expect(await keySet.key(first)).toBeDefined();
+    expect(keySet.generation()).toBe(1);
+    nowMs += 1;
+    expect(keySet.generation()).toBe(0);
+    expect((await refusal(keySet.key(first))).code).toBe("SERVICE_UNAVAILABLE");
+  });
+
+  it("ends with the first good answer, which is asked for every thirty seconds", async () => {
+    await openLoaded();
+    server.answer = answerWith("", 500);
+    await passTime(5 * minuteMs);
+    await passTime(29_999);
+    expect(server.requests.keySet).toBe(2);
+    server.answer = answerWith(secondDocument);
+    await passTime(1);
+    expect(server.requests.keySet).toBe(3);
+    expect(await keySet.key(second)).toBeDefined();
+  });
+
+  it("heals after the 24 hours too", async () => {
+    await openLoaded();
+    nowMs += 24 * hourMs;
+    expect(await keySet.key(first)).toBeDefined();
+    expect(keySet.generation()).toBe(1);
+  });
+
+  it("at the start leaves nothing to judge by, and is asked about every five seconds", async () => {
+    server.answer = answerWith("", 503);
+    open();
+    const error = await refusal(keySet.key(first));
+    expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE", headers: { "Retry-After": "5" } });
+    nowMs += 4999;
+    await refusal(keySet.key(first));
+    expect(server.requests.keySet).toBe(1);
+    server.answer = answerWith(firstDocument);
+    nowMs += 1;
+    expect(await keySet.key(first)).toBeDefined();
+    expect(server.requests.keySet).toBe(2);
+  });
+
+  it("does not stop refreshes when the clock is set back", async () => {
+    await openLoaded();
+    server.answer = answerWith(secondDocument);
+    await passTime(-hourMs);
+    expect(await keySet.key(second)).toBeDefined();
+  });
+});
+
+describe("an answer that is no key set", () => {
+  it.each<[string, KeyServer["answer"]]>([
+    ["another status", answerWith(secondDocument, 203)],
+    ["no body", answerWith("", 204)],
+    ["HTML", answerWith("<html></html>")],
+    ["another JSON document", answerWith('{"issuer":"x"}')],
+    ["more than 256 KiB", answerWith(`${" ".repeat(256 * 1024)}${secondDocument}`)],
+    ["a redirect", (_request, response) => response.writeHead(302, { location: "/other", connection: "close" }).end()],
+    ["a broken connection", (request) => request.socket.destroy()],
+  ])("leaves the keys as they are: %s", async (_name, answer) => {
+    await openLoaded();
+    server.answer = answer;
+    await passTime(5 * minuteMs);
+    expect(await keySet.key(first)).toBeDefined();
+    expect(keySet.generation()).toBe(1);
+    expect(server.requests).toEqual({ keySet: 2, elsewhere: 0 });
+    expect(errors).toHaveLength(1);
+  });
+
+  it("is not waited for without end", async () => {
+    hang(server);
+    open({ timeoutMs: 20 });
+    expect((await refusal(keySet.key(first))).code).toBe("SERVICE_UNAVAILABLE");
+    expect(messages()).toEqual([`the key set at ${server.url} cannot be loaded`]);
+  });
+});
+
+describe("the address of a remote key set", () => {
+  const neverFetch = () => Promise.reject(new Error("not fetched"));
+
+  it.each(["https://id.example.org/keys", "http://localhost:1/k", "http://127.1.2.3/k", "http://[::1]:1/k"])(
+    "may be %s",
+    (url) => {
+      open({ url, fetch: neverFetch });
+    },
+  );
+
+  it.each([
+    "http://id.example.org/keys",
+    "http://127.0.0.1.example.org/keys",
+    "http://localhost.example.org/keys",
+    "https://user:secret@id.example.org/keys",
+    "file:///etc/keys",
+    "/keys",
+    "",
+  ])("may not be %j", (url) => {
+    open();
+    expect(() => openRemoteKeySet({ url, now: () => nowMs, fetch: neverFetch })).toThrow("https");
+  });
+});
+
+describe("a verifier with a remote key set", () => {
+  it("refuses the tokens of a key that was withdrawn, remembered ones too", async () => {
+    await openLoaded();
+    const verify = createTokenVerifier({ ...defaults(), keySet, now: () => nowMs });
+    const token = `Bearer ${signToken(first, goodClaims({ exp: startMs / 1000 + 3600 }))}`;
+    await verify(token);
+    server.answer = answerWith(secondDocument);
+    await passTime(5 * minuteMs);
+    expect((await refusal(verify(token))).code).toBe("INVALID_ACCESS_TOKEN");
+  });
+
+  it("answers 401 to a malformed token and 503 to any other while it has no keys", async () => {
+    server.answer = answerWith("", 500);
+    open();
+    const verify = createTokenVerifier({ ...defaults(), keySet, now: () => nowMs });
+    expect((await refusal(verify("Bearer x"))).code).toBe("INVALID_ACCESS_TOKEN");
+    expect((await refusal(verify(`Bearer ${signToken(first)}`))).code).toBe("SERVICE_UNAVAILABLE");
+  });
+
+  it("stops accepting remembered tokens when an outage takes too long", async () => {
+    await openLoaded();
+    const verify = createTokenVerifier({ ...defaults(), keySet, now: () => nowMs });
+    const token = `Bearer ${signToken(first, goodClaims({ exp: startMs / 1000 + 3 * 86_400 }))}`;
+    await verify(token);
+    server.answer = answerWith("", 500);
+    nowMs += 24 * hourMs;
+    expect((await refusal(verify(token))).code).toBe("SERVICE_UNAVAILABLE");
+  });
+});
+
+function open(changes: { url?: string; timeoutMs?: number; fetch?: typeof globalThis.fetch } = {}): void {
+  const onError = (error: Error) => errors.push(error);
+  keySet = openRemoteKeySet({ url: server.url, now: () => nowMs, onError, fetch: countedFetch, ...changes });
+}
+
+async function openLoaded(): Promise<void> {
+  open();
+  await keySet.key(first);
+}
+
+const countedFetch: typeof globalThis.fetch = (...request) => {
+  fetches += 1;
+  return fetch(...request);
+};
+
+/** Moves the clock, lets the timer notice, and waits for the refresh that the timer started, if it did. */
+async function passTime(ms: number): Promise<void> {
+  const before = fetches;
+  nowMs += ms;
+  vi.advanceTimersByTime(1000);
+  if (fetches > before) await keySet.key(unknown).catch(() => undefined);
+}
+
+/** Lets the server hang on the next request; gives the function that answers it once it has arrived. */
+function hang(on: KeyServer): Promise<(document: string) => void> {
+  return new Promise((resolve) => {
+    on.answer = (request, response) => resolve((document) => answerWith(document)(request, response));
+  });
+}
+
+function messages(): string[] {
+  return errors.map(({ message }) => message);
+}

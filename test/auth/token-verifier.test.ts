@@ -1,0 +1,232 @@
+import { describe, expect, it } from "vitest";
+import { fixedKeySet } from "../../src/auth/fixed-key-set.js";
+import { importKeys } from "../../src/auth/import-keys.js";
+import type { KeySet } from "../../src/auth/key-set.js";
+import { createTokenVerifier } from "../../src/auth/token-verifier.js";
+import { CupoError } from "../../src/errors.js";
+import {
+  audience,
+  defaults,
+  goodClaims,
+  issuer,
+  keySetDocument,
+  makeKey,
+  refusal,
+  signToken,
+  startMs,
+  startSeconds,
+  tenantId,
+  verifierFor,
+} from "./token-workshop.js";
+
+const es256 = makeKey("ES256", "ec");
+const rs256 = makeKey("RS256", "rsa");
+const ps256 = makeKey("PS256", "pss");
+const verify = await verifierFor([es256, rs256, ps256]);
+const other = "11111111-2222-3333-4444-555555555555";
+
+describe("an access token that keeps the rules", () => {
+  it.each([es256, rs256, ps256])("is accepted with $alg", async (key) => {
+    expect(await verify(`Bearer ${signToken(key)}`)).toEqual({
+      id: `${issuer} booking-bot`,
+      issuer,
+      clientId: "booking-bot",
+      tenantId,
+      organizationId: undefined,
+      companyId: undefined,
+      scopes: new Set(["patients:write", "waitlist:write"]),
+    });
+  });
+
+  it.each(["bearer ", "BEARER ", "Bearer    "])("is accepted after %j", async (prefix) => {
+    expect(await verify(`${prefix}${signToken(es256)}`)).toBeDefined();
+  });
+
+  it.each(["AT+JWT", "application/at+jwt", "Application/AT+jwt"])("may have the type %s", async (typ) => {
+    expect(await verify(`Bearer ${signToken(es256, goodClaims(), { typ })}`)).toBeDefined();
+  });
+
+  it("may carry headers that are not needed, which are ignored", async () => {
+    const header = { jwk: rs256.publicJwk, x5t: "abc", cty: "x" };
+    expect(await verify(`Bearer ${signToken(es256, goodClaims(), header)}`)).toBeDefined();
+  });
+
+  it("may name several audiences, be long, and have times with fractions", async () => {
+    const claims = goodClaims({ aud: ["x", audience], exp: startSeconds + 0.5, filler: "x".repeat(5000) });
+    expect(await verify(`Bearer ${signToken(es256, claims)}`)).toBeDefined();
+  });
+
+  it("may bind an organization and a company, which are given in lower case", async () => {
+    const claims = goodClaims({
+      tenant_id: tenantId.toUpperCase(),
+      organization_id: other,
+      company_id: other.toUpperCase(),
+    });
+    const principal = await verify(`Bearer ${signToken(es256, claims)}`);
+    expect(principal).toMatchObject({ tenantId, organizationId: other, companyId: other });
+  });
+
+  it("may have no scopes", async () => {
+    expect((await verify(`Bearer ${signToken(es256, goodClaims({ scope: "" }))}`)).scopes.size).toBe(0);
+  });
+
+  it("is told apart by its client", async () => {
+    const ids = ["a", "a b", "b"].map((client_id) => verify(`Bearer ${signToken(es256, goodClaims({ client_id }))}`));
+    expect((await Promise.all(ids)).map(({ id }) => id)).toEqual([`${issuer} a`, `${issuer} a b`, `${issuer} b`]);
+  });
+});
+
+describe("the options of a verifier", () => {
+  const claims = { client: "azp", tenant: "https://cupo.example/tenant", scope: "scp" };
+  const renamed = { azp: "bot", "https://cupo.example/tenant": other, scp: ["patients:write", "siau:write"] };
+
+  it("rename claims, and let a renamed scope be an array", async () => {
+    const token = signToken(es256, goodClaims(renamed));
+    const principal = await (await verifierFor([es256], { claims }))(`Bearer ${token}`);
+    expect(principal).toMatchObject({ clientId: "bot", tenantId: other, scopes: new Set(renamed.scp) });
+  });
+
+  it.each([[["patients:write", 1]], [["a b"]], [[""]]])("refuse %j as scopes", async (scp) => {
+    const token = signToken(es256, goodClaims({ ...renamed, scp }));
+    const error = await refusal((await verifierFor([es256], { claims }))(`Bearer ${token}`));
+    expect(error.detail).toBe("The claim scp of the access token is missing or malformed.");
+  });
+
+  it("widen the types", async () => {
+    const lenient = await verifierFor([es256], { tokenTypes: ["application/at+jwt", "JWT"] });
+    expect(await lenient(`Bearer ${signToken(es256, goodClaims(), { typ: "JWT" })}`)).toBeDefined();
+    expect(await lenient(`Bearer ${signToken(es256)}`)).toBeDefined();
+  });
+
+  it.each([
+    { issuer: "" },
+    { issuer: "two words" },
+    { claims: { ...claims, scope: "" } },
+    { claims: { ...claims, client: 'a"b' } },
+  ])("are refused where they cannot work: %j", async (changes) => {
+    await expect(verifierFor([es256], changes)).rejects.toThrow(Error);
+  });
+});
+
+describe("the clock", () => {
+  const times = goodClaims({ nbf: startSeconds + 100, exp: startSeconds + 200 });
+  const token = `Bearer ${signToken(es256, times)}`;
+
+  it.each([
+    [94_999, "The access token is not valid yet."],
+    [95_000, undefined],
+    [204_999, undefined],
+    [205_000, "The access token has expired."],
+  ])("after %d ms decides with 5 s of tolerance: %s", async (elapsedMs, detail) => {
+    const outcome = (await verifierFor([es256], { now: () => startMs + elapsedMs }))(token);
+    if (detail === undefined) expect(await outcome).toBeDefined();
+    else expect((await refusal(outcome)).detail).toBe(detail);
+  });
+
+  it("takes iat for nbf where that is later", async () => {
+    const early = await verifierFor([es256], { now: () => startMs - 5001 });
+    expect((await refusal(early(`Bearer ${signToken(es256)}`))).detail).toBe("The access token is not valid yet.");
+  });
+});
+
+describe("the memory of verified tokens", () => {
+  it("spares the second verification", async () => {
+    const { keySet, asked } = await countingKeySet();
+    const remembering = createTokenVerifier({ ...defaults(), keySet });
+    const token = `Bearer ${signToken(es256)}`;
+    const principal = await remembering(token);
+    expect(await remembering(token)).toEqual(principal);
+    expect(asked()).toBe(1);
+  });
+
+  it("shares the first one between simultaneous calls", async () => {
+    const { keySet, asked } = await countingKeySet();
+    const sharing = createTokenVerifier({ ...defaults(), keySet });
+    const token = `Bearer ${signToken(es256)}`;
+    await Promise.all(Array.from({ length: 20 }, () => sharing(token)));
+    expect(asked()).toBe(1);
+  });
+
+  it("does not keep failures", async () => {
+    const { keySet, asked } = await countingKeySet();
+    const forgetting = createTokenVerifier({ ...defaults(), keySet });
+    const token = `Bearer ${signToken(makeKey("ES256", "ec"))}`;
+    await Promise.all([refusal(forgetting(token)), refusal(forgetting(token))]);
+    await refusal(forgetting(token));
+    expect(asked()).toBe(2);
+    const expired = `Bearer ${signToken(es256, goodClaims({ exp: 1 }))}`;
+    await refusal(forgetting(expired));
+    await refusal(forgetting(expired));
+    expect(asked()).toBe(4);
+  });
+
+  it("asks the clock each time", async () => {
+    let nowMs = startMs;
+    const { keySet, asked } = await countingKeySet();
+    const ticking = createTokenVerifier({ ...defaults(), keySet, now: () => nowMs });
+    const token = `Bearer ${signToken(es256)}`;
+    await ticking(token);
+    nowMs = startMs + 305_000;
+    expect((await refusal(ticking(token))).detail).toBe("The access token has expired.");
+    nowMs = startMs - 5001;
+    expect((await refusal(ticking(token))).detail).toBe("The access token is not valid yet.");
+    expect(asked()).toBe(1);
+  });
+
+  it("forgets everything when the keys change", async () => {
+    let keySet = await keySetOf(1, es256.publicJwk);
+    const following = createTokenVerifier({ ...defaults(), keySet: current(() => keySet) });
+    const token = `Bearer ${signToken(es256)}`;
+    await following(token);
+    keySet = await keySetOf(2, rs256.publicJwk);
+    expect((await refusal(following(token))).detail).toBe("The access token names a signing key that is not known.");
+  });
+
+  it("does not outlive the keys that came just for it", async () => {
+    const loaded = await keySetOf(1, es256.publicJwk);
+    let keySet = await keySetOf(0);
+    const lapsing = current(() => keySet);
+    lapsing.key = (reference) => {
+      keySet = loaded;
+      return loaded.key(reference);
+    };
+    const following = createTokenVerifier({ ...defaults(), keySet: lapsing });
+    const token = `Bearer ${signToken(es256)}`;
+    await following(token);
+    keySet = await keySetOf(0);
+    lapsing.key = () => Promise.reject(new CupoError("SERVICE_UNAVAILABLE"));
+    expect((await refusal(following(token))).code).toBe("SERVICE_UNAVAILABLE");
+  });
+
+  it("does not keep what was verified while the keys changed", async () => {
+    let keySet = await keySetOf(1, es256.publicJwk);
+    const changing = current(() => keySet);
+    changing.key = async (reference) => {
+      const key = await keySet.key(reference);
+      keySet = await keySetOf(2, rs256.publicJwk);
+      return key;
+    };
+    const following = createTokenVerifier({ ...defaults(), keySet: changing });
+    const token = `Bearer ${signToken(es256)}`;
+    await following(token);
+    expect((await refusal(following(token))).code).toBe("INVALID_ACCESS_TOKEN");
+  });
+});
+
+async function countingKeySet(): Promise<{ keySet: KeySet; asked(): number }> {
+  const fixed = await keySetOf(1, es256.publicJwk);
+  let asked = 0;
+  const key: KeySet["key"] = (reference) => {
+    asked += 1;
+    return fixed.key(reference);
+  };
+  return { keySet: { ...fixed, key }, asked: () => asked };
+}
+
+async function keySetOf(generation: number, ...jwks: object[]): Promise<KeySet> {
+  return { ...fixedKeySet(await importKeys(keySetDocument(...jwks))), generation: () => generation };
+}
+
+function current(keySet: () => KeySet): KeySet {
+  return { key: (reference) => keySet().key(reference), generation: () => keySet().generation(), close() {} };
+}
