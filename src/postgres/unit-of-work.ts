@@ -7,6 +7,7 @@ import type { Database } from "./database.js";
 import { claimKey, findResult, type StoredResult, storeResult } from "./idempotency-keys.js";
 import { PipelinedTransaction, type TransactionLimits } from "./pipelined-transaction.js";
 import { classifyFailure, type DatabaseFailure } from "./sql-errors.js";
+import { uniqueConflict } from "./unique-conflict.js";
 
 export interface UnitOfWorkOptions extends TransactionLimits {
   /** Waits before the n-th retry (from 1); jittered, so that those who collided do not collide again. */
@@ -151,7 +152,9 @@ export class UnitOfWork implements IdempotentWork {
           retries += 1;
           await this.options.backOff(retries);
         } else {
-          throw PASSING.has(failure) ? serviceUnavailable(RETRY_AFTER_SECONDS, error) : error;
+          throw PASSING.has(failure)
+            ? serviceUnavailable(RETRY_AFTER_SECONDS, error)
+            : (uniqueConflict(error) ?? error);
         }
       }
     }

@@ -10,7 +10,13 @@ import type {
   RegisterPatientRequestValid,
   UpdatePatientRequestValid,
 } from "../gen/cupo/access/v1/patient_service_pb.js";
-import { insertPatient, lockPatient, type PatientRecord, sendConsent, sendContactUpdate } from "../postgres/patients.js";
+import {
+  insertPatient,
+  lockPatient,
+  type PatientRecord,
+  sendConsent,
+  sendContactUpdate,
+} from "../postgres/patients.js";
 import { parseOpaqueId, requireFound, requireVersion } from "./preconditions.js";
 
 /** How far ahead of this clock the clock of a caller may be. */
