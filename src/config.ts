@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { resolve } from "node:path";
 import { type Setting, settings } from "./settings.js";
@@ -57,7 +56,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     if (value === undefined) problems.push(`${setting.name} held ${shown(setting, held)}; it takes ${setting.takes}`);
     return value;
   };
-  const config = assemble(read, problems);
+  const isGiven = ({ name }: Setting<unknown>) => Boolean(environment[name]);
+  const config = assemble({ read, isGiven }, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
@@ -68,9 +68,15 @@ export function isLoopback(host: string): boolean {
   return family === 0 ? host === "localhost" : loopback.check(host, family === 6 ? "ipv6" : "ipv4");
 }
 
-type Read = <T>(setting: Setting<T>) => T | undefined;
+interface Source {
+  /** The value of a setting; undefined where it is absent without a default, or wrong, which is among the problems then. */
+  read<T>(setting: Setting<T>): T | undefined;
+  /** Whether the environment holds something for a setting, right or wrong. */
+  isGiven(setting: Setting<unknown>): boolean;
+}
 
-function assemble(read: Read, problems: string[]): Config {
+function assemble(source: Source, problems: string[]): Config {
+  const { read } = source;
   const config = {
     public: { host: read(settings.host) ?? "", port: read(settings.port) ?? 0 },
     internal: { host: read(settings.internalHost) ?? "", port: read(settings.internalPort) ?? 0 },
@@ -78,7 +84,7 @@ function assemble(read: Read, problems: string[]): Config {
     problemsUrl: read(settings.problemsUrl),
     databaseUrl: read(settings.databaseUrl),
     dataDir: resolve(read(settings.dataDir) ?? ""),
-    issuer: issuerOf(read, problems),
+    issuer: issuerOf(source, problems),
     tokenTypes: read(settings.tokenTypes) ?? [],
     tokenClaims: {
       client: read(settings.clientClaim) ?? "",
@@ -87,41 +93,34 @@ function assemble(read: Read, problems: string[]): Config {
     },
     rateLimit: { perMinute: read(settings.perMinute) ?? 0, perSecond: read(settings.perSecond) ?? 0 },
     logLevel: read(settings.logLevel) ?? "",
-    tls: tlsOf(read, problems),
+    tls: tlsOf(source, problems),
   };
   if (config.issuer === undefined) refuseOpenDevelopmentIssuer(config, problems);
   return config;
 }
 
-function issuerOf(read: Read, problems: string[]): IssuerConfig | undefined {
-  const issuer = read(settings.issuer);
-  const audience = read(settings.audience);
-  const url = read(settings.jwksUrl);
-  const file = existing(settings.jwksFile.name, read(settings.jwksFile), problems);
-  if ([issuer, audience, url, file].every((value) => value === undefined)) return undefined;
-  if (issuer === undefined) problems.push("AUTH_ISSUER is missing; it goes with the other AUTH_ settings");
-  if (audience === undefined) problems.push("AUTH_AUDIENCE is missing; it goes with AUTH_ISSUER");
-  if ((url === undefined) === (file === undefined)) {
+function issuerOf({ read, isGiven }: Source, problems: string[]): IssuerConfig | undefined {
+  const group = [settings.issuer, settings.audience, settings.jwksUrl, settings.jwksFile];
+  if (!group.some(isGiven)) return undefined;
+  if (!isGiven(settings.issuer)) problems.push("AUTH_ISSUER is missing; it goes with the other AUTH_ settings");
+  if (!isGiven(settings.audience)) problems.push("AUTH_AUDIENCE is missing; it goes with AUTH_ISSUER");
+  if (isGiven(settings.jwksUrl) === isGiven(settings.jwksFile)) {
     problems.push("AUTH_JWKS_URL or AUTH_JWKS_FILE goes with AUTH_ISSUER, and only one of the two");
   }
-  return { issuer: issuer ?? "", audience: audience ?? "", keys: url === undefined ? { file: file ?? "" } : { url } };
+  const url = read(settings.jwksUrl);
+  return {
+    issuer: read(settings.issuer) ?? "",
+    audience: read(settings.audience) ?? "",
+    keys: url === undefined ? { file: read(settings.jwksFile) ?? "" } : { url },
+  };
 }
 
-function tlsOf(read: Read, problems: string[]): Config["tls"] {
-  const certFile = existing(settings.tlsCertFile.name, read(settings.tlsCertFile), problems);
-  const keyFile = existing(settings.tlsKeyFile.name, read(settings.tlsKeyFile), problems);
-  if (certFile === undefined && keyFile === undefined) return undefined;
-  if (certFile === undefined || keyFile === undefined) {
-    problems.push("TLS_CERT_FILE and TLS_KEY_FILE go together");
-    return undefined;
-  }
-  return { certFile, keyFile };
-}
-
-function existing(name: string, path: string | undefined, problems: string[]): string | undefined {
-  if (path !== undefined && !existsSync(path))
-    problems.push(`${name} held ${path}; it takes the path of a file that exists`);
-  return path;
+function tlsOf({ read, isGiven }: Source, problems: string[]): Config["tls"] {
+  const { tlsCertFile, tlsKeyFile } = settings;
+  if (isGiven(tlsCertFile) !== isGiven(tlsKeyFile)) problems.push("TLS_CERT_FILE and TLS_KEY_FILE go together");
+  const certFile = read(tlsCertFile);
+  const keyFile = read(tlsKeyFile);
+  return certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
 }
 
 /** Anyone who reaches the machine could get hold of a development token's powers: so nobody else may reach it. */
@@ -132,12 +131,17 @@ function refuseOpenDevelopmentIssuer(config: Pick<Config, "public" | "internal">
   ] as const) {
     if (host === "" || isLoopback(host)) continue;
     problems.push(
-      `${name} held ${host}; without AUTH_ISSUER, AUTH_AUDIENCE and AUTH_JWKS_URL or AUTH_JWKS_FILE the development issuer ` +
-        "is in use, and it takes a loopback address only: 127.0.0.1, ::1 or localhost",
+      `${name} held ${quoted(host)}; without AUTH_ISSUER, AUTH_AUDIENCE and AUTH_JWKS_URL or AUTH_JWKS_FILE the ` +
+        "development issuer is in use, and it takes a loopback address only: 127.0.0.1, ::1 or localhost",
     );
   }
 }
 
 function shown<T>(setting: Setting<T>, held: string): string {
-  return setting.isSecret ? "a value that is not shown here" : JSON.stringify(held);
+  return setting.isSecret ? "a value that is not shown here" : quoted(held);
+}
+
+/** Leaves out user and password of a URL: people put secrets into the wrong variable too. */
+function quoted(held: string): string {
+  return JSON.stringify(held.replace(/:\/\/.*@/s, "://…@"));
 }

@@ -22,7 +22,7 @@ export function callFor(request: HttpRequest): Call {
 
 /**
  * Gives every answer of a listener its X-Correlation-Id and writes a line when it is done: what was asked for by whom,
- * how it ended and how long it took. Nothing of path, query, headers or bodies is in it, because they can hold personal
+ * how it ended and how long it took; no status where the caller left before the answer. Nothing of path, query, headers or bodies is in it, because they can hold personal
  * data.
  */
 export function logged(handle: HttpHandler, logger: Logger): HttpHandler {
@@ -33,7 +33,7 @@ export function logged(handle: HttpHandler, logger: Logger): HttpHandler {
       logger.info(
         {
           operation: call.operation,
-          status: response.statusCode,
+          status: response.headersSent ? response.statusCode : undefined,
           code: call.problemCode,
           ms: Math.round((performance.now() - call.startedAt) * 10) / 10,
           correlationId: call.correlationId,
@@ -61,7 +61,8 @@ export function describe(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const { code, constraint, table, routine } = error as Error & Record<string, unknown>;
   const frames = error.stack
-    ?.split("\n")
+    ?.replace(error.message, "")
+    .split("\n")
     .filter((line) => line.startsWith("    at "))
     .slice(0, 12);
   return { name: error.name, code, constraint, table, routine, frames: frames?.map((line) => line.trim()) };

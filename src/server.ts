@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "./config.js";
 import { openReadyDatabase } from "./database-startup.js";
+import { defaultLimits } from "./http/limits.js";
 import { type Listener, listen } from "./http/listen.js";
 import { type Chain, createChain } from "./interceptors/chain.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
@@ -136,6 +137,8 @@ async function openListener(
     ...address,
     ...(tls === undefined ? {} : { tls: { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) } }),
     handler: (request, response) => handler(request, response),
+    limits: defaultLimits,
+    acceptError: (error) => logger.error({ cause: describe(error) }, "a connection could not be accepted"),
     socketError: (kind) => socketProblem(SOCKET_ERRORS[kind], randomUUID(), problemsUrl),
   });
   problemsUrl = problemsUrlAt(listener.url);

@@ -1,3 +1,4 @@
+import { existsSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 
 /** One environment variable: how to read it, and what to tell people about it. */
@@ -38,7 +39,7 @@ export const settings = {
   databaseUrl: {
     name: "DATABASE_URL",
     about:
-      "PostgreSQL 14 or newer; the role must own the database and be neither superuser nor BYPASSRLS. By default an " +
+      "PostgreSQL 15 or newer; the role must own the database and be neither superuser nor BYPASSRLS. By default an " +
       "embedded server keeps its data in CUPO_DATA_DIR. ?prepared_statements=false suits connection poolers.",
     takes: "a URL such as postgres://user:password@host:5432/database",
     isSecret: true,
@@ -59,10 +60,10 @@ export const settings = {
   jwksUrl: {
     name: "AUTH_JWKS_URL",
     about: "Where the issuer publishes its keys (RFC 7517); this or AUTH_JWKS_FILE.",
-    takes: "an https URL; http on a loopback address only",
+    takes: "an https URL without user and password; http on a loopback address only",
     parse: jwksUrl,
   },
-  jwksFile: text("AUTH_JWKS_FILE", "A file with the issuer's keys (RFC 7517); read again when it changes."),
+  jwksFile: file("AUTH_JWKS_FILE", "A file with the issuer's keys (RFC 7517); read again when it changes."),
   tokenTypes: {
     name: "AUTH_TOKEN_TYPES",
     about: "The token types (typ) to accept, separated by spaces; issuers older than RFC 9068 say JWT.",
@@ -82,8 +83,8 @@ export const settings = {
     defaultText: "info",
     parse: (held: string) => (LOG_LEVELS.includes(held) ? held : undefined),
   },
-  tlsCertFile: text("TLS_CERT_FILE", "Certificate chain (PEM) for both listeners; goes with TLS_KEY_FILE."),
-  tlsKeyFile: text("TLS_KEY_FILE", "Private key (PEM) for both listeners; goes with TLS_CERT_FILE."),
+  tlsCertFile: file("TLS_CERT_FILE", "Certificate chain (PEM) for both listeners; goes with TLS_KEY_FILE."),
+  tlsKeyFile: file("TLS_KEY_FILE", "Private key (PEM) for both listeners; goes with TLS_CERT_FILE."),
 } satisfies Record<string, Setting<unknown>>;
 
 function address(name: string, defaultText: string, about: string): Setting<string> {
@@ -101,6 +102,11 @@ function count(name: string, defaultText: string, about: string): Setting<number
 
 function text(name: string, about: string): Setting<string> {
   return { name, about, takes: "a text", parse: (held) => held };
+}
+
+function file(name: string, about: string): Setting<string> {
+  const parse = (held: string) => (existsSync(held) && !statSync(held).isDirectory() ? held : undefined);
+  return { name, about, takes: "the path of a file that exists", parse };
 }
 
 function claim(name: string, defaultText: string, about: string): Setting<string> {
@@ -125,6 +131,7 @@ function httpUrl(held: string): string | undefined {
 
 function jwksUrl(held: string): string | undefined {
   const url = urlOf(held);
-  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url?.hostname ?? "");
-  return url?.protocol === "https:" || (url?.protocol === "http:" && isLocal) ? held : undefined;
+  if (url === undefined || url.username !== "" || url.password !== "") return undefined;
+  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  return url.protocol === "https:" || (url.protocol === "http:" && isLocal) ? held : undefined;
 }

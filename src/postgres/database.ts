@@ -32,6 +32,7 @@ export interface Database {
 }
 
 const DATE_OID = 1082;
+const DATE_ARRAY_OID = 1182;
 
 /**
  * Opens the pool without connecting yet: a database that is away at start is an unavailable database, not a failed start.
@@ -44,6 +45,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   url.searchParams.delete("prepared_statements");
   const types = new TypeOverrides();
   types.setTypeParser(DATE_OID, (text: string) => text);
+  types.setTypeParser(DATE_ARRAY_OID, (text: string) => text.match(/[\d-]+/g) ?? []);
   const pool = new Pool({
     connectionString: url.href,
     application_name: "cupo",

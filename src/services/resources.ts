@@ -2,7 +2,7 @@ import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { ContextValues } from "@connectrpc/connect";
 import { v7 as uuidv7 } from "uuid";
 import { callOf, principalOf, transactionOf } from "../call.js";
-import { notFound } from "../errors.js";
+import { type FieldError, notFound } from "../errors.js";
 import {
   findVisibleIds,
   lockResourceRow,
@@ -56,34 +56,56 @@ export function saveResource<A extends object>(
   return { ...resource, ...changes, ...head };
 }
 
+/** What is in every update request beside attributes. */
+type NotAttributes = "$typeName" | "$unknown" | "id" | "expectedVersion" | "updateMask";
+
+/** The attributes of an update request; those that are not to change are absent. */
+export type Changes<R> = { readonly [K in keyof R as K extends NotAttributes ? never : K]?: Exclude<R[K], undefined> };
+
 /**
  * The attributes that the update mask of a request names, by their names in the message. The validation stage has put the
- * mask there, without the names of anything but attributes.
+ * mask there, naming nothing but attributes, each with a value.
  */
-export function maskedAttributes<R extends { readonly updateMask?: FieldMask | undefined }>(request: R): Partial<R> {
-  const names = (request.updateMask?.paths ?? []).map((path) =>
-    path.replaceAll(/_([a-z])/g, (_, c: string) => c.toUpperCase()),
-  );
-  return Object.fromEntries(names.map((name) => [name, Reflect.get(request, name)])) as Partial<R>;
+export function changesOf<R extends { readonly updateMask?: FieldMask | undefined }>(request: R): Changes<R> {
+  const names = (request.updateMask?.paths ?? []).map(localName);
+  return Object.fromEntries(names.map((name) => [name, Reflect.get(request, name)])) as Changes<R>;
 }
 
-/** Refuses references, by the JSON name of their field, to resources that the caller cannot see: 404 with every such field. */
-export async function requireReferences(
-  values: ContextValues,
-  references: readonly {
-    readonly field: string;
-    readonly table: Pick<ResourceTable<object>, "name">;
-    readonly id: string | undefined;
-  }[],
-): Promise<void> {
-  const transaction = transactionOf(values);
-  const checked = await Promise.all(
-    references.map(async ({ field, table, id }) => {
-      if (id === undefined) return [];
-      const found = await findVisibleIds(transaction, principalOf(values), table, [id]);
-      return found.has(id) ? [] : [{ code: "NOT_FOUND" as const, field, message: "no such resource exists" }];
-    }),
-  );
-  const missing = checked.flat();
+/** A field of a request that refers to a resource; one without an id refers to nothing. */
+export interface Reference {
+  /** JSON path of the field. */
+  readonly field: string;
+  readonly table: Pick<ResourceTable<object>, "name">;
+  readonly id: string | undefined;
+}
+
+/** Refuses references to resources that the caller cannot see: 404 with every such field. One statement for each table. */
+export async function requireReferences(values: ContextValues, references: readonly Reference[]): Promise<void> {
+  const missing = await missingReferences(values, references);
   if (missing.length > 0) throw notFound("A resource that the request refers to does not exist; see errors.", missing);
+}
+
+/** An item for each reference to a resource that the caller cannot see. */
+export async function missingReferences(
+  values: ContextValues,
+  references: readonly Reference[],
+): Promise<readonly FieldError[]> {
+  const tables = new Map(references.map(({ table }) => [table.name, table]));
+  const found = new Map<string, Promise<ReadonlySet<string>>>();
+  for (const [name, table] of tables) {
+    const ids = references.flatMap(({ table: { name: other }, id }) =>
+      other === name && id !== undefined ? [id] : [],
+    );
+    found.set(name, findVisibleIds(transactionOf(values), principalOf(values), table, ids));
+  }
+  const isThere = await Promise.all(
+    references.map(async ({ table, id }) => id === undefined || (await found.get(table.name))?.has(id) === true),
+  );
+  return references
+    .filter((_, i) => isThere[i] === false)
+    .map(({ field }) => ({ code: "NOT_FOUND", field, message: "no such resource exists" }));
+}
+
+function localName(path: string): string {
+  return path.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,6 +1,10 @@
 import type { DescService } from "@bufbuild/protobuf";
+import { CatalogService } from "../gen/cupo/access/v1/catalog_service_pb.js";
 import { PatientService } from "../gen/cupo/access/v1/patient_service_pb.js";
+import { SchedulingConfigurationService } from "../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import { createCatalogService } from "./catalog-service.js";
 import { createPatientService } from "./patient-service.js";
+import { createSchedulingConfigurationService } from "./scheduling-configuration-service.js";
 
 /** What the services need from outside. */
 export interface ServicePorts {
@@ -16,5 +20,9 @@ export interface ServiceEntry {
 
 /** Every service of Cupo. Both transports take this list, so neither can have an operation that the other lacks. */
 export function createServices({ now }: ServicePorts): readonly ServiceEntry[] {
-  return [{ service: PatientService, implementation: createPatientService(now) }];
+  return [
+    { service: PatientService, implementation: createPatientService(now) },
+    { service: CatalogService, implementation: createCatalogService(now) },
+    { service: SchedulingConfigurationService, implementation: createSchedulingConfigurationService(now) },
+  ];
 }
