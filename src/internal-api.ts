@@ -22,7 +22,8 @@ const MAX_TIMEOUT_MS = 30_000;
 
 /**
  * The handler of the internal listener: Connect, gRPC and gRPC-Web, and two pages for whoever runs the process: `/livez`
- * says that it runs, `/readyz` whether it should get requests.
+ * says that it runs, `/readyz` whether it should get requests. Connect's calls by GET are refused: they put the message
+ * into the address, and addresses, with the document numbers in them, end up in the logs of proxies.
  */
 export function createInternalApi({ problemsUrl, services, chain, observe, isReady }: InternalApiOptions): HttpHandler {
   const rpc = connectNodeAdapter({
@@ -38,6 +39,7 @@ export function createInternalApi({ problemsUrl, services, chain, observe, isRea
   return (request, response) => {
     if (request.url === "/livez") return answer(response, 200, "live\n");
     if (request.url === "/readyz") return void answerReadiness(request, response, isReady);
+    if (request.method !== "POST") return answer(response, 405, "only POST\n", { Allow: "POST" });
     return rpc(request, response);
   };
 }
@@ -47,7 +49,7 @@ async function answerReadiness(_: HttpRequest, response: HttpResponse, isReady: 
   answer(response, ready ? 200 : 503, ready ? "ready\n" : "not ready\n");
 }
 
-function answer(response: HttpResponse, status: number, text: string): void {
-  response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" });
+function answer(response: HttpResponse, status: number, text: string, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", ...headers });
   response.end(text);
 }

@@ -3,7 +3,7 @@ import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
 import { type Call, callOf, type Principal, principalOf } from "../call.js";
 import { conflict } from "../errors.js";
-import { operationName } from "../operation.js";
+import { hasSideEffects, operationName } from "../operation.js";
 
 /** The claim of an idempotency key by one call: which key, and which request it stands for. */
 export interface IdempotencyClaim {
@@ -38,19 +38,23 @@ export type Outcome =
  */
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
+  /** Runs a read in one transaction, `call.transaction`, without a key. It may write too: who read what is kept. */
+  read<T>(call: Call, principal: Principal, work: () => Promise<T>): Promise<T>;
 }
 
 const RETRY_AFTER = { "Retry-After": "1" };
 
 /**
  * Runs an operation once for each idempotency key of a principal, and gives the first response to every later call with
- * the same key and request, marked by `Idempotent-Replayed: true` (specification sections 4 and 8).
+ * the same key and request, marked by `Idempotent-Replayed: true` (specification sections 4 and 8). An operation that
+ * only reads takes no key and is run each time.
  */
 export function idempotency(store: IdempotentWork): Interceptor {
   return (next) => async (request) => {
     if (request.stream) return next(request);
     const call = callOf(request.contextValues);
     const principal = principalOf(request.contextValues);
+    if (!hasSideEffects(request.method)) return store.read(call, principal, () => next(request));
     let executed: UnaryResponse | undefined;
     const outcome = await store.execute(claimOf(request, call, principal), call, principal, async () => {
       const response = await next(request);

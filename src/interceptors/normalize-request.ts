@@ -3,6 +3,7 @@ import { type ReflectList, type ReflectMessage, reflect } from "@bufbuild/protob
 import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { FieldError } from "../errors.js";
+import { FieldBehavior, field_behavior as fieldBehavior } from "../gen/google/api/field_behavior_pb.js";
 import { pathFields } from "../operation.js";
 
 /** What there is to normalise in the requests of one method. */
@@ -41,12 +42,19 @@ function planOf(method: DescMethod): Plan {
   const { fields } = method.input;
   const mask = fields.find(isFieldMask);
   const inPath = pathFields(method);
-  const maskable = fields.filter((f) => f !== mask && f.name !== "expected_version" && !inPath.has(f.name));
+  const maskable = fields.filter(
+    (f) => f !== mask && f.name !== "expected_version" && !inPath.has(f.name) && !isIdentifier(f),
+  );
   return { uuids: fields.filter(isUuid), mask, maskable };
 }
 
 function isFieldMask(field: DescField): boolean {
   return field.fieldKind === "message" && field.message.typeName === FieldMaskSchema.typeName;
+}
+
+/** Marked in the proto where no path of REST says so. */
+function isIdentifier(field: DescField): boolean {
+  return getOption(field, fieldBehavior).includes(FieldBehavior.IDENTIFIER);
 }
 
 function isUuid(field: DescField): boolean {
@@ -65,7 +73,8 @@ function lowerCase(request: ReflectMessage, field: DescField): void {
     const list: ReflectList = request.get(field);
     for (let i = 0; i < list.size; i++) list.set(i, String(list.get(i)).toLowerCase());
   } else {
-    request.set(field, String(request.get(field)).toLowerCase());
+    const value: unknown = request.get(field);
+    request.set(field, String(value).toLowerCase());
   }
 }
 

@@ -4,56 +4,73 @@ import type { Interceptor } from "@connectrpc/connect";
 import { principalOf } from "../call.js";
 import { readable_with_scope as readableWithScope } from "../gen/cupo/options/v1/options_pb.js";
 
-/** Where in a message there are fields that need a scope to be read: in these fields themselves, or below those. */
+/** What there is to leave out of a message: fields of its own, and those of the messages in these fields, at any depth. */
 interface Plan {
   readonly guarded: readonly { readonly field: DescField; readonly scope: string }[];
-  readonly below: readonly { readonly field: DescField; readonly plan: Plan }[];
+  readonly below: readonly DescField[];
 }
+
+type Redact = (message: ReflectMessage, scopes: ReadonlySet<string>) => void;
 
 /**
  * Leaves fields out of the response that the principal has no scope for (specification section 5, rule 5). It stands
  * outside the idempotency stage, so that a replay shows what the scopes of the new request allow, not the first one's.
  */
 export function redaction(): Interceptor {
-  const plans = new Map<DescMessage, Plan | undefined>();
-  const planFor = (schema: DescMessage) => {
-    if (!plans.has(schema)) plans.set(schema, planOf(schema, new Set()));
-    return plans.get(schema);
+  const redact = createRedact();
+  const outputs = new Map<DescMessage, boolean>();
+  const hasGuarded = (schema: DescMessage) => {
+    if (!outputs.has(schema)) outputs.set(schema, holdsGuarded(schema));
+    return outputs.get(schema);
   };
   return (next) => async (request) => {
     const response = await next(request);
-    const plan = planFor(request.method.output);
-    if (plan !== undefined && !response.stream) {
-      redact(reflect(request.method.output, response.message), plan, principalOf(request.contextValues).scopes);
+    if (!response.stream && hasGuarded(request.method.output)) {
+      redact(reflect(request.method.output, response.message), principalOf(request.contextValues).scopes);
     }
     return response;
   };
 }
 
-function planOf(schema: DescMessage, above: ReadonlySet<DescMessage>): Plan | undefined {
-  if (above.has(schema)) return undefined;
-  const guarded = schema.fields
-    .map((field) => ({ field, scope: getOption(field, readableWithScope) }))
-    .filter(({ scope }) => scope !== "");
-  const below = schema.fields.flatMap((field) => {
-    const plan = field.message && planOf(field.message, new Set([...above, schema]));
-    return plan ? [{ field, plan }] : [];
-  });
-  return guarded.length + below.length > 0 ? { guarded, below } : undefined;
+function createRedact(): Redact {
+  const plans = new Map<DescMessage, Plan>();
+  const redact: Redact = (message, scopes) => {
+    const plan = plans.get(message.desc) ?? planOf(message.desc);
+    plans.set(message.desc, plan);
+    for (const { field, scope } of plan.guarded) {
+      if (!scopes.has(scope)) message.clear(field);
+    }
+    for (const field of plan.below) {
+      for (const child of childrenOf(message, field)) redact(child, scopes);
+    }
+  };
+  return redact;
 }
 
-function redact(message: ReflectMessage, plan: Plan, scopes: ReadonlySet<string>): void {
-  for (const { field, scope } of plan.guarded) {
-    if (!scopes.has(scope)) message.clear(field);
-  }
-  for (const { field, plan: inner } of plan.below) {
-    for (const child of childrenOf(message, field)) redact(child, inner, scopes);
-  }
+function planOf({ fields }: DescMessage): Plan {
+  return {
+    guarded: fields.map((field) => ({ field, scope: scopeOf(field) })).filter(({ scope }) => scope !== ""),
+    below: fields.filter(({ message }) => message !== undefined && holdsGuarded(message)),
+  };
+}
+
+/** Whether a message or any below it has a guarded field; `seen` ends the way where messages hold themselves. */
+function holdsGuarded(schema: DescMessage, seen = new Set<DescMessage>()): boolean {
+  if (seen.has(schema)) return false;
+  seen.add(schema);
+  return schema.fields.some(
+    (field) => scopeOf(field) !== "" || (field.message !== undefined && holdsGuarded(field.message, seen)),
+  );
+}
+
+function scopeOf(field: DescField): string {
+  return getOption(field, readableWithScope);
 }
 
 function childrenOf(message: ReflectMessage, field: DescField): Iterable<ReflectMessage> {
   if (!message.isSet(field)) return [];
   if (field.fieldKind === "message") return [message.get(field)];
-  if (field.fieldKind === "list" && field.listKind === "message") return message.get(field) as Iterable<ReflectMessage>;
-  throw new Error(`fields that need a scope are not looked for below ${field.toString()}`);
+  if (field.fieldKind === "list") return message.get(field) as Iterable<ReflectMessage>;
+  if (field.fieldKind === "map") return message.get(field).values() as Iterable<ReflectMessage>;
+  throw new Error(`no messages in ${field.toString()}`);
 }

@@ -11,10 +11,10 @@ export type MessageValidator = <D extends DescMessage>(schema: D, message: Messa
 export function validation(validate: MessageValidator): Interceptor {
   return (next) => async (request) => {
     if (request.stream) return next(request);
-    const errors = [
-      ...validate(request.method.input, request.message),
-      ...normalizeRequest(request.method, request.message),
-    ];
+    const ofRules = validate(request.method.input, request.message);
+    const broken = new Set(ofRules.map(({ field }) => field));
+    const ofForm = normalizeRequest(request.method, request.message).filter(({ field }) => !broken.has(field));
+    const errors = [...ofRules, ...ofForm];
     if (errors.length > 0) throw invalidMessage(request.method, errors);
     return next(request);
   };

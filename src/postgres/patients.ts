@@ -65,6 +65,14 @@ export async function lockPatient(transaction: Transaction, id: string): Promise
   return row && fromRow(row);
 }
 
+/** The patient as it is now; undefined where the tenant has no such patient. */
+export async function findPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
+  const [row] = await transaction.rows<PatientRow>(
+    sql("patients").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS),
+  );
+  return row && fromRow(row);
+}
+
 /** Writes name, contact channels and version of a patient that the transaction has locked. */
 export function sendContactUpdate(transaction: Transaction, patient: PatientRecord): void {
   transaction.send(

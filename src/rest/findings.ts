@@ -77,7 +77,9 @@ export function keyStep(key: string, order: number): Step {
 
 /** A name that a caller made up, fit to be shown: at most 64 code points, without characters that do not print. */
 export function showName(name: string): string {
-  const cut = Array.from(name.slice(0, 2 * maxNameLength)).slice(0, maxNameLength).join("");
+  const cut = Array.from(name.slice(0, 2 * maxNameLength))
+    .slice(0, maxNameLength)
+    .join("");
   return cut.replace(unprintable, (character) => `\\u${character.codePointAt(0)?.toString(16).padStart(4, "0")}`);
 }
 

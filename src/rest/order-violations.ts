@@ -10,7 +10,11 @@ const steps = /([^.[\]]+)|\[(?:(\d+)|[^\]]*)\]/g;
  * below or above a path that could not be read is left out: it judged a value that was not there. Lists at most
  * {@link maxViolations}.
  */
-export function orderViolations(schema: DescMessage, found: readonly Finding[], judged: readonly Violation[]): Violation[] {
+export function orderViolations(
+  schema: DescMessage,
+  found: readonly Finding[],
+  judged: readonly Violation[],
+): Violation[] {
   const unread = found.flatMap(({ violation: { code, field } }) => (code === "UNKNOWN_FIELD" ? [] : [field]));
   const sound = judged.filter(({ field }) => !unread.some((path) => contains(path, field) || contains(field, path)));
   const placed = [...found, ...sound.map((violation) => ({ violation, orders: ordersOf(schema, violation.field) }))];

@@ -11,8 +11,9 @@ export type NodeRequest = IncomingMessage | Http2ServerRequest;
  * soon as it is longer, and then nothing more of it is read. A caller who goes away in between is a Canceled error.
  */
 export function readBody(request: NodeRequest, maxBytes: number): Promise<Buffer> {
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.reject(tooLong(maxBytes));
-  if (request.destroyed) return Promise.reject(clientGone());
+  const declared = Number(request.headers["content-length"] ?? Number.NaN);
+  if (declared > maxBytes) return Promise.reject(tooLong(maxBytes));
+  if (isAbandoned(request)) return Promise.reject(clientGone());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -27,10 +28,25 @@ export function readBody(request: NodeRequest, maxBytes: number): Promise<Buffer
       request.pause();
       settle(() => reject(tooLong(maxBytes)));
     };
-    const onEnd = () => settle(() => resolve(joined(chunks)));
+    const finish = () => settle(() => (isAbandoned(request) ? reject(clientGone()) : resolve(joined(chunks))));
+    const onEnd = () => {
+      if (length === declared || endsForSure(request)) finish();
+      else setImmediate(finish);
+    };
     const onGone = () => settle(() => reject(clientGone()));
     request.on("data", onData).on("end", onEnd).on("close", onGone).on("error", onGone);
   });
+}
+
+/** Whether the caller went away before the request was whole. */
+export function isAbandoned(request: NodeRequest): boolean {
+  if (request.destroyed && !request.readableEnded) return true;
+  return "stream" in request && (request.stream.aborted || Boolean(request.stream.rstCode));
+}
+
+/** Node ends an HTTP/2 stream that is reset like one that is whole, and tells of the reset only later in the same turn. */
+function endsForSure(request: NodeRequest): boolean {
+  return !("stream" in request) || request.stream.endAfterHeaders;
 }
 
 function joined(chunks: readonly Buffer[]): Buffer {

@@ -129,7 +129,8 @@ function readString(cursor: Cursor): string {
       parts += text.slice(start, at) + readEscape(cursor);
       start = at = cursor.at;
     } else if (code >= 0x20) at += 1;
-    else throw failure({ ...cursor, at }, at < text.length ? "a string holds a control character" : "a string has no end");
+    else
+      throw failure({ ...cursor, at }, at < text.length ? "a string holds a control character" : "a string has no end");
   }
   cursor.at = at + 1;
   return parts + text.slice(start, at);

@@ -1,7 +1,16 @@
 import { create, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { isWrapperDesc, StructSchema } from "@bufbuild/protobuf/wkt";
-import { addFinding, addUnknownMember, type Findings, fieldStep, indexStep, keyStep, type Location, type Step } from "./findings.js";
+import {
+  addFinding,
+  addUnknownMember,
+  type Findings,
+  fieldStep,
+  indexStep,
+  keyStep,
+  type Location,
+  type Step,
+} from "./findings.js";
 import { childFields, type Fields, fieldsOf, oneofCase, setField } from "./message-fields.js";
 import { enumReader } from "./read-enum.js";
 import { isJsonObject, type JsonTree } from "./read-json.js";
@@ -126,7 +135,9 @@ function itemReader(field: DescField, compiled: Compiled): ReadValue {
 function listReader(field: DescField & { readonly fieldKind: "list" }, readItem: ReadValue): ReadInto {
   return (tree, into, parent, findings) => {
     if (!Array.isArray(tree)) return addFinding(findings, "INVALID_TYPE", parent, "the value must be an array");
-    const items = tree.map((item, index) => readItem(item, { parent, step: indexStep(index) }, findings) ?? zero(field));
+    const items = tree.map(
+      (item, index) => readItem(item, { parent, step: indexStep(index) }, findings) ?? zero(field),
+    );
     setField(into, field, items);
   };
 }

@@ -1,6 +1,7 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { addFinding, addUnknownMember, type Findings, showName } from "./findings.js";
 import type { Fields } from "./message-fields.js";
+import { isNested } from "./message-types.js";
 import { percentDecode } from "./percent-decode.js";
 import { createParameterReader, type ReadParameter } from "./read-parameter.js";
 
@@ -34,7 +35,7 @@ function groupPairs(rawQuery: string, findings: Findings): Map<string, string[]>
     const name = percentDecode(rawName);
     const text = percentDecode(rawValue.join("="));
     if (name === undefined || text === undefined) refuseEscape(findings, name ?? rawName);
-    else groups.set(name, [...(groups.get(name) ?? []), text]);
+    else if (!groups.get(name)?.push(text)) groups.set(name, [text]);
   }
   return groups;
 }
@@ -46,14 +47,15 @@ function refuseEscape(findings: Findings, name: string): void {
 
 function resolveParameter({ schema, excluded, maxDepth }: QueryRules, name: string): ReadParameter | undefined {
   const steps = name.split(".", maxDepth + 1);
-  if (steps.length > maxDepth || excluded.some((path) => name === path || name.startsWith(`${path}.`))) return undefined;
+  if (steps.length > maxDepth || excluded.some((path) => name === path || name.startsWith(`${path}.`)))
+    return undefined;
   const fields: DescField[] = [];
   let parent: DescMessage | undefined = schema;
   for (const step of steps) {
     const field: DescField | undefined = parent?.fields.find(({ jsonName }) => jsonName === step);
     if (field === undefined) return undefined;
     fields.push(field);
-    parent = field.fieldKind === "message" ? field.message : undefined;
+    parent = isNested(field) ? field.message : undefined;
   }
   return createParameterReader(fields);
 }

@@ -1,4 +1,11 @@
-import { type DescMessage, create, fromJson, type JsonObject as PlainObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  fromJson,
+  type JsonValue,
+  type JsonObject as PlainObject,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { type FieldMask, FieldMaskSchema, ListValueSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { addFinding, type Findings, indexStep, keyStep, type Location } from "./findings.js";
 import { isJsonObject, type JsonObject, type JsonTree } from "./read-json.js";
@@ -36,7 +43,12 @@ function readFieldMask(tree: JsonTree, at: Location | undefined, findings: Findi
   if (typeof tree !== "string") return addFinding(findings, "INVALID_TYPE", at, "the value must be a string");
   const paths = tree === "" ? [] : tree.split(",");
   if (!paths.every((path) => maskPath.test(path))) {
-    return addFinding(findings, "INVALID_FORMAT", at, "the value must be names of fields in lowerCamelCase, with commas");
+    return addFinding(
+      findings,
+      "INVALID_FORMAT",
+      at,
+      "the value must be names of fields in lowerCamelCase, with commas",
+    );
   }
   return create(FieldMaskSchema, { paths: paths.map(snakeCase) });
 }

@@ -36,7 +36,9 @@ function covers(wide: Route, narrow: Route): boolean {
     if (inner === undefined) return true;
     const outer = expand(wide, length);
     if (outer === undefined || !verbsMeet(wide, narrow, outer, inner)) return false;
-    return outer.every((segment, i) => segment.kind === "single" || (inner[i]?.kind === "literal" && meet(segment, inner[i])));
+    return outer.every(
+      (segment, i) => segment.kind === "single" || (inner[i]?.kind === "literal" && meet(segment, inner[i])),
+    );
   });
 }
 
@@ -50,7 +52,8 @@ function lengths(a: Route, b: Route): number[] {
 function expand({ template }: Route, length: number): PathSegment[] | undefined {
   const fixed = template.segments.filter(({ kind }) => kind !== "rest");
   const open = fixed.length < template.segments.length;
-  if (open ? fixed.length > length : fixed.length !== length) return undefined;
+  const shortest = fixed.length + (open && template.verb !== undefined ? 1 : 0);
+  if (open ? shortest > length : shortest !== length) return undefined;
   return [...fixed, ...Array<PathSegment>(length - fixed.length).fill({ kind: "single" })];
 }
 

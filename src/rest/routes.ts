@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, DescMethodUnary, DescService } from "@bufbuild/protobuf";
 import { type HttpBinding, httpBindings } from "./http-rule.js";
+import { checkTypes, isNested } from "./message-types.js";
 import { type PathTemplate, parsePathTemplate } from "./path-template.js";
 
 /** A service and the object that implements it, or a part of it. */
@@ -80,6 +81,7 @@ function createRoute(basePath: string, implemented: Implemented, binding: HttpBi
   const repeated = pathFields.find((name, index) => pathFields.indexOf(name) !== index);
   if (repeated !== undefined) throw new Error(`the path has the field ${repeated} more than once`);
   const body = resolveBody(method.input, binding.body, pathFields);
+  checkTypes(method, body);
   const responseBody = binding.responseBody === "" ? undefined : topLevelField(method.output, binding.responseBody);
   return { ...implemented, httpMethod, template, variables, pathFields, body, responseBody };
 }
@@ -97,10 +99,11 @@ function resolveLeaf(schema: DescMessage, path: readonly string[]): DescField[] 
   const fields: DescField[] = [];
   let parent: DescMessage | undefined = schema;
   for (const name of path) {
-    if (parent === undefined) throw new Error(`the path field ${path.join(".")} goes through a field that is no message`);
+    if (parent === undefined)
+      throw new Error(`the path field ${path.join(".")} goes through a field that is no single message with members`);
     const field: DescField = topLevelField(parent, name);
     fields.push(field);
-    parent = field.fieldKind === "message" ? field.message : undefined;
+    parent = isNested(field) ? field.message : undefined;
   }
   const leaf = fields.at(-1);
   if (leaf?.fieldKind !== "scalar" && leaf?.fieldKind !== "enum") {

@@ -15,7 +15,12 @@ export function updateMaskField({ method, httpMethod, body }: Route): DescField 
 }
 
 /** Fills the mask with the proto names of those `candidates` that the body has members of, in the order of the candidates. */
-export function fillUpdateMask(mask: DescField, candidates: readonly DescField[], tree: JsonTree, request: Fields): void {
+export function fillUpdateMask(
+  mask: DescField,
+  candidates: readonly DescField[],
+  tree: JsonTree,
+  request: Fields,
+): void {
   if (!isJsonObject(tree)) return;
   const paths = candidates.filter(({ jsonName }) => tree.has(jsonName)).map(({ name }) => name);
   setField(request, mask, create(FieldMaskSchema, { paths }));

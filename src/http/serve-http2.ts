@@ -1,0 +1,106 @@
+import {
+  constants,
+  createServer,
+  type Http2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { Socket } from "node:net";
+import { destroyAfter } from "./linger.js";
+import type { ProtocolServer, ServeOptions } from "./protocol-server.js";
+import type { SocketErrorAnswer } from "./socket-error.js";
+
+const maxStreamId = 2 ** 31 - 1;
+
+/**
+ * Serves HTTP/2 (RFC 9113). A stream whose request is incomplete after `requestMs` is cancelled, a session that is silent
+ * for `sessionIdleMs` is ended. Expectations other than 100-continue are ignored. CONNECT is
+ * answered by `socketError`, and so are too long headers of a client that has not acknowledged the setting about them; of
+ * one that has, Node resets the stream.
+ */
+export function serveHttp2(options: ServeOptions): ProtocolServer {
+  const { limits, handler, socketError } = options;
+  const sessions = new Set<ServerHttp2Session>();
+  let draining = false;
+  const server = createFramer(options);
+  server.on("request", onRequest);
+  server.on("checkExpectation", onRequest);
+  server.on("connect", (_req, res) => answer(res, socketError("BAD_REQUEST")));
+  server.on("stream", (stream) => limitRequest(stream, limits.requestMs));
+
+  function onRequest(req: Http2ServerRequest, res: Http2ServerResponse): void {
+    if (headerListSize(req.rawHeaders) > limits.maxHeaderBytes) answer(res, socketError("HEADERS_TOO_LARGE"));
+    else handler(req, res);
+  }
+
+  function onSession(session: ServerHttp2Session, socket: Socket): void {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    session.setTimeout(limits.sessionIdleMs, () => {
+      session.destroy();
+      destroyAfter(socket, limits.lingerMs);
+    });
+    if (draining) announceEnd(session, limits.lingerMs);
+  }
+
+  return {
+    accept(socket) {
+      if (socket.destroyed) return;
+      socket.allowHalfOpen = false;
+      server.once("session", (session) => onSession(session, socket));
+      server.emit("connection", socket);
+    },
+    drain() {
+      draining = true;
+      for (const session of sessions) announceEnd(session, limits.lingerMs);
+    },
+    stop() {},
+  };
+}
+
+function createFramer({ limits }: ServeOptions): Http2Server {
+  return createServer({
+    settings: { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes },
+    maxSessionMemory: limits.maxSessionMegabytes,
+    maxSessionInvalidFrames: limits.maxInvalidFrames,
+    maxSessionRejectedStreams: limits.maxRejectedStreams,
+  });
+}
+
+/** The size of a header list as the setting MAX_HEADER_LIST_SIZE counts it (RFC 9113 section 6.5.2). */
+function headerListSize(namesAndValues: readonly string[]): number {
+  return namesAndValues.reduce((size, part) => size + part.length + 16, 0);
+}
+
+function answer(res: Http2ServerResponse, { status, headers, body }: SocketErrorAnswer): void {
+  res.writeHead(status, headers).end(body);
+}
+
+function limitRequest(stream: ServerHttp2Stream, requestMs: number): void {
+  if (stream.endAfterHeaders) return;
+  const timer = setTimeout(() => {
+    const hasWholeRequest = stream.state.state === constants.NGHTTP2_STREAM_STATE_HALF_CLOSED_REMOTE;
+    if (!hasWholeRequest) stream.close(constants.NGHTTP2_CANCEL);
+  }, requestMs);
+  stream.once("close", () => clearTimeout(timer));
+}
+
+/**
+ * Ends a session without losing a request (RFC 9113 section 6.8): a GOAWAY that names no last stream asks the peer to open no
+ * more, and the one that does comes a round trip later, when the requests already on their way have arrived. A peer that
+ * does not answer the PING gets `noticeMs`.
+ */
+function announceEnd(session: ServerHttp2Session, noticeMs: number): void {
+  if (session.destroyed || session.closed) return;
+  const timer = setTimeout(end, noticeMs);
+  session.once("close", end);
+  session.goaway(constants.NGHTTP2_NO_ERROR, maxStreamId);
+  session.ping(end);
+
+  function end(): void {
+    clearTimeout(timer);
+    session.close();
+  }
+}

@@ -1,0 +1,166 @@
+import { createRegistry, type DescField, type DescMessage, getOption, type MessageShape } from "@bufbuild/protobuf";
+import {
+  isReflectList,
+  isReflectMap,
+  isReflectMessage,
+  type Path,
+  type ReflectMessage,
+  reflect,
+} from "@bufbuild/protobuf/reflect";
+import { createValidator, type Violation } from "@bufbuild/protovalidate";
+import { FieldRulesSchema, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { FieldError } from "../errors.js";
+import { file_cupo_options_v1_rules as projectRules } from "../gen/cupo/options/v1/rules_pb.js";
+import { type RuleCode, ruleCode, ruleRank } from "./rule-codes.js";
+
+/** More items than this help nobody, and a list of thousands of bad values would make an answer of megabytes. */
+const MAX_ERRORS = 100;
+
+/** A broken rule at its place. */
+interface Finding {
+  readonly path: Path;
+  readonly ruleId: string;
+  readonly message: string;
+}
+
+/**
+ * Makes the function that holds messages to the rules in their protos: protovalidate's own, those in
+ * cupo/options/v1/rules.proto, and those on messages. It gives at most 100 items in the order of the fields, one for each
+ * field and code, an empty list for a valid message; `field` is a JSON path such as `practitionerIds[2]`. No item repeats
+ * a value. It throws where a rule itself is faulty: cannot be compiled, fails while it runs, or is missing in the table
+ * of codes.
+ */
+export function createMessageValidator(): <D extends DescMessage>(schema: D, message: MessageShape<D>) => FieldError[] {
+  const validator = createValidator({ registry: createRegistry(projectRules), regexMatch: createRegexMatch() });
+  return (schema, message) => {
+    const result = validator.validate(schema, message);
+    if (result.kind === "valid") return [];
+    if (result.kind === "error") throw result.error;
+    return fieldErrors(reflect(schema, message), result.violations);
+  };
+}
+
+/**
+ * Matches with the platform's engine, which halves the time to judge a whole request against the default one, RE2. Safe
+ * because every pattern is a constant of the project's own protos, written so that it cannot backtrack far. There are
+ * only as many patterns as rules.
+ */
+function createRegexMatch(): (pattern: string, against: string) => boolean {
+  const compiled = new Map<string, RegExp>();
+  return (pattern, against) => {
+    let expression = compiled.get(pattern);
+    if (expression === undefined) {
+      expression = new RegExp(pattern, "u");
+      compiled.set(pattern, expression);
+    }
+    return expression.test(against);
+  };
+}
+
+function fieldErrors(message: ReflectMessage, violations: readonly Violation[]): FieldError[] {
+  const ofFields = violations.filter(({ ruleId }) => ruleCode(ruleId).fields === undefined);
+  const broken = new Set(ofFields.map(({ field }) => jsonPath(field.slice(0, lastFieldIndex(field) + 1))));
+  const findings = violations.flatMap((violation) => findingsOf(message, violation, broken));
+  const errors = findings.toSorted(byPlaceAndRank).map(({ path, ruleId, message: text }) => {
+    return { code: ruleCode(ruleId).code, field: jsonPath(path), message: text };
+  });
+  return withoutRepetition(errors).slice(0, MAX_ERRORS);
+}
+
+function findingsOf(message: ReflectMessage, violation: Violation, broken: ReadonlySet<string>): Finding[] {
+  const { field: path, ruleId } = violation;
+  const entry = ruleCode(ruleId);
+  const finding = { path, ruleId, message: messageOf(violation, entry) };
+  if (entry.code === "DUPLICATE") return repeatedItems(message, finding);
+  if (entry.fields === undefined) return [finding];
+  const { desc } = messageAt(message, path);
+  const compared = entry.fields.map((name) => path.concat(fieldNamed(desc, name)));
+  const last = compared.at(-1);
+  if (last === undefined || compared.some((each) => broken.has(jsonPath(each)))) return [];
+  return [{ ...finding, path: last }];
+}
+
+function messageOf(violation: Violation, { message }: RuleCode): string {
+  if (message === undefined) return violation.message;
+  return message.replace(/\{(\w+)\}/g, (_, name: string) => limitBeside(violation, name));
+}
+
+/** The value of the rule `name` that stands beside the broken one in the options of the field. */
+function limitBeside({ field: path, rule }: Violation, name: string): string {
+  const rules = messageAt(reflect(FieldRulesSchema, getOption(lastField(path), fieldRules)), rule.slice(0, -1));
+  const limit: unknown = rules.get(fieldNamed(rules.desc, name));
+  if (typeof limit !== "bigint" && typeof limit !== "number") throw new Error(`the rule ${name} states no number`);
+  return limit.toString();
+}
+
+/** One finding for each item that an earlier item equals, since uniqueness is a rule of the list as a whole. */
+function repeatedItems(message: ReflectMessage, { path, ruleId, message: text }: Finding): Finding[] {
+  const list = path.reduce<unknown>(childAt, message);
+  if (!isReflectList(list)) throw new Error(`${ruleId} stands on ${jsonPath(path)}, which is no list`);
+  const seen = new Set<unknown>();
+  return Array.from(list, (item, index) => {
+    const value = ruleId === "repeated.unique_ignoring_case" ? String(item).toLowerCase() : item;
+    if (seen.has(value)) return [{ path: [...path, { kind: "list_sub" as const, index }], ruleId, message: text }];
+    seen.add(value);
+    return [];
+  }).flat();
+}
+
+function messageAt(root: ReflectMessage, path: Path): ReflectMessage {
+  const found = path.reduce<unknown>(childAt, root);
+  if (!isReflectMessage(found)) throw new Error(`${root.desc.typeName} has no message at ${jsonPath(path)}`);
+  return found;
+}
+
+function childAt(parent: unknown, step: Path[number]): unknown {
+  if (step.kind === "field" && isReflectMessage(parent)) return parent.get(step);
+  if (step.kind === "list_sub" && isReflectList(parent)) return parent.get(step.index);
+  if (step.kind === "map_sub" && isReflectMap(parent)) return parent.get(step.key);
+  return undefined;
+}
+
+function lastField(path: Path): DescField {
+  const last = path[lastFieldIndex(path)];
+  if (last?.kind !== "field") throw new Error("the violation names no field");
+  return last;
+}
+
+function lastFieldIndex(path: Path): number {
+  return path.findLastIndex(({ kind }) => kind === "field");
+}
+
+function fieldNamed(schema: DescMessage, name: string): DescField {
+  const field = schema.fields.find((each) => each.name === name);
+  if (field === undefined) throw new Error(`${schema.typeName} has no field ${name}`);
+  return field;
+}
+
+function byPlaceAndRank(a: Finding, b: Finding): number {
+  for (let i = 0; i < Math.min(a.path.length, b.path.length); i++) {
+    const difference = place(a.path[i]) - place(b.path[i]);
+    if (difference !== 0) return difference;
+  }
+  return a.path.length - b.path.length || ruleRank(a.ruleId) - ruleRank(b.ruleId);
+}
+
+function place(step: Path[number] | undefined): number {
+  if (step?.kind === "field") return step.parent.fields.indexOf(step);
+  return step?.kind === "list_sub" ? step.index : 0;
+}
+
+function jsonPath(path: Path): string {
+  return path.reduce((text, step) => {
+    if (step.kind === "list_sub") return `${text}[${step.index}]`;
+    if (step.kind === "map_sub") return `${text}[${JSON.stringify(String(step.key))}]`;
+    const name = step.kind === "oneof" ? step.name : step.jsonName;
+    return text === "" ? name : `${text}.${name}`;
+  }, "");
+}
+
+function withoutRepetition(errors: readonly FieldError[]): FieldError[] {
+  const seen = new Set<string>();
+  return errors.filter(({ field, code }) => {
+    const key = `${field} ${code}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}

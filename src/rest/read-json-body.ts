@@ -1,0 +1,26 @@
+import { isUtf8 } from "node:buffer";
+import { checkJsonHeaders } from "./media-type.js";
+import { type NodeRequest, readBody } from "./read-body.js";
+import { JsonSyntaxError, type JsonTree, readJson } from "./read-json.js";
+import { malformed } from "./rest-error.js";
+
+/** What a body may be at most. */
+export interface BodyLimits {
+  readonly maxBodyBytes: number;
+  /** How deep objects and arrays may nest. */
+  readonly maxDepth: number;
+}
+
+/** Reads the body of a request as JSON in UTF-8 without a byte order mark. Everything else is MALFORMED. */
+export async function readJsonBody(request: NodeRequest, { maxBodyBytes, maxDepth }: BodyLimits): Promise<JsonTree> {
+  checkJsonHeaders(request.rawHeaders);
+  const bytes = await readBody(request, maxBodyBytes);
+  if (bytes.length === 0) throw malformed("The body is empty; JSON was expected.");
+  if (!isUtf8(bytes)) throw malformed("The body is not UTF-8.");
+  try {
+    return readJson(bytes.toString("utf8"), maxDepth);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw malformed(`The body is ${error.message}.`);
+    throw error;
+  }
+}

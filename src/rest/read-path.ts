@@ -1,0 +1,47 @@
+import { addFinding, type Findings, fieldStep, type Location } from "./findings.js";
+import type { Fields } from "./message-fields.js";
+import { percentDecode, percentDecodeReserved } from "./percent-decode.js";
+import { createParameterReader, type ReadParameter } from "./read-parameter.js";
+import type { BoundVariable, Route } from "./routes.js";
+
+/** Reads the segments of a matched path, raw, into the request message. */
+export type ReadPath = (segments: readonly string[], request: Fields, findings: Findings) => void;
+
+interface Variable extends BoundVariable {
+  readonly at: Location | undefined;
+  readonly read: ReadParameter | undefined;
+}
+
+/**
+ * Compiles the reader of a route's variables. Each segment is decoded once, segments of one variable are joined by slashes.
+ * A segment that is not percent-encoded UTF-8 is a finding, also where no variable takes it.
+ */
+export function createPathReader({ template, variables }: Route): ReadPath {
+  const compiled = variables.map((variable) => ({
+    ...variable,
+    at: variable.fields.map(fieldStep).reduce<Location | undefined>((parent, step) => ({ parent, step }), undefined),
+    read: createParameterReader(variable.fields),
+  }));
+  const hasBareWildcards = template.segments.some(({ kind }, i) => kind !== "literal" && !isTaken(i, variables));
+  return (segments, request, findings) => {
+    for (const variable of compiled) readVariable(variable, segments, request, findings);
+    if (!hasBareWildcards || findings.items.length > 0) return;
+    if (segments.some((segment) => percentDecode(segment) === undefined)) refuse(findings, undefined);
+  };
+}
+
+function isTaken(segment: number, variables: readonly BoundVariable[]): boolean {
+  return variables.some(({ start, end }) => segment >= start && (end === undefined || segment < end));
+}
+
+function readVariable(variable: Variable, segments: readonly string[], request: Fields, findings: Findings): void {
+  const { start, end, multiSegment, at, read } = variable;
+  const decode = multiSegment ? percentDecodeReserved : percentDecode;
+  const texts = segments.slice(start, end).map(decode);
+  if (texts.includes(undefined)) refuse(findings, at);
+  else read?.([texts.join("/")], request, findings);
+}
+
+function refuse(findings: Findings, at: Location | undefined): void {
+  addFinding(findings, "INVALID_FORMAT", at, "the path is not percent-encoded UTF-8");
+}

@@ -1,0 +1,93 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
+import { v7 as uuidv7 } from "uuid";
+import { callOf, principalOf, transactionOf } from "../call.js";
+import { notFound } from "../errors.js";
+import {
+  type EligibilityDecision,
+  EligibilityDecision_Reason_Code,
+  EligibilityDecisionSchema,
+} from "../gen/cupo/access/v1/eligibility_decision_pb.js";
+import type { CheckEligibilityRequestValid, EligibilityService } from "../gen/cupo/access/v1/eligibility_service_pb.js";
+import { contracts, payers } from "../postgres/catalogs.js";
+import {
+  coversService,
+  type EligibilityQuestion,
+  type EligibilityRecord,
+  sendDecision,
+} from "../postgres/eligibility.js";
+import { findPatient } from "../postgres/patients.js";
+import { healthcareServices } from "../postgres/reference-data.js";
+import { findResource } from "../postgres/resources.js";
+import { eligibilityValidUntil } from "../scheduling/eligibility-validity.js";
+import { type EligibilityFacts, eligibilityReasons } from "./eligibility-reasons.js";
+
+/** Eligibility checks (specification section 4.4). `now` gives milliseconds since the epoch. */
+export function createEligibilityService(now: () => number): ServiceImpl<typeof EligibilityService> {
+  return {
+    async checkEligibility(message, { values }) {
+      return { eligibilityDecision: await checkEligibility(message as CheckEligibilityRequestValid, values, now()) };
+    },
+  };
+}
+
+async function checkEligibility(
+  { patientId, payerId, contractId, serviceId, serviceDate }: CheckEligibilityRequestValid,
+  values: ContextValues,
+  nowMs: number,
+): Promise<EligibilityDecision> {
+  const question = { patientId, payerId, contractId, serviceId, serviceDate };
+  const facts = await gatherFacts(question, values);
+  const reasons = eligibilityReasons(question, facts);
+  const decision: EligibilityRecord = {
+    ...question,
+    id: uuidv7(),
+    eligible: reasons.length === 0,
+    reasons,
+    evaluatedAt: new Date(nowMs).toISOString(),
+    validUntil: eligibilityValidUntil(nowMs, facts.contract.validTo),
+  };
+  sendDecision(transactionOf(values), decision, principalOf(values), callOf(values));
+  callOf(values).effects.push({ resourceType: "EligibilityDecision", resourceId: decision.id, action: "CREATE" });
+  return toEligibilityDecision(decision);
+}
+
+/** Reads everything in one round trip; 404 with each field whose resource does not exist for the caller. */
+async function gatherFacts(question: EligibilityQuestion, values: ContextValues): Promise<EligibilityFacts> {
+  const [transaction, principal] = [transactionOf(values), principalOf(values)];
+  const [patient, payer, contract, service, isCovered] = await Promise.all([
+    findPatient(transaction, question.patientId),
+    findResource(transaction, principal, payers, question.payerId),
+    findResource(transaction, principal, contracts, question.contractId),
+    findResource(transaction, principal, healthcareServices, question.serviceId),
+    coversService(transaction, question.contractId, question.serviceId),
+  ]);
+  if (patient && payer && contract && service) {
+    return { patientStatus: patient.status, payer, contract, service, isCovered };
+  }
+  const found = { patientId: patient, payerId: payer, contractId: contract, serviceId: service };
+  const missing = Object.entries(found).filter(([, resource]) => resource === undefined);
+  throw notFound(
+    "A resource that the request refers to does not exist; see errors.",
+    missing.map(([field]) => ({ code: "NOT_FOUND", field, message: "no such resource exists" })),
+  );
+}
+
+/** The message of a decision that is kept. */
+export function toEligibilityDecision(decision: EligibilityRecord): EligibilityDecision {
+  return create(EligibilityDecisionSchema, {
+    decisionId: decision.id,
+    eligible: decision.eligible,
+    evaluatedAt: timestampFromDate(new Date(decision.evaluatedAt)),
+    validUntil: timestampFromDate(new Date(decision.validUntil)),
+    reasons: decision.reasons.map(({ code, field, message }) => ({ code: reasonCode(code), field, message })),
+  });
+}
+
+function reasonCode(name: string): EligibilityDecision_Reason_Code {
+  const codes: Readonly<Record<string, unknown>> = EligibilityDecision_Reason_Code;
+  const code = codes[name];
+  if (typeof code !== "number") throw new Error("a reason has a code that the contract does not know");
+  return code;
+}

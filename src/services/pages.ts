@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import { validationFailed } from "../errors.js";
+
+/** The part of a list request that is the same for every list (AIP-158). */
+export interface PageRequest {
+  readonly pageSize?: number | undefined;
+  readonly pageToken?: string | undefined;
+}
+
+/** Which rows of a list to read. */
+export interface Page {
+  /** How many rows the page has at most. Read one more, to see whether another page follows. */
+  readonly size: number;
+  /** The sort key of the last row of the page before, part by part; undefined for the first page. */
+  readonly after: readonly string[] | undefined;
+}
+
+const DEFAULT_SIZE = 50;
+
+/**
+ * The page that a request asks for. A token stands for the place where the page before it ended, and is good for the same
+ * list with the same filters only: anything else is 422 on pageToken. `list` and `filters` say which list this is.
+ */
+export function readPage(request: PageRequest, list: string, filters: readonly unknown[] = []): Page {
+  const size = request.pageSize === undefined || request.pageSize === 0 ? DEFAULT_SIZE : request.pageSize;
+  if (request.pageToken === undefined || request.pageToken === "") return { size, after: undefined };
+  const [fingerprint, ...after] = parseToken(request.pageToken);
+  if (fingerprint !== fingerprintOf(list, filters) || after.length === 0) throw invalidToken();
+  return { size, after };
+}
+
+/** The rows of a page, of which one more than fits may have been read, and the token of the next page, "" for none. */
+export function cutPage<T>(
+  rows: readonly T[],
+  { size }: Page,
+  keyOf: (row: T) => readonly string[],
+  list: string,
+  filters: readonly unknown[] = [],
+): { readonly rows: readonly T[]; readonly nextPageToken: string } {
+  const last = rows[size - 1];
+  if (rows.length <= size || last === undefined) return { rows, nextPageToken: "" };
+  const parts = [fingerprintOf(list, filters), ...keyOf(last)];
+  return { rows: rows.slice(0, size), nextPageToken: Buffer.from(JSON.stringify(parts)).toString("base64url") };
+}
+
+function parseToken(token: string): string[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
+    if (Array.isArray(parts) && parts.every((part) => typeof part === "string")) return parts;
+  } catch {
+    throw invalidToken();
+  }
+  throw invalidToken();
+}
+
+function fingerprintOf(list: string, filters: readonly unknown[]): string {
+  return createHash("sha256")
+    .update(JSON.stringify([list, ...filters]))
+    .digest("base64url")
+    .slice(0, 16);
+}
+
+function invalidToken() {
+  const message = "the token is not one that this list gave for these filters";
+  return validationFailed([{ code: "INVALID_VALUE", field: "pageToken", message }]);
+}
