@@ -45,6 +45,25 @@ export class UnitOfWork implements IdempotentWork {
     return this.#repeat((isRerun) => this.#attempt(claim, call, principal, work, isRerun));
   }
 
+  /** Runs a read, which has no key: it is run again after the same failures, since it leaves nothing that could double. */
+  async read<T>(call: Call, principal: Principal, work: () => Promise<T>): Promise<T> {
+    return this.#repeat(async () => {
+      const client = await this.#acquire();
+      const transaction = this.#begin(client, principal.tenantId);
+      call.transaction = transaction;
+      call.effects.length = 0;
+      try {
+        const result = await work();
+        await transaction.commit();
+        client.release();
+        return result;
+      } catch (error) {
+        await abandon(client, transaction);
+        throw rootCause(error, transaction);
+      }
+    });
+  }
+
   async #attempt(
     claim: IdempotencyClaim,
     call: Call,
