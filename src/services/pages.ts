@@ -29,18 +29,22 @@ export function readPage(request: PageRequest, list: string, filters: readonly u
   return { size, after };
 }
 
-/** The rows of a page, of which one more than fits may have been read, and the token of the next page, "" for none. */
+/**
+ * The rows of a page, of which one more than fits may have been read, and `next`, to be spread into the response: it holds
+ * the token of the next page, or nothing on the last one.
+ */
 export function cutPage<T>(
   rows: readonly T[],
   { size }: Page,
   keyOf: (row: T) => readonly string[],
   list: string,
   filters: readonly unknown[] = [],
-): { readonly rows: readonly T[]; readonly nextPageToken: string } {
+): { readonly rows: readonly T[]; readonly next: { readonly nextPageToken?: string } } {
   const last = rows[size - 1];
-  if (rows.length <= size || last === undefined) return { rows, nextPageToken: "" };
+  if (rows.length <= size || last === undefined) return { rows, next: {} };
   const parts = [fingerprintOf(list, filters), ...keyOf(last)];
-  return { rows: rows.slice(0, size), nextPageToken: Buffer.from(JSON.stringify(parts)).toString("base64url") };
+  const nextPageToken = Buffer.from(JSON.stringify(parts)).toString("base64url");
+  return { rows: rows.slice(0, size), next: { nextPageToken } };
 }
 
 function parseToken(token: string): string[] {

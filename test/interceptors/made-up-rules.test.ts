@@ -1,0 +1,108 @@
+import { create, createFileRegistry, type DescMessage, type MessageInitShape, setExtension } from "@bufbuild/protobuf";
+import {
+  type DescriptorProto,
+  DescriptorProtoSchema,
+  type FieldDescriptorProto,
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FieldDescriptorProtoSchema,
+  FieldOptionsSchema,
+  FileDescriptorProtoSchema,
+} from "@bufbuild/protobuf/wkt";
+import { FieldRulesSchema, field as fieldOption } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { describe, expect, it } from "vitest";
+import { createMessageValidator } from "../../src/interceptors/validate-message.js";
+import { messageOf } from "./valid-requests.js";
+
+type Rules = MessageInitShape<typeof FieldRulesSchema>;
+
+const validate = createMessageValidator();
+const uuid: Rules = { type: { case: "string", value: { wellKnown: { case: "uuid", value: true } } } };
+const unique: Rules = { type: { case: "repeated", value: { unique: true } } };
+
+describe("paths", () => {
+  const outer = made(
+    message("Outer", [list("many_inner", "Inner"), single("one_inner", "Inner"), field("last", uuid)]),
+    message("Inner", [
+      field("some_id", uuid),
+      { ...field("words", unique), label: FieldDescriptorProto_Label.REPEATED },
+    ]),
+  );
+
+  it("lead into nested messages and lists, in the order of the fields", () => {
+    const inner = { someId: "x", words: ["a", "b", "a"] };
+    const init = { last: "x", oneInner: inner, manyInner: [{ someId: "x" }, inner] };
+    expect(validate(outer, messageOf(outer, init)).map((error) => error.field)).toEqual([
+      "manyInner[0].someId",
+      "manyInner[1].someId",
+      "manyInner[1].words[2]",
+      "oneInner.someId",
+      "oneInner.words[2]",
+      "last",
+    ]);
+  });
+});
+
+describe("faulty rules", () => {
+  it.each([
+    ["cannot be compiled", { id: "string.uuid", expression: "this ==" }, "failed to compile string.uuid"],
+    ["fails while it runs", { id: "string.uuid", expression: "1 / 0 == 1" }, "divide by zero"],
+    ["gives neither true nor a text", { id: "string.uuid", expression: "1" }, "wanted either bool or string"],
+    [
+      "has no code",
+      { id: "string.unheard_of", expression: "false" },
+      "string.unheard_of has no field-level error code",
+    ],
+  ])("throws for one that %s", (_, rule, expected) => {
+    const schema = made(message("Faulty", [field("text", { cel: [rule] })]));
+    const value = messageOf(schema, { text: "x" });
+    expect(() => validate(schema, value)).toThrow(expected);
+  });
+});
+
+function made(...messageType: [DescriptorProto, ...DescriptorProto[]]): DescMessage {
+  const file = create(FileDescriptorProtoSchema, {
+    name: "made_up.proto",
+    package: "made.up",
+    syntax: "proto3",
+    messageType,
+  });
+  file.messageType.forEach(({ field: fields }) => {
+    fields.forEach((each, index) => {
+      each.number = index + 1;
+      each.jsonName = each.name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+    });
+  });
+  const schema = createFileRegistry(file, () => undefined).getMessage(`made.up.${messageType[0].name}`);
+  if (schema === undefined) throw new Error("the message was not made");
+  return schema;
+}
+
+function message(name: string, fields: readonly FieldDescriptorProto[]): DescriptorProto {
+  return create(DescriptorProtoSchema, { name, field: [...fields] });
+}
+
+function field(name: string, rules: Rules): FieldDescriptorProto {
+  const options = create(FieldOptionsSchema);
+  setExtension(options, fieldOption, create<typeof FieldRulesSchema>(FieldRulesSchema, rules));
+  const { STRING } = FieldDescriptorProto_Type;
+  return create(FieldDescriptorProtoSchema, {
+    name,
+    type: STRING,
+    label: FieldDescriptorProto_Label.OPTIONAL,
+    options,
+  });
+}
+
+function single(name: string, type: string): FieldDescriptorProto {
+  return create(FieldDescriptorProtoSchema, {
+    name,
+    type: FieldDescriptorProto_Type.MESSAGE,
+    typeName: `.made.up.${type}`,
+    label: FieldDescriptorProto_Label.OPTIONAL,
+  });
+}
+
+function list(name: string, type: string): FieldDescriptorProto {
+  return { ...single(name, type), label: FieldDescriptorProto_Label.REPEATED };
+}

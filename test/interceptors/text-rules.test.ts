@@ -1,0 +1,180 @@
+import { createRegistry } from "@bufbuild/protobuf";
+import { createValidator } from "@bufbuild/protovalidate";
+import { describe, expect, it } from "vitest";
+import { file_cupo_options_v1_rules as projectRules } from "../../src/gen/cupo/options/v1/rules_pb.js";
+import { createMessageValidator } from "../../src/interceptors/validate-message.js";
+import { requestWith, UUID, validRequests } from "./valid-requests.js";
+
+const validate = createMessageValidator();
+
+/** The request, its member, the values this one takes, and those it refuses, by the code of the refusal. */
+const texts: readonly (readonly [string, string, readonly string[], Readonly<Record<string, readonly string[]>>])[] = [
+  [
+    "RegisterPatientRequest",
+    "documentType",
+    ["C", "PASAPORTE_2-X", "CÉDULA", "x".repeat(32)],
+    { TOO_SHORT: [""], TOO_LONG: ["x".repeat(33)], INVALID_FORMAT: [" ", "C C", "CC ", "C.C", "C\n", "\u0000", "😀"] },
+  ],
+  [
+    "RegisterPatientRequest",
+    "documentNumber",
+    ["0", "- 1 /", ".Ñ.", "AB 12-34/5.6", "9".repeat(32)],
+    {
+      TOO_SHORT: [""],
+      TOO_LONG: ["9".repeat(33)],
+      INVALID_FORMAT: [" ", "-", ". /-", " 1", "1 ", "1_2", "1\t2", "1\u00a02", "1\n", "1\u0000", "\ud800", "#1"],
+    },
+  ],
+  [
+    "RegisterPatientRequest",
+    "fullName",
+    ["x", "  x  ", "Ana\u00a0María", "محمد\u200cعلی", "👨‍👩‍👧", "😀".repeat(200)],
+    {
+      TOO_SHORT: [""],
+      TOO_LONG: ["x".repeat(201), "😀".repeat(201)],
+      INVALID_FORMAT: [
+        " ",
+        "\u3000\u00a0",
+        "\u200b",
+        "\n",
+        "a\nb",
+        "a\tb",
+        "a\u0000",
+        "a\u007f",
+        "a\u0085",
+        "a\ud800",
+        "\udc00a",
+      ],
+    },
+  ],
+  [
+    "RegisterPatientRequest",
+    "phone",
+    ["12345", "1a2b3c4d5", "(+57) 300-123 ext. 4", `${"x".repeat(59)}12345`],
+    {
+      TOO_SHORT: [""],
+      TOO_LONG: [`${"x".repeat(60)}12345`],
+      INVALID_FORMAT: ["1234", "     ", "123\n45", "12345\u0000", "12345\u2028", "12345\u202e", "\ud80012345", "١٢٣٤٥"],
+    },
+  ],
+  [
+    "RegisterPatientRequest",
+    "email",
+    ["a@b", "a.b+c@example.com", `${"a".repeat(249)}@b.co`],
+    {
+      INVALID_EMAIL: ["", " ", "a", "@b", "a@", "a b@c", "ñ@b.co", "a@b..c", "a@b\n", "a@b\u0000", "A <a@b.co>"],
+      TOO_LONG: [`${"a".repeat(250)}@b.co`],
+    },
+  ],
+  [
+    "UpdatePatientRequest",
+    "fullName",
+    ["x", "x".repeat(200)],
+    { TOO_SHORT: [""], TOO_LONG: ["x".repeat(201)], INVALID_FORMAT: [" ", "a\u0000"] },
+  ],
+  [
+    "UpdatePatientRequest",
+    "phone",
+    ["12345"],
+    { TOO_SHORT: [""], TOO_LONG: ["1".repeat(65)], INVALID_FORMAT: ["1234"] },
+  ],
+  ["UpdatePatientRequest", "email", ["a@b"], { INVALID_EMAIL: ["", "a"], TOO_LONG: [`${"a".repeat(250)}@b.co`] }],
+  ["UpdatePatientRequest", "patientId", ["", "x", " "], {}],
+  ["RescheduleAppointmentRequest", "appointmentId", ["", "x", " "], {}],
+  [
+    "RescheduleAppointmentRequest",
+    "optionToken",
+    ["x", "x".repeat(2048)],
+    { TOO_SHORT: [""], TOO_LONG: ["x".repeat(2049)] },
+  ],
+  [
+    "CheckEligibilityRequest",
+    "payerId",
+    [UUID, UUID.toUpperCase(), "00000000-0000-0000-0000-000000000000"],
+    { INVALID_UUID: ["", "x", ` ${UUID}`, `{${UUID}}`, UUID.replaceAll("-", ""), `urn:uuid:${UUID}`, `${UUID}\n`] },
+  ],
+  [
+    "CreateCaseRequest",
+    "externalReference",
+    ["x", "x".repeat(128)],
+    { TOO_SHORT: [""], TOO_LONG: ["x".repeat(129)], INVALID_FORMAT: ["  ", "a\nb"] },
+  ],
+  [
+    "CreateCaseRequest",
+    "description",
+    ["x", "a\r\nb\tc\n", "\n x", "x".repeat(4000), "😀".repeat(4000)],
+    {
+      TOO_SHORT: [""],
+      TOO_LONG: ["x".repeat(4001)],
+      INVALID_FORMAT: [" \n\t\r\n", "\u200b\n", "a\u0000", "a\u000b", "a\u001b[0m", "a\u0085", "a\udfff"],
+    },
+  ],
+  ["CreateCaseRequest", "patientId", [UUID], { INVALID_UUID: ["", "x"] }],
+  ["CreateCaseRequest", "appointmentId", [UUID], { INVALID_UUID: ["", "x"] }],
+  [
+    "UpdateConsultationTypeRequest",
+    "description",
+    ["", "x", "a\nb", "x".repeat(4000)],
+    { TOO_LONG: ["x".repeat(4001)], INVALID_FORMAT: [" ", "\n", "a\u0000"] },
+  ],
+  ...requestsThatHave("code").map((name) => {
+    const takes = ["x", "a b", "ñ", "x".repeat(64)];
+    const refuses = {
+      TOO_SHORT: [""],
+      TOO_LONG: ["x".repeat(65)],
+      INVALID_FORMAT: [" ", " a", "a ", "\u00a0a", "a\nb", "a\u0000"],
+    };
+    return [name, "code", takes, refuses] as const;
+  }),
+  ...requestsThatHave("name").map((name) => {
+    const refuses = { TOO_SHORT: [""], TOO_LONG: ["x".repeat(201)], INVALID_FORMAT: ["  ", "a\nb", "a\u0000"] };
+    return [name, "name", ["x", " x ", "x".repeat(200)], refuses] as const;
+  }),
+  [
+    "CreatePayerRequest",
+    "taxId",
+    ["x", "x".repeat(32)],
+    { TOO_SHORT: [""], TOO_LONG: ["x".repeat(33)], INVALID_FORMAT: [" ", "1\n"] },
+  ],
+];
+
+describe("texts", () => {
+  it.each(texts)("%s.%s", (name, member, takes, refuses) => {
+    for (const value of takes) expect(brokenWith(name, member, value), JSON.stringify(value)).toEqual([]);
+    for (const [code, values] of Object.entries(refuses)) {
+      for (const value of values) {
+        expect(brokenWith(name, member, value), JSON.stringify(value)).toEqual([`${member} ${code}`]);
+      }
+    }
+  });
+
+  it("takes and refuses the same with the engine that other implementations of protovalidate use", () => {
+    const { validate: validateWithRe2 } = createValidator({ registry: createRegistry(projectRules) });
+    for (const [name, member, takes, refuses] of texts) {
+      for (const value of [...takes, ...Object.values(refuses).flat()]) {
+        const { kind } = validateWithRe2(...requestWith(name, { [member]: value }));
+        expect(kind, JSON.stringify([member, value])).toBe(takes.includes(value) ? "valid" : "invalid");
+      }
+    }
+  });
+
+  it("lists two mistakes of one value apart, and one mistake once", () => {
+    expect(brokenWith("CreatePayerRequest", "code", `${"x".repeat(64)} `)).toEqual([
+      "code TOO_LONG",
+      "code INVALID_FORMAT",
+    ]);
+    expect(brokenWith("CreatePayerRequest", "code", "  ")).toEqual(["code INVALID_FORMAT"]);
+    expect(brokenWith("RegisterPatientRequest", "email", "a".repeat(255))).toEqual([
+      "email TOO_LONG",
+      "email INVALID_EMAIL",
+    ]);
+  });
+});
+
+function requestsThatHave(member: string): string[] {
+  return validRequests.filter((r) => member in r.required || member in r.optional).map(({ schema }) => schema.name);
+}
+
+function brokenWith(name: string, member: string, value: unknown): string[] {
+  return validate(...requestWith(name, { [member]: value })).map(({ field, code }) => `${field} ${code}`);
+}
