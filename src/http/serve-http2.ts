@@ -8,17 +8,17 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
+import { afterPoll } from "./after-poll.js";
 import { destroyAfter } from "./linger.js";
 import type { ProtocolServer, ServeOptions } from "./protocol-server.js";
 import type { SocketErrorAnswer } from "./socket-error.js";
-
-const maxStreamId = 2 ** 31 - 1;
 
 /**
  * Serves HTTP/2 (RFC 9113). A stream whose request is incomplete after `requestMs` is cancelled, a session that is silent
  * for `sessionIdleMs` is ended. Expectations other than 100-continue are ignored. CONNECT is
  * answered by `socketError`, and so are too long headers of a client that has not acknowledged the setting about them; of
- * one that has, Node resets the stream.
+ * one that has, Node resets the stream. Draining sends one GOAWAY with the last stream that was read: the notice ahead of it
+ * that RFC 9113 section 6.8 proposes makes Node ignore the streams it invites.
  */
 export function serveHttp2(options: ServeOptions): ProtocolServer {
   const { limits, handler, socketError } = options;
@@ -42,19 +42,21 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
       session.destroy();
       destroyAfter(socket, limits.lingerMs);
     });
-    if (draining) announceEnd(session, limits.lingerMs);
+    if (draining) afterPoll(() => session.close());
   }
 
   return {
     accept(socket) {
       if (socket.destroyed) return;
-      socket.allowHalfOpen = false;
+      
       server.once("session", (session) => onSession(session, socket));
       server.emit("connection", socket);
     },
     drain() {
       draining = true;
-      for (const session of sessions) announceEnd(session, limits.lingerMs);
+      afterPoll(() => {
+        for (const session of sessions) session.close();
+      });
     },
     stop() {},
   };
@@ -85,22 +87,4 @@ function limitRequest(stream: ServerHttp2Stream, requestMs: number): void {
     if (!hasWholeRequest) stream.close(constants.NGHTTP2_CANCEL);
   }, requestMs);
   stream.once("close", () => clearTimeout(timer));
-}
-
-/**
- * Ends a session without losing a request (RFC 9113 section 6.8): a GOAWAY that names no last stream asks the peer to open no
- * more, and the one that does comes a round trip later, when the requests already on their way have arrived. A peer that
- * does not answer the PING gets `noticeMs`.
- */
-function announceEnd(session: ServerHttp2Session, noticeMs: number): void {
-  if (session.destroyed || session.closed) return;
-  const timer = setTimeout(end, noticeMs);
-  session.once("close", end);
-  session.goaway(constants.NGHTTP2_NO_ERROR, maxStreamId);
-  session.ping(end);
-
-  function end(): void {
-    clearTimeout(timer);
-    session.close();
-  }
 }

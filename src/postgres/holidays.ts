@@ -34,3 +34,49 @@ export function sendHolidayUpdate(
   const key = { tenant_id: transaction.tenantId, id };
   transaction.send(sql("holidays").where(key).update({ name, active, version, updated_at: at }));
 }
+
+/** Which holidays are wanted; both dates inclusive. */
+export interface HolidayFilter {
+  readonly dateFrom: string | undefined;
+  readonly dateTo: string | undefined;
+  readonly active: boolean | undefined;
+}
+
+/** Holidays by date, from behind `afterDate`, at most `limit`. */
+export async function listHolidays(
+  transaction: Transaction,
+  { dateFrom, dateTo, active }: HolidayFilter,
+  page: { readonly afterDate: string | undefined; readonly limit: number },
+): Promise<HolidayRecord[]> {
+  const query = sql("holidays")
+    .where({ tenant_id: transaction.tenantId })
+    .select(COLUMNS)
+    .orderBy("date")
+    .limit(page.limit);
+  if (dateFrom !== undefined) query.where("date", ">=", dateFrom);
+  if (dateTo !== undefined) query.where("date", "<=", dateTo);
+  if (active !== undefined) query.where({ active });
+  if (page.afterDate !== undefined) query.where("date", ">", page.afterDate);
+  return transaction.rows<HolidayRecord>(query);
+}
+
+/**
+ * Adds those of the holidays whose dates have none yet, and gives all that are on these dates now, by date. Two that seed
+ * the same dates at once add each date once: who comes second finds the first one's.
+ */
+export async function seedHolidays(
+  transaction: Transaction,
+  holidays: readonly HolidayRecord[],
+  at: Date,
+): Promise<HolidayRecord[]> {
+  const rows = holidays.map((holiday) => ({
+    tenant_id: transaction.tenantId,
+    ...holiday,
+    created_at: at,
+    updated_at: at,
+  }));
+  transaction.send(sql("holidays").insert(rows).onConflict(["tenant_id", "date"]).ignore());
+  const dates = holidays.map(({ date }) => date);
+  const query = sql("holidays").where({ tenant_id: transaction.tenantId }).whereRaw("date = ANY(?::date[])", [dates]);
+  return transaction.rows<HolidayRecord>(query.orderBy("date").select(COLUMNS));
+}

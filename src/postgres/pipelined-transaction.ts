@@ -10,6 +10,7 @@ export interface TransactionLimits {
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const MAX_NAMED_STATEMENTS = 1_000;
 const statementNames = new Map<string, string>();
 
 /**
@@ -69,8 +70,8 @@ export class PipelinedTransaction implements Transaction {
   #run(statement: Statement): Promise<QueryResult> {
     const { sql, bindings } = statement.toSQL().toNative();
     const values = bindings as unknown[];
-    const query = this.#namedStatements ? { name: statementName(sql), text: sql, values } : { text: sql, values };
-    return this.#track(this.#client.query(query));
+    const name = this.#namedStatements ? statementName(sql) : undefined;
+    return this.#track(this.#client.query(name === undefined ? { text: sql, values } : { name, text: sql, values }));
   }
 
   #track<T>(sent: Promise<T>): Promise<T> {
@@ -91,9 +92,10 @@ function beginText(tenantId: string, limits: TransactionLimits): string {
   ].join("; ");
 }
 
-function statementName(sql: string): string {
+/** The server keeps named statements for as long as a connection lives, so a text beyond the first thousand gets no name. */
+function statementName(sql: string): string | undefined {
   const known = statementNames.get(sql);
-  if (known !== undefined) return known;
+  if (known !== undefined || statementNames.size >= MAX_NAMED_STATEMENTS) return known;
   const name = `cupo_${createHash("sha256").update(sql).digest("base64url").slice(0, 22)}`;
   statementNames.set(sql, name);
   return name;

@@ -17,42 +17,72 @@ export const programs: ResourceTable<ProgramAttributes> = {
   columns: { code: "code", name: "name", emergency: "emergency", locationId: "location_id", active: "active" },
 };
 
-/** The practitioners of a program: a set with a version of its own, kept in the order in which it was sent. */
-export interface PractitionerSet {
-  readonly practitionerIds: readonly string[];
+/** A set of a program's that is replaced as a whole: its members, in the order kept, and its own version. */
+export interface ProgramSet {
+  readonly ids: readonly string[];
   readonly version: number;
 }
 
+/** Which set of a program: the table of its members, their column, and the column of its version. */
+export interface ProgramSetTable {
+  readonly name: string;
+  readonly member: string;
+  readonly version: "practitioners_version" | "services_version";
+}
+
+export const programPractitioners: ProgramSetTable = {
+  name: "program_practitioners",
+  member: "practitioner_id",
+  version: "practitioners_version",
+};
+
+export const programServices: ProgramSetTable = {
+  name: "program_services",
+  member: "service_id",
+  version: "services_version",
+};
+
 /** The set as it is now. The caller has locked the program, or is content with a set that may be replaced meanwhile. */
-export async function readPractitioners(transaction: Transaction, programId: string): Promise<PractitionerSet> {
-  const ofProgram = { tenant_id: transaction.tenantId, program_id: programId };
-  const [[program], rows] = await Promise.all([
-    transaction.rows<{ practitioners_version: number }>(
-      sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).select("practitioners_version"),
+export async function readProgramSet(
+  transaction: Transaction,
+  set: ProgramSetTable,
+  programId: string,
+): Promise<ProgramSet> {
+  const { tenantId } = transaction;
+  const [programRows, members] = await Promise.all([
+    transaction.rows<{ version: number }>(
+      sql("programs").where({ tenant_id: tenantId, id: programId }).select({ version: set.version }),
     ),
-    transaction.rows<{ practitioner_id: string }>(
-      sql("program_practitioners").where(ofProgram).orderBy("position").select("practitioner_id"),
+    transaction.rows<{ id: string }>(
+      sql(set.name)
+        .where({ tenant_id: tenantId, program_id: programId })
+        .orderBy("position")
+        .select({ id: set.member }),
     ),
   ]);
-  return {
-    practitionerIds: rows.map((row) => row.practitioner_id),
-    version: program?.practitioners_version ?? 1,
-  };
+  return { ids: members.map(({ id }) => id), version: programRows[0]?.version ?? 1 };
 }
 
 /** Puts a set in place of the one before it, in a program that the transaction has locked. */
-export function sendPractitioners(transaction: Transaction, programId: string, set: PractitionerSet): void {
+export function sendProgramSet(
+  transaction: Transaction,
+  set: ProgramSetTable,
+  programId: string,
+  { ids, version }: ProgramSet,
+): void {
   const { tenantId } = transaction;
-  transaction.send(sql("program_practitioners").where({ tenant_id: tenantId, program_id: programId }).delete());
+  transaction.send(sql(set.name).where({ tenant_id: tenantId, program_id: programId }).delete());
   transaction.send(
-    sql("programs").where({ tenant_id: tenantId, id: programId }).update({ practitioners_version: set.version }),
+    sql("programs")
+      .where({ tenant_id: tenantId, id: programId })
+      .update({ [set.version]: version }),
   );
-  if (set.practitionerIds.length === 0) return;
+  if (ids.length === 0) return;
   transaction.send(
     sql.raw(
-      `INSERT INTO program_practitioners (tenant_id, program_id, practitioner_id, position)
+      `INSERT INTO ?? (tenant_id, program_id, ??, position)
        SELECT ?::uuid, ?::uuid, id, position FROM unnest(?::uuid[]) WITH ORDINALITY AS sent (id, position)`,
-      [tenantId, programId, set.practitionerIds as string[]],
+      [set.name, set.member, tenantId, programId, ids as string[]],
     ),
   );
 }

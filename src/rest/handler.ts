@@ -58,7 +58,7 @@ async function answerRequest(
   response: NodeResponse,
 ): Promise<RestResponse | undefined> {
   const { options } = compiled;
-  const signal = goneSignal(response);
+  const signal = goneSignal(request, response);
   const values = options.openValues(request);
   let match: RouteMatch | undefined;
   try {
@@ -72,8 +72,10 @@ async function answerRequest(
   }
 }
 
-function goneSignal(response: NodeResponse): AbortSignal {
+/** HTTP/1.1 tells of a caller who left by the response that closes unfinished, HTTP/2 by the request's "aborted". */
+function goneSignal(request: NodeRequest, response: NodeResponse): AbortSignal {
   const controller = new AbortController();
+  request.once("aborted", () => controller.abort());
   response.once("close", () => {
     if (!response.writableFinished) controller.abort();
   });

@@ -5,7 +5,7 @@ export type Fields = Record<string, unknown>;
 
 /** The properties of a message; writing one is writing the field. Whoever writes has checked the value. */
 export function fieldsOf(message: Message): Fields {
-  return message as unknown as Fields;
+  return message;
 }
 
 /** Sets a field, and with it the case of its oneof. */

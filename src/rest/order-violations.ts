@@ -19,7 +19,7 @@ export function orderViolations(
   const sound = judged.filter(({ field }) => !unread.some((path) => contains(path, field) || contains(field, path)));
   const placed = [...found, ...sound.map((violation) => ({ violation, orders: ordersOf(schema, violation.field) }))];
   return placed
-    .sort((a, b) => compareOrders(a.orders, b.orders))
+    .toSorted((a, b) => compareOrders(a.orders, b.orders))
     .slice(0, maxViolations)
     .map(({ violation }) => violation);
 }

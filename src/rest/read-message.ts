@@ -134,7 +134,10 @@ function itemReader(field: DescField, compiled: Compiled): ReadValue {
 
 function listReader(field: DescField & { readonly fieldKind: "list" }, readItem: ReadValue): ReadInto {
   return (tree, into, parent, findings) => {
-    if (!Array.isArray(tree)) return addFinding(findings, "INVALID_TYPE", parent, "the value must be an array");
+    if (!Array.isArray(tree)) {
+      addFinding(findings, "INVALID_TYPE", parent, "the value must be an array");
+      return;
+    }
     const items = tree.map(
       (item, index) => readItem(item, { parent, step: indexStep(index) }, findings) ?? zero(field),
     );
@@ -151,7 +154,10 @@ function zero(field: DescField & { readonly fieldKind: "list" }): unknown {
 function mapReader(field: DescField & { readonly fieldKind: "map" }, readItem: ReadValue): ReadInto {
   const readKey = mapKeyReader(field.mapKey);
   return (tree, into, parent, findings) => {
-    if (!isJsonObject(tree)) return addFinding(findings, "INVALID_TYPE", parent, "the value must be an object");
+    if (!isJsonObject(tree)) {
+      addFinding(findings, "INVALID_TYPE", parent, "the value must be an object");
+      return;
+    }
     const entries: Record<string, unknown> = {};
     let order = 0;
     for (const [name, member] of tree) {

@@ -54,7 +54,7 @@ function expand({ template }: Route, length: number): PathSegment[] | undefined 
   const open = fixed.length < template.segments.length;
   const shortest = fixed.length + (open && template.verb !== undefined ? 1 : 0);
   if (open ? shortest > length : shortest !== length) return undefined;
-  return [...fixed, ...Array<PathSegment>(length - fixed.length).fill({ kind: "single" })];
+  return [...fixed, ...Array.from({ length: length - fixed.length }, () => ({ kind: "single" }) as const)];
 }
 
 function meet(a: PathSegment, b: PathSegment | undefined): boolean {

@@ -66,7 +66,7 @@ export function matchRoute(table: RouteTable, httpMethod: string, rawPath: strin
     matchWithVerb(table.root, { segments, httpMethod, otherMethods }) ??
     matchFrom(table.root, 0, { segments, verb: "", httpMethod, otherMethods });
   if (match !== undefined) return match;
-  return otherMethods.size > 0 ? { allow: [...otherMethods].sort() } : undefined;
+  return otherMethods.size > 0 ? { allow: [...otherMethods].toSorted() } : undefined;
 }
 
 function checkBasePath(basePath: string): void {

@@ -49,7 +49,9 @@ export function collectRoutes(basePath: string, services: readonly RestService[]
         try {
           make();
         } catch (error) {
-          problems.push(`${method.parent.typeName}/${method.name}: ${error instanceof Error ? error.message : error}`);
+          problems.push(
+            `${method.parent.typeName}/${method.name}: ${error instanceof Error ? error.message : String(error)}`,
+          );
         }
       };
       attempt(() => {

@@ -38,7 +38,8 @@ export function requireSoundRule(rule: ProgramRuleRecord, others: readonly Progr
   throw validationFailed([{ code: "RULE_OVERLAP", field: "startsAtLocal", message }]);
 }
 
-function shownTime(text: string): string {
+/** HH:MM:SS of a local time that validation has let pass. */
+export function shownTime(text: string): string {
   const second = parseLocalTime(text);
   if (second === undefined) throw new Error("the local time was not validated");
   return formatLocalTime(second);

@@ -11,9 +11,10 @@ import {
   ProgramRule_Recurrence,
   ProgramRuleSchema,
 } from "../gen/cupo/access/v1/program_rule_pb.js";
+import { type ProgramServices, ProgramServicesSchema } from "../gen/cupo/clinic/v1/program_services_pb.js";
 import type { HolidayRecord } from "../postgres/holidays.js";
 import type { ProgramRuleRecord } from "../postgres/program-rules.js";
-import type { PractitionerSet, ProgramAttributes } from "../postgres/programs.js";
+import type { ProgramAttributes, ProgramSet } from "../postgres/programs.js";
 import type { Stored } from "../postgres/resources.js";
 import type { HolidayPolicy } from "../scheduling/program-rule-terms.js";
 
@@ -41,9 +42,12 @@ export function toProgramRule(rule: ProgramRuleRecord): ProgramRule {
   });
 }
 
-export function toProgramPractitioners(programId: string, set: PractitionerSet): ProgramPractitioners {
-  const practitionerIds = [...set.practitionerIds];
-  return create(ProgramPractitionersSchema, { programId, practitionerIds, version: set.version });
+export function toProgramPractitioners(programId: string, { ids, version }: ProgramSet): ProgramPractitioners {
+  return create(ProgramPractitionersSchema, { programId, practitionerIds: [...ids], version });
+}
+
+export function toProgramServices(programId: string, { ids, version }: ProgramSet): ProgramServices {
+  return create(ProgramServicesSchema, { programId, serviceIds: [...ids], version });
 }
 
 export function toHoliday(holiday: HolidayRecord): Holiday {

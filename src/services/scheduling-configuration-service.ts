@@ -13,10 +13,11 @@ import type {
 } from "../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
 import { type HolidayRecord, sendHolidayInsert } from "../postgres/holidays.js";
 import { readRules, sendRuleUpdate } from "../postgres/program-rules.js";
-import { programs, readPractitioners, sendPractitioners } from "../postgres/programs.js";
+import { programPractitioners, programs } from "../postgres/programs.js";
 import { locations, practitioners } from "../postgres/reference-data.js";
 import { requireFound, requireVersion } from "./preconditions.js";
 import { mergeRule, requireSoundRule } from "./program-rule-change.js";
+import { replaceProgramSet } from "./program-sets.js";
 import { changesOf, lockResource, requireReferences, saveResource } from "./resources.js";
 import { toHoliday, toProgram, toProgramPractitioners, toProgramRule } from "./schedule-messages.js";
 
@@ -74,16 +75,13 @@ async function replacePractitioners(
   { programId, practitionerIds, expectedVersion }: ReplaceProgramPractitionersRequestValid,
   values: ContextValues,
 ): Promise<ProgramPractitioners> {
-  const transaction = transactionOf(values);
-  const [, current] = await Promise.all([
-    lockResource(values, programs, programId),
-    readPractitioners(transaction, programId),
-  ]);
   const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
-  await requireReferences(values, references);
-  requireVersion(current, expectedVersion);
-  const set = { practitionerIds, version: current.version + 1 };
-  sendPractitioners(transaction, programId, set);
+  const set = await replaceProgramSet(values, programPractitioners, {
+    programId,
+    ids: practitionerIds,
+    expectedVersion,
+    references,
+  });
   record(values, {
     resourceType: "ProgramPractitioners",
     resourceId: programId,

@@ -1,13 +1,16 @@
 import type { DescService } from "@bufbuild/protobuf";
+import { AppointmentService } from "../gen/cupo/access/v1/appointment_service_pb.js";
 import { CatalogService } from "../gen/cupo/access/v1/catalog_service_pb.js";
 import { EligibilityService } from "../gen/cupo/access/v1/eligibility_service_pb.js";
 import { PatientService } from "../gen/cupo/access/v1/patient_service_pb.js";
 import { SchedulingConfigurationService } from "../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
 import { UserAttentionService } from "../gen/cupo/access/v1/user_attention_service_pb.js";
 import { WaitlistService } from "../gen/cupo/access/v1/waitlist_service_pb.js";
+import { ScheduleService } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
 import { createCatalogService } from "./catalog-service.js";
 import { createEligibilityService } from "./eligibility-service.js";
 import { createPatientService } from "./patient-service.js";
+import { createScheduleService } from "./schedule-service.js";
 import { createSchedulingConfigurationService } from "./scheduling-configuration-service.js";
 import { createUserAttentionService } from "./user-attention-service.js";
 import { createWaitlistService } from "./waitlist-service.js";
@@ -28,10 +31,12 @@ export interface ServiceEntry {
 export function createServices({ now }: ServicePorts): readonly ServiceEntry[] {
   return [
     { service: PatientService, implementation: createPatientService(now) },
+    { service: AppointmentService, implementation: {} },
     { service: EligibilityService, implementation: createEligibilityService(now) },
     { service: WaitlistService, implementation: createWaitlistService(now) },
     { service: UserAttentionService, implementation: createUserAttentionService(now) },
     { service: CatalogService, implementation: createCatalogService(now) },
     { service: SchedulingConfigurationService, implementation: createSchedulingConfigurationService(now) },
+    { service: ScheduleService, implementation: createScheduleService(now) },
   ];
 }

@@ -9,6 +9,7 @@ CREATE TABLE programs (
   emergency boolean NOT NULL,
   location_id uuid NOT NULL,
   practitioners_version integer NOT NULL DEFAULT 1 CHECK (practitioners_version >= 1),
+  services_version integer NOT NULL DEFAULT 1 CHECK (services_version >= 1),
   active boolean NOT NULL,
   version integer NOT NULL CHECK (version >= 1),
   created_at timestamptz NOT NULL,
@@ -20,11 +21,15 @@ CREATE TABLE programs (
 SELECT cupo_protect('programs');
 
 COMMENT ON COLUMN programs.practitioners_version IS 'version of the set of practitioners, which has its own';
+COMMENT ON COLUMN programs.services_version IS 'version of the set of services, which has its own';
+
+CREATE INDEX programs_location_idx ON programs (tenant_id, location_id, id);
 
 CREATE TABLE program_services (
   tenant_id uuid NOT NULL,
   program_id uuid NOT NULL,
   service_id uuid NOT NULL,
+  position smallint NOT NULL,
   PRIMARY KEY (tenant_id, program_id, service_id),
   FOREIGN KEY (tenant_id, program_id) REFERENCES programs (tenant_id, id),
   FOREIGN KEY (tenant_id, service_id) REFERENCES healthcare_services (tenant_id, id)

@@ -1,0 +1,85 @@
+import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
+import { v7 as uuidv7 } from "uuid";
+import { callOf, transactionOf } from "../call.js";
+import type { Holiday } from "../gen/cupo/access/v1/holiday_pb.js";
+import type {
+  ListHolidaysRequestValid,
+  ScheduleService,
+  SeedHolidaysRequestValid,
+  UpdateHolidayRequestValid,
+} from "../gen/cupo/clinic/v1/schedule_service_pb.js";
+import {
+  type HolidayRecord,
+  listHolidays,
+  lockHoliday,
+  seedHolidays,
+  sendHolidayUpdate,
+} from "../postgres/holidays.js";
+import { legalHolidays } from "./colombian-holidays.js";
+import { cutPage, readPage } from "./pages.js";
+import { requireFound, requireVersion } from "./preconditions.js";
+import { changesOf } from "./resources.js";
+import { toHoliday } from "./schedule-messages.js";
+
+type HolidayMethods = Pick<ServiceImpl<typeof ScheduleService>, "listHolidays" | "updateHoliday" | "seedHolidays">;
+
+/** The methods of ScheduleService that are about holidays. `now` gives milliseconds since the epoch. */
+export function createHolidayMethods(now: () => number): HolidayMethods {
+  return {
+    async listHolidays(message, { values }) {
+      const request = message as ListHolidaysRequestValid;
+      const { dateFrom, dateTo, active } = request;
+      const filters = [dateFrom, dateTo, active];
+      const page = readPage(request, "holidays", filters);
+      const limits = { afterDate: page.after?.[0], limit: page.size + 1 };
+      const found = await listHolidays(transactionOf(values), { dateFrom, dateTo, active }, limits);
+      const { rows, next } = cutPage(found, page, ({ date }) => [date], "holidays", filters);
+      return { holidays: rows.map(toHoliday), ...next };
+    },
+    async updateHoliday(message, { values }) {
+      return { holiday: await updateHoliday(message as UpdateHolidayRequestValid, values, now()) };
+    },
+    async seedHolidays(message, { values }) {
+      return seed((message as SeedHolidaysRequestValid).year, values, now());
+    },
+  };
+}
+
+async function updateHoliday(
+  request: UpdateHolidayRequestValid,
+  values: ContextValues,
+  nowMs: number,
+): Promise<Holiday> {
+  const transaction = transactionOf(values);
+  const holiday = requireFound(await lockHoliday(transaction, request.holidayId));
+  requireVersion(holiday, request.expectedVersion);
+  const changes = changesOf(request);
+  if (Object.keys(changes).length === 0) return toHoliday(holiday);
+  const { name = holiday.name, active = holiday.active } = changes;
+  const updated = { ...holiday, name, active, version: holiday.version + 1 };
+  sendHolidayUpdate(transaction, updated, new Date(nowMs));
+  callOf(values).effects.push({
+    resourceType: "Holiday",
+    resourceId: holiday.id,
+    action: "UPDATE",
+    version: updated.version,
+  });
+  return toHoliday(updated);
+}
+
+async function seed(year: number, values: ContextValues, nowMs: number) {
+  const wanted: HolidayRecord[] = legalHolidays(year).map((day) => ({
+    ...day,
+    id: uuidv7(),
+    active: true,
+    version: 1,
+  }));
+  const kept = await seedHolidays(transactionOf(values), wanted, new Date(nowMs));
+  const added = new Set(wanted.map(({ id }) => id));
+  const created = kept.filter(({ id }) => added.has(id));
+  for (const { id } of created) {
+    callOf(values).effects.push({ resourceType: "Holiday", resourceId: id, action: "CREATE", version: 1 });
+  }
+  const existing = kept.filter(({ id }) => !added.has(id));
+  return { createdHolidays: created.map(toHoliday), existingHolidays: existing.map(toHoliday) };
+}
