@@ -48,7 +48,7 @@ CREATE TABLE program_practitioners (
 );
 SELECT cupo_protect('program_practitioners');
 
--- ends_at_local is kept as it is shown; 23:59:00 and 23:59:59 count as the end of the day when slots are fitted.
+-- ends_at_local is kept as it is shown; from 23:59:00 on it counts as the end of the day when slots are fitted.
 CREATE TABLE program_rules (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
