@@ -18,7 +18,7 @@ export interface HealthcareServiceAttributes {
 /** Attributes of a practitioner. */
 export interface PractitionerAttributes {
   readonly code: string;
-  readonly name: string;
+  readonly fullName: string;
   readonly registrationNumber: string | undefined;
   readonly active: boolean;
 }
@@ -27,7 +27,7 @@ export interface PractitionerAttributes {
 export interface OpportunityDefinitionAttributes {
   readonly code: string;
   readonly name: string;
-  readonly maxWait: number;
+  readonly maxWaitDays: number;
   readonly dayKind: "BUSINESS" | "CALENDAR";
   readonly active: boolean;
 }
@@ -49,11 +49,16 @@ export const healthcareServices: ResourceTable<HealthcareServiceAttributes> = {
 export const practitioners: ResourceTable<PractitionerAttributes> = {
   name: "practitioners",
   type: "Practitioner",
-  columns: { ...named, registrationNumber: "registration_number" },
+  columns: {
+    code: "code",
+    fullName: "full_name",
+    registrationNumber: "registration_number",
+    active: "active",
+  },
 };
 
 export const opportunityDefinitions: ResourceTable<OpportunityDefinitionAttributes> = {
   name: "opportunity_definitions",
   type: "OpportunityDefinition",
-  columns: { ...named, maxWait: "max_wait", dayKind: "day_kind" },
+  columns: { ...named, maxWaitDays: "max_wait_days", dayKind: "day_kind" },
 };

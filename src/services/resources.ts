@@ -2,16 +2,19 @@ import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { ContextValues } from "@connectrpc/connect";
 import { v7 as uuidv7 } from "uuid";
 import { callOf, principalOf, transactionOf } from "../call.js";
-import { type FieldError, notFound } from "../errors.js";
+import { type FieldError, notFound, validationFailed } from "../errors.js";
 import {
+  findResource,
   findVisibleIds,
   lockResourceRow,
+  listResources as readResources,
   type ResourceTable,
   type Stored,
   sendInsert,
   sendUpdate,
 } from "../postgres/resources.js";
-import { requireFound } from "./preconditions.js";
+import { cutPage, type PageRequest, readPage } from "./pages.js";
+import { parseOpaqueId, requireFound } from "./preconditions.js";
 
 /** Adds a resource at version 1 for the organization and company of the caller. */
 export function createResource<A extends object>(

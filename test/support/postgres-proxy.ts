@@ -1,6 +1,13 @@
-import { createServer, connect, type AddressInfo, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A proxy in front of PostgreSQL that counts round trips and can cut connections. */
+/** Bytes that are kept from going on, and all that follow them on their connection in their direction. */
+export interface Hold {
+  /** Resolves when the text has come. */
+  readonly reached: Promise<void>;
+  release(): void;
+}
+
+/** A proxy in front of PostgreSQL that counts round trips and can hold bytes and cut connections. */
 export interface PostgresProxy {
   /** The database's URL by way of the proxy. */
   readonly url: string;
@@ -13,42 +20,47 @@ export interface PostgresProxy {
   cutBefore(text: string): void;
   /** Cuts the connection as soon as the server's bytes hold this text, before they reach the client. */
   cutAfter(text: string): void;
+  /** Holds the client's bytes from the first that have this text. */
+  holdBefore(text: string): Hold;
+  /** Holds the server's bytes from the first that have this text. */
+  holdAfter(text: string): Hold;
   /** Refuses new connections and cuts all that are open, until called with false. */
   setDown(down: boolean): void;
   close(): Promise<void>;
 }
 
-/** Starts the proxy on a free port. Each cut happens once. */
+/** What happens once to the next bytes that hold the text. */
+interface Ambush {
+  readonly text: string;
+  readonly spring: (connection: Connection) => void;
+}
+
+/** One direction of a connection. */
+interface Connection {
+  readonly from: Socket;
+  /** The bytes that are being held; undefined while nothing is. */
+  held: Buffer[] | undefined;
+  forward(data: Buffer): void;
+}
+
+/** Starts the proxy on a free port. Each cut and each hold happens once. */
 export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  const cuts: { client: string[]; server: string[] } = { client: [], server: [] };
+  const ambushes: Record<"client" | "server", Ambush[]> = { client: [], server: [] };
   let trips = 0;
   let isDown = false;
   const server = createServer((client) => {
     if (isDown) return void client.destroy();
     const upstream = connect(Number(target.port), target.hostname);
-    const both = [client, upstream];
-    for (const socket of both) {
-      sockets.add(socket);
-      socket.setNoDelay(true);
-      socket.on("error", () => undefined);
-      socket.on("close", () => {
-        sockets.delete(socket);
-        for (const other of both) other.destroy();
-      });
-    }
+    joinEnds(client, upstream, sockets);
     let serverSpoke = true;
-    client.on("data", (data) => {
+    relay(client, upstream, ambushes.client, () => {
       if (serverSpoke) trips += 1;
       serverSpoke = false;
-      if (takeCut(cuts.client, data)) client.destroy();
-      else upstream.write(data);
     });
-    upstream.on("data", (data) => {
+    relay(upstream, client, ambushes.server, () => {
       serverSpoke = true;
-      if (takeCut(cuts.server, data)) client.destroy();
-      else client.write(data);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -58,8 +70,10 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   return {
     url: url.href,
     roundTrips: () => trips,
-    cutBefore: (text) => cuts.client.push(text),
-    cutAfter: (text) => cuts.server.push(text),
+    cutBefore: (text) => ambushes.client.push({ text, spring: ({ from }) => from.destroy() }),
+    cutAfter: (text) => ambushes.server.push({ text, spring: ({ from }) => from.destroy() }),
+    holdBefore: (text) => hold(text, ambushes.client),
+    holdAfter: (text) => hold(text, ambushes.server),
     setDown(down) {
       isDown = down;
       if (down) for (const socket of sockets) socket.destroy();
@@ -72,9 +86,59 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   };
 }
 
-function takeCut(cuts: string[], data: Buffer): boolean {
-  const index = cuts.findIndex((text) => data.includes(text));
-  if (index < 0) return false;
-  cuts.splice(index, 1);
-  return true;
+function joinEnds(client: Socket, upstream: Socket, sockets: Set<Socket>): void {
+  const both = [client, upstream];
+  for (const socket of both) {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      sockets.delete(socket);
+      for (const other of both) other.destroy();
+    });
+  }
+}
+
+function relay(from: Socket, to: Socket, ambushes: Ambush[], onData: () => void): void {
+  const connection: Connection = { from, held: undefined, forward: (data) => void to.write(data) };
+  from.on("data", (data: Buffer) => {
+    onData();
+    if (connection.held === undefined) takeAmbush(ambushes, data)?.spring(connection);
+    if (connection.held !== undefined) connection.held.push(data);
+    else if (!from.destroyed) connection.forward(data);
+  });
+}
+
+function takeAmbush(ambushes: Ambush[], data: Buffer): Ambush | undefined {
+  const index = ambushes.findIndex(({ text }) => data.includes(text));
+  return index < 0 ? undefined : ambushes.splice(index, 1)[0];
+}
+
+function hold(text: string, ambushes: Ambush[]): Hold {
+  let connection: Connection | undefined;
+  const { promise: reached, resolve } = promiseWithResolvers();
+  ambushes.push({
+    text,
+    spring(sprung) {
+      connection = sprung;
+      connection.held = [];
+      resolve();
+    },
+  });
+  return {
+    reached,
+    release() {
+      const held = connection?.held ?? [];
+      if (connection !== undefined) connection.held = undefined;
+      for (const data of held) connection?.forward(data);
+    },
+  };
+}
+
+function promiseWithResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
 }

@@ -1,5 +1,7 @@
 -- Reference data and catalogs. organization_id and company_id are those of the token that created a row; a token sees a row
 -- if each of the two that is not null equals its own. Codes are unique within them, where two nulls are equal.
+-- Lists are read page by page in the order of ids: along the primary key, along the index of a filter, or, where few of a
+-- tenant's rows are visible, through the unique key.
 
 CREATE FUNCTION cupo_protect(table_name regclass) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -22,6 +24,8 @@ CREATE TABLE locations (
   PRIMARY KEY (tenant_id, id),
   CONSTRAINT locations_code_key UNIQUE NULLS NOT DISTINCT (tenant_id, organization_id, company_id, code)
 );
+CREATE INDEX locations_active_idx ON locations (tenant_id, active, id);
+CREATE INDEX locations_code_idx ON locations (tenant_id, code, id);
 SELECT cupo_protect('locations');
 
 CREATE TABLE healthcare_services (
@@ -38,6 +42,8 @@ CREATE TABLE healthcare_services (
   PRIMARY KEY (tenant_id, id),
   CONSTRAINT healthcare_services_code_key UNIQUE NULLS NOT DISTINCT (tenant_id, organization_id, company_id, code)
 );
+CREATE INDEX healthcare_services_active_idx ON healthcare_services (tenant_id, active, id);
+CREATE INDEX healthcare_services_code_idx ON healthcare_services (tenant_id, code, id);
 SELECT cupo_protect('healthcare_services');
 
 CREATE TABLE practitioners (
@@ -46,7 +52,7 @@ CREATE TABLE practitioners (
   organization_id uuid,
   company_id uuid,
   code text NOT NULL,
-  name text NOT NULL,
+  full_name text NOT NULL,
   registration_number text,
   active boolean NOT NULL,
   version integer NOT NULL CHECK (version >= 1),
@@ -55,6 +61,8 @@ CREATE TABLE practitioners (
   PRIMARY KEY (tenant_id, id),
   CONSTRAINT practitioners_code_key UNIQUE NULLS NOT DISTINCT (tenant_id, organization_id, company_id, code)
 );
+CREATE INDEX practitioners_active_idx ON practitioners (tenant_id, active, id);
+CREATE INDEX practitioners_code_idx ON practitioners (tenant_id, code, id);
 SELECT cupo_protect('practitioners');
 
 CREATE TABLE opportunity_definitions (
@@ -64,7 +72,7 @@ CREATE TABLE opportunity_definitions (
   company_id uuid,
   code text NOT NULL,
   name text NOT NULL,
-  max_wait integer NOT NULL CHECK (max_wait BETWEEN 1 AND 3650),
+  max_wait_days integer NOT NULL CHECK (max_wait_days BETWEEN 1 AND 3650),
   day_kind text NOT NULL CHECK (day_kind IN ('BUSINESS', 'CALENDAR')),
   active boolean NOT NULL,
   version integer NOT NULL CHECK (version >= 1),
@@ -73,6 +81,8 @@ CREATE TABLE opportunity_definitions (
   PRIMARY KEY (tenant_id, id),
   CONSTRAINT opportunity_definitions_code_key UNIQUE NULLS NOT DISTINCT (tenant_id, organization_id, company_id, code)
 );
+CREATE INDEX opportunity_definitions_active_idx ON opportunity_definitions (tenant_id, active, id);
+CREATE INDEX opportunity_definitions_code_idx ON opportunity_definitions (tenant_id, code, id);
 SELECT cupo_protect('opportunity_definitions');
 
 CREATE TABLE appointment_types (
@@ -92,6 +102,8 @@ CREATE TABLE appointment_types (
   PRIMARY KEY (tenant_id, id),
   CONSTRAINT appointment_types_code_key UNIQUE NULLS NOT DISTINCT (tenant_id, organization_id, company_id, code)
 );
+CREATE INDEX appointment_types_active_idx ON appointment_types (tenant_id, active, id);
+CREATE INDEX appointment_types_code_idx ON appointment_types (tenant_id, code, id);
 SELECT cupo_protect('appointment_types');
 
 CREATE TABLE consultation_types (
@@ -109,6 +121,8 @@ CREATE TABLE consultation_types (
   PRIMARY KEY (tenant_id, id),
   CONSTRAINT consultation_types_code_key UNIQUE NULLS NOT DISTINCT (tenant_id, organization_id, company_id, code)
 );
+CREATE INDEX consultation_types_active_idx ON consultation_types (tenant_id, active, id);
+CREATE INDEX consultation_types_code_idx ON consultation_types (tenant_id, code, id);
 SELECT cupo_protect('consultation_types');
 
 CREATE TABLE cancellation_reasons (
@@ -126,6 +140,8 @@ CREATE TABLE cancellation_reasons (
   PRIMARY KEY (tenant_id, id),
   CONSTRAINT cancellation_reasons_code_key UNIQUE NULLS NOT DISTINCT (tenant_id, organization_id, company_id, code)
 );
+CREATE INDEX cancellation_reasons_active_idx ON cancellation_reasons (tenant_id, active, id);
+CREATE INDEX cancellation_reasons_code_idx ON cancellation_reasons (tenant_id, code, id);
 SELECT cupo_protect('cancellation_reasons');
 
 CREATE TABLE no_show_reasons (
@@ -143,6 +159,8 @@ CREATE TABLE no_show_reasons (
   PRIMARY KEY (tenant_id, id),
   CONSTRAINT no_show_reasons_code_key UNIQUE NULLS NOT DISTINCT (tenant_id, organization_id, company_id, code)
 );
+CREATE INDEX no_show_reasons_active_idx ON no_show_reasons (tenant_id, active, id);
+CREATE INDEX no_show_reasons_code_idx ON no_show_reasons (tenant_id, code, id);
 SELECT cupo_protect('no_show_reasons');
 
 CREATE TABLE request_sources (
@@ -160,6 +178,8 @@ CREATE TABLE request_sources (
   PRIMARY KEY (tenant_id, id),
   CONSTRAINT request_sources_code_key UNIQUE NULLS NOT DISTINCT (tenant_id, organization_id, company_id, code)
 );
+CREATE INDEX request_sources_active_idx ON request_sources (tenant_id, active, id);
+CREATE INDEX request_sources_code_idx ON request_sources (tenant_id, code, id);
 SELECT cupo_protect('request_sources');
 
 CREATE TABLE payers (
@@ -177,6 +197,8 @@ CREATE TABLE payers (
   PRIMARY KEY (tenant_id, id),
   CONSTRAINT payers_code_key UNIQUE NULLS NOT DISTINCT (tenant_id, organization_id, company_id, code)
 );
+CREATE INDEX payers_active_idx ON payers (tenant_id, active, id);
+CREATE INDEX payers_code_idx ON payers (tenant_id, code, id);
 SELECT cupo_protect('payers');
 
 CREATE TABLE contracts (
@@ -198,6 +220,9 @@ CREATE TABLE contracts (
   PRIMARY KEY (tenant_id, id),
   CONSTRAINT contracts_code_key UNIQUE NULLS NOT DISTINCT (tenant_id, organization_id, company_id, code)
 );
+CREATE INDEX contracts_active_idx ON contracts (tenant_id, active, id);
+CREATE INDEX contracts_code_idx ON contracts (tenant_id, code, id);
+CREATE INDEX contracts_payer_idx ON contracts (tenant_id, payer_id, id);
 SELECT cupo_protect('contracts');
 
 -- The services that a contract covers; a contract without a row covers every service.

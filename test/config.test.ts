@@ -1,0 +1,266 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseEnv } from "node:util";
+import { describe, expect, test } from "vitest";
+import { ConfigError, isLoopback, readConfig } from "../src/config.js";
+import { type Setting, settings } from "../src/settings.js";
+
+const all: readonly Setting<unknown>[] = Object.values(settings);
+const example = readFileSync(new URL("../.env.example", import.meta.url), "utf8");
+const aFile = fileURLToPath(import.meta.url);
+const trusted = {
+  AUTH_ISSUER: "https://id.example.org",
+  AUTH_AUDIENCE: "cupo",
+  AUTH_JWKS_URL: "https://id.example.org/keys",
+};
+
+describe("defaults", () => {
+  test("are what an empty environment gives", () => {
+    expect(readConfig({})).toEqual({
+      public: { host: "127.0.0.1", port: 8080 },
+      internal: { host: "127.0.0.1", port: 9090 },
+      basePath: "/api/external/v1",
+      problemsUrl: undefined,
+      databaseUrl: undefined,
+      dataDir: resolve(".cupo"),
+      issuer: undefined,
+      tokenTypes: ["at+jwt"],
+      tokenClaims: { client: "client_id", tenant: "tenant_id", scope: "scope" },
+      rateLimit: { perMinute: 600, perSecond: 50 },
+      logLevel: "info",
+      tls: undefined,
+    });
+  });
+
+  test("stand in for empty values", () => {
+    const empty = Object.fromEntries(all.map(({ name }) => [name, ""]));
+    expect(readConfig(empty)).toEqual(readConfig({}));
+  });
+});
+
+describe("values", () => {
+  test("replace the defaults", () => {
+    const config = readConfig({
+      ...trusted,
+      HOST: "::",
+      PORT: "0",
+      INTERNAL_HOST: "cupo.internal",
+      INTERNAL_PORT: "65535",
+      BASE_PATH: "/v1",
+      PROBLEMS_URL: "https://example.org/problems/",
+      DATABASE_URL: "postgresql://cupo:secret@db/cupo?prepared_statements=false",
+      CUPO_DATA_DIR: "/var/lib/cupo",
+      AUTH_TOKEN_TYPES: "at+jwt JWT",
+      AUTH_CLIENT_CLAIM: "azp",
+      AUTH_TENANT_CLAIM: "https://example.org/tenant",
+      AUTH_SCOPE_CLAIM: "scp",
+      RATE_LIMIT_PER_MINUTE: "1",
+      RATE_LIMIT_PER_SECOND: "1000000000",
+      LOG_LEVEL: "debug",
+      TLS_CERT_FILE: aFile,
+      TLS_KEY_FILE: aFile,
+    });
+    expect(config).toEqual({
+      public: { host: "::", port: 0 },
+      internal: { host: "cupo.internal", port: 65_535 },
+      basePath: "/v1",
+      problemsUrl: "https://example.org/problems",
+      databaseUrl: "postgresql://cupo:secret@db/cupo?prepared_statements=false",
+      dataDir: "/var/lib/cupo",
+      issuer: {
+        issuer: trusted.AUTH_ISSUER,
+        audience: trusted.AUTH_AUDIENCE,
+        keys: { url: trusted.AUTH_JWKS_URL },
+      },
+      tokenTypes: ["at+jwt", "JWT"],
+      tokenClaims: { client: "azp", tenant: "https://example.org/tenant", scope: "scp" },
+      rateLimit: { perMinute: 1, perSecond: 1_000_000_000 },
+      logLevel: "debug",
+      tls: { certFile: aFile, keyFile: aFile },
+    });
+  });
+
+  test("may put the REST interface at the root", () => {
+    expect(readConfig({ BASE_PATH: "/" }).basePath).toBe("");
+  });
+
+  test.each(["http://localhost:9/keys", "http://127.0.0.1/keys", "http://[::1]:9/keys"])(
+    "may name a key server on this machine without TLS: %s",
+    (url) => {
+      expect(readConfig({ ...trusted, AUTH_JWKS_URL: url }).issuer?.keys).toEqual({ url });
+    },
+  );
+
+  test("may name a file of keys", () => {
+    const config = readConfig({ ...trusted, AUTH_JWKS_URL: "", AUTH_JWKS_FILE: aFile });
+    expect(config.issuer?.keys).toEqual({ file: aFile });
+  });
+});
+
+describe("a wrong value", () => {
+  const wrong: readonly (readonly [string, ...string[]])[] = [
+    ["HOST", "not a host", "1234", "127.1", "a_b"],
+    ["PORT", "65536", "-1", "8080 ", "80.0", "0x50", "99999999999"],
+    ["INTERNAL_HOST", "http://localhost"],
+    ["INTERNAL_PORT", "http"],
+    ["BASE_PATH", "api", "/api/", "//", "/a?b", "/a b"],
+    ["PROBLEMS_URL", "example.org/problems", "ftp://example.org"],
+    ["AUTH_JWKS_URL", "http://id.example.org", "file:///keys", "keys.json", "http://127.0.0.1.example.org"],
+    ["AUTH_JWKS_FILE", "/does/not/exist", "/"],
+    ["AUTH_TOKEN_TYPES", "at+jwt,JWT", " JWT", "JWT  at+jwt"],
+    ["AUTH_CLIENT_CLAIM", "client id"],
+    ["AUTH_TENANT_CLAIM", " "],
+    ["AUTH_SCOPE_CLAIM", "a\tb"],
+    ["RATE_LIMIT_PER_MINUTE", "0", "1000000001", "ten"],
+    ["RATE_LIMIT_PER_SECOND", "0.5", "-5"],
+    ["LOG_LEVEL", "INFO", "verbose"],
+    ["TLS_CERT_FILE", "/does/not/exist.pem"],
+    ["TLS_KEY_FILE", "/does/not/exist.pem"],
+  ];
+  const cases = wrong.flatMap(([name, ...values]) => values.map((held) => ({ name, held })));
+
+  test.each(cases)("is named with what it held and what it takes: $name=$held", ({ name, held }) => {
+    const complete = { TLS_CERT_FILE: aFile, TLS_KEY_FILE: aFile, ...trusted };
+    const takes = all.find((setting) => setting.name === name)?.takes;
+    const file = name === "AUTH_JWKS_FILE" ? { AUTH_JWKS_URL: "" } : {};
+    expect(problemsOf({ ...complete, ...file, [name]: held })).toEqual([
+      `${name} held ${JSON.stringify(held)}; it takes ${takes}`,
+    ]);
+  });
+
+  test("is named together with every other one", () => {
+    const environment = Object.fromEntries(wrong.map(([name, held = ""]) => [name, held]));
+    const problems = problemsOf({ ...environment, DATABASE_URL: "mysql://db" });
+    const beginnings = problems.map((problem) => problem.replace(/ held .*/s, ""));
+    expect(beginnings).toHaveLength(new Set(beginnings).size);
+    expect(new Set(beginnings)).toEqual(
+      new Set([
+        ...wrong.map(([name]) => name),
+        "DATABASE_URL",
+        "AUTH_ISSUER is missing; it goes with the other AUTH_ settings",
+        "AUTH_AUDIENCE is missing; it goes with AUTH_ISSUER",
+        "AUTH_JWKS_URL or AUTH_JWKS_FILE goes with AUTH_ISSUER, and only one of the two",
+      ]),
+    );
+  });
+
+  test("makes one message with a line for each", () => {
+    expect(() => readConfig({ PORT: "x", LOG_LEVEL: "y" })).toThrow(
+      `The configuration is wrong:
+  - PORT held "x"; it takes a whole number from 0 to 65535
+  - LOG_LEVEL held "y"; it takes one of trace, debug, info, warn, error, fatal, silent`,
+    );
+  });
+});
+
+describe("a secret", () => {
+  test.each(["mysql://cupo:s3cret@db/cupo", "s3cret", "cupo:s3cret@db"])(
+    "is not shown where DATABASE_URL is wrong: %s",
+    (held) => {
+      expect(problemsOf({ DATABASE_URL: held })).toEqual([
+        "DATABASE_URL held a value that is not shown here; it takes a URL such as postgres://user:password@host:5432/database",
+      ]);
+    },
+  );
+
+  test.each(all.map(({ name }) => name))("is not shown where it was put into %s by mistake", (name) => {
+    const url = "postgres://cupo:s3c@ret@db:5432/cupo";
+    const message = problemsOf({ [name]: url, DATABASE_URL: "x", PORT: "x" }).join("\n");
+    expect(message).toContain("PORT");
+    expect(message).not.toMatch(/s3c|ret@/);
+  });
+
+  test("has no place in AUTH_JWKS_URL, which is fetched without a user", () => {
+    const [problem] = problemsOf({ ...trusted, AUTH_JWKS_URL: "https://cupo:s3cret@id.example.org/keys" });
+    expect(problem).toBe(
+      'AUTH_JWKS_URL held "https://…@id.example.org/keys"; it takes an https URL without user and password; ' +
+        "http on a loopback address only",
+    );
+  });
+});
+
+describe("settings that go together", () => {
+  test.each([
+    { given: ["AUTH_ISSUER"], missing: ["AUTH_AUDIENCE is missing", "AUTH_JWKS_URL or AUTH_JWKS_FILE goes"] },
+    { given: ["AUTH_AUDIENCE"], missing: ["AUTH_ISSUER is missing", "AUTH_JWKS_URL or AUTH_JWKS_FILE goes"] },
+    { given: ["AUTH_JWKS_URL"], missing: ["AUTH_ISSUER is missing", "AUTH_AUDIENCE is missing"] },
+    { given: ["AUTH_ISSUER", "AUTH_JWKS_URL"], missing: ["AUTH_AUDIENCE is missing"] },
+    { given: ["AUTH_AUDIENCE", "AUTH_JWKS_URL"], missing: ["AUTH_ISSUER is missing"] },
+    { given: ["AUTH_ISSUER", "AUTH_AUDIENCE"], missing: ["AUTH_JWKS_URL or AUTH_JWKS_FILE goes"] },
+  ] as const)("are those of the issuer: only $given", ({ given, missing }) => {
+    const problems = problemsOf({ HOST: "0.0.0.0", ...Object.fromEntries(given.map((name) => [name, trusted[name]])) });
+    expect(problems).toEqual(missing.map((text) => expect.stringMatching(`^${text}`)));
+  });
+
+  test("are a URL or a file of keys, not both", () => {
+    expect(problemsOf({ ...trusted, AUTH_JWKS_FILE: aFile })).toEqual([
+      "AUTH_JWKS_URL or AUTH_JWKS_FILE goes with AUTH_ISSUER, and only one of the two",
+    ]);
+  });
+
+  test.each(["TLS_CERT_FILE", "TLS_KEY_FILE"])("are certificate and key: only %s", (name) => {
+    expect(problemsOf({ [name]: aFile })).toEqual(["TLS_CERT_FILE and TLS_KEY_FILE go together"]);
+  });
+});
+
+describe("the development issuer", () => {
+  const elsewhere = ["0.0.0.0", "::", "192.168.1.20", "128.0.0.1", "fe80::1", "::ffff:10.0.0.1", "cupo.example.org"];
+
+  test.each(elsewhere.flatMap((host) => ["HOST", "INTERNAL_HOST"].map((name) => ({ name, host }))))(
+    "is refused where others can reach it: $name=$host",
+    ({ name, host }) => {
+      expect(isLoopback(host)).toBe(false);
+      expect(problemsOf({ [name]: host })).toEqual([
+        expect.stringMatching(`^${name} held "${host}"; without AUTH_ISSUER.*127.0.0.1, ::1 or localhost$`),
+      ]);
+      expect(readConfig({ ...trusted, [name]: host })).toBeDefined();
+    },
+  );
+
+  test("is refused on both listeners at once", () => {
+    expect(problemsOf({ HOST: "0.0.0.0", INTERNAL_HOST: "::" })).toHaveLength(2);
+  });
+
+  test.each(["127.0.0.1", "127.8.9.10", "::1", "0:0:0:0:0:0:0:1", "localhost"])("may listen on %s", (host) => {
+    expect(isLoopback(host)).toBe(true);
+    const config = readConfig({ HOST: host, INTERNAL_HOST: host });
+    expect([config.public.host, config.internal.host, config.issuer]).toEqual([host, host, undefined]);
+  });
+});
+
+describe(".env.example", () => {
+  const [, ...blocks] = example.trimEnd().split("\n\n");
+
+  test("has every setting, commented out, with its sentence, what it takes and its default", () => {
+    expect(blocks.map(unwrapped)).toEqual(
+      all.map(({ name, about, takes, defaultText }) => [
+        `${about} Takes ${takes}.${defaultText === undefined ? "" : ` Default: ${defaultText}`}`,
+        `#${name}=${defaultText ?? ""}`,
+      ]),
+    );
+  });
+
+  test("means the defaults where all of it is uncommented", () => {
+    const environment = parseEnv(example.replace(/^#(?=[A-Z])/gm, ""));
+    expect(Object.keys(environment)).toHaveLength(all.length);
+    expect(readConfig(environment)).toEqual(readConfig({}));
+  });
+});
+
+/** The comment of a block as one line, and the line below it. */
+function unwrapped(block: string): string[] {
+  const lines = block.split("\n");
+  const comment = lines.slice(0, -1).map((line) => line.replace(/^# /, ""));
+  return [comment.join(" "), lines.at(-1) ?? ""];
+}
+
+function problemsOf(environment: Readonly<Record<string, string>>): readonly string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}

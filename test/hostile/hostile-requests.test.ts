@@ -1,0 +1,246 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectCommonHeaders, expectProblem, itemsOf } from "../support/problem.js";
+import { type RawRequest, sendRaw } from "../support/raw-request.js";
+import { registration } from "../support/registration.js";
+import { startTestService, type TestService } from "../support/service.js";
+import {
+  added,
+  BASE,
+  body,
+  bytes,
+  type Change,
+  changed,
+  chunked,
+  consent,
+  field,
+  gzip,
+  header,
+  MARKER,
+  member,
+  method,
+  patch,
+  target,
+  twice,
+  version,
+} from "./change.js";
+
+/** A request, the status it is answered with, and the fields that its errors name where it matters. */
+type Row = readonly [name: string, status: number, change: Change, items?: readonly string[]];
+
+const KIB = 1024;
+
+let service: TestService;
+let token: string;
+
+beforeAll(async () => {
+  service = await startTestService();
+  token = await service.token();
+});
+
+afterAll(() => service.close());
+
+const bodiesThatAreNoJson: readonly Row[] = [
+  ["a member twice", 400, body((json) => json.replace("{", '{"phone":"12345",'))],
+  ["a member twice, once with an escape", 400, body((json) => json.replace("{", '{"p\\u0068one":"12345",'))],
+  ["nesting of 17 levels", 400, body(() => `{"phone":${"[".repeat(16)}${"]".repeat(16)}}`)],
+  ["nesting of 10,000 levels", 400, body(() => "[".repeat(10_000))],
+  ["a byte order mark", 400, body((json) => `\ufeff${json}`)],
+  ["bytes that are no UTF-8", 400, bytes((json) => json.replace(MARKER, "\xff\xfe"))],
+  ["overlong UTF-8", 400, bytes((json) => json.replace(MARKER, "\xc0\xaf"))],
+  ["a surrogate in UTF-8", 400, bytes((json) => json.replace(MARKER, "\xed\xa0\x80"))],
+  ["UTF-16", 400, (good) => ({ ...good, body: Buffer.from(String(good.body), "utf16le") })],
+  ["an end too early", 400, body((json) => json.slice(0, -1))],
+  ["something after the end", 400, body((json) => `${json}x`)],
+  ["two documents", 400, body((json) => json + json)],
+  ["a comment", 400, body((json) => json.replace("{", "{/* hostile-marker */"))],
+  ["a trailing comma", 400, body((json) => json.replace(/}$/, ",}"))],
+  ["single quotes", 400, body((json) => json.replaceAll('"', "'"))],
+  ["NaN", 400, body(() => '{"phone":NaN}')],
+  ["a leading zero", 400, body(() => '{"phone":01}')],
+  ["a line break in a string", 400, body((json) => json.replace(MARKER, "\n"))],
+  ["an escape that does not exist", 400, body((json) => json.replace(MARKER, "\\x41"))],
+  ["nothing", 400, body(() => "")],
+  ["blanks only", 400, body(() => " \n ")],
+  ["more than 64 KiB", 400, body((json) => json.padEnd(64 * KIB + 1))],
+  ["more than 64 KiB in chunks", 400, chunked((json) => json.padEnd(64 * KIB + 1))],
+  ["a declared length of a terabyte", 400, header("Content-Length", String(1024 ** 4))],
+];
+
+const bodiesOfTheWrongShape: readonly Row[] = [
+  ["an array", 422, body((json) => `[${json}]`)],
+  ["a string", 422, body(() => `"${MARKER}"`)],
+  ["a number", 422, body(() => "5")],
+  ["null", 422, body(() => "null")],
+  ["nesting of 16 levels", 422, body(() => `{"phone":${"[".repeat(15)}${"]".repeat(15)}}`)],
+  ["a member __proto__", 422, member("__proto__", "{}"), ["__proto__ UNKNOWN_FIELD"]],
+  ["a member constructor", 422, member("constructor", "{}"), ["constructor UNKNOWN_FIELD"]],
+  ["an unknown member", 422, member("zip", '"hostile-marker"'), ["zip UNKNOWN_FIELD"]],
+  ["an empty member name", 422, member("", "1"), [" UNKNOWN_FIELD"]],
+  [
+    "a snake_case name",
+    422,
+    body((json) => json.replace("fullName", "full_name")),
+    ["fullName REQUIRED", "full_name UNKNOWN_FIELD"],
+  ],
+  ["null in an optional field", 422, field("email", "null"), ["email INVALID_TYPE"]],
+  ["an object for a string", 422, field("fullName", '{"hostile-marker":1}'), ["fullName INVALID_TYPE"]],
+  ["a number for a string", 422, field("documentNumber", "12345678"), ["documentNumber INVALID_TYPE"]],
+  ["U+0000", 422, field("fullName", '"hostile-marker\\u0000"'), ["fullName INVALID_VALUE"]],
+  ["a lone surrogate", 422, field("fullName", '"hostile-marker\\ud800"'), ["fullName INVALID_VALUE"]],
+  ["30 February", 422, consent("2026-02-30T10:00:00Z"), ["consentGrantedAt INVALID_DATE_TIME"]],
+  ["29 February of a common year", 422, consent("2025-02-29T10:00:00Z"), ["consentGrantedAt INVALID_DATE_TIME"]],
+  ["the hour 24", 422, consent("2026-01-15T24:00:00Z"), ["consentGrantedAt INVALID_DATE_TIME"]],
+  ["the second 60", 422, consent("2016-12-31T23:59:60Z"), ["consentGrantedAt INVALID_DATE_TIME"]],
+  ["a time without an offset", 422, consent("2026-01-15T10:00:00"), ["consentGrantedAt INVALID_DATE_TIME"]],
+  ["a date without a time", 422, consent("2026-01-15"), ["consentGrantedAt INVALID_DATE_TIME"]],
+  ["a time in the year 10000", 422, consent("+010000-01-01T00:00:00Z"), ["consentGrantedAt INVALID_DATE_TIME"]],
+  ["5 as a string", 422, version('"5"'), ["expectedVersion INVALID_TYPE"]],
+  ["5.5", 422, version("5.5"), ["expectedVersion INVALID_TYPE"]],
+  ["2147483648", 422, version("2147483648"), ["expectedVersion OUT_OF_RANGE"]],
+  ["-2147483649", 422, version("-2147483649"), ["expectedVersion OUT_OF_RANGE"]],
+  ["1e400", 422, version("1e400"), ["expectedVersion OUT_OF_RANGE"]],
+  ["an exponent of a billion", 422, version("1e1000000000"), ["expectedVersion OUT_OF_RANGE"]],
+  ["5.0, which is an integer, for no patient", 404, version("5.0")],
+  ["-0, which is an integer, for no patient", 404, version("-0")],
+];
+
+const headers: readonly Row[] = [
+  ["two Authorization headers", 401, added("Authorization", "Bearer hostile-marker")],
+  ["the same Authorization header twice", 401, twice("Authorization")],
+  ["two tokens in a header", 401, changed("Authorization", (bearer) => `${bearer}, ${bearer}`)],
+  ["bearer in lower case", 201, changed("Authorization", (bearer) => bearer.replace("Bearer", "bearer"))],
+  ["two Idempotency-Keys", 400, added("Idempotency-Key", MARKER), ["Idempotency-Key INVALID_VALUE"]],
+  ["the same Idempotency-Key twice", 400, twice("Idempotency-Key"), ["Idempotency-Key INVALID_VALUE"]],
+  ["an empty Idempotency-Key", 400, header("Idempotency-Key", ""), ["Idempotency-Key REQUIRED"]],
+  [
+    "an Idempotency-Key of 256 characters",
+    400,
+    header("Idempotency-Key", MARKER.padEnd(256, "x")),
+    ["Idempotency-Key TOO_LONG"],
+  ],
+  ["a latin1 Idempotency-Key", 400, header("Idempotency-Key", `${MARKER}\xe9`), ["Idempotency-Key INVALID_FORMAT"]],
+  [
+    "an Idempotency-Key with a space",
+    400,
+    header("Idempotency-Key", `${MARKER} x`),
+    ["Idempotency-Key INVALID_FORMAT"],
+  ],
+  ["two X-Correlation-Ids", 400, twice("X-Correlation-Id"), ["X-Correlation-Id INVALID_UUID"]],
+  ["no Content-Type", 400, header("Content-Type", undefined), ["Content-Type INVALID_VALUE"]],
+  ["two Content-Types", 400, twice("Content-Type"), ["Content-Type INVALID_VALUE"]],
+  ["text/plain", 400, header("Content-Type", "text/plain")],
+  ["a form", 400, header("Content-Type", "application/x-www-form-urlencoded")],
+  ["another kind of JSON", 400, header("Content-Type", "application/merge-patch+json")],
+  ["charset latin1", 400, header("Content-Type", "application/json; charset=iso-8859-1")],
+  [
+    "charset UTF-8 in quotes, other parameters, other case",
+    201,
+    header("Content-Type", 'Application/JSON;x=1; charset="UTF-8"'),
+  ],
+  ["Content-Encoding gzip", 400, gzip((json) => json), ["Content-Encoding INVALID_VALUE"]],
+  ["a gzip bomb", 400, gzip(() => " ".repeat(10 * KIB * KIB)), ["Content-Encoding INVALID_VALUE"]],
+  ["Content-Encoding identity", 201, header("Content-Encoding", "identity")],
+  ["an Accept for something else", 201, header("Accept", "text/html")],
+  ["a method override", 201, header("X-HTTP-Method-Override", "DELETE")],
+  ["an offer to upgrade", 201, added("Upgrade", "h2c")],
+  ["Expect: 100-continue", 201, header("Expect", "100-continue")],
+  ["a Host that is somebody else's", 404, (good) => ({ ...header("Host", MARKER)(good), target: "/" })],
+];
+
+const targets: readonly Row[] = [
+  ["the absolute form", 201, (good) => ({ ...good, target: `http://${MARKER}${good.target}` })],
+  ["a trailing slash", 404, target(`${BASE}/patients/`)],
+  ["a double slash", 404, target(`${BASE}//patients`)],
+  ["an encoded slash", 404, target(`${BASE}%2Fpatients`)],
+  ["upper case", 404, target(`${BASE}/PATIENTS`)],
+  ["dot segments", 404, target(`${BASE}/../v1/patients`)],
+  ["encoded dot segments", 404, target(`${BASE}/%2e%2e/v1/patients`)],
+  ["a way out of the root", 404, target("/../../../../etc/passwd")],
+  ["another version of the interface", 404, target("/api/external/v2/patients")],
+  ["a fragment", 404, target(`${BASE}/patients#${MARKER}`)],
+  ["a query parameter", 400, target(`${BASE}/patients?x=${MARKER}`)],
+  ["a field of the body in the query", 400, target(`${BASE}/patients?fullName=${MARKER}`)],
+  ["a slash in the id", 404, patch(`${BASE}/patients/a%2F${MARKER}`)],
+  ["U+0000 in the id", 400, patch(`${BASE}/patients/%00${MARKER}`), ["patientId INVALID_VALUE"]],
+  ["a bad percent escape in the id", 400, patch(`${BASE}/patients/%zz${MARKER}`), ["patientId INVALID_FORMAT"]],
+  ["an id that is no UTF-8", 400, patch(`${BASE}/patients/%FF${MARKER}`), ["patientId INVALID_FORMAT"]],
+  ["a method the path does not have", 405, method("DELETE")],
+  ["GET", 405, method("GET")],
+  ["OPTIONS", 405, method("OPTIONS")],
+  ["TRACE", 405, method("TRACE")],
+  ["OPTIONS of the server", 404, (good) => ({ ...good, method: "OPTIONS", target: "*" })],
+];
+
+const messages: readonly Row[] = [
+  ["CONNECT", 400, (good) => ({ ...good, method: "CONNECT", target: "example.org:443" })],
+  ["a method that does not exist", 400, method("HOSTILE")],
+  ["a NUL in the path", 400, target(`${BASE}/patients\0${MARKER}`)],
+  ["no Host", 400, header("Host", undefined)],
+  ["two Hosts", 400, added("Host", MARKER)],
+  ["HTTP/1.0", 201, (good) => ({ ...good, version: "HTTP/1.0" })],
+  ["HTTP/9.9", 400, (good) => ({ ...good, version: "HTTP/9.9" })],
+  ["chunks and a length", 400, (good) => added("Content-Length", "10")(chunked((json) => json)(good))],
+  ["two lengths", 400, (good) => added("Content-Length", "3")(added("Content-Length", "2")(good))],
+  ["a negative length", 400, header("Content-Length", "-1")],
+  ["chunks of no size", 400, (good) => ({ ...header("Transfer-Encoding", "chunked")(good), body: "zz\r\n" })],
+  ["an unknown Transfer-Encoding", 400, header("Transfer-Encoding", "hostile")],
+  ["obsolete line folding", 400, added("X-Folded", `a\r\n ${MARKER}`)],
+  ["a blank before the colon", 400, added("X-Blank ", MARKER)],
+  ["a NUL in a header", 400, added("X-Nul", `${MARKER}\0`)],
+  ["a header of 17 KiB", 431, added("X-Long", MARKER.padEnd(17 * KIB, "x"))],
+  ["2,000 headers", 431, (good) => ({ ...good, headers: [...good.headers, ...manyHeaders(2_000)] })],
+  ["chunks, which are welcome", 201, chunked((json) => json)],
+  ["a body of 64 KiB", 201, body((json) => json.padEnd(64 * KIB))],
+];
+
+const groups = { bodiesThatAreNoJson, bodiesOfTheWrongShape, headers, targets, messages };
+
+describe.each(Object.entries(groups))("%s", (_, rows) => {
+  for (const [name, status, change, items] of rows) {
+    test(`${name}: ${status}`, async () => {
+      const answer = await sendRaw(service.publicUrl, change(goodRequest()));
+      if (status < 300) return expect({ status: answer.status, items: itemsOf(answer) }).toEqual({ status, items: [] });
+      expectProblem(answer, status, items);
+      expect(answer.text).not.toContain(MARKER);
+      expect([...answer.headers.values()].join()).not.toContain(MARKER);
+    });
+  }
+});
+
+test("a method that the path does not have is told which ones it has", async () => {
+  const answer = await sendRaw(service.publicUrl, method("PUT")(goodRequest()));
+  expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+});
+
+test("HEAD is not allowed, and answered without a body", async () => {
+  const answer = await sendRaw(service.publicUrl, method("HEAD")(goodRequest()));
+  expect([answer.status, answer.headers.get("allow"), answer.text]).toEqual([405, "POST", ""]);
+  expectCommonHeaders(answer);
+});
+
+test("nothing of all this is in the log", () => {
+  expect(service.log.length).toBeGreaterThan(50);
+  expect(JSON.stringify(service.log)).not.toContain(MARKER);
+  expect(service.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+});
+
+function goodRequest(): RawRequest {
+  return {
+    method: "POST",
+    target: `${BASE}/patients`,
+    version: "HTTP/1.1",
+    headers: [
+      ["Host", new URL(service.publicUrl).host],
+      ["Authorization", `Bearer ${token}`],
+      ["Content-Type", "application/json"],
+      ["Idempotency-Key", randomUUID()],
+      ["X-Correlation-Id", randomUUID()],
+    ],
+    body: JSON.stringify(registration({ fullName: MARKER })),
+  };
+}
+
+function manyHeaders(count: number): RawRequest["headers"] {
+  return Array.from({ length: count }, (_, i) => [`X-${i}`, MARKER]);
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { connectRaw, type RawClient } from "./raw-client.js";
+import { answer, startListener } from "./start-listener.js";
+
+const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const emptySettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+const settingsFrame = /\x04\x00\x00\x00\x00\x00/;
+
+describe("peekProtocol", () => {
+  test.each(["GET", "POST", "PUT", "PATCH", "PRINT"])("takes %s in single bytes for HTTP/1.1", async (method) => {
+    const client = await connectRaw(await startListener());
+    await sendBytewise(client, `${method} /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    const expected = method === "PRINT" ? "BAD_REQUEST" : `1.1 ${method} /x`;
+    expect(await client.untilClosed()).toContain(expected);
+  });
+
+  test("takes the preface in single bytes for HTTP/2", async () => {
+    const client = await connectRaw(await startListener());
+    await sendBytewise(client, preface);
+    await client.send(emptySettings);
+    expect(await client.until("\x04\x01")).toMatch(settingsFrame);
+  });
+
+  test("takes the preface together with what follows it", async () => {
+    const client = await connectRaw(await startListener());
+    await client.send(Buffer.concat([Buffer.from(preface), emptySettings]));
+    expect(await client.until("\x04\x01")).toMatch(settingsFrame);
+  });
+
+  test("takes the beginning of a preface that goes on otherwise for HTTP/1.1", async () => {
+    const client = await connectRaw(await startListener());
+    await client.send("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n");
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 400 .*BAD_REQUEST/s);
+  });
+
+  test("loses nothing of requests that follow each other in a packet", async () => {
+    const client = await connectRaw(await startListener());
+    await client.send(
+      "POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabcGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+    );
+    expect(await client.untilClosed()).toMatch(/1\.1 POST \/1 abc.*1\.1 GET \/2$/s);
+  });
+
+  test("closes a connection without a word on which nothing is sent", async () => {
+    const client = await connectRaw(await startListener({ limits: { openingMs: 20 } }));
+    expect(await client.untilClosed()).toBe("");
+  });
+
+  test("answers 408 to one on which too little is sent", async () => {
+    const client = await connectRaw(await startListener({ limits: { openingMs: 100 } }));
+    await client.send("P");
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"code":"TIMEOUT"\}$/s);
+  });
+
+  test("forgets a client that is gone before it said anything", async () => {
+    const listener = await startListener();
+    const client = await connectRaw(listener);
+    client.socket.end();
+    expect(await client.untilClosed()).toBe("");
+    const reset = await connectRaw(listener);
+    reset.socket.write("P");
+    reset.socket.resetAndDestroy();
+    expect(await listener.close(10_000)).toEqual({ forced: 0 });
+  });
+
+  test("keeps the order of a body that arrives after the handler was called", async () => {
+    const client = await connectRaw(
+      await startListener({
+        handler(req, res) {
+          const chunks: Buffer[] = [];
+          setImmediate(() => req.on("data", (chunk: Buffer) => chunks.push(chunk)));
+          req.on("end", () => answer(res, Buffer.concat(chunks).toString()));
+        },
+      }),
+    );
+    await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc");
+    await client.send("def");
+    await client.until("abcdef");
+  });
+});
+
+async function sendBytewise(client: RawClient, bytes: string): Promise<void> {
+  client.socket.setNoDelay(true);
+  for (const byte of bytes) await client.send(byte);
+}

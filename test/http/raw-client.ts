@@ -1,0 +1,62 @@
+import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { onTestFinished } from "vitest";
+import type { Listener } from "../../src/http/listen.js";
+import { testTls } from "./start-listener.js";
+
+/** A client that sends exactly the bytes it is told to. */
+export interface RawClient {
+  readonly socket: Socket;
+  /** Resolves when the bytes were given to the system. */
+  send(bytes: string | Buffer): Promise<void>;
+  /** All that was received, as Latin-1, once it contains `text`; rejects if the connection ends before. */
+  until(text: string): Promise<string>;
+  /** All that was received until the other side ended the connection, by FIN or by reset. */
+  untilClosed(): Promise<string>;
+}
+
+/** Connects to a listener, with TLS where its address says so. The client does not end its side before the test does. */
+export async function connectRaw({ url, port }: Listener, alpn: readonly string[] = ["http/1.1"]): Promise<RawClient> {
+  const secure = url.startsWith("https:");
+  const socket = secure
+    ? connectTls({ host: "127.0.0.1", port, ca: testTls.cert, ALPNProtocols: [...alpn] })
+    : connectTcp({ host: "127.0.0.1", port, allowHalfOpen: true });
+  socket.on("error", () => {});
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  let received = "";
+  let closed = false;
+  socket.setEncoding("latin1");
+  socket.on("data", (chunk: string) => {
+    received += chunk;
+    socket.emit("progress");
+  });
+  for (const event of ["end", "close"]) {
+    socket.on(event, () => {
+      closed = true;
+      socket.emit("progress");
+    });
+  }
+  await new Promise((resolve) => socket.once(secure ? "secureConnect" : "connect", resolve));
+  return {
+    socket,
+    send: (bytes) => new Promise((resolve) => socket.write(bytes, () => resolve())),
+    until: (text) => progress(() => received.includes(text)),
+    untilClosed: () => progress(() => closed),
+  };
+
+  function progress(isReached: () => boolean): Promise<string> {
+    return new Promise((resolve, reject) => {
+      socket.on("progress", check);
+      check();
+
+      function check(): void {
+        if (!isReached() && !closed) return;
+        socket.off("progress", check);
+        if (isReached()) resolve(received);
+        else reject(new Error(`the connection ended after: ${received}`));
+      }
+    });
+  }
+}

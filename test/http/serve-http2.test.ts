@@ -1,0 +1,156 @@
+import { once } from "node:events";
+import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders, type Settings } from "node:http2";
+import { text } from "node:stream/consumers";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { Listener } from "../../src/http/listen.js";
+import { connectRaw } from "./raw-client.js";
+import { answer, type Request, type Response, startListener, testTls } from "./start-listener.js";
+
+const get = { ":path": "/x" };
+const post = { ":path": "/x", ":method": "POST" };
+
+describe("limits of an HTTP/2 session", () => {
+  test("announces how many streams and how long headers it takes", async () => {
+    const session = connectHttp2(await startListener());
+    const [settings] = (await once(session, "remoteSettings")) as [Settings];
+    expect(settings).toMatchObject({ maxConcurrentStreams: 100, maxHeaderListSize: 16_384 });
+  });
+
+  test("answers 431 to too long headers of a client that has not yet heard of the limit", async () => {
+    const handler = vi.fn((_req: Request, res: Response) => answer(res, "fine"));
+    const session = connectHttp2(await startListener({ handler, limits: { maxHeaderBytes: 2_000 } }));
+    const flood = session.request({ ...get, "x-flood": "a".repeat(2_000) });
+    const [headers] = (await once(flood, "response")) as [IncomingHttpHeaders];
+    expect(headers).toMatchObject({ ":status": 431, "content-type": "application/problem+json" });
+    expect(await text(flood)).toBe('{"code":"HEADERS_TOO_LARGE"}');
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test("resets a stream with too long headers and goes on with the session", async () => {
+    const session = connectHttp2(await startListener({ limits: { maxHeaderBytes: 2_000 } }));
+    expect(await text(session.request(get))).toBe("2.0 GET /x");
+    const flood = session.request({ ...get, "x-flood": "a".repeat(2_000) });
+    await expect(once(flood, "response")).rejects.toThrow();
+    expect(flood.rstCode).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    expect(await text(session.request(get))).toBe("2.0 GET /x");
+  });
+
+  test("cancels a stream whose request does not come to its end", async () => {
+    const aborted = vi.fn();
+    const listener = await startListener({
+      handler: (req) => req.on("aborted", aborted),
+      limits: { headersMs: 30, requestMs: 30 },
+    });
+    const stream = connectHttp2(listener).request(post);
+    stream.write("begin");
+    stream.resume();
+    await once(stream, "close");
+    expect(stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
+    expect(aborted).toHaveBeenCalledTimes(1);
+  });
+
+  test("does not hold a slow handler against the client", async () => {
+    const pending: Response[] = [];
+    const listener = await startListener({
+      handler(req, res) {
+        req.resume();
+        pending.push(res);
+      },
+      limits: { headersMs: 30, requestMs: 30 },
+    });
+    const session = connectHttp2(listener);
+    const stream = session.request(post);
+    stream.end("whole");
+    await vi.waitUntil(() => pending.length === 1);
+    const slowStream = session.request(post);
+    slowStream.resume();
+    await once(slowStream, "close");
+    for (const res of pending.slice(0, 1)) answer(res, "late");
+    expect(await text(stream)).toBe("late");
+  });
+
+  test.each([{ open: 0 }, { open: 1 }])("ends a session that is silent with $open open streams", async ({ open }) => {
+    const listener = await startListener({ handler() {}, limits: { sessionIdleMs: 30 } });
+    const session = connectHttp2(listener);
+    if (open > 0) session.request(get).on("error", () => {});
+    const goaway = once(session, "goaway");
+    await once(session, "close");
+    const [code] = await goaway;
+    expect(code).toBe(constants.NGHTTP2_NO_ERROR);
+  });
+
+  test("ends a session that floods it with resets", async () => {
+    const listener = await startListener();
+    const session = connectHttp2(listener);
+    await once(session, "remoteSettings");
+    const closed = new Promise((resolve) => session.once("close", resolve));
+    for (let count = 0; count < 3_000 && !session.destroyed; count++) {
+      const stream = session.request(get);
+      stream.on("error", () => {});
+      stream.close(constants.NGHTTP2_CANCEL);
+      if (count % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await closed;
+    expect(await text(connectHttp2(listener).request(get))).toBe("2.0 GET /x");
+  });
+
+  test("ends a session that sends empty frames", async () => {
+    const client = await connectRaw(await startListener({ limits: { maxInvalidFrames: 5 } }));
+    const headers = Buffer.from([0, 0, 6, 1, 4, 0, 0, 0, 1, 0x83, 0x84, 0x86, 0x41, 1, 0x61]);
+    const emptyData = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    await client.send(Buffer.concat([http2Beginning, headers, ...Array<Buffer>(50).fill(emptyData)]));
+    expect(await client.untilClosed()).toContain("\x07");
+  });
+
+  test("ends what begins like HTTP/2 and is not", async () => {
+    const client = await connectRaw(await startListener({ limits: { sessionIdleMs: 30 } }));
+    await client.send(Buffer.concat([http2Beginning, Buffer.from("no frame, this is no frame at all")]));
+    expect(await client.untilClosed()).toContain("too large frame size");
+  });
+});
+
+describe("requests that Node would answer by itself", () => {
+  test("answers 400 to CONNECT", async () => {
+    const stream = connectHttp2(await startListener()).request(
+      { ":method": "CONNECT", ":authority": "a:1" },
+      { endStream: false },
+    );
+    const [headers] = (await once(stream, "response")) as [IncomingHttpHeaders];
+    expect(headers).toMatchObject({ ":status": 400, "content-type": "application/problem+json" });
+    expect(await text(stream)).toBe('{"code":"BAD_REQUEST"}');
+  });
+
+  test("ignores an expectation that it does not know", async () => {
+    const stream = connectHttp2(await startListener()).request({ ...get, expect: "something-else" });
+    expect(await text(stream)).toBe("2.0 GET /x");
+  });
+});
+
+describe("connections that break", () => {
+  test.each([{ tls: false }, { tls: true }])("do not disturb others (TLS $tls)", async ({ tls }) => {
+    const pending: Response[] = [];
+    const listener = await startListener({ tls, handler: (_req, res) => void pending.push(res) });
+    const session = connectHttp2(listener);
+    for (const headers of [get, post]) session.request(headers).on("error", () => {});
+    await vi.waitUntil(() => pending.length === 2);
+    session.destroy();
+    await Promise.all(pending.map((res) => once(res, "close")));
+    for (const res of pending.splice(0)) answer(res, "nobody hears this");
+    const stream = connectHttp2(listener).request(get);
+    await vi.waitUntil(() => pending.length === 1);
+    for (const res of pending) answer(res, "still here");
+    expect(await text(stream)).toBe("still here");
+  });
+});
+
+const http2Beginning = Buffer.concat([
+  Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+]);
+
+function connectHttp2({ url }: Listener): ClientHttp2Session {
+  const session = connect(url, { ca: testTls.cert });
+  session.on("error", () => {});
+  onTestFinished(() => session.destroy());
+  return session;
+}

@@ -1,0 +1,89 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { CupoError } from "../../src/errors.js";
+import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { createChain } from "../../src/interceptors/chain.js";
+import { callWith, principalWith, refusal, requestOf, responseOf } from "./run-interceptor.js";
+
+const { registerPatient } = PatientService.method;
+
+interface Faults {
+  readonly token?: boolean;
+  readonly rate?: boolean;
+  readonly scope?: boolean;
+  readonly header?: boolean;
+  readonly message?: boolean;
+}
+
+/** From the first stage that can refuse to the last: each is reached only where those before it have no fault. */
+const stages: readonly (readonly [keyof Faults, string])[] = [
+  ["token", "INVALID_ACCESS_TOKEN"],
+  ["rate", "RATE_LIMIT_EXCEEDED"],
+  ["scope", "INSUFFICIENT_SCOPE"],
+  ["header", "INVALID_REQUEST"],
+  ["message", "VALIDATION_FAILED"],
+];
+
+test.each(stages.map(([, code], index) => ({ code, faults: stages.slice(index).map(([fault]) => fault) })))(
+  "answers $code where all of these are wrong: $faults",
+  async ({ code, faults }) => {
+    const { reached, outcome } = through(Object.fromEntries(faults.map((fault) => [fault, true])));
+    expect((await refusal(outcome)).code).toBe(code);
+    expect(reached).toEqual([]);
+  },
+);
+
+test("needs no message before the last stage that judges headers", async () => {
+  const [onHeaders] = chainWith({ header: true });
+  const { contextValues } = requestOf(registerPatient, {}, callWith({ headers: { idempotencyKey: [] } }));
+  const request = { ...requestOf(registerPatient, {}), contextValues, message: undefined };
+  const error = await refusal(apply(onHeaders, request as unknown as UnaryRequest).outcome);
+  expect(error.code).toBe("INVALID_REQUEST");
+});
+
+test("gives a replay the headers of the call and shows it by the scopes of the new request", async () => {
+  const { outcome, reached } = through({});
+  const response = await outcome;
+  expect(reached).toEqual([]);
+  expect(response.message).toEqual(create(registerPatient.output, { patient: { id: "first" } }));
+  expect([...response.header.keys()]).toEqual(["idempotent-replayed", "ratelimit", "ratelimit-policy"]);
+});
+
+/** Sends a request through the whole chain, whose store knows its key already. */
+function through(faults: Faults) {
+  const headers = { authorization: ["Bearer a"], idempotencyKey: faults.header ? [] : ["k"] };
+  return apply(chainWith(faults).flat(), requestOf(registerPatient, {}, callWith({ headers })));
+}
+
+function apply(interceptors: readonly Interceptor[], request: UnaryRequest) {
+  const reached: string[] = [];
+  const last = async (): Promise<UnaryResponse> => {
+    reached.push("service");
+    return responseOf(request, create(registerPatient.output));
+  };
+  const run = interceptors.reduceRight<ReturnType<Interceptor>>((next, interceptor) => interceptor(next), last);
+  const outcome = run(request).then((response) => {
+    if (response.stream) throw new Error("not unary");
+    return response;
+  });
+  return { reached, outcome };
+}
+
+function chainWith(faults: Faults): [readonly Interceptor[], readonly Interceptor[]] {
+  const scopes = new Set(faults.scope ? [] : ["patients:write"]);
+  const state = { name: "minute", quota: 1, windowSeconds: 60, remaining: 0, resetSeconds: 1 };
+  const first = create(registerPatient.output, { patient: { id: "first", documentNumber: "1" } });
+  const { onHeaders, onMessage } = createChain({
+    verifyToken: () =>
+      faults.token ? Promise.reject(new CupoError("INVALID_ACCESS_TOKEN")) : Promise.resolve(principalWith({ scopes })),
+    rateLimiter: { count: () => Promise.resolve([{ ...state, exceeded: faults.rate ?? false }]) },
+    validate: () => (faults.message ? [{ code: "REQUIRED", field: "phone", message: "missing" }] : []),
+    store: {
+      read: (_call, _principal, work) => work(),
+      execute: () =>
+        Promise.resolve({ kind: "REPLAY", response: toBinary(registerPatient.output, first), isOwn: false }),
+    },
+  });
+  return [onHeaders, onMessage];
+}

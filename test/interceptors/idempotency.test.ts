@@ -1,0 +1,253 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { WireType } from "@bufbuild/protobuf/wire";
+import { MethodOptions_IdempotencyLevel, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { describe, expect, test } from "vitest";
+import type { Principal } from "../../src/call.js";
+import { notFound } from "../../src/errors.js";
+import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
+import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import {
+  type IdempotencyClaim,
+  type IdempotentWork,
+  idempotency,
+  type Outcome,
+} from "../../src/interceptors/idempotency.js";
+import { callWith, correlationId, refusal, requestOf, responseOf, run, tenantId } from "./run-interceptor.js";
+
+const { registerPatient, updatePatient } = PatientService.method;
+const { createCancellationReason, updateNoShowReason, updateCancellationReason } = CatalogService.method;
+const first = create(registerPatient.output, { patient: { id: "first", version: 1 } });
+const second = create(registerPatient.output, { patient: { id: "second", version: 1 } });
+const stored = toBinary(registerPatient.output, first);
+
+/** A store that runs the work where the outcome says so, and remembers what it was asked for. */
+function fakeStore(outcome: Outcome = { kind: "EXECUTED" }) {
+  const claims: IdempotencyClaim[] = [];
+  const results: Uint8Array[] = [];
+  const execute: IdempotentWork["execute"] = async (claim, _call, _principal, work) => {
+    claims.push(claim);
+    if (outcome.kind === "EXECUTED") results.push(await work());
+    return outcome;
+  };
+  return { claims, results, execute, read };
+}
+
+const read: IdempotentWork["read"] = (_call, _principal, work) => work();
+
+describe("the claim", () => {
+  test("says whose key it is, of which operation and call", async () => {
+    const call = callWith({ headers: { idempotencyKey: ["key-7"] }, principal: { id: "issuer client" } });
+    const store = fakeStore();
+    await run(idempotency(store), requestOf(registerPatient, {}, call));
+    expect(store.claims).toEqual([
+      {
+        tenantId,
+        principalId: "issuer client",
+        operation: "cupo.access.v1.PatientService/RegisterPatient",
+        key: "key-7",
+        fingerprint: expect.objectContaining({ byteLength: 32 }),
+        correlationId,
+      },
+    ]);
+  });
+});
+
+describe("the fingerprint", () => {
+  const registration = {
+    documentType: "CC",
+    documentNumber: "1",
+    fullName: "Ana",
+    phone: "12345",
+    email: "a@example.com",
+    consentGrantedAt: timestampFromDate(new Date("2026-01-15T15:00:00Z")),
+  };
+  const update = { patientId: "p", fullName: "Ana", phone: "12345", expectedVersion: 1 };
+  const reason = { code: "A", name: "B", requiresComment: false, active: true };
+
+  test("is the same for the same request, whatever the call", async () => {
+    const call = callWith({
+      headers: { idempotencyKey: ["other"], authorization: ["Bearer other"] },
+      principal: { id: "other", tenantId: "other", scopes: new Set(["other"]) },
+    });
+    expect(await fingerprintOf(requestOf(registerPatient, { ...registration }, call))).toBe(
+      await fingerprintOf(requestOf(registerPatient, registration)),
+    );
+  });
+
+  test("does not depend on fields that this service does not know", async () => {
+    const request = requestOf(registerPatient, registration);
+    const known = await fingerprintOf(request);
+    request.message.$unknown = [{ no: 99, wireType: WireType.Varint, data: new Uint8Array([1]) }];
+    expect(await fingerprintOf(request)).toBe(known);
+  });
+
+  test.each<[string, Partial<typeof registration>]>([
+    ["documentType", { documentType: "cc" }],
+    ["documentNumber", { documentNumber: "01" }],
+    ["fullName", { fullName: "Ana " }],
+    ["phone", { phone: "12346" }],
+    ["email", { email: "b@example.com" }],
+    ["consentGrantedAt", { consentGrantedAt: timestampFromDate(new Date("2026-01-15T15:00:00.001Z")) }],
+  ])("differs where %s differs", async (_, change) => {
+    expect(await fingerprintOf(requestOf(registerPatient, { ...registration, ...change }))).not.toBe(
+      await fingerprintOf(requestOf(registerPatient, registration)),
+    );
+  });
+
+  test("differs where a field is absent, empty or false", async () => {
+    const { email: _, ...withoutEmail } = registration;
+    const { active: __, ...withoutActive } = reason;
+    const fingerprints = await Promise.all([
+      fingerprintOf(requestOf(registerPatient, registration)),
+      fingerprintOf(requestOf(registerPatient, withoutEmail)),
+      fingerprintOf(requestOf(registerPatient, { ...registration, email: "" })),
+      fingerprintOf(requestOf(createCancellationReason, reason)),
+      fingerprintOf(requestOf(createCancellationReason, withoutActive)),
+      fingerprintOf(requestOf(createCancellationReason, { ...reason, active: false })),
+    ]);
+    expect(new Set(fingerprints).size).toBe(fingerprints.length);
+  });
+
+  test("differs by id of the path, expected version and update mask", async () => {
+    const fingerprints = await Promise.all([
+      fingerprintOf(requestOf(updatePatient, update)),
+      fingerprintOf(requestOf(updatePatient, { ...update, patientId: "q" })),
+      fingerprintOf(requestOf(updatePatient, { ...update, expectedVersion: 2 })),
+      fingerprintOf(requestOf(updatePatient, { ...update, updateMask: { paths: [] } })),
+      fingerprintOf(requestOf(updatePatient, { ...update, updateMask: { paths: ["phone"] } })),
+      fingerprintOf(requestOf(updatePatient, { ...update, updateMask: { paths: ["full_name", "phone"] } })),
+    ]);
+    expect(new Set(fingerprints).size).toBe(fingerprints.length);
+  });
+
+  test("differs by operation, also where the messages have the same bytes", async () => {
+    expect(await fingerprintOf(requestOf(updateNoShowReason, { code: "A", expectedVersion: 1 }))).not.toBe(
+      await fingerprintOf(requestOf(updateCancellationReason, { code: "A", expectedVersion: 1 })),
+    );
+  });
+
+  test("differs by organization and company of the token", async () => {
+    const principals: Partial<Principal>[] = [
+      {},
+      { organizationId: tenantId },
+      { companyId: tenantId },
+      { organizationId: tenantId, companyId: tenantId },
+    ];
+    const fingerprints = await Promise.all(
+      principals.map((principal) => fingerprintOf(requestOf(registerPatient, registration, callWith({ principal })))),
+    );
+    expect(new Set(fingerprints).size).toBe(principals.length);
+  });
+
+  async function fingerprintOf(request: Parameters<typeof run>[1]): Promise<string> {
+    const store = fakeStore();
+    await run(idempotency(store), request);
+    return Buffer.from(store.claims[0]?.fingerprint ?? []).toString("hex");
+  }
+});
+
+describe("an operation that only reads", () => {
+  const method = { ...registerPatient, idempotency: MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS as const };
+
+  test("takes no key and is run each time, in a transaction of the caller", async () => {
+    const store = fakeStore({ kind: "REPLAY", response: stored, isOwn: false });
+    const reads: unknown[] = [];
+    const call = callWith({ headers: { idempotencyKey: [] } });
+    const readStore: IdempotentWork = {
+      ...store,
+      read(...arrived) {
+        reads.push(arrived.slice(0, 2));
+        return read(...arrived);
+      },
+    };
+    const { response, passed } = await run(idempotency(readStore), requestOf(method, {}, call), second);
+    expect(passed).toHaveLength(1);
+    expect(response.message).toBe(second);
+    expect(reads).toEqual([[call, call.principal]]);
+    expect(store.claims).toEqual([]);
+    expect(call.responseHeaders).toEqual({});
+  });
+});
+
+describe("the answer", () => {
+  test("of a new key is the operation's own, and its bytes are what is stored", async () => {
+    const store = fakeStore();
+    const { response, passed, call } = await run(idempotency(store), requestOf(registerPatient, {}), first);
+    expect(passed).toHaveLength(1);
+    expect(response.message).toBe(first);
+    expect(store.results).toEqual([stored]);
+    expect(call.responseHeaders).toEqual({});
+  });
+
+  test("of a used key is the first one, marked as a replay, and nothing is done", async () => {
+    const store = fakeStore({ kind: "REPLAY", response: stored, isOwn: false });
+    const { response, passed, call } = await run(idempotency(store), requestOf(registerPatient, {}), second);
+    expect(passed).toEqual([]);
+    expect(response.message).toEqual(first);
+    expect(response.method).toBe(registerPatient);
+    expect(call.responseHeaders).toEqual({ "Idempotent-Replayed": "true" });
+  });
+
+  test("of a call that finds its own commit is not marked", async () => {
+    const store = fakeStore({ kind: "REPLAY", response: stored, isOwn: true });
+    const { response, call } = await run(idempotency(store), requestOf(registerPatient, {}));
+    expect(response.message).toEqual(first);
+    expect(call.responseHeaders).toEqual({});
+  });
+
+  test("is the stored one where the work was begun but another call was first", async () => {
+    const store: IdempotentWork = {
+      read,
+      async execute(_claim, _call, _principal, work) {
+        await work();
+        return { kind: "REPLAY", response: stored, isOwn: false };
+      },
+    };
+    const { response } = await run(idempotency(store), requestOf(registerPatient, {}), second);
+    expect(response.message).toEqual(first);
+  });
+
+  test("is that of the last run where the work ran again", async () => {
+    const store: IdempotentWork = {
+      read,
+      async execute(_claim, _call, _principal, work) {
+        await work();
+        await work();
+        return { kind: "EXECUTED" };
+      },
+    };
+    const request = requestOf(registerPatient, {});
+    const answers = [first, second].values();
+    const response = await idempotency(store)(async () => responseOf(request, answers.next().value ?? first))(request);
+    expect(response.message).toBe(second);
+  });
+
+  test("of a key that belongs to another request is 409", async () => {
+    const error = await refusal(run(idempotency(fakeStore({ kind: "REUSED" })), requestOf(registerPatient, {})));
+    expect(error.code).toBe("CONCURRENT_MODIFICATION");
+    expect(error.errors).toEqual([
+      {
+        code: "IDEMPOTENCY_KEY_REUSED",
+        field: "Idempotency-Key",
+        message: "this key was used for another request of the same operation; use a new one",
+      },
+    ]);
+    expect(error.headers).toEqual({});
+  });
+
+  test("of a key that another call is working on is 409 with Retry-After", async () => {
+    const store = fakeStore({ kind: "IN_PROGRESS" });
+    const error = await refusal(run(idempotency(store), requestOf(registerPatient, {})));
+    expect(error.code).toBe("CONCURRENT_MODIFICATION");
+    expect(error.errors).toMatchObject([{ code: "IDEMPOTENCY_IN_PROGRESS", field: "Idempotency-Key" }]);
+    expect(error.headers).toEqual({ "Retry-After": "1" });
+  });
+
+  test("is the error of the work, which the store gets to see", async () => {
+    const thrown = notFound("gone");
+    const store = fakeStore();
+    const request = requestOf(registerPatient, {});
+    await expect(idempotency(store)(() => Promise.reject(thrown))(request)).rejects.toBe(thrown);
+    expect(store.results).toEqual([]);
+  });
+});

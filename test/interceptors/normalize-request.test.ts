@@ -1,0 +1,138 @@
+import { create, type DescMessage, type DescMethodUnary, type MessageInitShape } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
+import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { SchedulingConfigurationService } from "../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import { normalizeRequest } from "../../src/interceptors/normalize-request.js";
+
+const { updateAppointmentType } = CatalogService.method;
+const { updatePatient, registerPatient } = PatientService.method;
+const { updateProgramRule, replaceProgramPractitioners } = SchedulingConfigurationService.method;
+
+const lower = "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1a";
+const upper = lower.toUpperCase();
+
+describe("UUIDs", () => {
+  test("get lower case, in path and body", () => {
+    const { message, errors } = normalized(updateAppointmentType, { id: upper, opportunityDefinitionId: upper });
+    expect(errors).toEqual([]);
+    expect(message).toMatchObject({ id: lower, opportunityDefinitionId: lower });
+  });
+
+  test("get lower case in lists, whose order is kept", () => {
+    const other = "ABCDEF00-0000-4000-8000-000000000000";
+    const { message } = normalized(replaceProgramPractitioners, { programId: upper, practitionerIds: [upper, other] });
+    expect(message).toMatchObject({ programId: lower, practitionerIds: [lower, other.toLowerCase()] });
+  });
+
+  test("that are absent stay absent", () => {
+    const { message } = normalized(updateAppointmentType, { id: lower });
+    expect(message.opportunityDefinitionId).toBeUndefined();
+  });
+
+  test("are all that changes case: texts and opaque ids stay as they are", () => {
+    expect(normalized(updateAppointmentType, { code: upper, name: "Primera Vez" }).message).toMatchObject({
+      code: upper,
+      name: "Primera Vez",
+    });
+    expect(normalized(updatePatient, { patientId: upper }).message.patientId).toBe(upper);
+    expect(normalized(registerPatient, { documentNumber: "AB-1" }).message.documentNumber).toBe("AB-1");
+  });
+});
+
+describe("an update mask", () => {
+  test("that is absent names every attribute that is set, in the order of the proto", () => {
+    expect(maskOf({ active: false, code: "A", durationMinutes: 0, name: "" })).toEqual({
+      paths: ["code", "name", "duration_minutes", "active"],
+      errors: [],
+    });
+  });
+
+  test("that is absent names nothing where only the version and ids of the path are set", () => {
+    expect(maskOf({ id: lower, expectedVersion: 3 })).toEqual({ paths: [], errors: [] });
+  });
+
+  test("that is empty names nothing, whatever is set", () => {
+    expect(maskOf({ code: "A", updateMask: { paths: [] } })).toEqual({ paths: [], errors: [] });
+  });
+
+  test("leaves out attributes that are set but not named", () => {
+    expect(maskOf({ code: "A", name: "B", updateMask: { paths: ["name"] } })).toEqual({ paths: ["name"], errors: [] });
+  });
+
+  test("is put into the order of the proto, each path once", () => {
+    const paths = ["active", "code", "active", "code"];
+    expect(maskOf({ active: true, code: "A", updateMask: { paths } })).toEqual({
+      paths: ["code", "active"],
+      errors: [],
+    });
+  });
+
+  test("may name expected_version, which is no attribute", () => {
+    const updateMask = { paths: ["expected_version", "code"] };
+    expect(maskOf({ code: "A", expectedVersion: 1, updateMask })).toEqual({ paths: ["code"], errors: [] });
+  });
+
+  test.each(["colour", "id", "update_mask", "durationMinutes", "code.length", "*", ""])(
+    "may not name what is no attribute: %s",
+    (path) => {
+      const { errors } = maskOf({ id: lower, code: "A", durationMinutes: 5, updateMask: { paths: ["code", path] } });
+      expect(errors).toEqual([
+        {
+          code: "INVALID_VALUE",
+          field: "updateMask",
+          message: "the mask may name code, name, duration_minutes, opportunity_definition_id, active",
+        },
+      ]);
+    },
+  );
+
+  test("may not name an attribute that is not set, and each such attribute is named", () => {
+    const { errors } = maskOf({ code: "A", updateMask: { paths: ["duration_minutes", "code", "active"] } });
+    const message = "the update mask names this field, so it must have a value";
+    expect(errors).toEqual([
+      { code: "REQUIRED", field: "durationMinutes", message },
+      { code: "REQUIRED", field: "active", message },
+    ]);
+  });
+
+  test("may name a list that is empty, which empties it", () => {
+    const updateMask = { paths: ["holiday_dates", "weekdays"] };
+    const { message, errors } = normalized(updateProgramRule, { weekdays: [1], updateMask });
+    expect(errors).toEqual([]);
+    expect(message.updateMask?.paths).toEqual(["weekdays", "holiday_dates"]);
+  });
+
+  test("that is absent does not name a list that is empty", () => {
+    const { message } = normalized(updateProgramRule, { weekdays: [1], holidayDates: [] });
+    expect(message.updateMask?.paths).toEqual(["weekdays"]);
+  });
+
+  test("never names ids of the path", () => {
+    const { message } = normalized(updateProgramRule, { programId: lower, ruleId: lower, dailyCapacity: 3 });
+    expect(message.updateMask?.paths).toEqual(["daily_capacity"]);
+  });
+
+  test("is not made where the method has none", () => {
+    const { message } = normalized(replaceProgramPractitioners, { practitionerIds: [lower] });
+    expect(message).toEqual(create(replaceProgramPractitioners.input, { practitionerIds: [lower] }));
+  });
+});
+
+test("gives one form to requests that mean the same", () => {
+  const sent = { id: upper, code: "A", active: true, expectedVersion: 1 };
+  const first = normalized(updateAppointmentType, { ...sent, updateMask: { paths: ["active", "code", "code"] } });
+  const second = normalized(updateAppointmentType, { ...sent, id: lower });
+  expect(first.message).toEqual(second.message);
+});
+
+function normalized<I extends DescMessage>(method: DescMethodUnary<I>, init: MessageInitShape<I>) {
+  const message = create(method.input, init);
+  const errors = normalizeRequest(method, message);
+  return { message, errors };
+}
+
+function maskOf(init: MessageInitShape<typeof updateAppointmentType.input>) {
+  const { message, errors } = normalized(updateAppointmentType, init);
+  return { paths: message.updateMask?.paths, errors };
+}

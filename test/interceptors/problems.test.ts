@@ -1,0 +1,78 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import type { Call } from "../../src/call.js";
+import { type CupoError, conflict } from "../../src/errors.js";
+import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
+import { problems } from "../../src/interceptors/problems.js";
+import { callWith, correlationId, requestOf, run } from "./run-interceptor.js";
+
+const url = "https://api.example.org/problems";
+
+test("lets a success pass and observes nothing", async () => {
+  const observed: unknown[] = [];
+  const { passed } = await run(
+    problems(url, (error) => observed.push(error)),
+    request(),
+  );
+  expect(passed).toHaveLength(1);
+  expect(observed).toEqual([]);
+});
+
+test("sends the Problem of an error as a detail of its Connect error, and is observed first", async () => {
+  const thrown = conflict(
+    { code: "DUPLICATE", field: "documentNumber", message: "exists already" },
+    { "Retry-After": "1" },
+  );
+  const call = callWith();
+  call.responseHeaders["RateLimit"] = "x";
+  const { error, observed } = await failing(thrown, call);
+  expect(observed).toEqual([[thrown, call]]);
+  expect(error.code).toBe(Code.Aborted);
+  expect(error.rawMessage).toBe("exists already");
+  expect(error.metadata.get("Retry-After")).toBe("1");
+  expect(error.metadata.get("RateLimit")).toBe("x");
+  expect(error.findDetails(ProblemSchema)).toMatchObject([
+    {
+      type: `${url}/conflict`,
+      title: "Conflict",
+      status: 409,
+      code: "CONCURRENT_MODIFICATION",
+      correlationId,
+      detail: "exists already",
+      errors: [{ code: "DUPLICATE", field: "documentNumber", message: "exists already" }],
+    },
+  ]);
+});
+
+test.each([new Error("secret of the database"), "secret", undefined])(
+  "makes an internal error of anything else: %s",
+  async (thrown) => {
+    const { error, observed } = await failing(thrown);
+    expect(error.code).toBe(Code.Internal);
+    expect(error.rawMessage).toBe("Internal error");
+    expect(error.findDetails(ProblemSchema)).toMatchObject([{ code: "INTERNAL_ERROR", errors: [] }]);
+    expect(JSON.stringify(error.findDetails(ProblemSchema))).not.toContain("secret");
+    expect(observed.map(([{ cause }]) => cause)).toEqual([thrown]);
+  },
+);
+
+test("lets errors of Connect itself pass as they are", async () => {
+  const thrown = new ConnectError("no such method", Code.Unimplemented);
+  const { error, observed } = await failing(thrown);
+  expect(error).toBe(thrown);
+  expect(observed).toEqual([]);
+});
+
+function request(call?: Call) {
+  return requestOf(PatientService.method.registerPatient, {}, call);
+}
+
+/** What comes of an error that the next stage throws. */
+async function failing(thrown: unknown, call = callWith()) {
+  const observed: [CupoError, Call][] = [];
+  const stage = problems(url, (...seen) => observed.push(seen));
+  const error: unknown = await stage(() => Promise.reject(thrown))(request(call)).catch((reason: unknown) => reason);
+  if (!(error instanceof ConnectError)) throw new Error("no ConnectError", { cause: error });
+  return { error, observed };
+}

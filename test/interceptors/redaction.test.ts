@@ -1,0 +1,92 @@
+import { type DescMethodUnary, fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
+import type { Interceptor } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { redaction } from "../../src/interceptors/redaction.js";
+import { describeTreeService } from "./described-service.js";
+import { callWith, requestOf, run } from "./run-interceptor.js";
+
+const { registerPatient } = PatientService.method;
+
+describe("a patient", () => {
+  const patient = {
+    id: "018f",
+    documentType: "CC",
+    documentNumber: "52.123.456",
+    fullName: "Ana María Pérez",
+    phone: "+57 300 555 0100",
+    email: "ana@example.com",
+    status: "ACTIVE",
+    version: 1,
+  };
+
+  test("is shown without its document number, and with all else", async () => {
+    const { documentNumber: _, ...rest } = patient;
+    expect(await seenWith({ patient }, "patients:write", "patients:read", "document:read")).toEqual({ patient: rest });
+  });
+
+  test("is shown whole to those who have the scope", async () => {
+    expect(await seenWith({ patient }, "patients:document:read")).toEqual({ patient });
+  });
+
+  test("does not have to be there", async () => {
+    expect(await seenWith({})).toEqual({});
+  });
+
+  function seenWith(response: JsonObject, ...scopes: string[]) {
+    return redacted(redaction(), registerPatient, response, scopes);
+  }
+});
+
+describe("fields that need a scope", () => {
+  const { method } = describeTreeService();
+  const leaf = { plain: "p", secret: "s", secrets: ["s1", "s2"] };
+  const tree = {
+    ...leaf,
+    child: { ...leaf, child: leaf },
+    branches: [{ tree: leaf, words: { a: "b" } }, {}, { tree: { ...leaf, branches: [{ tree: leaf }] } }],
+    named: { one: leaf, two: { ...leaf, named: { three: leaf } } },
+  };
+
+  test("are left out at any depth: in messages, lists, maps, and where messages hold themselves", async () => {
+    expect(await seenWith()).toEqual(withLeaf(tree, { plain: "p" }));
+  });
+
+  test("are judged one by one", async () => {
+    expect(await seenWith("secret:read")).toEqual(withLeaf(tree, { plain: "p", secret: "s" }));
+    expect(await seenWith("secrets:read")).toEqual(withLeaf(tree, { plain: "p", secrets: ["s1", "s2"] }));
+    expect(await seenWith("secret:read", "secrets:read")).toEqual(tree);
+  });
+
+  function seenWith(...scopes: string[]) {
+    return redacted(redaction(), method, tree, scopes);
+  }
+
+  /** The same tree with other fields wherever the fields of a leaf stand. */
+  function withLeaf(value: JsonObject, seen: JsonObject): JsonObject {
+    return JSON.parse(
+      JSON.stringify(value).replaceAll(JSON.stringify(leaf).slice(1, -1), JSON.stringify(seen).slice(1, -1)),
+    );
+  }
+});
+
+test("judges each request by its own scopes, with one interceptor for all", async () => {
+  const interceptor = redaction();
+  const patient = { documentNumber: "52.123.456" };
+  const seenWith = (...scopes: string[]) => redacted(interceptor, registerPatient, { patient }, scopes);
+  expect(await seenWith()).toEqual({ patient: {} });
+  expect(await seenWith("patients:document:read")).toEqual({ patient });
+  expect(await seenWith()).toEqual({ patient: {} });
+});
+
+/** What a principal with these scopes gets to see of a response. */
+async function redacted(
+  interceptor: Interceptor,
+  method: DescMethodUnary,
+  response: JsonObject,
+  scopes: readonly string[],
+): Promise<JsonValue> {
+  const call = callWith({ principal: { scopes: new Set(scopes) } });
+  const ran = await run(interceptor, requestOf(method, {}, call), fromJson(method.output, response));
+  return toJson(method.output, ran.response.message);
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { purgeIdempotencyKeys, schedulePurge } from "../../src/jobs/purge-idempotency-keys.js";
+import { type Database, openDatabase } from "../../src/postgres/database.js";
+import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
+import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
+
+const TEN_MINUTES_MS = 600_000;
+
+let testDatabase: TestDatabase;
+let proxy: PostgresProxy;
+let database: Database;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  proxy = await startPostgresProxy(testDatabase.url);
+});
+
+afterAll(async () => {
+  await proxy.close();
+  await testDatabase.drop();
+});
+
+beforeEach(async () => {
+  await execute(testDatabase.adminUrl, "TRUNCATE idempotency_keys");
+  database = openDatabase({
+    url: proxy.url,
+    maxConnections: 4,
+    acquireTimeoutMs: 2_000,
+    queryTimeoutMs: 10_000,
+    onIdleError: () => undefined,
+  });
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await database.close();
+});
+
+describe("a purge", () => {
+  test("deletes keys older than 72 hours of every tenant and leaves younger ones", async () => {
+    const tenants = [randomUUID(), randomUUID(), randomUUID()];
+    await addKeys({ age: "72 hours 1 minute", tenants });
+    await addKeys({ age: "40 days", tenants });
+    await addKeys({ age: "71 hours 59 minutes", tenants });
+    await addKeys({ age: "0 hours", tenants });
+    expect(await purgeIdempotencyKeys(database)).toBe(6);
+    expect(await ages()).toEqual([0, 0, 0, 71, 71, 71]);
+  });
+
+  test("with nothing to delete deletes nothing", async () => {
+    expect(await purgeIdempotencyKeys(database)).toBe(0);
+  });
+
+  test.each([
+    { old: 999, batches: 1 },
+    { old: 1_000, batches: 2 },
+    { old: 2_500, batches: 3 },
+  ])("of $old keys takes $batches batches, each its own transaction", async ({ old, batches }) => {
+    await addKeys({ age: "73 hours", count: old });
+    await addKeys({ age: "1 hour" });
+    let acquired = 0;
+    database.pool.on("acquire", () => {
+      acquired += 1;
+    });
+    expect(await purgeIdempotencyKeys(database)).toBe(old);
+    expect(acquired).toBe(batches);
+    expect(await ages()).toEqual([1]);
+  });
+
+  test("keeps what it has committed where a later batch fails, and the next one goes on", async () => {
+    await addKeys({ age: "73 hours", count: 1_500 });
+    database.pool.once("release", () => proxy.cutBefore("DELETE FROM idempotency_keys"));
+    await expect(purgeIdempotencyKeys(database)).rejects.toThrow();
+    expect(await ages()).toHaveLength(500);
+    expect(await purgeIdempotencyKeys(database)).toBe(500);
+  });
+
+  test("may run in several processes at once", async () => {
+    await addKeys({ age: "73 hours", count: 1_200 });
+    const deleted = await Promise.all(Array.from({ length: 4 }, () => purgeIdempotencyKeys(database)));
+    expect(deleted.reduce((sum, count) => sum + count)).toBe(1_200);
+    expect(await ages()).toEqual([]);
+  });
+});
+
+describe("row-level security", () => {
+  test("lets nobody past the tenants without saying that it is a purge", async () => {
+    await addKeys({ age: "73 hours", count: 3 });
+    expect(await execute(testDatabase.url, "DELETE FROM idempotency_keys RETURNING 1")).toEqual([]);
+    expect(await ages()).toHaveLength(3);
+  });
+
+  test("lets a purge see, change and delete nothing that is within its retention", async () => {
+    await addKeys({ age: "71 hours", count: 2 });
+    const asPurge = (statement: string) => execute(testDatabase.url, "SET cupo.purge = 'on'", statement);
+    expect(await asPurge("SELECT 1 FROM idempotency_keys")).toEqual([]);
+    expect(await asPurge("DELETE FROM idempotency_keys RETURNING 1")).toEqual([]);
+    await addKeys({ age: "73 hours" });
+    expect(await asPurge("UPDATE idempotency_keys SET created_at = now() RETURNING 1")).toEqual([]);
+    expect(await asPurge("SELECT 1 FROM idempotency_keys")).toHaveLength(1);
+    expect(await asPurge("SELECT 1 FROM audit_events")).toEqual([]);
+  });
+});
+
+describe("the schedule", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  });
+
+  test("purges every ten minutes until it is stopped", async () => {
+    const stop = schedulePurge(database, failTest);
+    onTestFinished(stop);
+    for (const round of [1, 2]) {
+      await addKeys({ age: "73 hours", count: round });
+      vi.advanceTimersByTime(TEN_MINUTES_MS - 1);
+      expect(await ages()).toHaveLength(round);
+      const done = once(database.pool, "release");
+      vi.advanceTimersByTime(1);
+      await done;
+      expect(await ages()).toEqual([]);
+    }
+    stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("reports a purge that fails and goes on with the next", async () => {
+    proxy.setDown(true);
+    onTestFinished(() => proxy.setDown(false));
+    const reported: unknown[] = [];
+    let report: () => void = () => undefined;
+    const stop = schedulePurge(database, (error) => {
+      reported.push(error);
+      report();
+    });
+    onTestFinished(stop);
+    for (const round of [1, 2]) {
+      const told = new Promise<void>((resolve) => {
+        report = resolve;
+      });
+      vi.advanceTimersByTime(TEN_MINUTES_MS);
+      await told;
+      expect(reported).toHaveLength(round);
+    }
+    expect(reported).toEqual([expect.any(Error), expect.any(Error)]);
+  });
+});
+
+/** Adds keys of an age, past row-level security: `count` for each tenant. */
+async function addKeys(keys: { age: string; tenants?: readonly string[]; count?: number }): Promise<void> {
+  const { age, tenants = [randomUUID()], count = 1 } = keys;
+  await execute(
+    testDatabase.adminUrl,
+    `INSERT INTO idempotency_keys (tenant_id, key_hash, operation, fingerprint, correlation_id, response, created_at)
+     SELECT tenant::uuid, sha256(gen_random_uuid()::text::bytea), 'test', sha256(''), gen_random_uuid(), '',
+       now() - interval '${age}'
+     FROM unnest(ARRAY['${tenants.join("', '")}']) AS tenant, generate_series(1, ${count})`,
+  );
+}
+
+/** The ages of all keys in whole hours, the youngest first. */
+async function ages(): Promise<unknown[]> {
+  const rows = await execute(
+    testDatabase.adminUrl,
+    `SELECT (extract(epoch FROM now() - created_at) / 3600)::numeric(9, 2) AS hours FROM idempotency_keys ORDER BY 1`,
+  );
+  return rows.map(({ hours }) => Math.floor(Number(hours)));
+}
+
+function failTest(error: unknown): never {
+  throw error;
+}

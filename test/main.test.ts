@@ -1,0 +1,190 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync } from "node:fs";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { decodeJwt, decodeProtectedHeader } from "jose";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openDevelopmentIssuer } from "../src/auth/development-issuer.js";
+import { createTokenVerifier, defaultClaimNames, defaultTokenTypes } from "../src/auth/token-verifier.js";
+import { DEMO_TENANT_ID } from "../src/demo.js";
+import { scopesOf } from "../src/scopes.js";
+import { createServices } from "../src/services/services.js";
+import { createTestDatabase, execute, type TestDatabase } from "./support/database.js";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const output = join(root, "build", "main-test");
+const tenantId = "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1a";
+const organizationId = "1b9a7c52-3d5e-4f60-8a71-92b3c4d5e6f7";
+const companyId = "2c8b6d43-4e6f-4071-9b82-a3c4d5e6f708";
+
+let dataDir: string;
+
+beforeAll(async () => {
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const into = ["--outDir", output, "--tsBuildInfoFile", join(output, "main-test.tsbuildinfo")];
+  await promisify(execFile)(process.execPath, [tsc, "-p", "tsconfig.build.json", ...into], { cwd: root });
+  cpSync(join(root, "src/postgres/migrations"), join(output, "postgres/migrations"), { recursive: true });
+});
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "cupo-main-"));
+});
+
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+describe("token", () => {
+  test("prints a token of the demo tenant with every scope, and nothing else", async () => {
+    const { status, stdout, stderr } = await cupo(["token"]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+    const principal = await verified(stdout.trim());
+    expect(principal).toMatchObject({ clientId: "demo", tenantId: DEMO_TENANT_ID, organizationId: undefined });
+    expect([...principal.scopes].toSorted()).toEqual(scopesOf(createServices({ now: Date.now })));
+    const { iat = 0, exp = 0 } = decodeJwt(stdout);
+    expect(exp - iat).toBe(3_600);
+    expect(await readdir(dataDir)).toEqual(["development-key.json"]);
+  });
+
+  test("prints what its flags ask for, UUIDs in lower case", async () => {
+    const { status, stdout } = await cupo(
+      [
+        "token",
+        ["--tenant", tenantId.toUpperCase()],
+        ["--scope", "patients:write waitlist:write"],
+        ["--client", "front desk"],
+        ["--organization", organizationId],
+        ["--company", companyId],
+        ["--expires", "60"],
+      ].flat(),
+    );
+    expect(status).toBe(0);
+    expect(decodeProtectedHeader(stdout)).toMatchObject({ alg: "ES256", typ: "at+jwt" });
+    const { iat = 0, exp = 0, ...claims } = decodeJwt(stdout);
+    expect(exp - iat).toBe(60);
+    expect(claims).toMatchObject({
+      client_id: "front desk",
+      tenant_id: tenantId,
+      scope: "patients:write waitlist:write",
+      organization_id: organizationId,
+      company_id: companyId,
+    });
+  });
+
+  async function verified(token: string) {
+    const { issuer, audience, keySet } = await openDevelopmentIssuer({ dataDir, now: Date.now });
+    const claims = defaultClaimNames;
+    const verify = createTokenVerifier({
+      issuer,
+      audience,
+      keySet,
+      claims,
+      tokenTypes: defaultTokenTypes,
+      now: Date.now,
+    });
+    return verify(`Bearer ${token}`);
+  }
+});
+
+describe("a command line that cannot be carried out ends with 1 and a sentence", () => {
+  test.each([
+    { args: ["token", "--tenant", "42"], says: "option '--tenant <id>' argument '42' is invalid. It takes a UUID." },
+    {
+      args: ["token", "--expires", "0"],
+      says: "option '--expires <seconds>' argument '0' is invalid. It takes a whole number of seconds from 1.",
+    },
+    { args: ["token", "--admin"], says: "unknown option '--admin'" },
+  ])("$args", async ({ args, says }) => {
+    const { status, stdout, stderr } = await cupo(args);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toMatch(/^error: .*\n/);
+    expect(stderr).toContain(says);
+  });
+
+  test.each(["serve", "token"])("%s with settings that are wrong, each named, without a stack", async (name) => {
+    const { status, stdout, stderr } = await cupo([name], {
+      PORT: "http",
+      DATABASE_URL: "mysql://cupo:s3cret@db/cupo",
+    });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toBe(
+      `The configuration is wrong:
+  - PORT held "http"; it takes a whole number from 0 to 65535
+  - DATABASE_URL held a value that is not shown here; it takes a URL such as postgres://user:password@host:5432/database
+`,
+    );
+  });
+});
+
+describe("with a database", () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+
+  afterAll(() => database.drop());
+
+  test("migrate brings it up to date and ends", async () => {
+    await execute(database.url, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public");
+    const { status, stderr } = await cupo(["migrate"], { DATABASE_URL: database.url });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(await execute(database.url, "SELECT 1 FROM patients")).toEqual([]);
+  });
+
+  test("serve, the default, prints its addresses and a curl line that works, and stops on SIGTERM", async () => {
+    const settings = { DATABASE_URL: database.url, PORT: "0", INTERNAL_PORT: "0", LOG_LEVEL: "warn" };
+    const service = spawn(process.execPath, [join(output, "main.js")], options(settings));
+    const exited = once(service, "exit");
+    try {
+      const [publicLine, internalLine, tryIt, curl = ""] = await firstLines(service, 4);
+      expect(publicLine).toMatch(/^Public +\(REST\) +http:\/\/127\.0\.0\.1:\d+\/api\/external\/v1$/);
+      expect(internalLine).toMatch(/^Internal \(Connect, gRPC, gRPC-Web\) http:\/\/127\.0\.0\.1:\d+$/);
+      expect(tryIt).toBe("Try it:");
+      expect((await followed(curl)).status).toBe(201);
+      const internalUrl = internalLine?.split(" ").at(-1);
+      expect((await fetch(`${internalUrl}/readyz`)).status).toBe(200);
+    } finally {
+      service.kill("SIGTERM");
+    }
+    expect(await exited).toEqual([0, null]);
+  });
+});
+
+/** Runs the command line to its end, with these settings and no others. */
+async function cupo(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
+  const run = promisify(execFile)(process.execPath, [join(output, "main.js"), ...args], options(settings));
+  const { stdout, stderr } = await run.catch((error: { stdout: string; stderr: string }) => error);
+  return { status: run.child.exitCode, stdout, stderr };
+}
+
+function options(settings: Readonly<Record<string, string>>) {
+  return { cwd: dataDir, env: { PATH: process.env["PATH"], CUPO_DATA_DIR: dataDir, ...settings } };
+}
+
+/** The first lines that a process prints; rejects with what it said otherwise where it ends before. */
+async function firstLines({ stdout, stderr }: ChildProcess, count: number): Promise<string[]> {
+  if (stdout === null || stderr === null) throw new Error("the process has no output");
+  const complaints: unknown[] = [];
+  stderr.on("data", (data) => complaints.push(data));
+  const lines: string[] = [];
+  for await (const line of createInterface(stdout)) {
+    if (lines.push(line) === count) break;
+  }
+  if (lines.length < count) throw new Error(complaints.join(""));
+  stdout.resume();
+  return lines;
+}
+
+/** Does what a curl line says. */
+function followed(line: string): Promise<Response> {
+  const [, method = "", url = ""] = /^curl -i -X (\w+) (\S+) /.exec(line) ?? [];
+  const [, body = ""] = / -d '([^']*)'$/.exec(line) ?? [];
+  const headers = new Headers();
+  for (const [, name = "", value = ""] of line.matchAll(/ -H '([^:']+): ([^']*)'/g)) headers.set(name, value);
+  return fetch(url, { method, headers, body });
+}

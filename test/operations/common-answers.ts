@@ -1,0 +1,160 @@
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { SignJWT } from "jose";
+import { describe, expect, test } from "vitest";
+import { expectCommonHeaders, expectProblem } from "../support/problem.js";
+import type { RequestChanges } from "../support/rest-request.js";
+import { startTestService, type TestService } from "../support/service.js";
+
+/** An operation, and how to make requests that it accepts. */
+export interface OperationUnderTest {
+  readonly method: string;
+  /** The scope that it needs. */
+  readonly scope: string;
+  readonly successStatus: number;
+  /** A path and a body that succeed once; each call others. */
+  prepare(service: TestService): Promise<{ readonly path: string; readonly body: object }>;
+}
+
+/** Sends a good request with changes. */
+type Send = (changes?: RequestChanges) => ReturnType<TestService["request"]>;
+
+/**
+ * Describes what every operation answers whatever it does: the headers of a success, and the statuses 400, 401, 403 and
+ * 429 (specification sections 4, 5, 7 and 8). `serviceOf` is called within tests.
+ */
+export function describeCommonAnswers(operation: OperationUnderTest, serviceOf: () => TestService): void {
+  const send: Send = async (changes = {}) => {
+    const { path, body } = await operation.prepare(serviceOf());
+    return serviceOf().request(operation.method, path, { body, ...changes });
+  };
+  describe("every answer", () => describeHeaders(operation, send));
+  describe("400", () => describeInvalidRequests(send));
+  describe("401", () => describeInvalidTokens(send, serviceOf));
+  describe("403", () => describeMissingScope(operation, send, serviceOf));
+  describe("429", () => describeRateLimit(operation));
+}
+
+function describeHeaders({ successStatus }: OperationUnderTest, send: Send): void {
+  test("is JSON that is not to be stored, under a generated correlation id, with the state of the quotas", async () => {
+    const answer = await send();
+    expect(answer.status).toBe(successStatus);
+    expectCommonHeaders(answer);
+    expect(answer.headers.get("content-type")).toBe("application/json");
+    expect(answer.headers.get("ratelimit-policy")).toMatch(/^"second";q=\d+;w=1, "minute";q=\d+;w=60$/);
+    expect(answer.headers.get("ratelimit")).toMatch(/^"second";r=\d+;t=\d+, "minute";r=\d+;t=\d+$/);
+    expect(answer.headers.get("idempotent-replayed")).toBeNull();
+  });
+
+  test("echoes the caller's correlation id as sent, on successes and errors alike", async () => {
+    const id = randomUUID().toUpperCase();
+    const success = await send({ headers: { "x-correlation-id": id } });
+    expect(success.headers.get("x-correlation-id")).toBe(id);
+    const failure = await send({ headers: { "x-correlation-id": id }, body: {} });
+    expectProblem(failure, 422);
+    expect(failure.body["correlationId"]).toBe(id);
+  });
+}
+
+function describeInvalidRequests(send: Send): void {
+  test.each<[string, Record<string, string | null>, string]>([
+    ["no Idempotency-Key", { "idempotency-key": null }, "Idempotency-Key REQUIRED"],
+    ["an empty Idempotency-Key", { "idempotency-key": "" }, "Idempotency-Key REQUIRED"],
+    ["an Idempotency-Key of 256 characters", { "idempotency-key": "k".repeat(256) }, "Idempotency-Key TOO_LONG"],
+    ["an Idempotency-Key with a space", { "idempotency-key": "a b" }, "Idempotency-Key INVALID_FORMAT"],
+    ["an Idempotency-Key that is not ASCII", { "idempotency-key": "café" }, "Idempotency-Key INVALID_FORMAT"],
+    ["an X-Correlation-Id that is no UUID", { "x-correlation-id": "42" }, "X-Correlation-Id INVALID_UUID"],
+  ])("refuses %s and names it", async (_, headers, item) => {
+    expectProblem(await send({ headers }), 400, [item]);
+  });
+
+  test("accepts an Idempotency-Key of 255 visible characters", async () => {
+    const key = randomUUID() + "!~".repeat(128).slice(0, 219);
+    expect((await send({ headers: { "idempotency-key": key } })).status).toBeLessThan(300);
+  });
+
+  test("names every bad header at once", async () => {
+    const answer = await send({ headers: { "idempotency-key": null, "x-correlation-id": "42" } });
+    expectProblem(answer, 400, ["X-Correlation-Id INVALID_UUID", "Idempotency-Key REQUIRED"]);
+  });
+
+  test("refuses a body that is not JSON, or not declared as JSON", async () => {
+    expectProblem(await send({ body: "{" }), 400);
+    expectProblem(await send({ headers: { "content-type": "text/plain" } }), 400);
+  });
+}
+
+function describeInvalidTokens(send: Send, serviceOf: () => TestService): void {
+  test.each<[string, string | null]>([
+    ["no Authorization header", null],
+    ["another scheme", "Basic dXNlcjpwYXNzd29yZA=="],
+    ["a scheme without a token", "Bearer"],
+    ["a token that is none", "Bearer abc.def.ghi"],
+  ])("refuses %s", async (_, authorization) => {
+    const answer = await send({ headers: { authorization } });
+    expectProblem(answer, 401);
+    expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer\b/);
+  });
+
+  test.each<[string, (service: TestService) => Promise<string>]>([
+    ["that has expired", (service) => service.token({ expiresInSeconds: -300 })],
+    ["for another audience", (service) => service.forgeToken({ aud: "https://elsewhere.example.org" })],
+    ["of another issuer", (service) => service.forgeToken({ iss: "https://elsewhere.example.org" })],
+    ["that is no access token", (service) => service.forgeToken({}, { typ: "JWT" })],
+    ["that names no tenant", (service) => service.forgeToken({ tenant_id: undefined })],
+    ["whose signing key nobody knows", (service) => service.forgeToken({}, { kid: "unknown" })],
+    ["that somebody else has signed", signedByStranger],
+  ])("refuses a token %s, and says so in WWW-Authenticate (RFC 6750)", async (_, tokenOf) => {
+    const answer = await send({ token: await tokenOf(serviceOf()) });
+    expectProblem(answer, 401);
+    expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer .*error="invalid_token"/);
+  });
+}
+
+function describeMissingScope({ scope }: OperationUnderTest, send: Send, serviceOf: () => TestService): void {
+  test("refuses a token without the operation's scope and names the scope", async () => {
+    const scopes = serviceOf().scopes.filter((other) => other !== scope);
+    const answer = await send({ token: await serviceOf().token({ scopes }) });
+    expectProblem(answer, 403);
+    const challenge = answer.headers.get("www-authenticate");
+    expect(challenge).toMatch(/^Bearer .*error="insufficient_scope"/);
+    expect(challenge).toContain(`scope="${scope}"`);
+  });
+
+  test("is content with a token that has no other scope", async () => {
+    expect((await send({ token: await serviceOf().token({ scopes: [scope] }) })).status).toBeLessThan(300);
+  });
+}
+
+function describeRateLimit({ method, prepare }: OperationUnderTest): void {
+  test("refuses what exceeds the quota of a principal, for as long as Retry-After says, and nobody else", async () => {
+    const service = await startTestService({ RATE_LIMIT_PER_MINUTE: "2" });
+    try {
+      const send = async (client: string, headers = {}) => {
+        const { path, body } = await prepare(service);
+        return service.request(method, path, { body, headers, token: await service.token({ client }) });
+      };
+      await send("busy", { authorization: "Bearer bad" });
+      for (const _ of [1, 2]) expect((await send("busy")).status).toBeLessThan(300);
+      const answer = await send("busy");
+      expectProblem(answer, 429);
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+      expect(Number(answer.headers.get("retry-after"))).toBeLessThanOrEqual(60);
+      expect(answer.headers.get("ratelimit-policy")).toContain('"minute";q=2;w=60');
+      expect(answer.headers.get("ratelimit")).toContain('"minute";r=0;');
+      expectProblem(await send("busy", { authorization: "Bearer bad" }), 401);
+      expect((await send("idle")).status).toBeLessThan(300);
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+async function signedByStranger(service: TestService): Promise<string> {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const [header = "", payload = ""] = (await service.token()).split(".");
+  return new SignJWT(decode(payload)).setProtectedHeader({ alg: "ES256", ...decode(header) }).sign(privateKey);
+}
+
+function decode(part: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(part, "base64url").toString());
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { violationsOfOnce } from "../support/once.js";
+import { expectCommonHeaders, expectProblem } from "../support/problem.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import type { TestService, TokenFor } from "../support/service.js";
+import type { OperationUnderTest } from "./common-answers.js";
+
+/** A request that can be sent again: same path, body and key, by default the same principal. */
+interface Repeatable {
+  readonly client: string;
+  readonly body: object;
+  send(changes?: { readonly body?: unknown; readonly claims?: TokenFor; readonly key?: string }): Promise<RestAnswer>;
+}
+
+/**
+ * Describes what every operation does with its Idempotency-Key (specification sections 4 and 8). `serviceOf` is called
+ * within tests.
+ */
+export function describeIdempotency(operation: OperationUnderTest, serviceOf: () => TestService): void {
+  const prepare = () => prepareRequest(operation, serviceOf());
+  describe("a replay", () => describeReplays(operation, prepare, serviceOf));
+  describe("409 for the Idempotency-Key", () => describeConflicts(prepare, serviceOf));
+  describe("an Idempotency-Key", () => describeKeys(prepare));
+  test("one request that is sent 64 times at once is done once and answered equally", async () => {
+    const request = await prepare();
+    const answers = await Promise.all(Array.from({ length: 64 }, () => request.send()));
+    expect(violationsOfOnce(answers)).toEqual([]);
+    expect(await effectsOf(request.client, serviceOf())).toBe(1);
+  });
+}
+
+function describeReplays(
+  { successStatus }: OperationUnderTest,
+  prepare: () => Promise<Repeatable>,
+  serviceOf: () => TestService,
+): void {
+  test("gives status and body of the first answer, says so, and does nothing", async () => {
+    const request = await prepare();
+    const first = await request.send();
+    const second = await request.send();
+    expect(second.status).toBe(successStatus);
+    expect(second.text).toBe(first.text);
+    expect(second.headers.get("idempotent-replayed")).toBe("true");
+    expect(second.headers.get("content-type")).toBe("application/json");
+    expectCommonHeaders(second);
+    expect(second.headers.get("x-correlation-id")).not.toBe(first.headers.get("x-correlation-id"));
+    expect(await effectsOf(request.client, serviceOf())).toBe(1);
+  });
+
+  test("does not depend on how the same JSON is written", async () => {
+    const request = await prepare();
+    const first = await request.send();
+    const reversed = Object.fromEntries(Object.entries(request.body).toReversed());
+    const second = await request.send({ body: JSON.stringify(reversed, null, 2) });
+    expect([second.status, second.text]).toEqual([successStatus, first.text]);
+  });
+
+  test("is for those only who may do it now", async () => {
+    const request = await prepare();
+    await request.send();
+    expectProblem(await request.send({ claims: { scopes: ["patients:document:read"] } }), 403);
+    expectProblem(await request.send({ claims: { expiresInSeconds: -300 } }), 401);
+  });
+}
+
+function describeConflicts(prepare: () => Promise<Repeatable>, serviceOf: () => TestService): void {
+  test("refuses another request under a used key", async () => {
+    const request = await prepare();
+    const first = await request.send();
+    const other = await prepare();
+    const body = { ...other.body, ...("fullName" in other.body ? { fullName: "Somebody Else" } : {}) };
+    expectProblem(await request.send({ body }), 409, ["Idempotency-Key IDEMPOTENCY_KEY_REUSED"]);
+    expect((await request.send()).text).toBe(first.text);
+    expect(await effectsOf(request.client, serviceOf())).toBe(1);
+  });
+
+  test.each(["organizationId", "companyId"])("takes a request under another %s for another one", async (claim) => {
+    const request = await prepare();
+    await request.send();
+    const answer = await request.send({ claims: { [claim]: randomUUID() } });
+    expectProblem(answer, 409, ["Idempotency-Key IDEMPOTENCY_KEY_REUSED"]);
+  });
+
+  test("asks for patience while the first request is still at work", async () => {
+    const request = await prepare();
+    const hold = serviceOf().proxy.holdBefore("COMMIT");
+    const first = request.send();
+    await hold.reached;
+    const second = await request.send();
+    hold.release();
+    expectProblem(second, 409, ["Idempotency-Key IDEMPOTENCY_IN_PROGRESS"]);
+    expect(Number(second.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expect((await request.send()).text).toBe((await first).text);
+  });
+}
+
+function describeKeys(prepare: () => Promise<Repeatable>): void {
+  test("is free again after a request that failed, for any request", async () => {
+    const request = await prepare();
+    expectProblem(await request.send({ body: {} }), 422);
+    const answer = await request.send();
+    expect(answer.status).toBeLessThan(300);
+    expect(answer.headers.get("idempotent-replayed")).toBeNull();
+  });
+
+  test("does not hide that a body is invalid", async () => {
+    const request = await prepare();
+    await request.send();
+    expectProblem(await request.send({ body: { ...request.body, unknown: true } }), 422, ["unknown UNKNOWN_FIELD"]);
+  });
+
+  test("is a principal's own", async () => {
+    const [mine, theirs] = await Promise.all([prepare(), prepare()]);
+    const key = randomUUID();
+    for (const request of [mine, theirs]) {
+      const answer = await request.send({ key });
+      expect(answer.status).toBeLessThan(300);
+      expect(answer.headers.get("idempotent-replayed")).toBeNull();
+    }
+  });
+
+  test("is told apart by case", async () => {
+    const key = randomUUID();
+    for (const variant of [`${key}a`, `${key}A`]) {
+      const answer = await (await prepare()).send({ key: variant, claims: { client: `client-of-${key}` } });
+      expect(answer.headers.get("idempotent-replayed")).toBeNull();
+      expect(answer.status).toBeLessThan(300);
+    }
+  });
+}
+
+async function prepareRequest({ method, prepare }: OperationUnderTest, service: TestService): Promise<Repeatable> {
+  const { path, body } = await prepare(service);
+  const client = randomUUID();
+  const ownKey = randomUUID();
+  return {
+    client,
+    body,
+    async send(changes = {}) {
+      const token = await service.token({ client, ...changes.claims });
+      const headers = { "idempotency-key": changes.key ?? ownKey };
+      return service.request(method, path, { token, headers, body: changes.body ?? body });
+    },
+  };
+}
+
+/** How many changes the client has made, by the audit trail. */
+async function effectsOf(client: string, service: TestService): Promise<number> {
+  return (await service.query(`SELECT FROM audit_events WHERE principal LIKE '%${client}'`)).length;
+}

@@ -1,0 +1,153 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fromJsonString } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CupoError, conflict, type ErrorCode, errorTable, notFound, validationFailed } from "../src/errors.js";
+import { ProblemSchema } from "../src/gen/cupo/access/v1/problem_pb.js";
+import { asCupoError, connectErrorOf, problemJson, problemOf } from "../src/problem.js";
+import { serveProblemPage } from "../src/problem-pages.js";
+import { callWith, correlationId } from "./interceptors/run-interceptor.js";
+
+const url = "https://api.example.org/problems";
+
+describe("the table of errors", () => {
+  const rows: readonly (readonly [ErrorCode, number, string, Code])[] = [
+    ["INVALID_REQUEST", 400, "invalid-request", Code.InvalidArgument],
+    ["INVALID_ACCESS_TOKEN", 401, "unauthorized", Code.Unauthenticated],
+    ["INSUFFICIENT_SCOPE", 403, "forbidden", Code.PermissionDenied],
+    ["RESOURCE_NOT_FOUND", 404, "not-found", Code.NotFound],
+    ["METHOD_NOT_ALLOWED", 405, "method-not-allowed", Code.Unimplemented],
+    ["REQUEST_TIMEOUT", 408, "request-timeout", Code.DeadlineExceeded],
+    ["CONCURRENT_MODIFICATION", 409, "conflict", Code.Aborted],
+    ["OPTION_EXPIRED", 410, "option-expired", Code.FailedPrecondition],
+    ["VALIDATION_FAILED", 422, "validation", Code.InvalidArgument],
+    ["RATE_LIMIT_EXCEEDED", 429, "rate-limit", Code.ResourceExhausted],
+    ["HEADERS_TOO_LARGE", 431, "headers-too-large", Code.ResourceExhausted],
+    ["INTERNAL_ERROR", 500, "internal-error", Code.Internal],
+    ["SERVICE_UNAVAILABLE", 503, "service-unavailable", Code.Unavailable],
+  ];
+
+  test("has no code that is not listed here", () => {
+    expect(rows.map(([code]) => code)).toEqual(Object.keys(errorTable));
+  });
+
+  test.each(rows)("makes of %s a problem with status %d and slug %s", (code, status, slug, connectCode) => {
+    const problem = JSON.parse(problemJson(problemOf(new CupoError(code), correlationId, url)));
+    expect(problem).toEqual({ type: `${url}/${slug}`, title: expect.any(String), status, code, correlationId });
+    expect(connectErrorOf(new CupoError(code), callWith(), url).code).toBe(connectCode);
+  });
+});
+
+describe("a problem", () => {
+  const items = [
+    { code: "REQUIRED", field: "phone", message: "the field is required" },
+    { code: "DUPLICATE", field: "practitionerIds[2]", message: "twice" },
+  ] as const;
+
+  test("has every item of a validation, in order", () => {
+    const text = problemJson(problemOf(validationFailed(items), correlationId, url));
+    expect(JSON.parse(text)).toEqual({
+      type: `${url}/validation`,
+      title: "Validation failed",
+      status: 422,
+      code: "VALIDATION_FAILED",
+      correlationId,
+      detail: "The request breaks at least one rule of the contract; see errors.",
+      errors: items,
+    });
+  });
+
+  test("keeps an item's field that is empty", () => {
+    const item = { code: "INVALID_TYPE", field: "", message: "the body must be an object" } as const;
+    expect(JSON.parse(problemJson(problemOf(validationFailed([item]), correlationId, url))).errors).toEqual([item]);
+  });
+
+  test("leaves out what has no value", () => {
+    const text = problemJson(problemOf(new CupoError("RATE_LIMIT_EXCEEDED"), correlationId, url));
+    expect(text).not.toMatch(/detail|errors|instance/);
+  });
+
+  test("is the same over RPC, where the error says no more than it", () => {
+    const error = connectErrorOf(conflict(items[1]), callWith(), url);
+    const [detail] = error.findDetails(ProblemSchema);
+    expect(detail).toEqual(
+      fromJsonString(ProblemSchema, problemJson(problemOf(conflict(items[1]), correlationId, url))),
+    );
+    expect(error.rawMessage).toBe("twice");
+  });
+});
+
+describe("an error over RPC", () => {
+  test("says the title where it has no detail", () => {
+    expect(connectErrorOf(new CupoError("OPTION_EXPIRED"), callWith(), url).rawMessage).toBe("Option expired");
+  });
+
+  test("carries the headers of the call and its own, which win", () => {
+    const call = callWith();
+    call.responseHeaders["RateLimit"] = "r";
+    call.responseHeaders["Retry-After"] = "9";
+    const error = new CupoError("SERVICE_UNAVAILABLE", { headers: { "Retry-After": "1" } });
+    expect([...connectErrorOf(error, call, url).metadata]).toEqual([
+      ["ratelimit", "r"],
+      ["retry-after", "1"],
+    ]);
+  });
+});
+
+describe("an error that was not thrown on purpose", () => {
+  test.each([new TypeError("secret"), "secret", null])("is an internal one that says nothing: %s", (thrown) => {
+    const error = asCupoError(thrown);
+    expect(error).toMatchObject({ code: "INTERNAL_ERROR", detail: undefined, errors: [], cause: thrown });
+    expect(problemJson(problemOf(error, correlationId, url))).not.toContain("secret");
+  });
+
+  test("is not made of one that was", () => {
+    const error = notFound("gone");
+    expect(asCupoError(error)).toBe(error);
+  });
+});
+
+describe("the page of a problem type", () => {
+  let base: string;
+  let server: Server;
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      if (!serveProblemPage(request, response)) response.writeHead(418).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/problems`;
+  });
+
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  test.each(Object.entries(errorTable))("explains %s", async (code, { slug, status, title }) => {
+    const response = await fetch(`${base}/${slug}`);
+    const page = await response.text();
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    for (const text of [`<h1>${title}</h1>`, `<dd>${status}</dd>`, `<code>${code}</code>`, `(${slug})</title>`]) {
+      expect(page).toContain(text);
+    }
+    expect(page).toMatch(/What it means<.*>[A-Z][^<]+\.<.*\n.*What to do<.*>[A-Z][^<]+\.</);
+    expect(page).not.toMatch(/https?:|undefined|src=|href=/);
+  });
+
+  test("has a HEAD without a body", async () => {
+    const response = await fetch(`${base}/conflict`, { method: "HEAD" });
+    expect(Number(response.headers.get("content-length"))).toBeGreaterThan(100);
+    expect(await response.text()).toBe("");
+  });
+
+  test.each(["/unknown", "", "/", "/conflict/", "/conflict?a=b", "/Conflict", "/__proto__", "/constructor"])(
+    "is not %s, which is left to others",
+    async (path) => {
+      expect((await fetch(`${base}${path}`)).status).toBe(418);
+    },
+  );
+
+  test.each(["POST", "PUT", "DELETE", "OPTIONS"])("is not for %s", async (method) => {
+    expect((await fetch(`${base}/conflict`, { method })).status).toBe(418);
+  });
+});

@@ -1,0 +1,104 @@
+import { toJson } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import type { RestHandlerOptions } from "../../src/rest/handler.js";
+import { makeService } from "./support/make-service.js";
+import { bind, refusal } from "./support/outcomes.js";
+import { startServer } from "./support/start-server.js";
+
+const json = { "content-type": "application/json" };
+
+describe("a body is malformed", () => {
+  test.each([
+    ["", "The body is empty; JSON was expected."],
+    ["{", "The body is not JSON at character 2: a member name was expected."],
+    ["title=x", "The body is not JSON at character 1: a value was expected."],
+    ["\ufeff{}", "The body is not JSON at character 1: a value was expected."],
+    ['{"id":"x","id":"x"}', "The body is not JSON at character 11: the object has a member of this name already."],
+    [Buffer.from([0x22, 0xff, 0x22]), "The body is not UTF-8."],
+    [Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), "The body is not UTF-8."],
+    [`${"[".repeat(17)}${"]".repeat(17)}`, "The body is not JSON at character 17: nested deeper than 16."],
+    [`"${"x".repeat(999)}"`, "The body is longer than 1000 bytes."],
+  ])("%j", async (body, detail) => {
+    const { send } = await startServer();
+    const { status, text } = await send("POST", "/v1/kinds", { headers: json, body });
+    expect(status).toBe(400);
+    expect(JSON.parse(text)).toMatchObject({ reason: "MALFORMED", detail });
+  });
+
+  test("where the operation takes none", async () => {
+    const { send } = await startServer();
+    const { text } = await send("GET", "/v1/books/x", { headers: { "content-length": "2" }, body: "{}" });
+    expect(JSON.parse(text)).toMatchObject({ reason: "MALFORMED", detail: "This operation takes no body." });
+    const chunked = await send("GET", "/v1/books/x", { headers: { "transfer-encoding": "chunked" }, body: "{}" });
+    expect(JSON.parse(chunked.text)).toMatchObject({ reason: "MALFORMED", detail: "This operation takes no body." });
+    const empty = await send("DELETE", "/v1/shelves/a/books/x", {
+      headers: { "transfer-encoding": "chunked" },
+      body: "",
+    });
+    expect(empty.status).toBe(200);
+  });
+});
+
+describe("a body is invalid", () => {
+  test.each([
+    ["POST", "/v1/kinds", "[]", "INVALID_TYPE "],
+    ["POST", "/v1/shelves/a/books", "[]", "INVALID_TYPE book"],
+    ["POST", "/v1/shelves/a/books", '{"shelf":"a","title":1}', "INVALID_TYPE book.title, UNKNOWN_FIELD book.shelf"],
+    ["PATCH", "/v1/shelves/a/books/b", '{"shelf":"a","id":"b"}', "UNKNOWN_FIELD shelf, UNKNOWN_FIELD id"],
+    ["PATCH", "/v1/shelves/a/books/b", '{"updateMask":"title"}', "UNKNOWN_FIELD updateMask"],
+    ["PATCH", "/v1/shelves/a/books/b:rename", '{"name":"x"}', "UNKNOWN_FIELD book.name"],
+    [
+      "PATCH",
+      "/v1/shelves/a/books/b",
+      '{"expected_version":1,"title":null}',
+      "INVALID_TYPE title, UNKNOWN_FIELD expected_version",
+    ],
+  ])("%s %s with %s", async (method, path, body, violations) => {
+    expect(await refusal(method, path, { headers: json, body })).toEqual({ reason: "INVALID", violations });
+  });
+
+  test("together with what the validator finds in the rest", async () => {
+    const judged: string[] = [];
+    const validate: RestHandlerOptions["validate"] = (schema, message) => {
+      judged.push(JSON.stringify(toJson(schema, message)));
+      return ["title", "author.addresses[1].city", "expectedVersion", "tags[0]", "", "author"].map((field) => ({
+        code: "REQUIRED",
+        field,
+        message: "must be there",
+      }));
+    };
+    const body = '{"nope":1,"tags":["x",2],"author":{"addresses":[{"city":1}]}}';
+    const outcome = await refusal("PATCH", "/v1/shelves/a/books/b", { headers: json, body }, { validate });
+    const violations =
+      "REQUIRED title, REQUIRED tags[0], INVALID_TYPE tags[1], REQUIRED expectedVersion, INVALID_TYPE author.addresses[0].city, REQUIRED author.addresses[1].city, UNKNOWN_FIELD nope";
+    expect(outcome).toEqual({ reason: "INVALID", violations });
+    expect(judged).toEqual([
+      '{"shelf":"a","id":"b","tags":["x",""],"updateMask":"tags,author","author":{"addresses":[{}]}}',
+    ]);
+  });
+
+  test("but malformed where the validator refuses a field of the path", async () => {
+    const validate = () => [{ code: "REQUIRED" as const, field: "id", message: "must be good" }];
+    const outcome = await refusal(
+      "PATCH",
+      "/v1/shelves/a/books/b",
+      { headers: json, body: '{"nope":1}' },
+      { validate },
+    );
+    expect(outcome).toEqual({ reason: "MALFORMED", violations: "REQUIRED id" });
+  });
+
+  test("and the validator is not asked where everything could be read", async () => {
+    const validate = () => expect.unreachable();
+    const outcome = await refusal("POST", "/v1/kinds", { headers: json, body: "{}" }, { validate });
+    expect(outcome).toBe("answered");
+  });
+});
+
+test("the fields of a body may also be one field that is a list", async () => {
+  const service = makeService({ name: "Put", rule: "PUT /a/{id}", body: "numbers" });
+  expect(await bind("PUT", "/a/x", { headers: json, body: "[1,2]" }, service)).toEqual({
+    method: "Put",
+    message: { id: "x", numbers: [1, 2] },
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { PatientService } from "../src/gen/cupo/access/v1/patient_service_pb.js";
+import { WaitlistService } from "../src/gen/cupo/access/v1/waitlist_service_pb.js";
+import { scopesOf } from "../src/scopes.js";
+import { createServices } from "../src/services/services.js";
+import { describeTreeService } from "./interceptors/described-service.js";
+
+test("are those of operations and of response fields, each once and sorted", () => {
+  expect(scopesOf([{ service: WaitlistService }, { service: PatientService }])).toEqual([
+    "patients:document:read",
+    "patients:write",
+    "waitlist:write",
+  ]);
+});
+
+test("are found on fields at any depth", () => {
+  const { service } = describeTreeService("tree:read");
+  expect(scopesOf([{ service }])).toEqual(["secret:read", "secrets:read", "tree:read"]);
+});
+
+test("of the services are among those that clients are told of", () => {
+  const documented = new Set(
+    `patients:write patients:document:read appointments:reschedule eligibility:check waitlist:write siau:write
+    configuration:write configuration:read scheduling:read scheduling:write patients:read reference:write desk:read
+    desk:write operations:read`.split(/\s+/),
+  );
+  const named = scopesOf(createServices({ now: () => 0 }));
+  expect(named.filter((scope) => !documented.has(scope))).toEqual([]);
+  expect(named).toContain("configuration:write");
+});

@@ -1,0 +1,26 @@
+import type { RestAnswer } from "./rest-request.js";
+import type { TestService } from "./service.js";
+
+/** The audit rows that a request has left, without their ids and times. */
+export function auditOf(service: TestService, answer: RestAnswer): Promise<Record<string, unknown>[]> {
+  return service.query(
+    `SELECT tenant_id, operation, principal, action, resource_type, resource_id, resource_version
+     FROM audit_events WHERE correlation_id = '${correlationIdOf(answer)}'`,
+  );
+}
+
+/** In how many commits a request has written its patient and everything that bears its correlation id. */
+export async function countCommits(service: TestService, answer: RestAnswer): Promise<number> {
+  const tables = ["patient_consents", "audit_events", "idempotency_keys"];
+  const rows = await service.query(
+    [
+      `SELECT xmin::text FROM patients WHERE id = '${answer.body["id"]}'`,
+      ...tables.map((table) => `SELECT xmin::text FROM ${table} WHERE correlation_id = '${correlationIdOf(answer)}'`),
+    ].join(" UNION "),
+  );
+  return rows.length;
+}
+
+function correlationIdOf({ headers }: RestAnswer): string {
+  return `${headers.get("x-correlation-id")}`;
+}

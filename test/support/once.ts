@@ -1,0 +1,23 @@
+import { itemsOf } from "./problem.js";
+import type { RestAnswer } from "./rest-request.js";
+
+/**
+ * What is wrong with the answers to one request that was sent several times under one idempotency key, if it was to be
+ * done once: all that are successes are the same, exactly one of them is no replay, and any other asks for patience.
+ */
+export function violationsOfOnce(answers: readonly RestAnswer[]): string[] {
+  const successes = answers.filter(({ status }) => status < 300);
+  const first = successes.filter(({ headers }) => !headers.has("idempotent-replayed"));
+  const texts = new Set(successes.map(({ status, text }) => `${status} ${text}`));
+  const refusals = answers.filter((answer) => answer.status >= 300 && !asksForPatience(answer));
+  return [
+    ...(first.length === 1 ? [] : [`${first.length} answers are no replay`]),
+    ...(texts.size === 1 ? [] : [`there are ${texts.size} different successes`]),
+    ...refusals.map(({ status, text }) => `refused with ${status} ${text}`),
+  ];
+}
+
+function asksForPatience(answer: RestAnswer): boolean {
+  const isInProgress = itemsOf(answer).join() === "Idempotency-Key IDEMPOTENCY_IN_PROGRESS";
+  return answer.status === 409 && isInProgress && Number(answer.headers.get("retry-after")) >= 1;
+}
