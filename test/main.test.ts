@@ -17,6 +17,7 @@ import { createServices } from "../src/services/services.js";
 import { createTestDatabase, execute, type TestDatabase } from "./support/database.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+/** Where the service is compiled to for these tests, since dist may be old. That its types are right is not judged here. */
 const output = join(root, "build", "main-test");
 const tenantId = "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1a";
 const organizationId = "1b9a7c52-3d5e-4f60-8a71-92b3c4d5e6f7";
@@ -26,7 +27,7 @@ let dataDir: string;
 
 beforeAll(async () => {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const into = ["--outDir", output, "--tsBuildInfoFile", join(output, "main-test.tsbuildinfo")];
+  const into = ["--noCheck", "--outDir", output, "--tsBuildInfoFile", join(output, "main-test.tsbuildinfo")];
   await promisify(execFile)(process.execPath, [tsc, "-p", "tsconfig.build.json", ...into], { cwd: root });
   cpSync(join(root, "src/postgres/migrations"), join(output, "postgres/migrations"), { recursive: true });
 });

@@ -23,7 +23,7 @@ export interface CleartextOptions {
 export function acceptCleartext(options: CleartextOptions): Acceptor {
   const { limits } = options;
   const undecided = new Set<Socket>();
-  const server = createServer({ ...socketOptions(limits), allowHalfOpen: true }, (socket) => {
+  const server = createServer(socketOptions(limits), (socket) => {
     undecided.add(socket);
     limitLinger(socket, limits.lingerMs);
     peekProtocol(socket, limits.openingMs, (peeked) => {

@@ -73,7 +73,6 @@ function sendRefusal({ socket, open, newest }: Http1Connection, message: string)
   const broken = newest !== undefined && !newest.req.complete ? newest : undefined;
   const hasEarlier = [...open].some((res) => res !== broken);
   if (hasEarlier) return;
-  if (broken === undefined || !broken.headersSent) socket.end(message);
-  else if (open.has(broken)) socket.destroy();
-  else socket.end();
+  if (broken?.headersSent) socket.end();
+  else socket.end(message);
 }

@@ -25,9 +25,10 @@ export interface ListenLimits {
   readonly maxHeaderBytes: number;
   /** HTTP/1.1 requests of one connection that wait for their answers; with more, the connection is destroyed. */
   readonly maxPipelinedRequests: number;
-  /** HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). */
+  /** HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). One more is refused, and ends the
+   * session if the peer has acknowledged the setting. */
   readonly maxStreams: number;
-  /** HTTP/2 streams opened beyond `maxStreams` after which the session is ended. */
+  /** HTTP/2 streams refused for lack of memory after which the session is ended. */
   readonly maxRejectedStreams: number;
   /** Invalid or empty HTTP/2 frames after which the session is ended. */
   readonly maxInvalidFrames: number;

@@ -24,7 +24,7 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
 
   function onRequest(req: IncomingMessage, res: ServerResponse): void {
     const connection = connections.get(req.socket);
-    if (connection === undefined || req.socket.destroyed) return;
+    if (connection === undefined) return;
     if (connection.open.size >= limits.maxPipelinedRequests) {
       req.socket.destroy();
       return;

@@ -48,7 +48,6 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
   return {
     accept(socket) {
       if (socket.destroyed) return;
-      socket.allowHalfOpen = false;
       server.once("session", (session) => onSession(session, socket));
       server.emit("connection", socket);
     },

@@ -29,6 +29,43 @@ export interface EligibilityRecord extends EligibilityQuestion {
   readonly validUntil: string;
 }
 
+/** A decision with who asked for it, and in which call. */
+export interface KeptEligibilityRecord extends EligibilityRecord {
+  /** Issuer and client. */
+  readonly principal: string;
+  readonly correlationId: string;
+}
+
+interface DecisionRow {
+  id: string;
+  patient_id: string;
+  payer_id: string;
+  contract_id: string;
+  service_id: string;
+  service_date: string;
+  eligible: boolean;
+  reasons: EligibilityReason[];
+  evaluated_at: Date;
+  valid_until: Date;
+  principal: string;
+  correlation_id: string;
+}
+
+const DECISION_COLUMNS: readonly (keyof DecisionRow)[] = [
+  "id",
+  "patient_id",
+  "payer_id",
+  "contract_id",
+  "service_id",
+  "service_date",
+  "eligible",
+  "reasons",
+  "evaluated_at",
+  "valid_until",
+  "principal",
+  "correlation_id",
+];
+
 /** Whether a contract covers a service: it lists the service, or it lists none at all. */
 export async function coversService(transaction: Transaction, contractId: string, serviceId: string): Promise<boolean> {
   const listed = sql("contract_services").where({ tenant_id: transaction.tenantId, contract_id: contractId });
@@ -63,4 +100,28 @@ export function sendDecision(
       correlation_id: call.correlationId,
     }),
   );
+}
+
+/** The decision as it was made; undefined where the tenant has no such decision. */
+export async function findDecision(transaction: Transaction, id: string): Promise<KeptEligibilityRecord | undefined> {
+  const query = sql("eligibility_decisions").where({ tenant_id: transaction.tenantId, id }).select(DECISION_COLUMNS);
+  const [row] = await transaction.rows<DecisionRow>(query);
+  return row && fromRow(row);
+}
+
+function fromRow(row: DecisionRow): KeptEligibilityRecord {
+  return {
+    id: row.id,
+    patientId: row.patient_id,
+    payerId: row.payer_id,
+    contractId: row.contract_id,
+    serviceId: row.service_id,
+    serviceDate: row.service_date,
+    eligible: row.eligible,
+    reasons: row.reasons,
+    evaluatedAt: row.evaluated_at.toISOString(),
+    validUntil: row.valid_until.toISOString(),
+    principal: row.principal,
+    correlationId: row.correlation_id,
+  };
 }

@@ -1,5 +1,7 @@
+import type { Knex } from "knex";
 import { v7 as uuidv7 } from "uuid";
 import type { Call, Principal, Transaction } from "../call.js";
+import { byId, givenOnly, type ListPage } from "./lists.js";
 import { sql } from "./sql.js";
 
 export type PatientStatus = "ACTIVE" | "INACTIVE" | "DECEASED";
@@ -73,7 +75,33 @@ export async function findPatient(transaction: Transaction, id: string): Promise
   return row && fromRow(row);
 }
 
-/** Writes name, contact channels and version of a patient that the transaction has locked. */
+/** The ACTIVE patient with a document, of whom the tenant has at most one; undefined where it has none. */
+export async function findActivePatient(
+  transaction: Transaction,
+  documentType: string,
+  documentNumber: string,
+): Promise<PatientRecord | undefined> {
+  const key = {
+    tenant_id: transaction.tenantId,
+    document_type_key: documentTypeKey(documentType),
+    document_number_key: documentNumberKey(documentNumber),
+  };
+  const query = sql("patients").where(key).whereRaw("status = 'ACTIVE'").select(COLUMNS);
+  const [row] = await transaction.rows<PatientRow>(query);
+  return row && fromRow(row);
+}
+
+/** One page of the tenant's patients by id, of one status if one is given. */
+export async function listPatients(
+  transaction: Transaction,
+  filter: { readonly status: string | undefined },
+  page: ListPage,
+): Promise<PatientRecord[]> {
+  const query = sql("patients").where({ tenant_id: transaction.tenantId, ...givenOnly(filter) });
+  return (await transaction.rows<PatientRow>(byId(query.select(COLUMNS), page))).map(fromRow);
+}
+
+/** Writes name, contact channels of a patient that the transaction has locked. */
 export function sendContactUpdate(transaction: Transaction, patient: PatientRecord): void {
   transaction.send(
     sql("patients")
@@ -86,6 +114,26 @@ export function sendContactUpdate(transaction: Transaction, patient: PatientReco
         updated_at: sql.raw("now()"),
       }),
   );
+}
+
+/** Writes status and version of a patient that the transaction has locked, and who is not ACTIVE from now on. */
+export function sendStatusUpdate(transaction: Transaction, patient: PatientRecord): void {
+  transaction.send(statusUpdate(transaction, patient));
+}
+
+/**
+ * Makes a patient that the transaction has locked ACTIVE, unless another ACTIVE patient of the tenant has the same
+ * document: then nothing is changed and the answer is false. The condition keeps the document number out of PostgreSQL's
+ * log. It cannot see a rival that has not committed yet; the unique index waits for that one and rejects this call as a
+ * conflict on documentNumber.
+ */
+export async function activatePatient(transaction: Transaction, patient: PatientRecord): Promise<boolean> {
+  const rivals = sql({ rival: "patients" })
+    .whereRaw("rival.tenant_id = patients.tenant_id AND rival.id <> patients.id AND rival.status = 'ACTIVE'")
+    .whereRaw("rival.document_type_key = patients.document_type_key")
+    .whereRaw("rival.document_number_key = patients.document_number_key");
+  const update = statusUpdate(transaction, patient).whereNotExists(rivals).returning("id");
+  return (await transaction.rows(update)).length === 1;
 }
 
 /**
@@ -118,6 +166,12 @@ export function documentTypeKey(documentType: string): string {
 /** Two document numbers are the same if these are equal: case, spaces, dots, hyphens and slashes do not count. */
 export function documentNumberKey(documentNumber: string): string {
   return documentNumber.toUpperCase().replaceAll(/[ ./-]/g, "");
+}
+
+function statusUpdate(transaction: Transaction, { id, status, version }: PatientRecord): Knex.QueryBuilder {
+  return sql("patients")
+    .where({ tenant_id: transaction.tenantId, id })
+    .update({ status, version, updated_at: sql.raw("now()") });
 }
 
 function fromRow(row: PatientRow): PatientRecord {

@@ -1,7 +1,6 @@
-import { type DescMethod, getOption, hasOption, toBinary } from "@bufbuild/protobuf";
-import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { http } from "../gen/google/api/annotations_pb.js";
-import { type HttpRule, HttpRuleSchema } from "../gen/google/api/http_pb.js";
+import type { HttpRule } from "../gen/google/api/http_pb.js";
 
 /** One binding of a method, as its google.api.http option states it; nothing of it is checked yet. */
 export interface HttpBinding {
@@ -13,8 +12,6 @@ export interface HttpBinding {
   /** "" for the whole message, else the proto name of a field. */
   readonly responseBody: string;
 }
-
-const responseBodyNumber = 12;
 
 /**
  * The bindings of a method: its rule and the rule's additional bindings, in this order; none without the option. Throws
@@ -29,25 +26,12 @@ export function httpBindings(method: DescMethod): HttpBinding[] {
   return [rule, ...rule.additionalBindings].map(bindingOf);
 }
 
-function bindingOf(rule: HttpRule): HttpBinding {
-  const { pattern, body } = rule;
+function bindingOf({ pattern, body, responseBody }: HttpRule): HttpBinding {
   const custom = pattern.case === "custom" ? pattern.value : undefined;
   return {
     httpMethod: custom?.kind ?? pattern.case?.toUpperCase() ?? "",
     template: custom?.path ?? (typeof pattern.value === "string" ? pattern.value : ""),
     body,
-    responseBody: readResponseBody(rule),
+    responseBody,
   };
-}
-
-/** Reads field 12 from the bytes: not every published copy of google/api/http.proto declares it. */
-function readResponseBody(rule: HttpRule): string {
-  const reader = new BinaryReader(toBinary(HttpRuleSchema, rule));
-  let responseBody = "";
-  while (reader.pos < reader.len) {
-    const [number, wireType] = reader.tag();
-    if (number === responseBodyNumber) responseBody = reader.string();
-    else reader.skip(wireType, number);
-  }
-  return responseBody;
 }

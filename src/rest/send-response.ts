@@ -33,7 +33,7 @@ export function sendResponse(
   if (abandoned && !("stream" in response)) response.setHeader("connection", "close");
   if (hasBody) response.setHeader("content-length", Buffer.byteLength(body));
   else response.removeHeader("content-type");
-  if (hasBody && request.method !== "HEAD") response.end(body);
+  if (hasBody) response.end(body);
   else response.end();
   if (abandoned && "stream" in response) response.stream.close();
 }

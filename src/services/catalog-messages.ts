@@ -11,6 +11,7 @@ import {
   RequestSource_Channel,
   RequestSourceSchema,
 } from "../gen/cupo/access/v1/request_source_pb.js";
+import { type CoveredServices, CoveredServicesSchema } from "../gen/cupo/clinic/v1/covered_services_pb.js";
 import type {
   AppointmentTypeAttributes,
   ConsultationTypeAttributes,
@@ -19,6 +20,7 @@ import type {
   ReasonAttributes,
   RequestSourceAttributes,
 } from "../postgres/catalogs.js";
+import type { CoveredServiceSet } from "../postgres/covered-services.js";
 import type { ResourceHead, Stored } from "../postgres/resources.js";
 
 /** The messages of the catalogs, from what is kept. */
@@ -50,6 +52,10 @@ export function toPayer(kept: Stored<PayerAttributes>): Payer {
 
 export function toContract(kept: Stored<ContractAttributes>): Contract {
   return create(ContractSchema, { ...kept, ...timesOf(kept) });
+}
+
+export function toCoveredServices(contractId: string, { serviceIds, version }: CoveredServiceSet): CoveredServices {
+  return create(CoveredServicesSchema, { contractId, serviceIds: [...serviceIds], version });
 }
 
 /** The two times of a resource as messages have them. */

@@ -1,10 +1,10 @@
-import { create, toJson } from "@bufbuild/protobuf";
+import { toJson } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
 import { v7 as uuidv7 } from "uuid";
 import { callOf, principalOf, transactionOf } from "../call.js";
-import { conflict, validationFailed } from "../errors.js";
-import { type Patient, Patient_Status, PatientSchema } from "../gen/cupo/access/v1/patient_pb.js";
+import { type CupoError, conflict, validationFailed } from "../errors.js";
+import type { Patient } from "../gen/cupo/access/v1/patient_pb.js";
 import type {
   PatientService,
   RegisterPatientRequestValid,
@@ -17,6 +17,7 @@ import {
   sendConsent,
   sendContactUpdate,
 } from "../postgres/patients.js";
+import { toPatient } from "./patient-messages.js";
 import { parseOpaqueId, requireFound, requireVersion } from "./preconditions.js";
 
 /** How far ahead of this clock the clock of a caller may be. */
@@ -80,14 +81,8 @@ async function updatePatient(request: UpdatePatientRequestValid, values: Context
   return toPatient(updated);
 }
 
-function refuseFutureConsent(grantedAt: Timestamp, nowMs: number): void {
-  if (timestampMs(grantedAt) <= nowMs + CLOCK_SKEW_MS) return;
-  throw validationFailed([
-    { code: "OUT_OF_RANGE", field: "consentGrantedAt", message: "the consent cannot have been granted in the future" },
-  ]);
-}
-
-function duplicateDocument() {
+/** 409: the document would be that of two ACTIVE patients. */
+export function duplicateDocument(): CupoError {
   return conflict({
     code: "DUPLICATE",
     field: "documentNumber",
@@ -95,7 +90,9 @@ function duplicateDocument() {
   });
 }
 
-function toPatient({ status, email, ...patient }: PatientRecord): Patient {
-  const contact = email === undefined ? {} : { email };
-  return create(PatientSchema, { ...patient, ...contact, status: Patient_Status[status] });
+function refuseFutureConsent(grantedAt: Timestamp, nowMs: number): void {
+  if (timestampMs(grantedAt) <= nowMs + CLOCK_SKEW_MS) return;
+  throw validationFailed([
+    { code: "OUT_OF_RANGE", field: "consentGrantedAt", message: "the consent cannot have been granted in the future" },
+  ]);
 }

@@ -7,13 +7,13 @@ import {
   findResource,
   findVisibleIds,
   lockResourceRow,
-  listResources as readResources,
   type ResourceTable,
+  listResources as readResources,
   type Stored,
   sendInsert,
   sendUpdate,
 } from "../postgres/resources.js";
-import { cutPage, type PageRequest, readPage } from "./pages.js";
+import { cutPage, type Page, type PageRequest, readPage } from "./pages.js";
 import { parseOpaqueId, requireFound } from "./preconditions.js";
 
 /** Adds a resource at version 1 for the organization and company of the caller. */
@@ -28,6 +28,38 @@ export function createResource<A extends object>(
   sendInsert(transactionOf(values), principalOf(values), table, resource);
   callOf(values).effects.push({ resourceType: table.type, resourceId: resource.id, action: "CREATE", version: 1 });
   return resource;
+}
+
+/** The resource that a request asks for, as it is now. 404 where the caller can see none. */
+export async function getResource<A extends object>(
+  values: ContextValues,
+  table: ResourceTable<A>,
+  id: string,
+): Promise<Stored<A>> {
+  return requireFound(await findResource(transactionOf(values), principalOf(values), table, id));
+}
+
+/** What the resources of a list must have; an attribute that is absent or undefined may be anything. */
+export type Filter<A extends object> = { readonly [K in keyof A]?: A[K] | undefined };
+
+/**
+ * The page that a request asks for, by id, of the resources that the caller can see and the filter lets through, and
+ * `next`, to be spread into the response. 422 for a page token of another list or another filter.
+ */
+export async function listResources<A extends object>(
+  values: ContextValues,
+  table: ResourceTable<A>,
+  request: PageRequest,
+  filter: Filter<A>,
+): Promise<ReturnType<typeof cutPage<Stored<A>>>> {
+  const wanted = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Partial<A>;
+  const page = readPage(request, table.type, [wanted]);
+  const rows = await readResources(transactionOf(values), principalOf(values), table, {
+    afterId: lastIdBefore(page),
+    limit: page.size + 1,
+    filter: wanted,
+  });
+  return cutPage(rows, page, ({ id }) => [id], table.type, [wanted]);
 }
 
 /** The resource that a request wants to update, locked until the call ends. 404 where the caller can see none. */
@@ -84,7 +116,11 @@ export interface Reference {
 
 /** Refuses references to resources that the caller cannot see: 404 with every such field. One statement for each table. */
 export async function requireReferences(values: ContextValues, references: readonly Reference[]): Promise<void> {
-  const missing = await missingReferences(values, references);
+  refuseMissing(await missingReferences(values, references));
+}
+
+/** Refuses a request with these missing references, if there is one: for callers that look for other things meanwhile. */
+export function refuseMissing(missing: readonly FieldError[]): void {
   if (missing.length > 0) throw notFound("A resource that the request refers to does not exist; see errors.", missing);
 }
 
@@ -107,6 +143,14 @@ export async function missingReferences(
   return references
     .filter((_, i) => isThere[i] === false)
     .map(({ field }) => ({ code: "NOT_FOUND", field, message: "no such resource exists" }));
+}
+
+/** A token can be made up, and the database takes nothing but a UUID for an id. */
+function lastIdBefore({ after }: Page): string | undefined {
+  if (after === undefined) return undefined;
+  const id = parseOpaqueId(after[0] ?? "");
+  if (id !== undefined) return id;
+  throw validationFailed([{ code: "INVALID_VALUE", field: "pageToken", message: "the token is not one of this list" }]);
 }
 
 function localName(path: string): string {

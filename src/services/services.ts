@@ -6,10 +6,20 @@ import { PatientService } from "../gen/cupo/access/v1/patient_service_pb.js";
 import { SchedulingConfigurationService } from "../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
 import { UserAttentionService } from "../gen/cupo/access/v1/user_attention_service_pb.js";
 import { WaitlistService } from "../gen/cupo/access/v1/waitlist_service_pb.js";
+import { CatalogAdminService } from "../gen/cupo/clinic/v1/catalog_admin_service_pb.js";
+import { DeskService } from "../gen/cupo/clinic/v1/desk_service_pb.js";
+import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
+import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { ScheduleService } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
+import { createCatalogAdminService } from "./catalog-admin-service.js";
 import { createCatalogService } from "./catalog-service.js";
+import { createDeskService } from "./desk-service.js";
+import { createEligibilityAuditService } from "./eligibility-audit-service.js";
 import { createEligibilityService } from "./eligibility-service.js";
+import { createPatientDirectoryService } from "./patient-directory-service.js";
 import { createPatientService } from "./patient-service.js";
+import { createReferenceDataService } from "./reference-data-service.js";
 import { createScheduleService } from "./schedule-service.js";
 import { createSchedulingConfigurationService } from "./scheduling-configuration-service.js";
 import { createUserAttentionService } from "./user-attention-service.js";
@@ -37,6 +47,11 @@ export function createServices({ now }: ServicePorts): readonly ServiceEntry[] {
     { service: UserAttentionService, implementation: createUserAttentionService(now) },
     { service: CatalogService, implementation: createCatalogService(now) },
     { service: SchedulingConfigurationService, implementation: createSchedulingConfigurationService(now) },
+    { service: ReferenceDataService, implementation: createReferenceDataService(now) },
+    { service: CatalogAdminService, implementation: createCatalogAdminService(now) },
     { service: ScheduleService, implementation: createScheduleService(now) },
+    { service: PatientDirectoryService, implementation: createPatientDirectoryService() },
+    { service: DeskService, implementation: createDeskService(now) },
+    { service: EligibilityAuditService, implementation: createEligibilityAuditService() },
   ];
 }

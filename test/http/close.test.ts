@@ -5,7 +5,7 @@ import { connect as connectTcp } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Listener } from "../../src/http/listen.js";
-import { connectRaw } from "./raw-client.js";
+import { connectRaw, readByServer } from "./raw-client.js";
 import { answer, type Request, type Response, startListener, testTls } from "./start-listener.js";
 
 const get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -59,15 +59,23 @@ describe("close, HTTP/1.1", () => {
     expect(await closing).toEqual({ forced: 0 });
   });
 
-  test.each(["P", "GET / HT", get.slice(0, -1)])("answers a request that had begun with %j", async (begin) => {
+  test.each([
+    ["P", "UT /x HTTP/1.1\r\nHost: a\r\n\r\n"],
+    ["GET /x HT", "TP/1.1\r\nHost: a\r\n\r\n"],
+    ["GET /x HTTP/1.1\r\nHost: a\r\n\r", "\n"],
+  ])("answers a request that had begun with %j", async (begin, rest) => {
     const listener = await startListener();
-    const client = await connectRaw(listener);
-    const whole = get.replace("GET", begin.startsWith("P") ? "PUT" : "GET").replace("/x", "/");
-    await client.send(begin.replace("/x", "/"));
+    const fresh = await connectRaw(listener);
+    const used = await connectRaw(listener);
+    await used.send(get.replace("/x", "/first"));
+    await used.until("/first");
+    for (const client of [fresh, used]) await client.send(begin);
     await readByServer(listener);
-    const closing = listener.close(longGraceMs);
-    await client.send(whole.slice(begin.replace("/x", "/").length));
-    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*connection: close\r\n/is);
+    const { closing } = await closeBegun(listener);
+    for (const client of [fresh, used]) {
+      await client.send(rest);
+      expect(await client.untilClosed()).toMatch(/connection: close\r\n.*1\.1 (PUT|GET) \/x$/is);
+    }
     expect(await closing).toEqual({ forced: 0 });
   });
 
@@ -136,7 +144,7 @@ describe("close, HTTP/2", () => {
     const client = await connectRaw(listener);
     await client.send(http2Beginning.subarray(0, 5));
     await readByServer(listener);
-    const closing = listener.close(longGraceMs);
+    const { closing } = await closeBegun(listener);
     await client.send(Buffer.concat([http2Beginning.subarray(5), getFrame]));
     expect(await client.untilClosed()).toMatch(/2\.0 GET \//);
     expect(await closing).toEqual({ forced: 0 });
@@ -181,11 +189,12 @@ async function startDeferred(tls = false): Promise<{ listener: Listener; pending
   return { listener: await startListener({ tls, handler }), pending };
 }
 
-/** Resolves once the listener has read what other clients sent before: a full exchange comes after it. */
-async function readByServer(listener: Listener): Promise<void> {
-  const client = await connectRaw(listener);
-  await client.send("hello\r\n\r\n");
-  await client.untilClosed();
+/** Closes a listener and resolves once idle connections are gone, while the others may still be served. */
+async function closeBegun(listener: Listener): Promise<{ closing: Promise<{ forced: number }> }> {
+  const idle = await connectRaw(listener);
+  const closing = listener.close(longGraceMs);
+  await idle.untilClosed();
+  return { closing };
 }
 
 function connectHttp2({ url }: Listener): ClientHttp2Session {

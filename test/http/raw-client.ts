@@ -18,9 +18,8 @@ export interface RawClient {
 /** Connects to a listener, with TLS where its address says so. The client does not end its side before the test does. */
 export async function connectRaw({ url, port }: Listener, alpn: readonly string[] = ["http/1.1"]): Promise<RawClient> {
   const secure = url.startsWith("https:");
-  const socket = secure
-    ? connectTls({ host: "127.0.0.1", port, ca: testTls.cert, ALPNProtocols: [...alpn] })
-    : connectTcp({ host: "127.0.0.1", port, allowHalfOpen: true });
+  const options = { host: "127.0.0.1", port, ca: testTls.cert, ALPNProtocols: [...alpn], allowHalfOpen: true };
+  const socket = secure ? connectTls(options) : connectTcp(options);
   socket.on("error", () => {});
   onTestFinished(() => {
     socket.destroy();
@@ -59,4 +58,12 @@ export async function connectRaw({ url, port }: Listener, alpn: readonly string[
       }
     });
   }
+}
+
+/** Resolves once the listener has read what other clients sent before: a full exchange comes after it. */
+export async function readByServer(listener: Listener): Promise<void> {
+  const client = await connectRaw(listener);
+  await client.send("hello\r\n\r\n");
+  await client.untilClosed();
+  client.socket.destroy();
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { connectRaw } from "./raw-client.js";
+import { connectRaw, readByServer } from "./raw-client.js";
 import { answer, type Request, type Response, startListener } from "./start-listener.js";
 
 const badRequest = /^HTTP\/1\.1 400 Bad Request\r\n.*Connection: close\r\n(Date.*)?\r\n\{"code":"BAD_REQUEST"\}$/s;
@@ -132,6 +132,14 @@ describe("limits of time", () => {
     expect(await client.untilClosed()).toBe("");
   });
 
+  test("closes a connection at once that does not speak TLS", async () => {
+    const listener = await startListener({ tls: true });
+    const client = await connectRaw({ ...listener, url: "http:" });
+    await client.send(get);
+    await client.untilClosed();
+    expect(await listener.close(20_000)).toEqual({ forced: 0 });
+  });
+
   test("closes a connection that waits too long for a request", async () => {
     const client = await connectRaw(await startListener({ limits: { keepAliveMs: 20 } }));
     await client.send(get);
@@ -144,14 +152,31 @@ describe("limits of time", () => {
     expect(await client.untilClosed()).toBe("");
   });
 
-  test("destroys a refused client that does not close its side", async () => {
-    const listener = await startListener();
+  test.each([{ tls: false }, { tls: true }])("destroys a refused client that stays (TLS $tls)", async ({ tls }) => {
+    const listener = await startListener({ tls });
     const client = await connectRaw(listener);
     await client.send("hello\r\n\r\n");
     await client.untilClosed();
     expect(client.socket.writable).toBe(true);
-    expect(await listener.close(10_000)).toEqual({ forced: 0 });
+    expect(await listener.close(20_000)).toEqual({ forced: 0 });
   });
+
+  test.each(["hello\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n"])(
+    "lets a refused client finish, %j",
+    async (bytes) => {
+      const listener = await startListener({ limits: { lingerMs: 20_000 } });
+      const client = await connectRaw(listener);
+      await client.send(bytes);
+      await client.untilClosed();
+      for (let count = 0; count < 3; count++) {
+        await client.send("more\r\n\r\n");
+        await readByServer(listener);
+      }
+      expect(client.socket.errored).toBeNull();
+      client.socket.end();
+      expect(await listener.close(20_000)).toEqual({ forced: 0 });
+    },
+  );
 });
 
 describe("order of answers", () => {
@@ -249,6 +274,7 @@ describe("connections that are reset", () => {
     const client = await connectRaw(listener);
     await client.send(bytes);
     await vi.waitUntil(() => pending.length === requests);
+    await readByServer(listener);
     client.socket.resetAndDestroy();
     await Promise.all(pending.slice(0, 1).map((res) => once(res, "close")));
     for (const res of pending.splice(0)) answer(res, "nobody hears this");

@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders, 
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Listener } from "../../src/http/listen.js";
-import { connectRaw } from "./raw-client.js";
+import { connectRaw, readByServer } from "./raw-client.js";
 import { answer, type Request, type Response, startListener, testTls } from "./start-listener.js";
 
 const get = { ":path": "/x" };
@@ -102,6 +102,37 @@ describe("limits of an HTTP/2 session", () => {
     expect(await client.untilClosed()).toContain("\x07");
   });
 
+  test.each([
+    { acknowledged: true, answered: "max concurrent streams exceeded" },
+    { acknowledged: false, answered: "\x00\x00\x04\x03\x00\x00\x00\x00\x27\x00\x00\x00\x07" },
+  ])("refuses more streams than it takes at once (limit acknowledged: $acknowledged)", async (example) => {
+    const client = await connectRaw(await startListener({ handler() {}, limits: { maxStreams: 1 } }));
+    await client.send(http2Beginning);
+    await client.until("\x04\x01");
+    if (example.acknowledged) await client.send(Buffer.from([0, 0, 0, 4, 1, 0, 0, 0, 0]));
+    for (let id = 1; id < 40; id += 2) await client.send(getFrame(id));
+    await client.until(example.answered);
+  });
+
+  test("is rid of a silent client that does not read", async () => {
+    const listener = await startListener({
+      handler(_req, res) {
+        res.setHeader("Content-Type", "application/octet-stream");
+        res.end(Buffer.alloc(50_000_000));
+      },
+      limits: { sessionIdleMs: 100 },
+    });
+    const client = await connectRaw(listener);
+    client.socket.pause();
+    const largestWindows = Buffer.from([
+      ...[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0x7f, 0xff, 0xff, 0xff],
+      ...[0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7f, 0xff, 0, 0],
+    ]);
+    await client.send(Buffer.concat([http2Beginning.subarray(0, 24), largestWindows, getFrame(1)]));
+    await readByServer(listener);
+    expect(await listener.close(20_000)).toEqual({ forced: 0 });
+  });
+
   test("ends what begins like HTTP/2 and is not", async () => {
     const client = await connectRaw(await startListener({ limits: { sessionIdleMs: 30 } }));
     await client.send(Buffer.concat([http2Beginning, Buffer.from("no frame, this is no frame at all")]));
@@ -147,6 +178,11 @@ const http2Beginning = Buffer.concat([
   Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
   Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
 ]);
+
+/** HEADERS of a whole request, `GET http://a/`. */
+function getFrame(streamId: number): Buffer {
+  return Buffer.from([0, 0, 6, 1, 5, 0, 0, 0, streamId, 0x82, 0x84, 0x86, 0x41, 1, 0x61]);
+}
 
 function connectHttp2({ url }: Listener): ClientHttp2Session {
   const session = connect(url, { ca: testTls.cert });

@@ -102,3 +102,12 @@ test("the fields of a body may also be one field that is a list", async () => {
     message: { id: "x", numbers: [1, 2] },
   });
 });
+
+test("an update mask is an ordinary field of a method that is no PATCH", async () => {
+  const service = makeService({ name: "Put", rule: "PUT /a", body: "*", input: ".library.v1.UpdateBookRequest" });
+  const init = { headers: json, body: '{"title":"x","updateMask":"tags"}' };
+  expect(await bind("PUT", "/a", init, service)).toEqual({
+    method: "Put",
+    message: { title: "x", updateMask: "tags" },
+  });
+});

@@ -220,6 +220,12 @@ describe("a table is refused", () => {
   });
 });
 
+test("of equal paths in different forms, the narrower method answers", () => {
+  const table = createRouteTable("", [makeRoutes("PUT /**", "* /*/**")]);
+  expect(matchRoute(table, "PUT", "/a/b")).toMatchObject({ route: { httpMethod: "PUT" } });
+  expect(matchRoute(table, "GET", "/a/b")).toMatchObject({ route: { httpMethod: "*" } });
+});
+
 test("methods without a binding or an implementation have no route", () => {
   const { service } = makeRoutes("GET /a", "GET /b");
   const { routes } = createRouteTable("", [{ service, implementation: { m1: () => ({}) } }]);

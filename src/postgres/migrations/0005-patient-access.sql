@@ -46,7 +46,11 @@ CREATE TABLE waitlist_entries (
   CHECK ((closed_at IS NULL) = (closed_by IS NULL) AND (closed_at IS NULL) = (close_reason IS NULL))
 );
 CREATE INDEX waitlist_entries_patient_idx ON waitlist_entries (tenant_id, patient_id, id);
+CREATE INDEX waitlist_entries_service_idx ON waitlist_entries (tenant_id, service_id, id);
+CREATE INDEX waitlist_entries_service_open_idx ON waitlist_entries (tenant_id, service_id, id) WHERE closed_at IS NULL;
+CREATE INDEX waitlist_entries_status_idx ON waitlist_entries (tenant_id, status, id);
 CREATE INDEX waitlist_entries_open_idx ON waitlist_entries (tenant_id, id) WHERE closed_at IS NULL;
+CREATE INDEX waitlist_entries_closed_idx ON waitlist_entries (tenant_id, id) WHERE closed_at IS NOT NULL;
 SELECT cupo_protect('waitlist_entries');
 
 CREATE TABLE appointments (
@@ -94,7 +98,11 @@ CREATE TABLE user_attention_cases (
   CHECK ((closed_at IS NULL) = (closed_by IS NULL) AND (closed_at IS NULL) = (close_reason IS NULL))
 );
 CREATE INDEX user_attention_cases_patient_idx ON user_attention_cases (tenant_id, patient_id, id);
+CREATE INDEX user_attention_cases_status_idx ON user_attention_cases (tenant_id, status, id);
+CREATE INDEX user_attention_cases_status_open_idx ON user_attention_cases (tenant_id, status, id)
+  WHERE closed_at IS NULL;
 CREATE INDEX user_attention_cases_open_idx ON user_attention_cases (tenant_id, id) WHERE closed_at IS NULL;
+CREATE INDEX user_attention_cases_closed_idx ON user_attention_cases (tenant_id, id) WHERE closed_at IS NOT NULL;
 SELECT cupo_protect('user_attention_cases');
 
 -- Who looked at which patient, as health data law expects; append-only.
@@ -108,7 +116,7 @@ CREATE TABLE patient_access_records (
   accessed_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_id, id)
 );
-CREATE INDEX patient_access_records_patient_idx ON patient_access_records (tenant_id, patient_id, id);
+CREATE INDEX patient_access_records_patient_idx ON patient_access_records (tenant_id, patient_id, accessed_at, id);
 ALTER TABLE patient_access_records ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_read ON patient_access_records FOR SELECT USING (tenant_id = cupo_tenant_id());
 CREATE POLICY tenant_append ON patient_access_records FOR INSERT WITH CHECK (tenant_id = cupo_tenant_id());

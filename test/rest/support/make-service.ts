@@ -1,5 +1,4 @@
 import { create, createFileRegistry, type DescService, setExtension } from "@bufbuild/protobuf";
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import {
   FieldDescriptorProto_Label,
   FieldDescriptorProto_Type,
@@ -89,14 +88,10 @@ function describeMethod(method: MethodInit) {
   return { name, inputType: input, outputType: output, options, clientStreaming, serverStreaming };
 }
 
-function describeRule({ rule, body = "", responseBody, additional = [] }: BindingInit): HttpRule {
+function describeRule({ rule, body = "", responseBody = "", additional = [] }: BindingInit): HttpRule {
   const [kind = "", path = ""] = rule.split(" ");
-  const message = create(HttpRuleSchema, { body, additionalBindings: additional.map(describeRule) });
+  const message = create(HttpRuleSchema, { body, responseBody, additionalBindings: additional.map(describeRule) });
   if (rule !== "")
     message.pattern = { case: "custom", value: { $typeName: "google.api.CustomHttpPattern", kind, path } };
-  if (responseBody !== undefined) {
-    const data = new BinaryWriter().string(responseBody).finish();
-    message.$unknown = [{ no: 12, wireType: WireType.LengthDelimited, data }];
-  }
   return message;
 }

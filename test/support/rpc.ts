@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import {
+  type DescMethodUnary,
+  type DescService,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  toJson,
+} from "@bufbuild/protobuf";
+import { type Client, ConnectError, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
+import type { RestAnswer } from "./rest-request.js";
+import type { TestService, TokenFor } from "./service.js";
+
+/** What an RPC may differ in from a good one. */
+export interface RpcChanges {
+  /** Whom the access token is for. */
+  readonly as?: TokenFor;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Calls an RPC of the internal listener with everything that a good call has: a token with every scope, a fresh
+ * idempotency key. Request and response are in their JSON form, where lists are never left out. An error is an answer as
+ * well: its Problem, with that status; a success has 200.
+ */
+export async function callRpc(
+  service: TestService,
+  method: DescMethodUnary,
+  request: JsonObject = {},
+  { as, headers = {} }: RpcChanges = {},
+): Promise<RestAnswer> {
+  const transport = await openTransport(service, as);
+  const message = fromJson(method.input, request);
+  try {
+    const response = await transport.unary(method, undefined, undefined, headers, message);
+    const body = toJson(method.output, response.message, { alwaysEmitImplicit: true });
+    return answer(200, response.header, body);
+  } catch (error) {
+    const [problem] = error instanceof ConnectError ? error.findDetails(ProblemSchema) : [];
+    if (!(error instanceof ConnectError) || problem === undefined) throw error;
+    return answer(problem.status ?? 0, error.metadata, toJson(ProblemSchema, problem));
+  }
+}
+
+/** A client of a service on the internal listener, whose calls have everything that good ones have. */
+export async function rpcClient<S extends DescService>(
+  service: TestService,
+  description: S,
+  as?: TokenFor,
+): Promise<Client<S>> {
+  return createClient(description, await openTransport(service, as));
+}
+
+async function openTransport(service: TestService, as: TokenFor | undefined): Promise<Transport> {
+  const interceptors = [credentials(await service.token(as))];
+  return createConnectTransport({ baseUrl: service.internalUrl, httpVersion: "1.1", interceptors });
+}
+
+function credentials(token: string): Interceptor {
+  return (next) => (request) => {
+    request.header.set("authorization", `Bearer ${token}`);
+    if (!request.header.has("idempotency-key")) request.header.set("idempotency-key", randomUUID());
+    return next(request);
+  };
+}
+
+function answer(status: number, headers: Headers, body: JsonValue): RestAnswer {
+  return { status, headers, text: JSON.stringify(body), body: body as JsonObject };
+}
