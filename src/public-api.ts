@@ -12,14 +12,13 @@ import {
 import type { Chain } from "./interceptors/chain.js";
 import { valuesOf } from "./interceptors/open-call.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
-import { invalidMessage, type MessageValidator } from "./interceptors/validation.js";
+import type { MessageValidator } from "./interceptors/validation.js";
 import { operationOf } from "./operation.js";
 import { asCupoError, PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "./problem.js";
 import { serveProblemPage } from "./problem-pages.js";
 import { callFor, type HttpHandler } from "./request-log.js";
 import { createRestHandler } from "./rest/handler.js";
 import { RestError } from "./rest/rest-error.js";
-import type { RouteMatch } from "./rest/route-table.js";
 import type { ServiceEntry } from "./services/services.js";
 
 declare module "./rest/rest-error.js" {
@@ -53,7 +52,7 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
     successStatus: (method) => operationOf(method).successStatus,
     validate: options.validate,
     openValues: (request) => valuesOf(callFor(request)),
-    renderError: (thrown, values, match) => renderError(toCupoError(thrown, match), values, problemsUrl, observe),
+    renderError: (thrown, values) => renderError(toCupoError(thrown), values, problemsUrl, observe),
     responseHeaders: RESPONSE_HEADERS,
     maxBodyBytes: MAX_BODY_BYTES,
     maxDepth: MAX_JSON_DEPTH,
@@ -83,7 +82,7 @@ function renderError(error: CupoError, values: ContextValues, problemsUrl: strin
   };
 }
 
-function toCupoError(thrown: unknown, match: RouteMatch | undefined): CupoError {
+function toCupoError(thrown: unknown): CupoError {
   if (!(thrown instanceof RestError)) return asCupoError(thrown);
   const errors: readonly FieldError[] = thrown.violations;
   switch (thrown.reason) {
@@ -94,6 +93,6 @@ function toCupoError(thrown: unknown, match: RouteMatch | undefined): CupoError 
     case "MALFORMED":
       return invalidRequest(thrown.detail, errors);
     case "INVALID":
-      return match === undefined ? asCupoError(thrown) : invalidMessage(match.route.method, errors);
+      return validationFailed(errors);
   }
 }

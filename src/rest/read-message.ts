@@ -1,6 +1,7 @@
-import { create, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, getOption, ScalarType } from "@bufbuild/protobuf";
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { isWrapperDesc, StructSchema } from "@bufbuild/protobuf/wkt";
+import { FieldBehavior, field_behavior as fieldBehavior } from "../gen/google/api/field_behavior_pb.js";
 import {
   addFinding,
   addUnknownMember,
@@ -33,8 +34,9 @@ export type Excluded = readonly (readonly DescField[])[];
 
 /**
  * Compiles the reader of a message: strict ProtoJSON. A member must have the JSON name of a field that is not in
- * `excluded`; null is a value of no type but google.protobuf.Value; of a oneof at most one member. Everything that is wrong
- * is found, and what is right is read all the same; a list keeps its length, with a zero value where an item is wrong.
+ * `excluded`; null is a value of no type but google.protobuf.Value; of a oneof at most one member; a list or map whose
+ * google.api.field_behavior is REQUIRED must have its member, because a message cannot tell it from an empty one.
+ * Everything that is wrong is found, and what is right is read all the same; a list keeps its length, with a zero value where an item is wrong.
  */
 export function createMessageReader(schema: DescMessage, excluded: Excluded = []): ReadInto {
   return messageReader(schema, excluded, new Map());
@@ -56,16 +58,29 @@ function messageReader(schema: DescMessage, excluded: Excluded, compiled: Compil
   const known = excluded.length === 0 ? compiled.get(schema) : undefined;
   if (known !== undefined) return known;
   const members = new Map<string, FieldReader>();
+  const required: FieldReader[] = [];
   const read: ReadInto = (tree, into, at, findings) => {
-    if (isJsonObject(tree)) readMembers(members, tree, into, at, findings);
-    else addFinding(findings, "INVALID_TYPE", at, "the value must be an object");
+    if (isJsonObject(tree)) {
+      readMembers(members, tree, into, at, findings);
+      for (const { step, field } of required) {
+        if (!tree.has(field.jsonName)) addFinding(findings, "REQUIRED", { parent: at, step }, "the value is required");
+      }
+    } else addFinding(findings, "INVALID_TYPE", at, "the value must be an object");
   };
   if (excluded.length === 0) compiled.set(schema, read);
   for (const field of schema.fields) {
     const within = excluded.filter(([first]) => first === field).map((path) => path.slice(1));
-    if (!within.some((path) => path.length === 0)) members.set(field.jsonName, fieldReader(field, within, compiled));
+    if (within.some((path) => path.length === 0)) continue;
+    const member = fieldReader(field, within, compiled);
+    members.set(field.jsonName, member);
+    if (mustBeSent(field)) required.push(member);
   }
   return read;
+}
+
+function mustBeSent(field: DescField): boolean {
+  const isCollection = field.fieldKind === "list" || field.fieldKind === "map";
+  return isCollection && getOption(field, fieldBehavior).includes(FieldBehavior.REQUIRED);
 }
 
 function readMembers(
