@@ -8,6 +8,7 @@ import {
   type FieldErrorCode,
   invalidRequest,
   notFound,
+  validationFailed,
 } from "./errors.js";
 import type { Chain } from "./interceptors/chain.js";
 import { valuesOf } from "./interceptors/open-call.js";
