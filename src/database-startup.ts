@@ -66,10 +66,7 @@ async function patiently(work: () => Promise<void>, logger: Logger): Promise<voi
 }
 
 async function requireBoundRole(database: Database, close: () => Promise<void>): Promise<void> {
-  const { rows } = await database.pool.query(
-    "SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)",
-  );
-  if (rows.length === 0) return;
+  if (await database.isRoleBound()) return;
   await close();
   throw new Error(
     "The role in DATABASE_URL is a superuser or has BYPASSRLS, so row-level security would not bind it. " +

@@ -22,10 +22,7 @@ interface TokenFlags {
 
 const program = new Command("cupo").description("Appointment scheduling and patient access for clinics");
 
-program
-  .command("serve", { isDefault: true })
-  .description("migrate the database and serve until SIGTERM or SIGINT")
-  .action(serve);
+program.command("serve").description("migrate the database and serve until SIGTERM or SIGINT").action(serve);
 
 program.command("migrate").description("migrate the database and exit").action(migrateOnly);
 
@@ -66,7 +63,9 @@ async function printToken(flags: TokenFlags): Promise<void> {
 }
 
 async function signToken({ tenant, scope, client, organization, company, expires }: TokenFlags): Promise<string> {
-  const { dataDir } = readConfig(process.env);
+  const { dataDir, issuer: configured } = readConfig(process.env);
+  if (configured !== undefined)
+    throw new Error("AUTH_ISSUER is set: access tokens come from that issuer, not from here.");
   const issuer = await openDevelopmentIssuer({ dataDir, now: Date.now });
   return issuer.sign({
     tenantId: tenant,

@@ -76,8 +76,7 @@ async function start(config: Config, { logger, now }: ServerPorts, closers: Clos
     services: createServices({ now }),
     observe: (error, call) => observeError(error, call, logger),
   };
-  const isDatabaseThere = async () => (await database.pool.query("SELECT 1")).rowCount === 1;
-  return openListeners(config, logger, parts, isDatabaseThere, closers);
+  return openListeners(config, logger, parts, () => database.isReachable(), closers);
 }
 
 interface Parts {

@@ -33,7 +33,6 @@ export function acceptTls({ tls, limits, http1, http2 }: TlsOptions): Acceptor {
     ALPNProtocols: ["h2", "http/1.1"],
   });
   server.on("connection", (socket) => handshakes.begin(socket));
-  server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.on("secureConnection", (socket) => {
     handshakes.end(socket);
     limitLinger(socket, limits.lingerMs);

@@ -11,8 +11,8 @@ export interface Http1Connection {
   newest: ServerResponse | undefined;
   /** Value of `socket.bytesRead` when the last open response ended; more than that is the beginning of a request. */
   bytesWhenIdle: number;
-  /** The message that refuses what could not be read after the exchanges above; nothing is read any more. */
-  refusal: string | undefined;
+  /** Renders the refusal of what could not be read after the exchanges above; nothing is read any more. */
+  refusal: (() => string) | undefined;
   draining: boolean;
 }
 
@@ -30,14 +30,14 @@ export function beginExchange(connection: Http1Connection, res: ServerResponse):
 }
 
 /**
- * Refuses what was read after the newest request, or the rest of that request's body. The message is sent once every
- * earlier response has gone out, since HTTP/1.1 matches answers to requests by their order; never into a response that has
- * begun, and never after one that answered the refused request already.
+ * Refuses what was read after the newest request, or the rest of that request's body. The message is rendered and sent after
+ * every earlier response has gone out, since HTTP/1.1 matches answers to requests by their order; never into a response that
+ * has begun, never after one that answered the refused request already, and never twice.
  */
-export function refuse(connection: Http1Connection, message: string): void {
+export function refuse(connection: Http1Connection, render: () => string): void {
   if (connection.refusal !== undefined) return;
-  connection.refusal = message;
-  sendRefusal(connection, message);
+  connection.refusal = render;
+  sendRefusal(connection, render);
 }
 
 /**
@@ -69,10 +69,10 @@ function closeUnused(connection: Http1Connection): void {
   });
 }
 
-function sendRefusal({ socket, open, newest }: Http1Connection, message: string): void {
+function sendRefusal({ socket, open, newest }: Http1Connection, render: () => string): void {
   const broken = newest !== undefined && !newest.req.complete ? newest : undefined;
   const hasEarlier = [...open].some((res) => res !== broken);
   if (hasEarlier) return;
   if (broken?.headersSent) socket.end();
-  else socket.end(message);
+  else socket.end(render());
 }

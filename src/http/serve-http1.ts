@@ -43,7 +43,7 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
     const connection = connections.get(socket);
     const isSilent = kind === "TIMEOUT" && connection?.socket.bytesRead === 0;
     if (connection === undefined || kind === undefined || isSilent) socket.destroy();
-    else refuse(connection, formatAnswer(socketError(kind)));
+    else refuse(connection, () => formatAnswer(socketError(kind)));
   }
 
   return {

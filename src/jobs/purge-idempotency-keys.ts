@@ -1,17 +1,17 @@
 import type { Database } from "../postgres/database.js";
-import { purgeKeys } from "../postgres/idempotency-keys.js";
+import { purgeBatch } from "../postgres/idempotency-keys.js";
 
 const BATCH = 1_000;
 const INTERVAL_MS = 10 * 60_000;
 
 /**
  * Deletes the results of idempotency keys that are older than 72 h, in batches, each its own transaction, so that no
- * lock is held for long. Gives the number of keys deleted. Processes that purge at once leave each other's rows alone.
+ * lock is held for long. Gives the number of keys deleted. Of processes that purge at once, one finds the work done.
  */
 export async function purgeIdempotencyKeys({ pool }: Pick<Database, "pool">): Promise<number> {
   let deleted = 0;
   for (;;) {
-    const batch = await purgeBatch(pool);
+    const batch = await purgeBatch(pool, BATCH);
     deleted += batch;
     if (batch < BATCH) return deleted;
   }
@@ -22,19 +22,4 @@ export function schedulePurge(database: Pick<Database, "pool">, onError: (error:
   const purge = () => void purgeIdempotencyKeys(database).catch(onError);
   const timer = setInterval(purge, INTERVAL_MS).unref();
   return () => clearInterval(timer);
-}
-
-async function purgeBatch(pool: Database["pool"]): Promise<number> {
-  const { sql, bindings } = purgeKeys(BATCH).toSQL().toNative();
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN; SET LOCAL cupo.purge = 'on'; SET LOCAL statement_timeout = '30s'");
-    const { rowCount } = await client.query(sql, [...bindings]);
-    await client.query("COMMIT");
-    client.release();
-    return rowCount ?? 0;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
 }

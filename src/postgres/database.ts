@@ -28,9 +28,14 @@ export interface Database {
    * that is open now is handed out again.
    */
   condemnConnections(): void;
+  /** Whether the database answers. Rejects where it cannot be asked. */
+  isReachable(): Promise<boolean>;
+  /** Whether row-level security binds the role: it is no superuser and has no BYPASSRLS. */
+  isRoleBound(): Promise<boolean>;
   close(): Promise<void>;
 }
 
+const UNBOUND_ROLE = "SELECT FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)";
 const DATE_OID = 1082;
 const DATE_ARRAY_OID = 1182;
 
@@ -78,6 +83,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     condemnConnections() {
       generation += 1;
     },
+    isReachable: async () => (await pool.query("SELECT 1")).rowCount === 1,
+    isRoleBound: async () => (await pool.query(UNBOUND_ROLE)).rowCount === 0,
     close: () => pool.end(),
   };
 }

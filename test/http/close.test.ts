@@ -98,7 +98,7 @@ describe("close, HTTP/1.1", () => {
     await half.send("GET / HT");
     await vi.waitUntil(() => pending.length === 1);
     await readByServer(listener);
-    expect(await listener.close(20)).toEqual({ forced: 3 });
+    expect(await listener.close(20)).toEqual({ forced: 2 });
     expect(await client.untilClosed()).toBe("");
   });
 });

@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { connectRaw, type RawClient } from "./raw-client.js";
-import { answer, startListener } from "./start-listener.js";
+import { answer, type Request, type Response, startListener } from "./start-listener.js";
 
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const emptySettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
@@ -50,6 +50,18 @@ describe("peekProtocol", () => {
     const client = await connectRaw(await startListener({ limits: { openingMs: 100 } }));
     await client.send("P");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"code":"TIMEOUT"\}$/s);
+  });
+
+  test("has no more to say once the protocol is known", async () => {
+    const pending: Response[] = [];
+    const handler = (_req: Request, res: Response) => void pending.push(res);
+    const listener = await startListener({ handler, limits: { openingMs: 50 } });
+    const client = await connectRaw(listener);
+    await client.send("GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    await vi.waitUntil(() => pending.length === 1);
+    await (await connectRaw(listener)).untilClosed();
+    for (const res of pending) answer(res, "late");
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*late$/s);
   });
 
   test("forgets a client that is gone before it said anything", async () => {

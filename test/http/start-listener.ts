@@ -4,6 +4,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { onTestFinished } from "vitest";
 import { defaultLimits, type ListenLimits } from "../../src/http/limits.js";
 import { type Listener, type ListenOptions, listen } from "../../src/http/listen.js";
+import type { SocketErrorAnswer, SocketErrorKind } from "../../src/http/socket-error.js";
 
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
@@ -28,11 +29,7 @@ export async function startListener({ limits, tls, ...rest }: StartOptions = {})
     host: "127.0.0.1",
     port: 0,
     handler: echo,
-    socketError: (kind) => ({
-      status: { BAD_REQUEST: 400, TIMEOUT: 408, HEADERS_TOO_LARGE: 431 }[kind],
-      headers: { "Content-Type": "application/problem+json" },
-      body: `{"code":"${kind}"}`,
-    }),
+    socketError: renderSocketError,
     limits: { ...defaultLimits, checkEveryMs: 10, lingerMs: 50, ...limits },
     ...rest,
     ...(tls === true ? { tls: testTls } : {}),
@@ -41,6 +38,15 @@ export async function startListener({ limits, tls, ...rest }: StartOptions = {})
     await listener.close(0);
   });
   return listener;
+}
+
+/** The answer to a refusal of any kind in the tests. */
+export function renderSocketError(kind: SocketErrorKind): SocketErrorAnswer {
+  return {
+    status: { BAD_REQUEST: 400, TIMEOUT: 408, HEADERS_TOO_LARGE: 431 }[kind],
+    headers: { "Content-Type": "application/problem+json" },
+    body: `{"code":"${kind}"}`,
+  };
 }
 
 function echo(req: Request, res: Response): void {

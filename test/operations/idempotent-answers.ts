@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { violationsOfOnce } from "../support/once.js";
+import { sendAtOnce, violationsOfOnce } from "../support/once.js";
 import { expectCommonHeaders, expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import type { TestService, TokenFor } from "../support/service.js";
@@ -24,7 +24,7 @@ export function describeIdempotency(operation: OperationUnderTest, serviceOf: ()
   describe("an Idempotency-Key", () => describeKeys(prepare));
   test("one request that is sent 64 times at once is done once and answered equally", async () => {
     const request = await prepare();
-    const answers = await Promise.all(Array.from({ length: 64 }, () => request.send()));
+    const answers = await sendAtOnce(serviceOf().publicUrl, 64, request.send);
     expect(violationsOfOnce(answers)).toEqual([]);
     expect(await effectsOf(request.client, serviceOf())).toBe(1);
   });

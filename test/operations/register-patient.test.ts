@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { auditOf, countCommits } from "../support/audit.js";
+import { sendAtOnce } from "../support/once.js";
 import { expectProblem } from "../support/problem.js";
 import { patientOf, registration } from "../support/registration.js";
 import type { RequestChanges } from "../support/rest-request.js";
@@ -148,7 +149,7 @@ describe("409 DUPLICATE", () => {
 
   test("lets one of many registrations of a document at once win", async () => {
     const body = registration();
-    const answers = await Promise.all(Array.from({ length: 16 }, () => register({ body })));
+    const answers = await sendAtOnce(service.publicUrl, 16, () => register({ body }));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     for (const answer of answers) if (answer.status !== 201) expectProblem(answer, 409, ["documentNumber DUPLICATE"]);
   });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { auditOf, countCommits } from "../support/audit.js";
+import { sendAtOnce } from "../support/once.js";
 import { expectProblem, messagesOf } from "../support/problem.js";
 import { type PatientBody, patientOf, registerPatient, registration } from "../support/registration.js";
 import type { RequestChanges } from "../support/rest-request.js";
@@ -142,7 +143,7 @@ describe("409 STALE_VERSION", () => {
 
   test("lets one of 50 updates of a version at once win", async () => {
     const { id } = await registerPatient(service);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => update(id)));
+    const answers = await sendAtOnce(service.publicUrl, 50, () => update(id));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const answer of answers) {
       if (answer.status !== 200) expectProblem(answer, 409, ["expectedVersion STALE_VERSION"]);

@@ -2,6 +2,20 @@ import { itemsOf } from "./problem.js";
 import type { RestAnswer } from "./rest-request.js";
 
 /**
+ * Sends a request several times at once. The connections to the origin are opened before, because otherwise the first
+ * request, on a connection that is open by chance, can be done before the second arrives.
+ */
+export async function sendAtOnce(
+  origin: string,
+  times: number,
+  send: () => Promise<RestAnswer>,
+): Promise<readonly RestAnswer[]> {
+  const connect = async () => (await fetch(origin)).text();
+  await Promise.all(Array.from({ length: times }, connect));
+  return Promise.all(Array.from({ length: times }, () => send()));
+}
+
+/**
  * What is wrong with the answers to one request that was sent several times under one idempotency key, if it was to be
  * done once: all that are successes are the same, exactly one of them is no replay, and any other asks for patience.
  */

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { deferred } from "./deferred.js";
 
 /** Bytes that are kept from going on, and all that follow them on their connection in their direction. */
 export interface Hold {
@@ -116,7 +117,7 @@ function takeAmbush(ambushes: Ambush[], data: Buffer): Ambush | undefined {
 
 function hold(text: string, ambushes: Ambush[]): Hold {
   let connection: Connection | undefined;
-  const { promise: reached, resolve } = promiseWithResolvers();
+  const { promise: reached, resolve } = deferred();
   ambushes.push({
     text,
     spring(sprung) {
@@ -133,12 +134,4 @@ function hold(text: string, ambushes: Ambush[]): Hold {
       for (const data of held) connection?.forward(data);
     },
   };
-}
-
-function promiseWithResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

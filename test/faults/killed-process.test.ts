@@ -1,0 +1,153 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:http2";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type DevelopmentIssuer, openDevelopmentIssuer } from "../../src/auth/development-issuer.js";
+import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
+import { deferred } from "../support/deferred.js";
+import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
+import { type Registration, registration } from "../support/registration.js";
+import { type RestAnswer, sendRequest } from "../support/rest-request.js";
+import { type CompiledService, compileService, type ServiceProcess } from "../support/service-process.js";
+
+/** A registration and its key, to be sent as often as it takes. */
+interface Order {
+  readonly key: string;
+  readonly body: Registration;
+}
+
+const TENANT_ID = randomUUID();
+const QUOTAS = { RATE_LIMIT_PER_MINUTE: "1000000", RATE_LIMIT_PER_SECOND: "1000000" };
+
+let compiled: CompiledService;
+let issuer: DevelopmentIssuer;
+let dataDir: string;
+let database: TestDatabase;
+let proxy: PostgresProxy;
+
+beforeAll(async () => {
+  [compiled, dataDir] = await Promise.all([compileService(), mkdtemp(join(tmpdir(), "cupo-processes-"))]);
+  issuer = await openDevelopmentIssuer({ dataDir, now: Date.now });
+});
+
+afterAll(async () => {
+  await compiled.remove();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  proxy = await startPostgresProxy(database.url);
+});
+
+afterEach(async () => {
+  await proxy.close();
+  await database.drop();
+});
+
+describe("SIGKILL", () => {
+  test("after the commit and before the answer: the retry gets the first result", async () => {
+    const first = await start();
+    const order = newOrder();
+    const held = proxy.holdAfter("COMMIT");
+    const lost = send(first, order).catch(() => "no answer");
+    await held.reached;
+    await first.kill();
+    expect(await lost).toBe("no answer");
+
+    const second = await start();
+    const answer = await send(second, order);
+    expect([answer.status, answer.headers.get("idempotent-replayed")]).toEqual([201, "true"]);
+    expect(await patients()).toEqual([{ id: answer.body["id"], document_number: order.body.documentNumber }]);
+    expect((await send(second, order)).text).toBe(answer.text);
+    await second.stop();
+  });
+
+  test("before the commit: nothing has happened, and the retry does it", async () => {
+    const first = await start();
+    const order = newOrder();
+    const held = proxy.holdBefore("COMMIT");
+    const lost = send(first, order).catch(() => "no answer");
+    await held.reached;
+    await first.kill();
+    expect(await lost).toBe("no answer");
+    expect(await patients()).toEqual([]);
+
+    const second = await start();
+    const answer = await send(second, order);
+    expect([answer.status, answer.headers.get("idempotent-replayed")]).toEqual([201, null]);
+    expect((await send(second, order)).text).toBe(answer.text);
+    expect(await patients()).toHaveLength(1);
+    await second.stop();
+  });
+});
+
+describe("SIGTERM", () => {
+  test("lets a request under way finish, takes no new ones, tells HTTP/2 sessions, and exits with 0", async () => {
+    const service = await start();
+    const session = connect(service.publicUrl);
+    const told = once(session, "goaway");
+    await once(session, "connect");
+    const held = proxy.holdBefore("COMMIT");
+    const underWay = send(service, newOrder());
+    await held.reached;
+    const exited = service.stop();
+    await told;
+    await expect(send(service, newOrder())).rejects.toThrow("fetch failed");
+    held.release();
+    expect((await underWay).status).toBe(201);
+    expect(await exited).toBe(0);
+    session.destroy();
+  });
+
+  test("under load loses no request: each is answered, or was never begun", async () => {
+    const first = await start();
+    const done = new Map<Order, RestAnswer>();
+    const refused: Order[] = [];
+    const enough = deferred();
+    const client = async () => {
+      for (;;) {
+        const order = newOrder();
+        const answer = await send(first, order).catch(() => undefined);
+        if (answer === undefined) return void refused.push(order);
+        done.set(order, answer);
+        if (done.size === 100) enough.resolve();
+      }
+    };
+    const clients = Array.from({ length: 8 }, client);
+    await enough.promise;
+    expect(await first.stop()).toBe(0);
+    await Promise.all(clients);
+
+    const second = await start();
+    for (const [order, answer] of done) {
+      expect(answer.status).toBe(201);
+      expect((await send(second, order)).text).toBe(answer.text);
+    }
+    expect(await patients()).toHaveLength(done.size);
+    for (const order of refused) expect((await send(second, order)).headers.get("idempotent-replayed")).toBeNull();
+    expect(await patients()).toHaveLength(done.size + refused.length);
+    await second.stop();
+  });
+});
+
+function start(): Promise<ServiceProcess> {
+  return compiled.start({ ...QUOTAS, CUPO_DATA_DIR: dataDir, DATABASE_URL: proxy.url });
+}
+
+function newOrder(): Order {
+  return { key: randomUUID(), body: registration() };
+}
+
+async function send({ baseUrl }: ServiceProcess, { key, body }: Order): Promise<RestAnswer> {
+  const scopes = ["patients:write"];
+  const token = await issuer.sign({ tenantId: TENANT_ID, client: "test", scopes, expiresInSeconds: 600 });
+  return sendRequest("POST", `${baseUrl}/patients`, { token, headers: { "idempotency-key": key }, body });
+}
+
+function patients(): Promise<Record<string, unknown>[]> {
+  return execute(database.adminUrl, "SELECT id, document_number FROM patients");
+}

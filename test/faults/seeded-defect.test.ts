@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { IdempotentWork, Outcome } from "../../src/interceptors/idempotency.js";
+import { type Database, openDatabase } from "../../src/postgres/database.js";
+import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
+import { createServices } from "../../src/services/services.js";
+import { type ComposedService, startComposedService } from "../support/composed-service.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { sendAtOnce, violationsOfOnce } from "../support/once.js";
+import { registration } from "../support/registration.js";
+import { type RestAnswer, sendRequest } from "../support/rest-request.js";
+
+/** The test of a test: the check of what was sent 64 times at once must see a store that does not claim its keys. */
+describe("the check that a request is done once", () => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  let sound: UnitOfWork;
+  let service: ComposedService;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    database = openDatabase({
+      url: testDatabase.url,
+      maxConnections: 10,
+      acquireTimeoutMs: 5_000,
+      queryTimeoutMs: 15_000,
+      onIdleError: () => undefined,
+    });
+    const limits = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 15_000 };
+    sound = new UnitOfWork(database, { ...limits, backOff: () => Promise.resolve() });
+  });
+
+  afterEach(() => service.close());
+
+  afterAll(async () => {
+    await database.close();
+    await testDatabase.drop();
+  });
+
+  test("passes with the store of the service", async () => {
+    service = await startComposedService(createServices({ now: Date.now }), sound);
+    expect(violationsOfOnce(await sendAtOnce(service.publicUrl, 64, newRequest()))).toEqual([]);
+  });
+
+  test("fails with a store that looks a key up before the work and keeps it after", async () => {
+    service = await startComposedService(createServices({ now: Date.now }), withoutClaim(sound));
+    expect(violationsOfOnce(await sendTwiceInTurn(newRequest()))).toEqual([]);
+    expect(violationsOfOnce(await sendAtOnce(service.publicUrl, 64, newRequest()))).not.toEqual([]);
+  });
+
+  async function sendTwiceInTurn(send: () => Promise<RestAnswer>): Promise<RestAnswer[]> {
+    return [await send(), await send()];
+  }
+
+  function newRequest(): () => Promise<RestAnswer> {
+    const headers = { "idempotency-key": randomUUID() };
+    const body = registration();
+    return () => sendRequest("POST", `${service.publicUrl}/patients`, { headers, body });
+  }
+});
+
+/** The defect: results are found by their keys, but nothing keeps two calls with one key from both doing the work. */
+function withoutClaim(sound: IdempotentWork): IdempotentWork {
+  const results = new Map<string, Uint8Array>();
+  return {
+    read: (call, principal, work) => sound.read(call, principal, work),
+    async execute(claim, call, principal, work): Promise<Outcome> {
+      const response = results.get(claim.key);
+      if (response !== undefined) return { kind: "REPLAY", response, isOwn: false };
+      return sound.execute({ ...claim, key: randomUUID() }, call, principal, async () => {
+        const bytes = await work();
+        results.set(claim.key, bytes);
+        return bytes;
+      });
+    },
+  };
+}

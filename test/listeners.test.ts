@@ -1,0 +1,101 @@
+import { once } from "node:events";
+import { connect } from "node:http2";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectProblem } from "./support/problem.js";
+import { registration } from "./support/registration.js";
+import { answerOf, parseObject, type RestAnswer, sendRequest } from "./support/rest-request.js";
+import { startTestService, type TestService } from "./support/service.js";
+
+const BASE_PATH = "/api/external/v1";
+const REGISTER = "cupo.access.v1.PatientService/RegisterPatient";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe("the public listener", () => {
+  test("serves REST over HTTP/1.1 and over HTTP/2 with prior knowledge on one port", async () => {
+    const overHttp1 = await service.request("POST", "/patients", { body: registration() });
+    const overHttp2 = await sendOverHttp2("/patients", registration());
+    expect([overHttp1.status, overHttp2.status]).toEqual([201, 201]);
+    expect(Object.keys(overHttp2.body)).toEqual(Object.keys(overHttp1.body));
+    const connection = ["connection", "keep-alive"];
+    expect(namesOf(overHttp2)).toEqual(namesOf(overHttp1).filter((name) => !connection.includes(name)));
+  });
+
+  test("answers errors over HTTP/2 as over HTTP/1.1", async () => {
+    expectProblem(await sendOverHttp2("/patients", {}), 422);
+    expectProblem(await sendOverHttp2("/nothing", {}), 404);
+  });
+
+  test.each([`/${REGISTER}`, `${BASE_PATH}/${REGISTER}`, "/livez", "/readyz", "/metrics", "/"])(
+    "has nothing at %s",
+    async (path) => {
+      const token = await service.token();
+      expectProblem(await sendRequest("POST", `${service.publicUrl}${path}`, { token, body: registration() }), 404);
+      expectProblem(await sendRequest("GET", `${service.publicUrl}${path}`, { token }), 404);
+    },
+  );
+
+  test("explains the type of each problem at its address", async () => {
+    const answers = [
+      await service.request("POST", "/patients", { body: "{" }),
+      await service.request("POST", "/patients", { body: {}, headers: { authorization: null } }),
+      await service.request("POST", "/nothing"),
+      await service.request("GET", "/patients"),
+      await service.request("POST", "/patients", { body: {} }),
+    ];
+    for (const { body } of answers) {
+      const page = await fetch(String(body["type"]));
+      expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+      expect(await page.text()).toContain(String(body["code"]));
+    }
+    expect((await fetch(`${service.publicUrl}/problems/nothing`)).status).toBe(404);
+  });
+});
+
+describe("the internal listener", () => {
+  test("says that it lives and is ready", async () => {
+    for (const path of ["/livez", "/readyz"]) {
+      expect((await fetch(`${service.internalUrl}${path}`)).status).toBe(200);
+    }
+  });
+
+  test("does not serve REST", async () => {
+    const url = `${service.internalUrl}${BASE_PATH}/patients`;
+    expect((await sendRequest("POST", url, { token: await service.token(), body: registration() })).status).toBe(404);
+  });
+
+  test("takes no calls by GET, which would put a patient's data into addresses", async () => {
+    const message = encodeURIComponent(JSON.stringify(registration()));
+    const url = `${service.internalUrl}/${REGISTER}?connect=v1&encoding=json&message=${message}`;
+    const answer = await answerOf(await fetch(url, { headers: { authorization: `Bearer ${await service.token()}` } }));
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+  });
+});
+
+async function sendOverHttp2(path: string, body: object): Promise<RestAnswer> {
+  const session = connect(service.publicUrl);
+  const stream = session.request({
+    ":method": "POST",
+    ":path": `${BASE_PATH}${path}`,
+    authorization: `Bearer ${await service.token()}`,
+    "content-type": "application/json",
+    "idempotency-key": crypto.randomUUID(),
+  });
+  stream.end(JSON.stringify(body));
+  const [head] = (await once(stream, "response")) as [Record<string, string | number>];
+  const text = Buffer.concat(await Array.fromAsync(stream)).toString();
+  session.close();
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(head)) if (!name.startsWith(":")) headers.set(name, String(value));
+  return { status: Number(head[":status"]), headers, text, body: parseObject(text) };
+}
+
+function namesOf({ headers }: RestAnswer): string[] {
+  return [...headers.keys()];
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { auditOf } from "../support/audit.js";
+import { callRpc, type RpcChanges } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { describeList } from "./list-answers.js";
+import { describeCreate, describeGet, describeUpdate, summary } from "./resource-answers.js";
+import {
+  appointmentType,
+  cancellationReason,
+  consultationType,
+  contract,
+  createResource,
+  idOf,
+  noShowReason,
+  payer,
+  requestSource,
+  resourceIn,
+  rpcNamed,
+} from "./resources-under-test.js";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+for (const resource of [consultationType, noShowReason]) describeCreate(resource, () => service);
+for (const resource of [payer, contract]) describeUpdate(resource, () => service);
+for (const resource of [
+  appointmentType,
+  consultationType,
+  cancellationReason,
+  noShowReason,
+  requestSource,
+  payer,
+  contract,
+]) {
+  describeGet(resource, () => service);
+  describeList(resource, () => service);
+}
+
+describe("UpdateContract", () => {
+  const update = (request: JsonObject, changes?: RpcChanges) =>
+    callRpc(service, rpcNamed("UpdateContract"), { expectedVersion: 1, ...request }, changes);
+
+  test.each([
+    ["begins after it ends", { validFrom: "2027-01-01" }],
+    ["ends before it begins", { validTo: "2025-12-31" }],
+    ["is sent the wrong way round", { validFrom: "2026-03-02", validTo: "2026-03-01" }],
+  ])("refuses a change after which the contract %s", async (_, changes) => {
+    const created = await createResource(service, contract);
+    const answer = await update({ id: idOf(created), ...changes });
+    expect(summary(answer)).toBe("422 validTo INVALID_RANGE");
+    expect(await auditOf(service, answer)).toEqual([]);
+    expect((await update({ id: idOf(created) })).body).toEqual({ contract: created });
+  });
+
+  test("accepts a contract of one day", async () => {
+    const { id = null } = await createResource(service, contract);
+    const answer = await update({ id, validFrom: "2026-12-31" });
+    expect(answer.body).toMatchObject({ contract: { validFrom: "2026-12-31", validTo: "2026-12-31", version: 2 } });
+  });
+
+  test("refuses a payer that the token gives no access to, as one that never existed", async () => {
+    const organizationId = randomUUID();
+    const created = await createResource(service, contract, {}, { organizationId });
+    const changes = { as: { organizationId }, headers: { "x-correlation-id": randomUUID() } };
+    const absent = await update({ id: idOf(created), payerId: randomUUID() }, changes);
+    expect(summary(absent)).toBe("404 payerId NOT_FOUND");
+    for (const owner of [{ tenantId: randomUUID() }, { organizationId: randomUUID() }, { companyId: randomUUID() }]) {
+      const hidden = await createResource(service, payer, {}, owner);
+      expect((await update({ id: idOf(created), payerId: idOf(hidden) }, changes)).text).toBe(absent.text);
+    }
+    const shared = await createResource(service, payer);
+    expect(summary(await update({ id: idOf(created), payerId: idOf(shared) }, changes))).toBe("200");
+  });
+
+  test("looks for the contract first, then the payer, then at the version, then at the dates", async () => {
+    const { id = null } = await createResource(service, contract);
+    const faults = { payerId: randomUUID(), expectedVersion: 2, validTo: "2025-12-31" };
+    expect(summary(await update({ ...faults, id: randomUUID() }))).toBe("404");
+    expect(summary(await update({ ...faults, id }))).toBe("404 payerId NOT_FOUND");
+    const { payerId: _, ...others } = faults;
+    expect(summary(await update({ ...others, id }))).toBe("409 expectedVersion STALE_VERSION");
+    expect(summary(await update({ ...others, id, expectedVersion: 1 }))).toBe("422 validTo INVALID_RANGE");
+  });
+});
+
+describe("ListContracts", () => {
+  test("gives those of a payer alone, on every page, and refuses the token of another payer", async () => {
+    const as = { tenantId: randomUUID() };
+    const contracts: JsonObject[] = [];
+    const { id: payerId = null } = await createResource(service, payer, {}, as);
+    for (let i = 0; i < 3; i++) contracts.push(await createResource(service, contract, { payerId }, as));
+    const other = await createResource(service, contract, { active: false }, as);
+    const list = (request: JsonObject) => callRpc(service, rpcNamed("ListContracts"), request, { as });
+    const first = await list({ payerId, pageSize: 2 });
+    const pageToken = String(first.body["nextPageToken"]);
+    const second = await list({ payerId, pageSize: 2, pageToken });
+    expect([first.body["contracts"], second.body["contracts"]].flat().toSorted(byId)).toEqual(contracts.toSorted(byId));
+    expect(second.body).not.toHaveProperty("nextPageToken");
+    expect(summary(await list({ payerId: other["payerId"] ?? null, pageToken }))).toBe("422 pageToken INVALID_VALUE");
+    expect((await list({ payerId: String(payerId).toUpperCase(), active: false })).body).toEqual({ contracts: [] });
+    expect((await list({ payerId: other["payerId"] ?? null })).body).toEqual({ contracts: [other] });
+    expect((await list({ payerId: randomUUID() })).body).toEqual({ contracts: [] });
+  });
+});
+
+describe("CreateConsultationType", () => {
+  test("keeps a description that is empty apart from none", async () => {
+    const created = await createResource(service, consultationType, { description: "" });
+    expect(created).toMatchObject({ description: "" });
+    const { body, text } = await callRpc(service, rpcNamed("GetConsultationType"), { id: idOf(created) });
+    expect(resourceIn(consultationType, body, text)).toEqual(created);
+  });
+});
+
+function byId(a: unknown, b: unknown): number {
+  return idOf(a as JsonObject) < idOf(b as JsonObject) ? -1 : 1;
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import { registerPatient, registration } from "../support/registration.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { describeAccess, expectTokenIsBound, idsOf, itemsIn, type RpcUnderTest, walkPages } from "./rpc-under-test.js";
+
+const { getPatient, listConsents, listAccessRecords } = PatientDirectoryService.method;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+const ofPatient = (method: RpcUnderTest["method"]): RpcUnderTest => ({
+  method,
+  scope: "patients:read",
+  id: "patientId",
+  prepare: async (target) => ({ patientId: (await registerPatient(target)).id }),
+});
+
+describe("ListConsents", () => {
+  describeAccess(ofPatient(listConsents), () => service);
+
+  test("gives the evidence of the registration, and records the access", async () => {
+    const request = { ...registration({ consentGrantedAt: "2026-01-15T10:00:00-05:00" }) };
+    const registered = await callRpc(service, PatientService.method.registerPatient, request);
+    const { id } = registered.body["patient"] as { id: string };
+    const answer = await callRpc(service, listConsents, { patientId: id });
+    expect(itemsIn(answer, "consents")).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        patientId: id,
+        grantedAt: "2026-01-15T15:00:00Z",
+        recordedAt: expect.stringMatching(/Z$/),
+        principal: expect.stringContaining("test"),
+        correlationId: correlationIdOf(registered),
+      },
+    ]);
+    expect(await accessRecords(id)).toMatchObject([
+      { operation: "cupo.clinic.v1.PatientDirectoryService/ListConsents", correlation_id: correlationIdOf(answer) },
+    ]);
+  });
+
+  test("walks what was recorded last first, also where the ids tell another order", async () => {
+    const { id } = await registerPatient(service);
+    const ids = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+    const rows = ids.map(
+      (consent, i) => `('${service.tenantId}', '${consent}', '${id}', now(), ${microsecond(i)}, 'p', '${consent}')`,
+    );
+    await service.query(
+      `INSERT INTO patient_consents (tenant_id, id, patient_id, granted_at, recorded_at, principal, correlation_id)
+       VALUES ${rows.join()}`,
+    );
+    const pages = await walkPages(service, listConsents, "consents", { patientId: id, pageSize: 2 });
+    expect(idsOf(pages.flat()).slice(1)).toEqual(ids.toReversed());
+    const other = { patientId: (await registerPatient(service)).id };
+    await expectTokenIsBound(service, listConsents, { request: { patientId: id }, other });
+  });
+});
+
+describe("ListAccessRecords", () => {
+  describeAccess(ofPatient(listAccessRecords), () => service);
+
+  test("gives every field of the records, the latest first, and leaves none itself", async () => {
+    const { id } = await registerPatient(service);
+    expect((await callRpc(service, listAccessRecords, { patientId: id })).body).toEqual({ accessRecords: [] });
+    const reads = [
+      await callRpc(service, getPatient, { patientId: id }),
+      await callRpc(service, listConsents, { patientId: id }),
+    ];
+    const [last, first] = itemsIn(await callRpc(service, listAccessRecords, { patientId: id }), "accessRecords");
+    expect(last).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      patientId: id,
+      accessedAt: expect.stringMatching(/Z$/),
+      principal: expect.stringContaining("test"),
+      operation: "cupo.clinic.v1.PatientDirectoryService/ListConsents",
+      correlationId: reads.map(correlationIdOf)[1],
+    });
+    expect(first).toMatchObject({ correlationId: reads.map(correlationIdOf)[0] });
+    expect(await accessRecords(id)).toHaveLength(2);
+  });
+
+  test("walks all of them, also those of one instant", async () => {
+    const { id } = await registerPatient(service);
+    const moments = [0, 1, 1, 1, 2].map(
+      (i) => `('${service.tenantId}', gen_random_uuid(), '${id}', ${microsecond(i)}, 'o', 'p', gen_random_uuid())`,
+    );
+    await service.query(
+      `INSERT INTO patient_access_records (tenant_id, id, patient_id, accessed_at, operation, principal, correlation_id)
+       VALUES ${moments.join()}`,
+    );
+    const pages = await walkPages(service, listAccessRecords, "accessRecords", { patientId: id, pageSize: 2 });
+    const rows = await service.query(
+      `SELECT id FROM patient_access_records WHERE patient_id = '${id}' ORDER BY accessed_at DESC, id DESC`,
+    );
+    expect(idsOf(pages.flat())).toEqual(rows.map((row) => row["id"]));
+    const other = { patientId: (await registerPatient(service)).id };
+    await expectTokenIsBound(service, listAccessRecords, { request: { patientId: id }, other });
+  });
+});
+
+function accessRecords(patientId: string): Promise<Record<string, unknown>[]> {
+  return service.query(`SELECT * FROM patient_access_records WHERE patient_id = '${patientId}' ORDER BY accessed_at`);
+}
+
+function correlationIdOf({ headers }: RestAnswer): string | null {
+  return headers.get("x-correlation-id");
+}
+
+/** SQL for instants of the past that only their microseconds tell apart. */
+function microsecond(i: number): string {
+  return `timestamptz '2026-01-01 10:00:00.00000${i}Z'`;
+}

@@ -1,0 +1,236 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { operationName, operationOf } from "../../src/operation.js";
+import { auditOf } from "../support/audit.js";
+import { itemsOf, messagesOf } from "../support/problem.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import { callRpc, type RpcChanges } from "../support/rpc.js";
+import type { TestService } from "../support/service.js";
+import {
+  attributesOf,
+  createResource,
+  idOf,
+  memberNamed,
+  type ResourceUnderTest,
+  resourceIn,
+  rpcNamed,
+} from "./resources-under-test.js";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Describes how resources of a kind are added. `serviceOf` is called within tests. */
+export function describeCreate(resource: ResourceUnderTest, serviceOf: () => TestService): void {
+  const method = rpcNamed(`Create${resource.type}`);
+  const create = (attributes: JsonObject, changes?: RpcChanges) => callRpc(serviceOf(), method, attributes, changes);
+
+  describe(method.name, () => {
+    test("gives the new resource as it is then read, at version 1", async () => {
+      const attributes = await attributesOf(serviceOf(), resource);
+      const { body, text } = await create(attributes);
+      const created = resourceIn(resource, body, text);
+      const { id, createdAt, updatedAt } = created;
+      expect(created).toEqual({ ...attributes, id, version: 1, createdAt, updatedAt });
+      expect(id).toMatch(UUID);
+      expect(updatedAt).toBe(createdAt);
+      expect(Math.abs(Date.parse(String(createdAt)) - serviceOf().now())).toBeLessThan(60_000);
+      expect(await read(serviceOf(), resource, idOf(created))).toEqual(created);
+    });
+
+    test.each(resource.optional ?? [])("keeps nothing for %s that is left out", async (name) => {
+      const { [name]: _, ...attributes } = await attributesOf(serviceOf(), resource);
+      const created = resourceIn(resource, (await create(attributes)).body, "");
+      expect(created).not.toHaveProperty(name);
+      expect(await read(serviceOf(), resource, idOf(created))).toEqual(created);
+    });
+
+    test("leaves one audit row, and one resource however often it is sent under one key", async () => {
+      const attributes = await attributesOf(serviceOf(), resource);
+      const headers = { "idempotency-key": randomUUID() };
+      const first = await create(attributes, { headers });
+      const again = await create(attributes, { headers });
+      expect(again.body).toEqual(first.body);
+      const id = idOf(resourceIn(resource, first.body, first.text));
+      const row = { action: "CREATE", resource_type: resource.type, resource_id: id, resource_version: 1 };
+      expect(await auditOf(serviceOf(), first)).toEqual([
+        expect.objectContaining({ ...row, operation: operationName(method), tenant_id: serviceOf().tenantId }),
+      ]);
+      expect(await auditOf(serviceOf(), again)).toEqual([]);
+    });
+
+    test("refuses a code that is taken, of two at once too, but not in another case or organization", async () => {
+      const attributes = await attributesOf(serviceOf(), resource);
+      const both = await Promise.all([create(attributes), create(attributes)]);
+      expect(both.map(summary).toSorted()).toEqual(["200", "409 code DUPLICATE"]);
+      expect(summary(await create(attributes))).toBe("409 code DUPLICATE");
+      expect(summary(await create({ ...attributes, code: String(attributes["code"]).toUpperCase() }))).toBe("200");
+      const as = { organizationId: randomUUID() };
+      expect(summary(await create(attributes, { as }))).toBe("200");
+      expect(summary(await create(attributes, { as }))).toBe("409 code DUPLICATE");
+      expect(summary(await create(attributes, { as: { ...as, companyId: randomUUID() } }))).toBe("200");
+    });
+
+    test("names every attribute that is missing", async () => {
+      const attributes = await attributesOf(serviceOf(), resource);
+      const required = Object.keys(attributes).filter((name) => !resource.optional?.includes(name));
+      const answer = await create({});
+      expect([answer.status, itemsOf(answer).toSorted()]).toEqual([
+        422,
+        required.map((n) => `${n} REQUIRED`).toSorted(),
+      ]);
+    });
+
+    test("needs its scope", async () => {
+      const attributes = await attributesOf(serviceOf(), resource);
+      expect(summary(await create(attributes, { as: withoutScope(serviceOf(), method) }))).toBe("403");
+    });
+  });
+}
+
+/** Describes how resources of a kind are changed. `serviceOf` is called within tests. */
+export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => TestService): void {
+  const method = rpcNamed(`Update${resource.type}`);
+  const update = (request: JsonObject, changes?: RpcChanges) => callRpc(serviceOf(), method, request, changes);
+
+  describe(method.name, () => {
+    test("gives the resource with every attribute that is sent changed, one version on", async () => {
+      const before = await createResource(serviceOf(), resource);
+      serviceOf().advance(1_000);
+      const changes = { ...(await attributesOf(serviceOf(), resource)), ...resource.changes };
+      const { body, text } = await update({ id: idOf(before).toUpperCase(), expectedVersion: 1, ...changes });
+      const updated = resourceIn(resource, body, text);
+      const { updatedAt } = updated;
+      expect(updated).toEqual({ ...before, ...changes, version: 2, updatedAt });
+      expect(Date.parse(String(updatedAt))).toBeGreaterThanOrEqual(Date.parse(String(before["updatedAt"])) + 1_000);
+      expect(await read(serviceOf(), resource, idOf(before))).toEqual(updated);
+    });
+
+    test.each(Object.entries(resource.changes))(
+      "leaves everything but %s as it is where a mask says so",
+      async (name) => {
+        const before = await createResource(serviceOf(), resource);
+        const request = { id: idOf(before), expectedVersion: 1, ...resource.changes, updateMask: name };
+        const updated = resourceIn(resource, (await update(request)).body, "");
+        const { updatedAt = null } = updated;
+        expect(updated).toEqual({ ...before, [name]: resource.changes[name], version: 2, updatedAt });
+      },
+    );
+
+    test("adds one to the version also for equal values, and nothing where no attribute is named", async () => {
+      const before = await createResource(serviceOf(), resource);
+      const { id = null, code = null } = before;
+      const unchanged = await update({ id, expectedVersion: 1 });
+      expect(resourceIn(resource, unchanged.body, unchanged.text)).toEqual(before);
+      expect(await auditOf(serviceOf(), unchanged)).toEqual([]);
+      const equal = await update({ id, code, expectedVersion: 1 });
+      expect(resourceIn(resource, equal.body, equal.text)).toMatchObject({ code, version: 2 });
+    });
+
+    test("leaves one audit row", async () => {
+      const { id = null } = await createResource(serviceOf(), resource);
+      const answer = await update({ id, expectedVersion: 1, active: false });
+      const row = { action: "UPDATE", resource_type: resource.type, resource_id: id, resource_version: 2 };
+      expect(await auditOf(serviceOf(), answer)).toEqual([
+        expect.objectContaining({ ...row, operation: operationName(method) }),
+      ]);
+    });
+
+    test("refuses another version than the current one, which it tells, and lets one of two at once win", async () => {
+      const { id = null } = await createResource(serviceOf(), resource);
+      const request = { id, expectedVersion: 1, active: false };
+      const both = await Promise.all([update(request), update(request)]);
+      expect(both.map(summary).toSorted()).toEqual(["200", "409 expectedVersion STALE_VERSION"]);
+      const before = await read(serviceOf(), resource, String(id));
+      const stale = await update({ id, expectedVersion: 1 });
+      expect([summary(stale), messagesOf(stale).join()]).toEqual([
+        "409 expectedVersion STALE_VERSION",
+        expect.stringMatching(/\b2\b/),
+      ]);
+      expect(await read(serviceOf(), resource, String(id))).toEqual(before);
+    });
+
+    test("refuses a code that is taken", async () => {
+      const [{ code = null }, { id = null }] = await Promise.all([
+        createResource(serviceOf(), resource),
+        createResource(serviceOf(), resource),
+      ]);
+      expect(summary(await update({ id, code, expectedVersion: 1 }))).toBe("409 code DUPLICATE");
+      expect(summary(await update({ id, code, expectedVersion: 2 }))).toBe("409 expectedVersion STALE_VERSION");
+    });
+
+    test("refuses a mask of other fields, and one of a field without a value", async () => {
+      const { id = null } = await createResource(serviceOf(), resource);
+      const unknown = await update({ id, expectedVersion: 1, updateMask: "version" });
+      expect(summary(unknown)).toBe("422 updateMask INVALID_VALUE");
+      expect(summary(await update({ id, expectedVersion: 1, updateMask: "code" }))).toBe("422 code REQUIRED");
+    });
+
+    test("does not tell a hidden resource from one that never existed", async () => {
+      await expectHidden(serviceOf(), resource, (id, changes) => update({ id, expectedVersion: 1 }, changes));
+    });
+
+    test("needs its scope", async () => {
+      const { id = null } = await createResource(serviceOf(), resource);
+      const as = withoutScope(serviceOf(), method);
+      expect(summary(await update({ id, expectedVersion: 1 }, { as }))).toBe("403");
+    });
+  });
+}
+
+/** Describes how a resource of a kind is read. `serviceOf` is called within tests. */
+export function describeGet(resource: ResourceUnderTest, serviceOf: () => TestService): void {
+  const method = rpcNamed(`Get${resource.type}`);
+  const get = (request: JsonObject, changes?: RpcChanges) => callRpc(serviceOf(), method, request, changes);
+
+  describe(method.name, () => {
+    test("gives the resource, whatever the case of its id, and leaves no trace", async () => {
+      const created = await createResource(serviceOf(), resource);
+      const answer = await get({ id: idOf(created).toUpperCase() }, { headers: { "idempotency-key": "" } });
+      expect(answer.body).toEqual({ [memberNamed(resource.type)]: created });
+      expect(await auditOf(serviceOf(), answer)).toEqual([]);
+    });
+
+    test("does not tell a hidden resource from one that never existed", async () => {
+      await expectHidden(serviceOf(), resource, (id, changes) => get({ id }, changes));
+    });
+
+    test("refuses what is no UUID, and a call without its scope", async () => {
+      expect(summary(await get({ id: "42" }))).toBe("422 id INVALID_UUID");
+      expect(summary(await get({}))).toBe("422 id REQUIRED");
+      expect(summary(await get({ id: randomUUID() }, { as: withoutScope(serviceOf(), method) }))).toBe("403");
+    });
+  });
+}
+
+/** An answer on one line: its status, and its items. */
+export function summary(answer: RestAnswer): string {
+  return [answer.status, ...itemsOf(answer)].join(" ");
+}
+
+/** A token for everything but the scope of an operation. */
+export function withoutScope({ scopes }: TestService, method: Parameters<typeof operationOf>[0]) {
+  return { scopes: scopes.filter((scope) => scope !== operationOf(method).scope) };
+}
+
+/** Requires a call to answer for resources of another tenant, organization or company as for one that is not there. */
+export async function expectHidden(
+  service: TestService,
+  resource: ResourceUnderTest,
+  call: (id: string, changes: RpcChanges) => Promise<RestAnswer>,
+): Promise<void> {
+  const headers = { "x-correlation-id": randomUUID() };
+  const as = { organizationId: randomUUID(), companyId: randomUUID() };
+  const absent = await call(randomUUID(), { as, headers });
+  expect(absent.status).toBe(404);
+  const owners = [{ ...as, tenantId: randomUUID() }, { organizationId: randomUUID() }, { companyId: randomUUID() }];
+  for (const owner of owners) {
+    const hidden = await createResource(service, resource, {}, owner);
+    expect((await call(idOf(hidden), { as, headers })).text).toBe(absent.text);
+    expect((await call(idOf(hidden), { as: owner })).status).toBe(200);
+  }
+}
+
+async function read(service: TestService, resource: ResourceUnderTest, id: string): Promise<JsonObject> {
+  const { body, text } = await callRpc(service, rpcNamed(`Get${resource.type}`), { id });
+  return resourceIn(resource, body, text);
+}

@@ -1,0 +1,165 @@
+import { randomUUID } from "node:crypto";
+import type { DescMethodUnary, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
+import { CatalogAdminService } from "../../src/gen/cupo/clinic/v1/catalog_admin_service_pb.js";
+import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
+import { callRpc } from "../support/rpc.js";
+import type { TestService, TokenFor } from "../support/service.js";
+
+/** A kind of administered resource, with good values of its attributes in their JSON form. */
+export interface ResourceUnderTest {
+  /** Its name in the proto. */
+  readonly type: string;
+  readonly plural: string;
+  readonly table: string;
+  /** Every attribute but code and references. */
+  readonly attributes: JsonObject;
+  /** Another good value of each attribute but code and references. */
+  readonly changes: JsonObject;
+  /** The attributes that can be left out. */
+  readonly optional?: readonly string[];
+  /** The attribute that refers to a resource of another kind. */
+  readonly reference?: { readonly attribute: string; readonly to: () => ResourceUnderTest };
+}
+
+export const location: ResourceUnderTest = {
+  type: "Location",
+  plural: "Locations",
+  table: "locations",
+  attributes: { name: "Sede Chapinero", address: "Carrera 13 # 54-10\nBogotá", active: true },
+  changes: { name: "Sede Suba", address: "Avenida Suba # 100-20", active: false },
+  optional: ["address"],
+};
+
+export const healthcareService: ResourceUnderTest = {
+  type: "HealthcareService",
+  plural: "HealthcareServices",
+  table: "healthcare_services",
+  attributes: { name: "Medicina general", active: true },
+  changes: { name: "Odontología", active: false },
+};
+
+export const practitioner: ResourceUnderTest = {
+  type: "Practitioner",
+  plural: "Practitioners",
+  table: "practitioners",
+  attributes: { fullName: "Luz Ángela Gómez Ñáñez", registrationNumber: "RM 1032-2015", active: true },
+  changes: { fullName: "Luz Ángela Gómez", registrationNumber: "RM 77-2020", active: false },
+  optional: ["registrationNumber"],
+};
+
+export const opportunityDefinition: ResourceUnderTest = {
+  type: "OpportunityDefinition",
+  plural: "OpportunityDefinitions",
+  table: "opportunity_definitions",
+  attributes: { name: "Tres días hábiles", maxWaitDays: 3, dayKind: "BUSINESS", active: true },
+  changes: { name: "Un mes", maxWaitDays: 30, dayKind: "CALENDAR", active: false },
+};
+
+export const appointmentType: ResourceUnderTest = {
+  type: "AppointmentType",
+  plural: "AppointmentTypes",
+  table: "appointment_types",
+  attributes: { name: "Primera vez", durationMinutes: 30, active: true },
+  changes: { name: "Control", durationMinutes: 20, active: false },
+  reference: { attribute: "opportunityDefinitionId", to: () => opportunityDefinition },
+};
+
+export const consultationType: ResourceUnderTest = {
+  type: "ConsultationType",
+  plural: "ConsultationTypes",
+  table: "consultation_types",
+  attributes: { name: "Teleconsulta", description: "Por video.\nHaga una prueba antes.", active: true },
+  changes: { name: "Presencial", description: "En la sede.", active: false },
+  optional: ["description"],
+};
+
+export const cancellationReason: ResourceUnderTest = {
+  type: "CancellationReason",
+  plural: "CancellationReasons",
+  table: "cancellation_reasons",
+  attributes: { name: "A petición del paciente", requiresComment: false, active: true },
+  changes: { name: "Por la clínica", requiresComment: true, active: false },
+};
+
+export const noShowReason: ResourceUnderTest = {
+  type: "NoShowReason",
+  plural: "NoShowReasons",
+  table: "no_show_reasons",
+  attributes: { name: "Olvidó la cita", requiresComment: false, active: true },
+  changes: { name: "Transporte", requiresComment: true, active: false },
+};
+
+export const requestSource: ResourceUnderTest = {
+  type: "RequestSource",
+  plural: "RequestSources",
+  table: "request_sources",
+  attributes: { name: "Línea telefónica", channel: "PHONE", active: true },
+  changes: { name: "Portal", channel: "WEB", active: false },
+};
+
+export const payer: ResourceUnderTest = {
+  type: "Payer",
+  plural: "Payers",
+  table: "payers",
+  attributes: { name: "EPS Ejemplo", taxId: "900.123.456-7", active: true },
+  changes: { name: "EPS Ejemplo S.A.", taxId: "900123456", active: false },
+};
+
+export const contract: ResourceUnderTest = {
+  type: "Contract",
+  plural: "Contracts",
+  table: "contracts",
+  attributes: { name: "Convenio 2026", validFrom: "2026-01-01", validTo: "2026-12-31", active: true },
+  changes: { name: "Convenio 2027", validFrom: "2027-01-01", validTo: "2027-02-28", active: false },
+  reference: { attribute: "payerId", to: () => payer },
+};
+
+/** The RPC of this name, of whichever service has it. */
+export function rpcNamed(name: string): DescMethodUnary {
+  const services = [ReferenceDataService, CatalogAdminService, CatalogService];
+  const method = services.flatMap(({ methods }) => methods).find((each) => each.name === name);
+  if (method?.methodKind !== "unary") throw new Error(`there is no RPC ${name}`);
+  return method as DescMethodUnary;
+}
+
+/** Good attributes of a new resource, with a code of its own, and with a new resource that it refers to. */
+export async function attributesOf(
+  service: TestService,
+  { attributes, reference }: ResourceUnderTest,
+  as?: TokenFor,
+): Promise<JsonObject> {
+  const code = `Código ${randomUUID()}`;
+  if (reference === undefined) return { code, ...attributes };
+  const { id = null } = await createResource(service, reference.to(), {}, as);
+  return { code, ...attributes, [reference.attribute]: id };
+}
+
+/** A new resource, in its JSON form. */
+export async function createResource(
+  service: TestService,
+  resource: ResourceUnderTest,
+  attributes: JsonObject = {},
+  as: TokenFor = {},
+): Promise<JsonObject> {
+  const request = { ...(await attributesOf(service, resource, as)), ...attributes };
+  const { body, text } = await callRpc(service, rpcNamed(`Create${resource.type}`), request, { as });
+  return resourceIn(resource, body, text);
+}
+
+/** The resource in the body of a response. Throws where the answer is an error. */
+export function resourceIn({ type }: ResourceUnderTest, body: Readonly<Record<string, unknown>>, text: string) {
+  const found = body[memberNamed(type)];
+  if (found === undefined) throw new Error(`a ${type} was expected, but the answer is ${text}`);
+  return found as JsonObject;
+}
+
+/** The member of a response that holds something of this name. */
+export function memberNamed(name: string): string {
+  return `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+}
+
+/** The id of a resource in its JSON form. */
+export function idOf({ id }: Readonly<Record<string, JsonValue>>): string {
+  return String(id);
+}

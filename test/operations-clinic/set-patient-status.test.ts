@@ -1,0 +1,191 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import { auditOf } from "../support/audit.js";
+import { messagesOf } from "../support/problem.js";
+import { type PatientBody, registerPatient, registration } from "../support/registration.js";
+import { callRpc, type RpcChanges } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+
+const { setPatientStatus } = PatientDirectoryService.method;
+const DUPLICATE = ["documentNumber DUPLICATE"];
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe("SetPatientStatus", () => {
+  describeAccess(
+    {
+      method: setPatientStatus,
+      scope: "patients:write",
+      id: "patientId",
+      prepare: async (target) => moveOf(await registerPatient(target), "INACTIVE"),
+    },
+    () => service,
+  );
+
+  test.each([
+    ["ACTIVE", "INACTIVE"],
+    ["ACTIVE", "DECEASED"],
+    ["INACTIVE", "ACTIVE"],
+    ["INACTIVE", "DECEASED"],
+    ["ACTIVE", "ACTIVE"],
+    ["INACTIVE", "INACTIVE"],
+  ])("moves a patient from %s to %s, one version on, and nothing else", async (from, to) => {
+    const patient = await registerPatient(service);
+    await service.query(`UPDATE patients SET status = '${from}' WHERE id = '${patient.id}'`);
+    const answer = await send(moveOf(patient, to));
+    expect([answer.status, answer.body]).toEqual([200, { patient: { ...patient, status: to, version: 2 } }]);
+    const { created_at: createdAt, updated_at: updatedAt, ...row } = await stored(patient.id);
+    expect(row).toMatchObject({ status: to, version: 2, full_name: patient.fullName, email: patient.email });
+    expect(Number(updatedAt)).toBeGreaterThan(Number(createdAt));
+  });
+
+  test.each(["ACTIVE", "INACTIVE", "DECEASED"])("moves nobody from DECEASED to %s", async (to) => {
+    const patient = await registerPatient(service);
+    await send(moveOf(patient, "DECEASED"));
+    const before = await stored(patient.id);
+    expectRefusal(await send({ ...moveOf(patient, to), expectedVersion: 2 }), 409, ["status STATE_NOT_ALLOWED"]);
+    expect(await stored(patient.id)).toEqual(before);
+  });
+
+  test("refuses another version before it looks at the status, and tells the current one", async () => {
+    const patient = await registerPatient(service);
+    await send(moveOf(patient, "DECEASED"));
+    const answer = await send(moveOf(patient, "ACTIVE"));
+    expectRefusal(answer, 409, ["expectedVersion STALE_VERSION"]);
+    expect(messagesOf(answer).join()).toContain("2");
+  });
+
+  test("lets one of 10 moves of a version at once win", async () => {
+    const patient = await registerPatient(service);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => send(moveOf(patient, "INACTIVE"))));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 200)) {
+      expectRefusal(answer, 409, ["expectedVersion STALE_VERSION"]);
+    }
+  });
+
+  test("names what is missing or no status", async () => {
+    expectRefusal(await send({}), 422, ["patientId REQUIRED", "status REQUIRED", "expectedVersion REQUIRED"]);
+    const patient = await registerPatient(service);
+    expectRefusal(await send({ ...moveOf(patient, "ACTIVE"), status: 0 }), 422, ["status INVALID_VALUE"]);
+    expectRefusal(await send({ ...moveOf(patient, "ACTIVE"), status: 4 }), 422, ["status INVALID_VALUE"]);
+  });
+
+  test("is done once for a key, leaves one audit row and no access record, and gives no number without the scope", async () => {
+    const patient = await registerPatient(service);
+    const changes = { headers: { "idempotency-key": randomUUID() } };
+    const first = await send(moveOf(patient, "INACTIVE"), changes);
+    expect((await send(moveOf(patient, "INACTIVE"), changes)).text).toBe(first.text);
+    expect(await auditOf(service, first)).toEqual([
+      {
+        tenant_id: service.tenantId,
+        operation: "cupo.clinic.v1.PatientDirectoryService/SetPatientStatus",
+        principal: expect.stringContaining("test"),
+        action: "UPDATE",
+        resource_type: "Patient",
+        resource_id: patient.id,
+        resource_version: 2,
+      },
+    ]);
+    expect(await service.query(`SELECT FROM patient_access_records WHERE patient_id = '${patient.id}'`)).toEqual([]);
+    const blind = await send(
+      { ...moveOf(patient, "ACTIVE"), expectedVersion: 2 },
+      { as: { scopes: ["patients:write"] } },
+    );
+    expect(blind.body["patient"]).toMatchObject({ status: "ACTIVE", version: 3 });
+    expect(blind.body["patient"]).not.toHaveProperty("documentNumber");
+  });
+});
+
+describe("a reactivation", () => {
+  test("is refused while another active patient has the document, however it is written, and possible after", async () => {
+    const former = await inactive({ documentNumber: `AB-${Date.now()}` });
+    const documentNumber = `${former.documentNumber}`.toLowerCase().replace("-", ". ");
+    const current = await registerPatient(service, { documentNumber });
+    expectRefusal(await send(moveOf(former, "ACTIVE")), 409, DUPLICATE);
+    expect(await stored(former.id)).toMatchObject({ status: "INACTIVE", version: 2 });
+    expect((await send(moveOf(current, "DECEASED"))).status).toBe(200);
+    expect((await send(moveOf(former, "ACTIVE"))).status).toBe(200);
+  });
+
+  test("does not mind the same document of another type, in another tenant, or of a patient who is not active", async () => {
+    const former = await inactive();
+    const { documentNumber } = former;
+    await inactive({ documentNumber });
+    await registerPatient(service, { documentNumber, documentType: "CE" });
+    const token = await service.token({ tenantId: randomUUID() });
+    await service.request("POST", "/patients", { token, body: registration({ documentNumber }) });
+    expect((await send(moveOf(former, "ACTIVE"))).status).toBe(200);
+  });
+
+  test("makes no duplicate where two with one document, or a registration of it, come at once", async () => {
+    const trials = Array.from({ length: 8 }, async () => {
+      const one = await inactive();
+      const { documentNumber } = one;
+      const other = await inactive({ documentNumber });
+      const answers = await Promise.all([
+        send(moveOf(one, "ACTIVE")),
+        send(moveOf(other, "ACTIVE")),
+        service.request("POST", "/patients", { body: registration({ documentNumber }) }),
+      ]);
+      expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
+      for (const answer of answers.filter(({ status }) => status >= 300)) expectRefusal(answer, 409, DUPLICATE);
+    });
+    await Promise.all(trials);
+  });
+
+  test("waits for a rival that has not committed yet, and then is refused", async () => {
+    const former = await inactive();
+    const { documentNumber } = former;
+    const rival = await inactive({ documentNumber });
+    const isBlocked = `EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+      AND wait_event_type = 'Lock' AND query LIKE 'update "patients"%')`;
+    const rivalCommits = service.query(
+      `DO $$ BEGIN
+         UPDATE patients SET status = 'ACTIVE' WHERE id = '${rival.id}';
+         PERFORM pg_advisory_xact_lock(4711);
+         FOR i IN 1..900 LOOP
+           PERFORM pg_stat_clear_snapshot(), pg_sleep(0.001);
+           EXIT WHEN ${isBlocked};
+         END LOOP;
+       END $$`,
+    );
+    await expect
+      .poll(() => service.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711"), { interval: 1 })
+      .toHaveLength(1);
+    const answer = await send(moveOf(former, "ACTIVE"));
+    await rivalCommits;
+    expectRefusal(answer, 409, DUPLICATE);
+    expect(answer.text).not.toContain(documentNumber);
+    expect(await stored(former.id)).toMatchObject({ status: "INACTIVE", version: 2 });
+  });
+});
+
+function send(request: JsonObject, changes?: RpcChanges) {
+  return callRpc(service, setPatientStatus, request, changes);
+}
+
+/** A request to move a patient, at the version they are known at. */
+function moveOf({ id, version }: PatientBody, status: string) {
+  return { patientId: id, status, expectedVersion: version };
+}
+
+/** A patient who was registered and then set INACTIVE. */
+async function inactive(changes?: object): Promise<PatientBody> {
+  const { body } = await send(moveOf(await registerPatient(service, changes), "INACTIVE"));
+  return body["patient"] as unknown as PatientBody;
+}
+
+async function stored(id: string): Promise<Record<string, unknown>> {
+  const [row = {}] = await service.query(`SELECT * FROM patients WHERE id = '${id}'`);
+  return row;
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pino } from "pino";
+import type { Principal } from "../../src/call.js";
+import { createChain } from "../../src/interceptors/chain.js";
+import type { IdempotentWork } from "../../src/interceptors/idempotency.js";
+import { createMessageValidator } from "../../src/interceptors/validate-message.js";
+import { createInternalApi } from "../../src/internal-api.js";
+import { createPublicApi } from "../../src/public-api.js";
+import { type HttpHandler, logged } from "../../src/request-log.js";
+import { scopesOf } from "../../src/scopes.js";
+import type { ServiceEntry } from "../../src/services/services.js";
+
+/** Both listeners, over parts of which the test has put in some of its own. */
+export interface ComposedService {
+  readonly publicUrl: string;
+  readonly internalUrl: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves these services through the real stages, but for three: every caller is the same principal with every scope,
+ * nobody has a quota, and the idempotency stage works on this store. There is no base path.
+ */
+export async function startComposedService(
+  services: readonly ServiceEntry[],
+  store: IdempotentWork,
+): Promise<ComposedService> {
+  const validate = createMessageValidator();
+  const verifyToken = async () => principal;
+  const principal = principalFor(services);
+  const chain = createChain({ verifyToken, rateLimiter: { count: async () => [] }, validate, store });
+  const shared = { services, chain, observe: () => undefined, problemsUrl: "http://127.0.0.1/problems" };
+  const publicListener = await serve(createPublicApi({ ...shared, validate, basePath: "" }));
+  const internalListener = await serve(createInternalApi({ ...shared, isReady: async () => true }));
+  return {
+    publicUrl: publicListener.url,
+    internalUrl: internalListener.url,
+    async close() {
+      await Promise.all([publicListener.close(), internalListener.close()]);
+    },
+  };
+}
+
+function principalFor(services: readonly ServiceEntry[]): Principal {
+  return {
+    id: "issuer client",
+    issuer: "issuer",
+    clientId: "client",
+    tenantId: randomUUID(),
+    organizationId: undefined,
+    companyId: undefined,
+    scopes: new Set(scopesOf(services)),
+  };
+}
+
+async function serve(handler: HttpHandler): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(logged(handler, pino({ enabled: false })));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

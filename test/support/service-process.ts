@@ -1,0 +1,100 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { within } from "./within.js";
+
+/** The service, compiled from its sources as they are. */
+export interface CompiledService {
+  /** Starts `cupo serve` on free ports with this environment and nothing else of the test's, and waits until it listens. */
+  start(environment: Readonly<Record<string, string>>): Promise<ServiceProcess>;
+  /** Kills what still runs and removes the compiled files. */
+  remove(): Promise<void>;
+}
+
+/** A process of the service. */
+export interface ServiceProcess {
+  readonly baseUrl: string;
+  readonly publicUrl: string;
+  readonly internalUrl: string;
+  /** The lines of its standard output, so far. */
+  readonly lines: readonly string[];
+  /** Resolves when a line of the standard output has this text. */
+  printed(text: string): Promise<void>;
+  /** Asks the process to end. Gives its exit code, or rejects after the 10 s in which it must be gone. */
+  stop(signal?: "SIGTERM" | "SIGINT"): Promise<number | NodeJS.Signals>;
+  /** Resolves when the process is dead. */
+  kill(): Promise<void>;
+}
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Compiles the service without judging its types, which another check does, into a temporary folder. */
+export async function compileService(): Promise<CompiledService> {
+  const folder = await mkdtemp(join(tmpdir(), "cupo-compiled-"));
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const into = ["--noCheck", "--outDir", join(folder, "dist"), "--tsBuildInfoFile", join(folder, "tsbuildinfo")];
+  await promisify(execFile)(process.execPath, [tsc, "-p", join(root, "tsconfig.build.json"), ...into]);
+  cpSync(join(root, "src/postgres/migrations"), join(folder, "dist/postgres/migrations"), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  const children: ChildProcess[] = [];
+  return {
+    start(environment) {
+      const env = { PATH: process.env["PATH"], PORT: "0", INTERNAL_PORT: "0", ...environment };
+      const child = spawn(process.execPath, [join(folder, "dist/main.js"), "serve"], { env });
+      children.push(child);
+      return watch(child);
+    },
+    async remove() {
+      for (const child of children) child.kill("SIGKILL");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function watch(child: ChildProcess): Promise<ServiceProcess> {
+  const lines: string[] = [];
+  const waiting = new Map<string, () => void>();
+  const ended = once(child, "exit").then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
+  if (child.stdout === null || child.stderr === null) throw new Error("the process has no output");
+  let complaints = "";
+  child.stderr.on("data", (data: Buffer) => {
+    complaints += data.toString();
+  });
+  createInterface(child.stdout).on("line", (line) => {
+    lines.push(line);
+    for (const [text, resolve] of waiting) if (line.includes(text)) resolve();
+  });
+  const printed = async (text: string) => {
+    if (lines.some((line) => line.includes(text))) return;
+    await new Promise<void>((resolve) => waiting.set(text, resolve));
+  };
+  await Promise.race([printed("Internal ("), ended]);
+  const [baseUrl, internalUrl] = ["Public ", "Internal ("].map((label) => urlAfter(label, lines));
+  if (baseUrl === undefined || internalUrl === undefined) throw new Error(`the service did not start: ${complaints}`);
+  return {
+    baseUrl,
+    publicUrl: new URL(baseUrl).origin,
+    internalUrl,
+    lines,
+    printed,
+    stop(signal = "SIGTERM") {
+      child.kill(signal);
+      return within(10_000, ended);
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+function urlAfter(label: string, lines: readonly string[]): string | undefined {
+  return /http\S+/.exec(lines.find((line) => line.startsWith(label)) ?? "")?.[0];
+}
