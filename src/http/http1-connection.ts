@@ -72,7 +72,7 @@ function closeUnused(connection: Http1Connection): void {
 function sendRefusal({ socket, open, newest }: Http1Connection, render: () => string): void {
   const broken = newest !== undefined && !newest.req.complete ? newest : undefined;
   const hasEarlier = [...open].some((res) => res !== broken);
-  if (hasEarlier) return;
+  if (hasEarlier || !socket.writable) return;
   if (broken?.headersSent) socket.end();
   else socket.end(render());
 }

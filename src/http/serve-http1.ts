@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from "node:stream";
 import { beginExchange, drainConnection, type Http1Connection, openConnection, refuse } from "./http1-connection.js";
 import type { ProtocolServer, ServeOptions } from "./protocol-server.js";
-import { formatAnswer, type SocketErrorKind, socketErrorKind } from "./socket-error.js";
+import { formatAnswer, type SocketErrorAnswer, type SocketErrorKind, socketErrorKind } from "./socket-error.js";
 
 /**
  * Serves HTTP/1.1 (and 1.0). What Node would answer by itself, and without a body, is answered by `socketError`: what the
@@ -10,40 +10,27 @@ import { formatAnswer, type SocketErrorKind, socketErrorKind } from "./socket-er
  * `Expect: 100-continue` is met, other expectations and `Upgrade` are ignored (RFC 9110 sections 10.1.1 and 7.8).
  */
 export function serveHttp1(options: ServeOptions): ProtocolServer {
-  const { limits, socketError, handler } = options;
   const connections = new Map<Duplex, Http1Connection>();
   let draining = false;
   const server = createParser(options);
   server.on("request", onRequest);
   server.on("checkExpectation", onRequest);
+  server.on("clientError", (error, socket) => refuseUnread(socketErrorKind(error), socket));
   server.on("connect", (_req, socket) => {
     socket.resume();
-    refuseWith("BAD_REQUEST", socket);
+    refuseUnread("BAD_REQUEST", socket);
   });
-  server.on("clientError", (error, socket) => refuseWith(socketErrorKind(error), socket));
 
   function onRequest(req: IncomingMessage, res: ServerResponse): void {
     const connection = connections.get(req.socket);
-    if (connection === undefined) return;
-    if (connection.open.size >= limits.maxPipelinedRequests) {
-      req.socket.destroy();
-      return;
-    }
-    beginExchange(connection, res);
-    if (hasOneHost(req)) handler(req, res);
-    else answerBadRequest(res);
+    if (connection !== undefined) takeRequest(connection, req, res, options);
   }
 
-  function answerBadRequest(res: ServerResponse): void {
-    const { status, headers, body } = socketError("BAD_REQUEST");
-    res.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(body), Connection: "close" }).end(body);
-  }
-
-  function refuseWith(kind: SocketErrorKind | undefined, socket: Duplex): void {
+  function refuseUnread(kind: SocketErrorKind | undefined, socket: Duplex): void {
     const connection = connections.get(socket);
     const isSilent = kind === "TIMEOUT" && connection?.socket.bytesRead === 0;
     if (connection === undefined || kind === undefined || isSilent) socket.destroy();
-    else refuse(connection, () => formatAnswer(socketError(kind)));
+    else refuse(connection, () => formatAnswer(options.socketError(kind)));
   }
 
   return {
@@ -82,6 +69,25 @@ function createParser({ limits }: ServeOptions): Server {
   server.timeout = limits.stalledMs;
   server.emit("listening");
   return server;
+}
+
+function takeRequest(
+  connection: Http1Connection,
+  req: IncomingMessage,
+  res: ServerResponse,
+  { limits, handler, socketError }: ServeOptions,
+): void {
+  if (connection.open.size >= limits.maxPipelinedRequests) {
+    req.socket.destroy();
+    return;
+  }
+  beginExchange(connection, res);
+  if (hasOneHost(req)) handler(req, res);
+  else answerAndClose(res, socketError("BAD_REQUEST"));
+}
+
+function answerAndClose(res: ServerResponse, { status, headers, body }: SocketErrorAnswer): void {
+  res.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(body), Connection: "close" }).end(body);
 }
 
 function hasOneHost(req: IncomingMessage): boolean {

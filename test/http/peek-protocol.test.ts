@@ -4,7 +4,6 @@ import { answer, type Request, type Response, startListener } from "./start-list
 
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const emptySettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
-const settingsFrame = /\x04\x00\x00\x00\x00\x00/;
 
 describe("peekProtocol", () => {
   test.each(["GET", "POST", "PUT", "PATCH", "PRINT"])("takes %s in single bytes for HTTP/1.1", async (method) => {
@@ -18,13 +17,13 @@ describe("peekProtocol", () => {
     const client = await connectRaw(await startListener());
     await sendBytewise(client, preface);
     await client.send(emptySettings);
-    expect(await client.until("\x04\x01")).toMatch(settingsFrame);
+    await client.until("\x00\x00\x00\x04\x01\x00\x00\x00\x00");
   });
 
   test("takes the preface together with what follows it", async () => {
     const client = await connectRaw(await startListener());
     await client.send(Buffer.concat([Buffer.from(preface), emptySettings]));
-    expect(await client.until("\x04\x01")).toMatch(settingsFrame);
+    await client.until("\x00\x00\x00\x04\x01\x00\x00\x00\x00");
   });
 
   test("takes the beginning of a preface that goes on otherwise for HTTP/1.1", async () => {

@@ -269,15 +269,19 @@ describe("connections that are reset", () => {
     ["before the answer", get, 1],
     ["in a body", `${postOf(10)}abc`, 1],
     ["before a refusal", `${get}${get}hello\r\n\r\n`, 2],
+    ["between an answer and a refusal", `${get}hello\r\n\r\n`, 1],
   ])("do not disturb others (%s)", async (_where, bytes, requests) => {
     const pending: Response[] = [];
-    const listener = await startListener({ handler: (_req, res) => void pending.push(res) });
+    const socketError = vi.fn(renderSocketError);
+    const listener = await startListener({ socketError, handler: (_req, res) => void pending.push(res) });
     const client = await connectRaw(listener);
     await client.send(bytes);
     await vi.waitUntil(() => pending.length === requests);
     await readByServer(listener);
     client.socket.resetAndDestroy();
+    socketError.mockClear();
     await Promise.all(pending.slice(0, 1).map((res) => once(res, "close")));
+    expect(socketError).not.toHaveBeenCalled();
     for (const res of pending.splice(0)) answer(res, "nobody hears this");
     const other = await connectRaw(listener);
     await other.send(get);

@@ -124,11 +124,9 @@ describe("limits of an HTTP/2 session", () => {
     });
     const client = await connectRaw(listener);
     client.socket.pause();
-    const largestWindows = Buffer.from([
-      ...[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0x7f, 0xff, 0xff, 0xff],
-      ...[0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7f, 0xff, 0, 0],
-    ]);
-    await client.send(Buffer.concat([http2Beginning.subarray(0, 24), largestWindows, getFrame(1)]));
+    const windowSetting = Buffer.from([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0x7f, 0xff, 0xff, 0xff]);
+    const windowUpdate = Buffer.from([0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7f, 0xff, 0, 0]);
+    await client.send(Buffer.concat([http2Beginning.subarray(0, 24), windowSetting, windowUpdate, getFrame(1)]));
     await readByServer(listener);
     expect(await listener.close(20_000)).toEqual({ forced: 0 });
   });
