@@ -64,6 +64,8 @@ export interface Call {
   problemCode?: string;
   principal?: Principal;
   transaction?: Transaction;
+  /** The bytes of the response that an earlier call with the same idempotency key got, where this one replays it. */
+  storedResponse?: Uint8Array;
 }
 
 const callKey = createContextKey<Call | undefined>(undefined, { description: "cupo.call" });

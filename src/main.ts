@@ -3,7 +3,9 @@ import { pino } from "pino";
 import { openDevelopmentIssuer } from "./auth/development-issuer.js";
 import { ConfigError, readConfig } from "./config.js";
 import { openReadyDatabase } from "./database-startup.js";
-import { DEMO_TENANT_ID, registrationLine } from "./demo.js";
+import { fillDemo } from "./demo/fill-demo.js";
+import { DEMO_TENANT_ID } from "./demo/large-clinic.js";
+import { registrationLine } from "./demo/registration-line.js";
 import { scopesOf } from "./scopes.js";
 import { startServer } from "./server.js";
 import { createServices } from "./services/services.js";
@@ -22,7 +24,11 @@ interface TokenFlags {
 
 const program = new Command("cupo").description("Appointment scheduling and patient access for clinics");
 
-program.command("serve").description("migrate the database and serve until SIGTERM or SIGINT").action(serve);
+program
+  .command("serve")
+  .description("migrate the database and serve until SIGTERM or SIGINT")
+  .option("--demo", "fill the demo tenants once, with the development issuer only")
+  .action(serve);
 
 program.command("migrate").description("migrate the database and exit").action(migrateOnly);
 
@@ -39,17 +45,31 @@ program
 
 await program.parseAsync().catch(fail);
 
-async function serve(): Promise<void> {
+async function serve({ demo = false }: { readonly demo?: boolean }): Promise<void> {
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel, base: null });
   const server = await startServer(config, { logger, now: Date.now });
-  stopOnSignal(server.close, logger);
+  const signal = stopOnSignal(server.close, logger);
   process.stdout.write(`Public  (REST)                    ${server.publicUrl}${config.basePath}\n`);
   process.stdout.write(`Internal (Connect, gRPC, gRPC-Web) ${server.internalUrl}\n`);
   if (config.issuer !== undefined) return;
+  if (demo) await fillDemoTenants(server.internalUrl, config.dataDir, signal);
+  if (signal.aborted) return;
   const token = await signToken({ tenant: DEMO_TENANT_ID, client: "demo", expires: TOKEN_LIFETIME_SECONDS });
   const line = registrationLine(`${server.publicUrl}${config.basePath}`, token, new Date());
   process.stdout.write(`Try it:\n${line}\n`);
+}
+
+/** A demo that cannot be filled is no reason to stop: the next start goes on where this one got to. */
+async function fillDemoTenants(internalUrl: string, dataDir: string, signal: AbortSignal): Promise<void> {
+  try {
+    const issuer = await openDevelopmentIssuer({ dataDir, now: Date.now });
+    const onProgress = (line: string) => process.stdout.write(`${line}\n`);
+    await fillDemo({ internalUrl, issuer, now: Date.now, signal, onProgress });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (!signal.aborted) process.stderr.write(`The demo tenants are not complete: ${reason}\n`);
+  }
 }
 
 async function migrateOnly(): Promise<void> {
@@ -77,17 +97,18 @@ async function signToken({ tenant, scope, client, organization, company, expires
   });
 }
 
-/** The first signal stops gracefully, a second one at once. */
-function stopOnSignal(close: () => Promise<void>, logger: pino.Logger): void {
-  let isStopping = false;
+/** The first signal stops gracefully, a second one at once. What is given is aborted by the first. */
+function stopOnSignal(close: () => Promise<void>, logger: pino.Logger): AbortSignal {
+  const stopping = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
+    if (stopping.signal.aborted) process.exit(1);
+    stopping.abort();
     logger.info({ signal }, "stopping");
     close().then(() => process.exit(0), fail);
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  return stopping.signal;
 }
 
 function fail(error: unknown): never {

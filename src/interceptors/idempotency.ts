@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
 import { type Call, callOf, type Principal, principalOf } from "../call.js";
-import { conflict } from "../errors.js";
+import { type CupoError, conflict } from "../errors.js";
 import { hasSideEffects, operationName } from "../operation.js";
 
 /** The claim of an idempotency key by one call: which key, and which request it stands for. */
@@ -48,6 +48,9 @@ const RETRY_AFTER = { "Retry-After": "1" };
  * Runs an operation once for each idempotency key of a principal, and gives the first response to every later call with
  * the same key and request, marked by `Idempotent-Replayed: true` (specification sections 4 and 8). An operation that
  * only reads takes no key and is run each time.
+ *
+ * A replay goes on to the implementation, which `answering-replays.ts` makes answer with what is stored: the way back
+ * through the protocol is that of every other answer.
  */
 export function idempotency(store: IdempotentWork): Interceptor {
   return (next) => async (request) => {
@@ -62,7 +65,11 @@ export function idempotency(store: IdempotentWork): Interceptor {
       executed = response;
       return toBinary(response.method.output, response.message);
     });
-    return executed !== undefined && outcome.kind === "EXECUTED" ? executed : answerWithout(outcome, request, call);
+    if (outcome.kind === "EXECUTED" && executed !== undefined) return executed;
+    if (outcome.kind !== "REPLAY") throw refusal(outcome.kind);
+    call.storedResponse = outcome.response;
+    if (!outcome.isOwn) call.responseHeaders["Idempotent-Replayed"] = "true";
+    return next(request);
   };
 }
 
@@ -85,29 +92,12 @@ function fingerprint(operation: string, principal: Principal, schema: DescMessag
     .digest();
 }
 
-function answerWithout(outcome: Outcome, request: UnaryRequest, call: Call): UnaryResponse {
-  if (outcome.kind === "REPLAY") {
-    if (!outcome.isOwn) call.responseHeaders["Idempotent-Replayed"] = "true";
-    return replay(outcome.response, request);
+function refusal(kind: Outcome["kind"]): CupoError {
+  const field = "Idempotency-Key";
+  if (kind === "REUSED") {
+    const message = "this key was used for another request of the same operation; use a new one";
+    return conflict({ code: "IDEMPOTENCY_KEY_REUSED", field, message });
   }
-  if (outcome.kind === "REUSED") {
-    throw conflict({
-      code: "IDEMPOTENCY_KEY_REUSED",
-      field: "Idempotency-Key",
-      message: "this key was used for another request of the same operation; use a new one",
-    });
-  }
-  throw conflict(
-    {
-      code: "IDEMPOTENCY_IN_PROGRESS",
-      field: "Idempotency-Key",
-      message: "a request with this key is still being worked on; retry with the same key",
-    },
-    RETRY_AFTER,
-  );
-}
-
-function replay(bytes: Uint8Array, { service, method }: UnaryRequest): UnaryResponse {
-  const message = fromBinary(method.output, bytes);
-  return { stream: false, service, method, header: new Headers(), trailer: new Headers(), message };
+  const message = "a request with this key is still being worked on; retry with the same key";
+  return conflict({ code: "IDEMPOTENCY_IN_PROGRESS", field, message }, RETRY_AFTER);
 }

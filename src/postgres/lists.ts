@@ -28,7 +28,7 @@ export function latestFirst(
 ): Knex.QueryBuilder {
   if (afterId !== undefined) {
     const last = sql(table).where({ tenant_id: tenantId, id: afterId }).select(time, "id");
-    query.whereRaw("(??, id) < (?)", [time, last]);
+    query.whereRaw("(??, id) < ?", [time, last]);
   }
   return query
     .orderBy([

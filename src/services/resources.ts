@@ -2,7 +2,7 @@ import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { ContextValues } from "@connectrpc/connect";
 import { v7 as uuidv7 } from "uuid";
 import { callOf, principalOf, transactionOf } from "../call.js";
-import { type FieldError, notFound, validationFailed } from "../errors.js";
+import { type FieldError, notFound } from "../errors.js";
 import {
   findResource,
   findVisibleIds,
@@ -13,8 +13,9 @@ import {
   sendInsert,
   sendUpdate,
 } from "../postgres/resources.js";
-import { cutPage, type Page, type PageRequest, readPage } from "./pages.js";
-import { parseOpaqueId, requireFound } from "./preconditions.js";
+import { idAfter } from "./page-keys.js";
+import { cutPage, type PageRequest, readPage } from "./pages.js";
+import { requireFound } from "./preconditions.js";
 
 /** Adds a resource at version 1 for the organization and company of the caller. */
 export function createResource<A extends object>(
@@ -55,7 +56,7 @@ export async function listResources<A extends object>(
   const wanted = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Partial<A>;
   const page = readPage(request, table.type, [wanted]);
   const rows = await readResources(transactionOf(values), principalOf(values), table, {
-    afterId: lastIdBefore(page),
+    afterId: idAfter(page),
     limit: page.size + 1,
     filter: wanted,
   });
@@ -143,14 +144,6 @@ export async function missingReferences(
   return references
     .filter((_, i) => isThere[i] === false)
     .map(({ field }) => ({ code: "NOT_FOUND", field, message: "no such resource exists" }));
-}
-
-/** A token can be made up, and the database takes nothing but a UUID for an id. */
-function lastIdBefore({ after }: Page): string | undefined {
-  if (after === undefined) return undefined;
-  const id = parseOpaqueId(after[0] ?? "");
-  if (id !== undefined) return id;
-  throw validationFailed([{ code: "INVALID_VALUE", field: "pageToken", message: "the token is not one of this list" }]);
 }
 
 function localName(path: string): string {

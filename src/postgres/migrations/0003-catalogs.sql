@@ -222,7 +222,7 @@ CREATE TABLE contracts (
 );
 CREATE INDEX contracts_active_idx ON contracts (tenant_id, active, id);
 CREATE INDEX contracts_code_idx ON contracts (tenant_id, code, id);
-CREATE INDEX contracts_payer_idx ON contracts (tenant_id, payer_id, id);
+CREATE INDEX contracts_payer_idx ON contracts (tenant_id, payer_id, id, active);
 SELECT cupo_protect('contracts');
 
 -- The services that a contract covers; a contract without a row covers every service.

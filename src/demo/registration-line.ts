@@ -1,8 +1,5 @@
 import { randomInt, randomUUID } from "node:crypto";
 
-/** The tenant that development tokens are for unless they say otherwise. */
-export const DEMO_TENANT_ID = "0d3e0000-0000-4000-8000-000000000001";
-
 /** A curl line that registers a new patient; it works as it stands for as long as its token is valid. */
 export function registrationLine(baseUrl: string, token: string, now: Date): string {
   const body = {

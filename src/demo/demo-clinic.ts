@@ -1,0 +1,76 @@
+import type { RequestSource_Channel } from "../gen/cupo/access/v1/request_source_pb.js";
+import type { OpportunityDefinition_DayKind } from "../gen/cupo/clinic/v1/opportunity_definition_pb.js";
+
+/**
+ * What a demo clinic is made of. Things refer to each other by code; their ids are the service's to give. Nothing in it
+ * depends on when it is made, so that the same things are asked for by the same requests in every start. Lists are in the
+ * order in which they are made.
+ */
+export interface DemoClinic {
+  /** UUID of the tenant. */
+  readonly tenantId: string;
+  readonly name: string;
+  readonly locations: readonly (Named & { readonly address: string })[];
+  readonly services: readonly Named[];
+  readonly practitioners: readonly {
+    readonly code: string;
+    readonly fullName: string;
+    readonly registrationNumber: string;
+  }[];
+  readonly opportunities: readonly (Named & {
+    readonly maxWaitDays: number;
+    readonly dayKind: OpportunityDefinition_DayKind;
+  })[];
+  /** `opportunity` is the code of an opportunity definition. */
+  readonly appointmentTypes: readonly (Named & { readonly durationMinutes: number; readonly opportunity: string })[];
+  readonly consultationTypes: readonly (Named & { readonly description: string })[];
+  readonly cancellationReasons: readonly Reason[];
+  readonly noShowReasons: readonly Reason[];
+  readonly requestSources: readonly (Named & { readonly channel: RequestSource_Channel })[];
+  readonly payers: readonly (Named & { readonly taxId: string })[];
+  readonly contracts: readonly DemoContract[];
+  readonly patients: readonly DemoPatient[];
+  /** At least one: what the last one lacks tells that the clinic is not complete. */
+  readonly programs: readonly DemoProgram[];
+}
+
+/** A contract with the payer of a code. It covers the services of these codes, or every service if there are none. */
+export interface DemoContract extends Named {
+  readonly payer: string;
+  readonly coveredServices: readonly string[];
+}
+
+/** An invented person. */
+export interface DemoPatient {
+  readonly documentType: string;
+  readonly documentNumber: string;
+  readonly fullName: string;
+  readonly phone: string;
+  readonly email?: string;
+}
+
+/** A program at the location of a code, with the services and practitioners of these codes. */
+export interface DemoProgram extends Named {
+  readonly location: string;
+  readonly services: readonly string[];
+  readonly practitioners: readonly string[];
+  readonly rules: readonly DemoRule[];
+}
+
+/** A weekly rule that skips holidays. Local times HH:MM, ISO weekdays. */
+export interface DemoRule {
+  readonly weekdays: readonly number[];
+  readonly startsAtLocal: string;
+  readonly endsAtLocal: string;
+  readonly slotDurationMinutes: number;
+  readonly dailyCapacity: number;
+}
+
+interface Named {
+  readonly code: string;
+  readonly name: string;
+}
+
+interface Reason extends Named {
+  readonly requiresComment: boolean;
+}

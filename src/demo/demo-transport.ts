@@ -1,0 +1,71 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { toJsonString } from "@bufbuild/protobuf";
+import { ConnectError, type Interceptor, type Transport, type UnaryRequest } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { v5 as uuidv5 } from "uuid";
+import { operationName } from "../operation.js";
+
+/** How the demo calls the service. */
+export interface DemoTransportOptions {
+  /** URL of the internal listener of this same process. */
+  readonly internalUrl: string;
+  /** UUID of the tenant that the tokens are for. */
+  readonly tenantId: string;
+  /** A fresh access token for the tenant. */
+  readonly token: () => Promise<string>;
+  /** Ends calls and waits. */
+  readonly signal: AbortSignal;
+}
+
+const MAX_TRIES = 10;
+
+/**
+ * Calls the service as any client of it would, within its quotas. The idempotency key of a call is a UUID of version 5 of
+ * the tenant, the operation and the request, the same in every process: so the same request is done once. A call is
+ * repeated as often as the service says when to, ten times at most.
+ *
+ * Over TLS the certificate is not judged: the service calls itself, by an address that no certificate need name.
+ */
+export function openDemoTransport({ internalUrl, tenantId, token, signal }: DemoTransportOptions): Transport {
+  return createConnectTransport({
+    baseUrl: internalUrl,
+    httpVersion: "1.1",
+    interceptors: [patience(signal), credentials(tenantId, token)],
+    nodeOptions: { rejectUnauthorized: false },
+  });
+}
+
+function patience(signal: AbortSignal): Interceptor {
+  return (next) => async (request) => {
+    for (let tries = 1; ; tries += 1) {
+      signal.throwIfAborted();
+      try {
+        const response = await next(request);
+        await delay(quotaWaitMs(response.header), undefined, { signal });
+        return response;
+      } catch (error) {
+        const seconds = error instanceof ConnectError ? Number(error.metadata.get("retry-after") ?? 0) : 0;
+        if (seconds === 0 || tries === MAX_TRIES) throw error;
+        await delay(seconds * 1_000, undefined, { signal });
+      }
+    }
+  };
+}
+
+/** How long until a quota that has nothing left is full again (draft-ietf-httpapi-ratelimit-headers). */
+function quotaWaitMs(headers: Headers): number {
+  const seconds = Array.from((headers.get("ratelimit") ?? "").matchAll(/;r=0;t=(\d+)/g), ([, t]) => Number(t));
+  return Math.max(0, ...seconds) * 1_000;
+}
+
+function credentials(tenantId: string, token: () => Promise<string>): Interceptor {
+  return (next) => async (request) => {
+    request.header.set("authorization", `Bearer ${await token()}`);
+    if (!request.stream) request.header.set("idempotency-key", keyOf(request, tenantId));
+    return next(request);
+  };
+}
+
+function keyOf({ method, message }: UnaryRequest, tenantId: string): string {
+  return uuidv5(`${operationName(method)}\n${toJsonString(method.input, message)}`, tenantId);
+}

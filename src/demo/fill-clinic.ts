@@ -1,0 +1,49 @@
+import { type Client, createClient, type Transport } from "@connectrpc/connect";
+import { PatientService } from "../gen/cupo/access/v1/patient_service_pb.js";
+import { ScheduleService } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
+import type { DemoClinic, DemoPatient } from "./demo-clinic.js";
+import { fillCatalogs } from "./fill-catalogs.js";
+import { fillPrograms } from "./fill-programs.js";
+import { fillReferenceData } from "./fill-reference-data.js";
+import { unlessThere } from "./make-once.js";
+
+/** Consent to invented people's data, before any filling. */
+const CONSENT_GRANTED_AT = { seconds: BigInt(Date.parse("2026-01-15T15:00:00Z") / 1_000) };
+
+/**
+ * Makes what a clinic lacks, one thing after the other, and tells `onProgress` each group. The answer is true where nothing
+ * was to do: the last step of all, the practitioners of the last program, had been done. Rejects with what a call rejected.
+ */
+export async function fillClinic(
+  clinic: DemoClinic,
+  transport: Transport,
+  years: readonly number[],
+  onProgress: (line: string) => void,
+): Promise<boolean> {
+  const schedule = createClient(ScheduleService, transport);
+  if (await isComplete(clinic, schedule)) return true;
+  const told = (things: readonly unknown[], kind: string) => onProgress(`${kind}: ${things.length}`);
+  const reference = await fillReferenceData(clinic, transport, told);
+  await fillCatalogs(clinic, reference, transport, told);
+  const patients = createClient(PatientService, transport);
+  for (const patient of clinic.patients) await unlessThere(registerPatient(patients, patient));
+  told(clinic.patients, "patients");
+  for (const year of years) await schedule.seedHolidays({ year });
+  onProgress(`holidays of ${years.join(" and ")}`);
+  await fillPrograms(clinic, reference, transport);
+  told(clinic.programs, "programs with their rules, services and practitioners");
+  return false;
+}
+
+async function isComplete({ programs }: DemoClinic, schedule: Client<typeof ScheduleService>): Promise<boolean> {
+  const code = programs.at(-1)?.code;
+  if (code === undefined) throw new Error("a demo clinic has at least one program");
+  const [program] = (await schedule.listPrograms({ code })).programs;
+  if (program?.id === undefined) return false;
+  const { programPractitioners } = await schedule.getProgramPractitioners({ programId: program.id });
+  return (programPractitioners?.version ?? 1) > 1;
+}
+
+async function registerPatient(patients: Client<typeof PatientService>, patient: DemoPatient): Promise<void> {
+  await patients.registerPatient({ ...patient, consentGrantedAt: CONSENT_GRANTED_AT });
+}

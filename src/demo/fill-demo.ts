@@ -1,0 +1,44 @@
+import type { DevelopmentIssuer } from "../auth/development-issuer.js";
+import { localDateAt } from "../scheduling/local-clock.js";
+import { openDemoTransport } from "./demo-transport.js";
+import { fillClinic } from "./fill-clinic.js";
+import { largeClinic } from "./large-clinic.js";
+import { smallClinic } from "./small-clinic.js";
+
+/** Where and how the demo tenants are filled. */
+export interface FillDemoOptions {
+  /** URL of the internal listener of this same process. */
+  readonly internalUrl: string;
+  readonly issuer: Pick<DevelopmentIssuer, "sign">;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Ends the filling; it then rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+  /** Told each group of things that is there, as a line for people. */
+  readonly onProgress: (line: string) => void;
+}
+
+const CLIENT = "demo-setup";
+const TOKEN_LIFETIME_SECONDS = 60;
+const SCOPES = [
+  ...["reference:write", "configuration:read", "configuration:write", "scheduling:read", "scheduling:write"],
+  "patients:write",
+];
+
+/**
+ * Fills the demo tenants by the service's own operations, as the client `demo-setup`. A tenant that was filled before is
+ * left as it is, whatever its users have changed since; one whose filling was cut off is completed. Rejects with the first
+ * failure that does not pass by itself.
+ */
+export async function fillDemo({ internalUrl, issuer, now, signal, onProgress }: FillDemoOptions): Promise<void> {
+  const year = Number(localDateAt(now()).slice(0, 4));
+  for (const clinic of [largeClinic, smallClinic]) {
+    const { tenantId } = clinic;
+    const token = () =>
+      issuer.sign({ tenantId, client: CLIENT, scopes: SCOPES, expiresInSeconds: TOKEN_LIFETIME_SECONDS });
+    const transport = openDemoTransport({ internalUrl, tenantId, token, signal });
+    onProgress(`Demo tenant ${tenantId}, ${clinic.name}`);
+    const wasFilled = await fillClinic(clinic, transport, [year, year + 1], (line) => onProgress(`  ${line}`));
+    if (wasFilled) onProgress("  is there already");
+  }
+}

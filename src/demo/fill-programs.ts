@@ -1,0 +1,55 @@
+import { type Client, createClient, type Transport } from "@connectrpc/connect";
+import { ProgramRule_HolidayPolicy, ProgramRule_Recurrence } from "../gen/cupo/access/v1/program_rule_pb.js";
+import { SchedulingConfigurationService } from "../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import { ScheduleService } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
+import type { DemoClinic, DemoProgram, DemoRule } from "./demo-clinic.js";
+import { demoValidity } from "./demo-validity.js";
+import type { ReferenceIds } from "./fill-reference-data.js";
+import { idOf, makeOnce, unlessThere } from "./make-once.js";
+
+const active = true;
+const FIRST_VERSION = 1;
+
+/** Makes the programs, each with its rules and services and, when all of that is there, its practitioners. */
+export async function fillPrograms(
+  { programs }: DemoClinic,
+  reference: ReferenceIds,
+  transport: Transport,
+): Promise<void> {
+  const schedule = createClient(ScheduleService, transport);
+  const configuration = createClient(SchedulingConfigurationService, transport);
+  const ids = await makeOnce(programs, {
+    create: async ({ code, name, location }) => {
+      const locationId = idOf(reference.locations, location);
+      return (await schedule.createProgram({ code, name, locationId, emergency: false, active })).program;
+    },
+    list: async (filter) => (await schedule.listPrograms(filter)).programs,
+  });
+  for (const program of programs) {
+    const programId = idOf(ids, program.code);
+    await fillProgram(program, programId, reference, schedule);
+    const practitionerIds = program.practitioners.map((code) => idOf(reference.practitioners, code));
+    const request = { programId, practitionerIds, expectedVersion: FIRST_VERSION };
+    await unlessThere(configuration.replaceProgramPractitioners(request));
+  }
+}
+
+async function fillProgram(
+  { rules, services }: DemoProgram,
+  programId: string,
+  reference: ReferenceIds,
+  schedule: Client<typeof ScheduleService>,
+): Promise<void> {
+  for (const rule of rules) await unlessThere(schedule.createProgramRule(ruleOf(programId, rule)));
+  const serviceIds = services.map((code) => idOf(reference.services, code));
+  await unlessThere(schedule.replaceProgramServices({ programId, serviceIds, expectedVersion: FIRST_VERSION }));
+}
+
+function ruleOf(programId: string, { weekdays, ...rule }: DemoRule) {
+  return {
+    ...{ programId, ...rule, ...demoValidity, active },
+    weekdays: [...weekdays],
+    recurrence: ProgramRule_Recurrence.WEEKLY,
+    holidayPolicy: ProgramRule_HolidayPolicy.SKIP,
+  };
+}

@@ -1,0 +1,41 @@
+import type { DemoPatient } from "./demo-clinic.js";
+
+const NAMES = [
+  "María Fernanda Quintero Rojas",
+  "Juan Camilo Ospina Arango",
+  "Luz Dary Becerra Muñoz",
+  "Óscar Iván Peñaloza Cruz",
+  "Valentina Gómez Ibáñez",
+  "Wilson Ferney Acuña Tovar",
+  "Ángela Yineth Cárdenas Díaz",
+  "Julián Andrés Echeverri Sánchez",
+  "Rosa Elvira Chaparro Niño",
+  "Santiago Londoño Úsuga",
+  "Yurani Paola Mosquera Lozano",
+  "Héctor Fabio Giraldo Marín",
+  "Nubia Stella Forero Gaitán",
+  "Kevin Alexander Murillo Asprilla",
+  "Gloria Inés Patiño Vargas",
+  "Daniel Esteban Zuluaga Rey",
+  "Martha Liliana Cuéllar Bautista",
+  "Isabella Trujillo Perdomo",
+  "José Ignacio Tascón Viáfara",
+  "Sara Lucía Wilches Beltrán",
+] as const;
+
+/** Kinds of Colombian documents: citizens', foreigners', minors'. */
+const DOCUMENT_TYPES = ["CC", "CC", "CC", "CE", "TI"] as const;
+
+/**
+ * The first of up to 20 invented patients, the same in every call: documents 90000001 and on, numbers of no real phone,
+ * every other one with an address under example.com (RFC 2606).
+ */
+export function invent(count: number): readonly DemoPatient[] {
+  return NAMES.slice(0, count).map((fullName, i) => ({
+    documentType: DOCUMENT_TYPES[i % DOCUMENT_TYPES.length] ?? "CC",
+    documentNumber: String(90_000_001 + i),
+    fullName,
+    phone: `+57 300 555 ${String(1_001 + i).padStart(4, "0")}`,
+    ...(i % 2 === 0 ? { email: `paciente${i + 1}@example.com` } : {}),
+  }));
+}

@@ -1,0 +1,88 @@
+import { containsKeyFormat } from "./key-formats.js";
+import { readSecretValue, type ValueShape } from "./secret-value.js";
+import { anyOf, upTo, wordEnd, wordStart } from "./word-patterns.js";
+
+/** A kind of credential: its names, and how long a value of each shape must be at least to be taken for one. */
+interface Kind {
+  readonly names: string;
+  /** Where the text states the value: `clave: …`, `mi clave es …`. */
+  readonly stated: Readonly<Record<ValueShape, number>>;
+  /** Where the value just follows: `clave …`. */
+  readonly beside: Readonly<Record<ValueShape, number>>;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** Names that mean nothing else come first. */
+const kinds: Readonly<Record<string, Kind>> = {
+  password: {
+    names: `contrasenas? contrasenias? passwords? passwd pwd passcode passphrase api_keys? client_secret secret_key
+      secret_access_key access_key private_key llave_privada clave_secreta clave_privada (?:llave|clave)_(?:de_)?api`,
+    stated: { DIGITS: 3, MIXED: 4, WORD: 3 },
+    beside: { DIGITS: 4, MIXED: 4, WORD: NEVER },
+  },
+  code: {
+    names: "claves? pass pw pin pines nip codigo_otp otp codigo_de_(?:verificacion|acceso|ingreso|seguridad)",
+    stated: { DIGITS: 4, MIXED: 4, WORD: NEVER },
+    beside: { DIGITS: 4, MIXED: 5, WORD: NEVER },
+  },
+  token: {
+    names: "tokens? secretos? secrets?",
+    stated: { DIGITS: 6, MIXED: 8, WORD: NEVER },
+    beside: { DIGITS: NEVER, MIXED: 16, WORD: NEVER },
+  },
+};
+
+const QUALIFIERS = `de del la el los las mi su tu sus mis para al the my your of for to acceso ingreso entrada
+  seguridad portal portales app aplicacion aplicativo correo correos email mail gmail hotmail outlook cuenta usuario user
+  wifi wi_fi red internet pagina web sitio plataforma sistema banco bancaria cajero tarjeta debito credito celular telefono
+  whatsapp facebook instagram virtual citas eps ips paciente dinamica temporal nueva nuevo actual anterior vieja antigua
+  personal secreta privada segunda primera account login registro admin administrador computador equipo numero no\\.?
+  nro\\.? salud mia bancolombia davivienda nequi daviplata que uso tengo puse me nos dieron enviaron mandaron asignaron`;
+
+/** `palabra clave 2026`: here clave is an adjective and means important. */
+const KEY_NOUNS = `palabras? puntos? momentos? personas? pasos? aspectos? factor factores piezas? preguntas? datos? fechas?
+  horarios? horas? dias? anos? meses elementos? indicador indicadores temas? rol papel area areas procesos? plan planes
+  proyectos? cargos? medicamentos? examen examenes numeros? codigos? documentos? etapas? periodos? en es fue son`;
+
+const QUOTES = "[\"'“”«»‘’*_`(\\[]{0,3}";
+const STATEMENT = String.raw`(?:["'“”«»‘’*\x60)\]]{0,3}\s?(?:[:=]{1,2}>?|->|\u2192)\s?|\s(?:es|era|fue|sera|seria|son|is|was)(?:\s(?:la|el|esta|este|siguiente|the)){0,3}\s?:?\s)`;
+const NAMES = Object.entries(kinds)
+  .map(([kind, { names }]) => `(?<${kind}>${anyOf(names)})`)
+  .join("|");
+
+const FOLLOWED = String.raw`(?:(?<statement>${STATEMENT})|[\s(/|\p{Pd}]{1,3})${QUOTES}(?<value>\S{1,256})(?:\s(?<next>\p{L}{1,20}))?`;
+const phrase = new RegExp(
+  `(?<!${wordStart}${anyOf(KEY_NOUNS)}\\s(?=clave))(?:${wordStart}|(?=passw))(?:${NAMES})${wordEnd}(?=${upTo(6, QUALIFIERS)}(?:${FOLLOWED}))`,
+  "giu",
+);
+const reversed = new RegExp(
+  String.raw`(?<![^\s"'(])(?<value>\S{4,64})\s(?:es|era|is|was)\s(?:el|la|mi|su|my|the|nuestra|tu)\s(?:nueva\s)?(?:${NAMES})${wordEnd}`,
+  "giu",
+);
+
+/**
+ * Whether a plain text holds a credential: a word for one with a value that looks like it, in Spanish or English (`clave:
+ * abc123`, `mi contraseña es X`), or a token or key that is known by its shape. Complaints about passwords, `la clave del
+ * éxito` and `token de turno A23` hold none.
+ */
+export function containsCredential(plain: string): boolean {
+  return containsKeyFormat(plain) || isStated(plain) || isStatedInReverse(plain);
+}
+
+function isStated(plain: string): boolean {
+  return Array.from(plain.matchAll(phrase)).some(({ groups = {} }) => {
+    const how = groups["statement"] === undefined ? "beside" : "stated";
+    return isSecret(groups, how, groups["next"] ?? "");
+  });
+}
+
+function isStatedInReverse(plain: string): boolean {
+  return Array.from(plain.matchAll(reversed)).some(({ groups = {} }) => isSecret(groups, "beside", "es"));
+}
+
+function isSecret(groups: Readonly<Record<string, string>>, how: "stated" | "beside", next: string): boolean {
+  const found = readSecretValue(groups["value"] ?? "", next);
+  const kind = Object.entries(kinds).find(([name]) => groups[name] !== undefined)?.[1];
+  return found !== undefined && kind !== undefined && found.length >= kind[how][found.shape];
+}
