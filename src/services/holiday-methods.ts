@@ -16,6 +16,7 @@ import {
   sendHolidayUpdate,
 } from "../postgres/holidays.js";
 import { legalHolidays } from "./colombian-holidays.js";
+import { dateAfter } from "./page-keys.js";
 import { cutPage, readPage } from "./pages.js";
 import { requireFound, requireVersion } from "./preconditions.js";
 import { changesOf } from "./resources.js";
@@ -31,7 +32,7 @@ export function createHolidayMethods(now: () => number): HolidayMethods {
       const { dateFrom, dateTo, active } = request;
       const filters = [dateFrom, dateTo, active];
       const page = readPage(request, "holidays", filters);
-      const limits = { afterDate: page.after?.[0], limit: page.size + 1 };
+      const limits = { afterDate: dateAfter(page), limit: page.size + 1 };
       const found = await listHolidays(transactionOf(values), { dateFrom, dateTo, active }, limits);
       const { rows, next } = cutPage(found, page, ({ date }) => [date], "holidays", filters);
       return { holidays: rows.map(toHoliday), ...next };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { validationFailed } from "../errors.js";
+import { type CupoError, validationFailed } from "../errors.js";
 
 /** The part of a list request that is the same for every list (AIP-158). */
 export interface PageRequest {
@@ -25,7 +25,7 @@ export function readPage(request: PageRequest, list: string, filters: readonly u
   const size = request.pageSize === undefined || request.pageSize === 0 ? DEFAULT_SIZE : request.pageSize;
   if (request.pageToken === undefined || request.pageToken === "") return { size, after: undefined };
   const [fingerprint, ...after] = parseToken(request.pageToken);
-  if (fingerprint !== fingerprintOf(list, filters) || after.length === 0) throw invalidToken();
+  if (fingerprint !== fingerprintOf(list, filters, after) || after.length === 0) throw invalidPageToken();
   return { size, after };
 }
 
@@ -42,7 +42,8 @@ export function cutPage<T>(
 ): { readonly rows: readonly T[]; readonly next: { readonly nextPageToken?: string } } {
   const last = rows[size - 1];
   if (rows.length <= size || last === undefined) return { rows, next: {} };
-  const parts = [fingerprintOf(list, filters), ...keyOf(last)];
+  const key = keyOf(last);
+  const parts = [fingerprintOf(list, filters, key), ...key];
   const nextPageToken = Buffer.from(JSON.stringify(parts)).toString("base64url");
   return { rows: rows.slice(0, size), next: { nextPageToken } };
 }
@@ -52,19 +53,20 @@ function parseToken(token: string): string[] {
     const parts: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
     if (Array.isArray(parts) && parts.every((part) => typeof part === "string")) return parts;
   } catch {
-    throw invalidToken();
+    throw invalidPageToken();
   }
-  throw invalidToken();
+  throw invalidPageToken();
 }
 
-function fingerprintOf(list: string, filters: readonly unknown[]): string {
+function fingerprintOf(list: string, filters: readonly unknown[], key: readonly string[]): string {
   return createHash("sha256")
-    .update(JSON.stringify([list, ...filters]))
+    .update(JSON.stringify([list, filters, key]))
     .digest("base64url")
     .slice(0, 16);
 }
 
-function invalidToken() {
+/** 422 for a page token that this list did not give. */
+export function invalidPageToken(): CupoError {
   const message = "the token is not one that this list gave for these filters";
   return validationFailed([{ code: "INVALID_VALUE", field: "pageToken", message }]);
 }

@@ -19,6 +19,7 @@ import { programPractitioners, programServices, programs, readProgramSet } from 
 import { healthcareServices, locations } from "../postgres/reference-data.js";
 import { findResource, listResources } from "../postgres/resources.js";
 import { createHolidayMethods } from "./holiday-methods.js";
+import { idAfter } from "./page-keys.js";
 import { cutPage, readPage } from "./pages.js";
 import { requireFound } from "./preconditions.js";
 import { requireSoundRule, shownTime } from "./program-rule-change.js";
@@ -99,7 +100,7 @@ async function listPrograms(request: ListProgramsRequestValid, values: ContextVa
   const filter = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
   const page = readPage(request, "programs", [filter]);
   const found = await listResources(transactionOf(values), principalOf(values), programs, {
-    afterId: page.after?.[0],
+    afterId: idAfter(page),
     limit: page.size + 1,
     filter,
   });
@@ -113,7 +114,7 @@ async function listRules(request: ListProgramRulesRequestValid, values: ContextV
   await findProgram(values, programId);
   const filters = [programId, active];
   const page = readPage(request, "program rules", filters);
-  const after = page.after?.[0] ?? "";
+  const after = idAfter(page) ?? "";
   const all = await readRules(transactionOf(values), programId);
   const matching = all.filter((rule) => rule.id > after && (active === undefined || rule.active === active));
   const { rows, next } = cutPage(matching, page, ({ id }) => [id], "program rules", filters);
