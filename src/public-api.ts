@@ -19,7 +19,7 @@ import { asCupoError, PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "./probl
 import { serveProblemPage } from "./problem-pages.js";
 import { callFor, type HttpHandler } from "./request-log.js";
 import { createRestHandler } from "./rest/handler.js";
-import { RestError } from "./rest/rest-error.js";
+import { RestError, type RestErrorReason } from "./rest/rest-error.js";
 import type { ServiceEntry } from "./services/services.js";
 
 declare module "./rest/rest-error.js" {
@@ -84,16 +84,16 @@ function renderError(error: CupoError, values: ContextValues, problemsUrl: strin
 }
 
 function toCupoError(thrown: unknown): CupoError {
-  if (!(thrown instanceof RestError)) return asCupoError(thrown);
-  const errors: readonly FieldError[] = thrown.violations;
-  switch (thrown.reason) {
-    case "NOT_FOUND":
-      return notFound("There is nothing at this path.");
-    case "METHOD_NOT_ALLOWED":
-      return new CupoError("METHOD_NOT_ALLOWED", { headers: { Allow: thrown.allow?.join(", ") ?? "" } });
-    case "MALFORMED":
-      return invalidRequest(thrown.detail, errors);
-    case "INVALID":
-      return validationFailed(errors);
-  }
+  return thrown instanceof RestError ? refusalOf(thrown) : asCupoError(thrown);
+}
+
+function refusalOf({ reason, detail, violations, allow }: RestError): CupoError {
+  const errors: readonly FieldError[] = violations;
+  const refusals: Readonly<Record<RestErrorReason, () => CupoError>> = {
+    NOT_FOUND: () => notFound("There is nothing at this path."),
+    METHOD_NOT_ALLOWED: () => new CupoError("METHOD_NOT_ALLOWED", { headers: { Allow: allow?.join(", ") ?? "" } }),
+    MALFORMED: () => invalidRequest(detail, errors),
+    INVALID: () => validationFailed(errors),
+  };
+  return refusals[reason]();
 }

@@ -113,7 +113,7 @@ async function openListeners(
   let closed: Promise<void> | undefined;
   const close = async () => {
     isClosing = true;
-    await Promise.all(closers.splice(-2).map((closeListener) => closeListener()));
+    await Promise.all(closers.splice(-2).map(async (closeListener) => closeListener()));
     await closeAll(closers);
   };
   return {

@@ -58,8 +58,8 @@ export function openRefreshingKeySet(source: RefreshedKeySource): KeySet {
     return keys.get(keyName(reference));
   }
 
-  const timer = setInterval(() => refreshAfter(failing ? pauseMs() : refreshMs), tickMs).unref();
-  refreshAfter(0);
+  const timer = setInterval(() => void refreshAfter(failing ? pauseMs() : refreshMs), tickMs).unref();
+  void refreshAfter(0);
   return { key, generation: memory.generation, close: () => stop(timer, closing) };
 }
 

@@ -41,21 +41,17 @@ const DATE_ARRAY_OID = 1182;
 
 /**
  * Opens the pool without connecting yet: a database that is away at start is an unavailable database, not a failed start.
- * Connections pipeline (several statements share a round trip) and give dates as the text `YYYY-MM-DD`, because a
- * JavaScript Date would move them into a time zone.
+ * Connections pipeline: several statements share a round trip.
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const url = new URL(options.url);
   const namedStatements = url.searchParams.get("prepared_statements") !== "false";
   url.searchParams.delete("prepared_statements");
-  const types = new TypeOverrides();
-  types.setTypeParser(DATE_OID, (text: string) => text);
-  types.setTypeParser(DATE_ARRAY_OID, (text: string) => text.match(/[\d-]+/g) ?? []);
   const pool = new Pool({
     connectionString: url.href,
     application_name: "cupo",
     pipeline: true,
-    types,
+    types: datesAsText(),
     max: options.maxConnections,
     connectionTimeoutMillis: options.acquireTimeoutMs,
     idleTimeoutMillis: 60_000,
@@ -64,6 +60,25 @@ export function openDatabase(options: DatabaseOptions): Database {
     query_timeout: options.queryTimeoutMs,
   });
   pool.on("error", options.onIdleError);
+  return {
+    pool,
+    namedStatements,
+    ...tellGenerations(pool),
+    isReachable: async () => (await pool.query("SELECT 1")).rowCount === 1,
+    isRoleBound: async () => (await pool.query(UNBOUND_ROLE)).rowCount === 0,
+    close: () => pool.end(),
+  };
+}
+
+/** Dates stay the text `YYYY-MM-DD`: a JavaScript Date would move them into a time zone. */
+function datesAsText(): TypeOverrides {
+  const types = new TypeOverrides();
+  types.setTypeParser(DATE_OID, (text: string) => text);
+  types.setTypeParser(DATE_ARRAY_OID, (text: string) => text.match(/[\d-]+/g) ?? []);
+  return types;
+}
+
+function tellGenerations(pool: Pool): Pick<Database, "acquire" | "condemnConnections"> {
   let generation = 0;
   const generations = new WeakMap<PoolClient, number>();
   pool.on("connect", (client) => {
@@ -71,8 +86,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     generations.set(client, generation);
   });
   return {
-    pool,
-    namedStatements,
     async acquire() {
       for (;;) {
         const client = await pool.connect();
@@ -83,9 +96,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     condemnConnections() {
       generation += 1;
     },
-    isReachable: async () => (await pool.query("SELECT 1")).rowCount === 1,
-    isRoleBound: async () => (await pool.query(UNBOUND_ROLE)).rowCount === 0,
-    close: () => pool.end(),
   };
 }
 

@@ -11,9 +11,21 @@ export interface EligibilityQuestion {
   readonly serviceDate: string;
 }
 
+/** What can stand in the way, by the names that the contract has for it. */
+export type EligibilityReasonCode =
+  | "PATIENT_INACTIVE"
+  | "PATIENT_DECEASED"
+  | "PAYER_INACTIVE"
+  | "CONTRACT_INACTIVE"
+  | "CONTRACT_PAYER_MISMATCH"
+  | "CONTRACT_NOT_STARTED"
+  | "CONTRACT_EXPIRED"
+  | "SERVICE_INACTIVE"
+  | "SERVICE_NOT_COVERED";
+
 /** One thing that stands in the way. */
 export interface EligibilityReason {
-  readonly code: string;
+  readonly code: EligibilityReasonCode;
   readonly field: string;
   readonly message: string;
 }

@@ -21,7 +21,7 @@ export function sendHolidayInsert(transaction: Transaction, holiday: HolidayReco
 
 /** The holiday, locked until the transaction ends; undefined where the tenant has none of that id. */
 export async function lockHoliday(transaction: Transaction, id: string): Promise<HolidayRecord | undefined> {
-  const query = sql("holidays").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS).forUpdate();
+  const query = sql("holidays").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS).forNoKeyUpdate();
   return (await transaction.rows<HolidayRecord>(query))[0];
 }
 

@@ -62,7 +62,7 @@ export async function insertPatient(transaction: Transaction, patient: PatientRe
 /** The patient, locked until the transaction ends; undefined where the tenant has no such patient. */
 export async function lockPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const [row] = await transaction.rows<PatientRow>(
-    sql("patients").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS).forUpdate(),
+    sql("patients").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS).forNoKeyUpdate(),
   );
   return row && fromRow(row);
 }

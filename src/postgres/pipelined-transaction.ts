@@ -35,7 +35,7 @@ export class PipelinedTransaction implements Transaction {
     this.#client = client;
     this.#namedStatements = namedStatements;
     if (!UUID.test(tenantId)) throw new Error("the tenant of a transaction is a lower-case UUID");
-    this.#track(client.query(beginText(tenantId, limits)));
+    void this.#track(client.query(beginText(tenantId, limits)));
   }
 
   /** The first failure of a statement; later ones only say that the transaction is aborted. */

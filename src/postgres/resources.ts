@@ -52,7 +52,7 @@ export async function lockResourceRow<A extends object>(
   table: ResourceTable<A>,
   id: string,
 ): Promise<Stored<A> | undefined> {
-  const rows = await transaction.rows<Row>(visible(transaction, principal, table).where({ id }).forUpdate());
+  const rows = await transaction.rows<Row>(visible(transaction, principal, table).where({ id }).forNoKeyUpdate());
   return rows[0] && fromRow(table, rows[0]);
 }
 

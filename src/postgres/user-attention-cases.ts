@@ -76,7 +76,7 @@ export async function findCase(transaction: Transaction, id: string): Promise<Ke
 
 /** The case, locked until the transaction ends; undefined where the tenant has no such case. */
 export async function lockCase(transaction: Transaction, id: string): Promise<KeptCase | undefined> {
-  const [row] = await transaction.rows<CaseRow>(cases(transaction).where({ id }).forUpdate());
+  const [row] = await transaction.rows<CaseRow>(cases(transaction).where({ id }).forNoKeyUpdate());
   return row && fromRow(row);
 }
 

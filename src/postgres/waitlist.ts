@@ -85,7 +85,7 @@ export async function findWaitlistEntry(transaction: Transaction, id: string): P
 
 /** The entry, locked until the transaction ends; undefined where the tenant has no such entry. */
 export async function lockWaitlistEntry(transaction: Transaction, id: string): Promise<KeptWaitlistEntry | undefined> {
-  const [row] = await transaction.rows<WaitlistEntryRow>(entries(transaction).where({ id }).forUpdate());
+  const [row] = await transaction.rows<WaitlistEntryRow>(entries(transaction).where({ id }).forNoKeyUpdate());
   return row && fromRow(row);
 }
 

@@ -7,13 +7,14 @@ interface Kind {
   readonly names: string;
   /** Where the text states the value: `clave: …`, `mi clave es …`. */
   readonly stated: Readonly<Record<ValueShape, number>>;
-  /** Where the value just follows: `clave …`. */
+  /** Where the value stands beside the name: `clave …`. */
   readonly beside: Readonly<Record<ValueShape, number>>;
 }
 
+type Groups = Readonly<Record<string, string | undefined>>;
+
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** Names that mean nothing else come first. */
 const kinds: Readonly<Record<string, Kind>> = {
   password: {
     names: `contrasenas? contrasenias? passwords? passwd pwd passcode passphrase api_keys? client_secret secret_key
@@ -33,27 +34,30 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-const QUALIFIERS = `de del la el los las mi su tu sus mis para al the my your of for to acceso ingreso entrada
-  seguridad portal portales app aplicacion aplicativo correo correos email mail gmail hotmail outlook cuenta usuario user
-  wifi wi_fi red internet pagina web sitio plataforma sistema banco bancaria cajero tarjeta debito credito celular telefono
-  whatsapp facebook instagram virtual citas eps ips paciente dinamica temporal nueva nuevo actual anterior vieja antigua
-  personal secreta privada segunda primera account login registro admin administrador computador equipo numero no\\.?
-  nro\\.? salud mia bancolombia davivienda nequi daviplata que uso tengo puse me nos dieron enviaron mandaron asignaron`;
+const QUALIFIERS = `de del la el los las mi su tu sus mis para al the my your of for to acceso ingreso entrada seguridad
+  portal portales app aplicacion aplicativo correo correos email mail gmail hotmail outlook cuenta usuario user wifi wi_fi
+  red internet pagina web sitio plataforma sistema banco bancaria bancolombia davivienda nequi daviplata cajero tarjeta
+  debito credito celular telefono whatsapp facebook instagram virtual citas eps ips paciente dinamica temporal nueva nuevo
+  actual anterior vieja antigua personal secreta privada segunda primera account login registro admin administrador
+  computador equipo numero no\\.? nro\\.? salud mia que uso tengo puse me nos dieron enviaron mandaron asignaron`;
 
-/** `palabra clave 2026`: here clave is an adjective and means important. */
-const KEY_NOUNS = `palabras? puntos? momentos? personas? pasos? aspectos? factor factores piezas? preguntas? datos? fechas?
-  horarios? horas? dias? anos? meses elementos? indicador indicadores temas? rol papel area areas procesos? plan planes
-  proyectos? cargos? medicamentos? examen examenes numeros? codigos? documentos? etapas? periodos? en es fue son`;
+/** `palabra clave`: here clave is an adjective and means important. */
+const KEY_NOUNS =
+  anyOf(`palabras? puntos? momentos? personas? pasos? aspectos? factor factores piezas? preguntas? datos?
+  fechas? horarios? horas? dias? anos? meses elementos? indicador indicadores temas? rol papel area areas procesos? plan
+  planes proyectos? cargos? medicamentos? examen examenes numeros? codigos? documentos? etapas? periodos? en es fue son`);
 
-const QUOTES = "[\"'“”«»‘’*_`(\\[]{0,3}";
-const STATEMENT = String.raw`(?:["'“”«»‘’*\x60)\]]{0,3}\s?(?:[:=]{1,2}>?|->|\u2192)\s?|\s(?:es|era|fue|sera|seria|son|is|was)(?:\s(?:la|el|esta|este|siguiente|the)){0,3}\s?:?\s)`;
 const NAMES = Object.entries(kinds)
   .map(([kind, { names }]) => `(?<${kind}>${anyOf(names)})`)
   .join("|");
+const notKeyNoun = String.raw`(?<!${wordStart}${KEY_NOUNS}\s(?=clave))`;
+const sign = String.raw`["'“”«»‘’*\x60)\]]{0,3}\s?(?:[:=]{1,2}>?|->|\u2192)\s?`;
+const copula = String.raw`\s(?:es|era|fue|sera|seria|son|is|was)(?:\s(?:la|el|esta|este|siguiente|the)){0,3}\s?:?\s`;
+const blanks = String.raw`[\s(/|\p{Pd}]{1,3}`;
+const value = String.raw`["'“”«»‘’*_\x60(\[]{0,3}(?<value>\S{1,256})(?:\s(?<next>\p{L}{1,20}))?`;
 
-const FOLLOWED = String.raw`(?:(?<statement>${STATEMENT})|[\s(/|\p{Pd}]{1,3})${QUOTES}(?<value>\S{1,256})(?:\s(?<next>\p{L}{1,20}))?`;
 const phrase = new RegExp(
-  `(?<!${wordStart}${anyOf(KEY_NOUNS)}\\s(?=clave))(?:${wordStart}|(?=passw))(?:${NAMES})${wordEnd}(?=${upTo(6, QUALIFIERS)}(?:${FOLLOWED}))`,
+  `${notKeyNoun}(?:${wordStart}|(?=passw))(?:${NAMES})${wordEnd}(?=${upTo(6, QUALIFIERS)}(?:(?<statement>${sign}|${copula})|${blanks})${value})`,
   "giu",
 );
 const reversed = new RegExp(
@@ -61,28 +65,27 @@ const reversed = new RegExp(
   "giu",
 );
 
+/** Beside the name of a credential, and not stated, these are a year and a Colombian telephone number. */
+const yearOrTelephone = /^(?:(?:19|20)[0-9]{2}|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
+
 /**
  * Whether a plain text holds a credential: a word for one with a value that looks like it, in Spanish or English (`clave:
  * abc123`, `mi contraseña es X`), or a token or key that is known by its shape. Complaints about passwords, `la clave del
  * éxito` and `token de turno A23` hold none.
  */
 export function containsCredential(plain: string): boolean {
-  return containsKeyFormat(plain) || isStated(plain) || isStatedInReverse(plain);
+  return (
+    containsKeyFormat(plain) ||
+    Array.from(plain.matchAll(phrase)).some(({ groups = {} }) => isSecret(groups)) ||
+    Array.from(plain.matchAll(reversed)).some(({ groups = {} }) => isSecret(groups))
+  );
 }
 
-function isStated(plain: string): boolean {
-  return Array.from(plain.matchAll(phrase)).some(({ groups = {} }) => {
-    const how = groups["statement"] === undefined ? "beside" : "stated";
-    return isSecret(groups, how, groups["next"] ?? "");
-  });
-}
-
-function isStatedInReverse(plain: string): boolean {
-  return Array.from(plain.matchAll(reversed)).some(({ groups = {} }) => isSecret(groups, "beside", "es"));
-}
-
-function isSecret(groups: Readonly<Record<string, string>>, how: "stated" | "beside", next: string): boolean {
-  const found = readSecretValue(groups["value"] ?? "", next);
+function isSecret(groups: Groups): boolean {
+  const raw = groups["value"] ?? "";
+  const how = groups["statement"] === undefined ? "beside" : "stated";
+  if (how === "beside" && yearOrTelephone.test(raw)) return false;
+  const found = readSecretValue(raw, groups["next"] ?? "");
   const kind = Object.entries(kinds).find(([name]) => groups[name] !== undefined)?.[1];
   return found !== undefined && kind !== undefined && found.length >= kind[how][found.shape];
 }

@@ -1,13 +1,13 @@
 import { anyOf, gap, upTo, wordEnd, wordStart } from "./word-patterns.js";
 
-const DIAGNOSIS = String.raw`${wordStart}(?:diagnos[a-z]{1,12}|i?dxs?\.?|(?:cie|icd)[\s-]?(?:9|10|11)?(?:[\s-]?cm)?)${wordEnd}`;
-const CODED = String.raw`${wordStart}(?:i?dxs?|(?:cie|icd)[\s-]?(?:9|10|11)?)${wordEnd}`;
+const CODING = anyOf("i?dxs? (?:cie|icd)[\\s-]?(?:9|10|11)?(?:[\\s-]?cm)?");
+const DIAGNOSIS = String.raw`${wordStart}(?:diagnos[a-z]{1,12}|${CODING}\.?)${wordEnd}`;
 
 /** A code of ICD-10 with or without its point; B12 is no category of it, but a vitamin and many a room. */
-const CODE = String.raw`(?!b12(?![.,]?[0-9]))[a-z]-?[0-9][0-9ab](?:[.,-]?[0-9a-z]{1,4})?${wordEnd}`;
+const CODE = String.raw`${wordStart}(?!b12(?![.,]?[0-9]))[a-z]-?[0-9][0-9ab](?:[.,-]?[0-9a-z]{1,4})?${wordEnd}`;
 
 /** A code with its point, which little else looks like; not one in V, which versions look like. */
-const POINTED_CODE = String.raw`[a-uw-z][0-9][0-9ab]\.[0-9][0-9a-z]{0,3}${wordEnd}`;
+const POINTED_CODE = String.raw`${wordStart}[a-uw-z][0-9][0-9ab]\.[0-9][0-9a-z]{0,3}${wordEnd}`;
 
 /** Names that people put between the word and the code. */
 const DISEASES = `diabetes mellitus tipo hipertension arterial cancer tumor maligno mama prostata cervix colon leucemia
@@ -17,36 +17,38 @@ const DISEASES = `diabetes mellitus tipo hipertension arterial cancer tumor mali
   covid infarto arritmia acv insuficiencia renal cardiaca hepatica cronica cronico aguda agudo leve moderada moderado
   severa severo mayor generalizada fractura infeccion urinaria`;
 
-const FILLERS = `es era fue son is was de del of con with como as por segun que el la los un una mi su the my a_saber
+const FILLERS = `es era fue son is was de del of el la los un una mi su the my con with como as por segun que
   codigos? codes? cod\\.? principal(?:es)? primary secundarios? secondary relacionados? presuntivo confirmado definitivo
   nuevo repetido ingreso egreso medico clinico inicial final actual cie icd 9 10 11 cm version no\\.? nro\\.? numero
   impresion ${DISEASES}`;
 
 /** Words that make the diagnosis a place or a service: `centro de diagnóstico A20`. */
-const SERVICES = `apoyo ayudas? imagen imagenes imagenologia centros? unidad(?:es)? laboratorios? pruebas? examen
-  examenes salas? servicios? areas? equipos? consultorios? oficinas? medios? procedimientos? estudios? sede`;
+const SERVICES = anyOf(`apoyo ayudas? imagen imagenes imagenologia centros? unidad(?:es)? laboratorios? pruebas? examen
+  examenes salas? servicios? areas? equipos? consultorios? oficinas? medios? procedimientos? estudios? sede`);
 
 /** Words whose numbers look like codes. */
-const PLACES = `consultorios? salas? pisos? torre oficina turnos? habitacion cama camilla puerta modulo ventanilla bloque
-  ruta rutas bus buses buseta fila ficha vitamina vit caja local apto apartamento casa interior edificio pabellon sector
-  silla cubiculo estacion parada paradero portal tiquete ticket formulario formato factura pedido orden resolucion placa
-  zona sotano nivel salida version seccion aula en_el en_la al hasta_el`;
+const PLACES = anyOf(`consultorios? salas? pisos? torre oficina turnos? habitacion cama camilla puerta modulo ventanilla
+  bloque ruta rutas bus buses buseta fila ficha vitamina vit caja local apto apartamento casa interior edificio pabellon
+  sector silla cubiculo estacion parada paradero portal tiquete ticket formulario formato factura pedido orden resolucion
+  placa zona sotano nivel salida version seccion aula en_el en_la al hasta_el`);
 
 /** Words after `Dx:` that tell of no disease. */
-const EMPTY_ANSWERS = `no sin ningun ninguno ninguna nada nunca pendientes? por que aun todavia none pending
-  desconocido desconoce ver segun mal errado equivocado`;
+const EMPTY_ANSWERS = anyOf(`no sin ningun ninguno ninguna nada nunca pendientes? por que aun todavia none pending
+  desconocido desconoce ver segun mal errado equivocado`);
 
-const NOT_AT_PLACE = String.raw`(?<!${wordStart}${anyOf(PLACES)}\s(?:(?:no|nro|numero|la|el)\.?\s)?#?\s?)`;
-const NOT_OF_SERVICE = String.raw`(?<!${wordStart}${anyOf(SERVICES)}\s(?:de\s|del\s|y\s)?)`;
-const NEAR = String.raw`(?:(?!\.\s)[^\n]){0,80}?`;
+const notOfService = String.raw`(?<!${wordStart}${SERVICES}\s(?:de\s|del\s|y\s)?)`;
+const notAtPlace = String.raw`(?<!${wordStart}${PLACES}\s(?:(?:no|nro|numero|la|el)\.?\s)?#?\s?)`;
+const near = String.raw`(?:(?!\.\s)[^\n]){0,80}?`;
+const isTheir = String.raw`["')]?\s(?:es|era|fue|como|segun|is|was|as)\s(?:${anyOf("el la mi su un the my codigo code de del")}\s){0,3}`;
+const inCoding = String.raw`[\s(:/,-]{1,3}(?:${anyOf("de del en segun la el")}\s){0,2}`;
 
 const patterns = [
-  `${NOT_OF_SERVICE}${DIAGNOSIS}${upTo(6, FILLERS)}${gap}${wordStart}${CODE}`,
-  String.raw`${NOT_AT_PLACE}${wordStart}${CODE}["')]?\s(?:es|era|fue|como|segun|is|was|as)\s(?:${anyOf("el la mi su un the my codigo code de del")}\s){0,3}${DIAGNOSIS}`,
-  String.raw`${NOT_AT_PLACE}${wordStart}${CODE}[\s(:/,-]{1,3}(?:${anyOf("de del en segun la el")}\s){0,2}${CODED}`,
-  `${DIAGNOSIS}${NEAR}${NOT_AT_PLACE}${wordStart}${POINTED_CODE}`,
-  `${NOT_AT_PLACE}${wordStart}${POINTED_CODE}${NEAR}${DIAGNOSIS}`,
-  String.raw`${wordStart}${anyOf("i?dxs? impresion_diagnostica")}\.?\s?[:=]\s?["'(]?(?!${anyOf(EMPTY_ANSWERS)}${wordEnd})[a-z]{3}`,
+  `${notOfService}${DIAGNOSIS}${upTo(6, FILLERS)}${gap}${CODE}`,
+  `${notAtPlace}${CODE}${isTheir}${DIAGNOSIS}`,
+  `${notAtPlace}${CODE}${inCoding}${CODING}${wordEnd}`,
+  `${DIAGNOSIS}${near}${notAtPlace}${POINTED_CODE}`,
+  `${notAtPlace}${POINTED_CODE}${near}${DIAGNOSIS}`,
+  String.raw`${wordStart}${anyOf("i?dxs? impresion_diagnostica")}\.?\s?[:=]\s?["'(]?(?!${EMPTY_ANSWERS}${wordEnd})[a-z]{3}`,
 ].map((source) => new RegExp(source, "iu"));
 
 /**

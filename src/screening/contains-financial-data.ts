@@ -2,8 +2,8 @@ import { containsCardNumber } from "./card-number.js";
 import { containsIban } from "./iban.js";
 import { anyOf, gap, upTo, wordEnd, wordStart } from "./word-patterns.js";
 
-const BANKS = `bancolombia davivienda bbva bogota occidente popular av_villas caja_social colpatria scotiabank itau
-  agrario falabella pichincha gnb sudameris coomeva bancamia finandina serfinanza nubank lulo nequi daviplata`;
+const BANKS = `bancolombia davivienda bbva bogota occidente popular av_villas caja_social colpatria scotiabank itau agrario
+  falabella pichincha gnb sudameris coomeva bancamia finandina serfinanza nubank lulo nequi daviplata`;
 
 const FILLERS = `es era fue son is was de del of el la los mi su tu my your the banco bank numero no\\.? nro\\.? num\\.?
   number n cuenta account ahorros? corriente tarjeta card credito debito credit debit visa mastercard que aparece atras
@@ -12,29 +12,37 @@ const FILLERS = `es era fue son is was de del of el la los mi su tu my your the 
 const ACCOUNT = anyOf(`cuentas?_(?:de_)?ahorros? cuentas?_corrientes? cuenta_bancaria cuenta_(?:de_)?nomina
   (?:numero|nro\\.?|no\\.?|num\\.?)_(?:de_)?(?:la_|mi_|su_)?cuenta cuenta_(?:numero|nro|no|num|n)
   cta_?\\.?_?(?:de_)?(?:ahorros?|aho|ahs|corriente|cte|bancaria|nro|no|num)
-  cuenta_(?:de_|del_)?(?:banco|${BANKS.trim().split(/\s+/).join("|")})
   account_(?:number|no|num|nr) (?:savings|checking|bank)_account`);
 const CARD = anyOf(`tarjeta_(?:de_)?(?:credito|debito|visa|mastercard|amex) numero_de_(?:la_|mi_|su_)?tarjeta
   (?:credit|debit)_card card_number visa mastercard american_express amex diners`);
-const VERIFICATION_VALUE = anyOf(`cvv2? cvc2? cod(?:igo)?\\.?_(?:de_)?seguridad security_code card_verification_(?:value|code)
-  codigo_de_verificacion_de_(?:la|mi)_tarjeta`);
+const VERIFICATION_VALUE = anyOf(`cvv2? cvc2? cod(?:igo)?\\.?_(?:de_)?seguridad security_code
+  card_verification_(?:value|code) codigo_de_verificacion_de_(?:la|mi)_tarjeta`);
 
-/** Neither a date nor two years nor an amount of money. */
-const NOT_OTHER = String.raw`(?![0-9]{1,2}[\s./\p{Pd}][0-9]{1,2}[\s./\p{Pd}](?:19|20)?[0-9]{2}${wordEnd})(?!(?:19|20)[0-9]{2}[\s./\p{Pd}]{1,3}(?:19|20)?[0-9]{2}${wordEnd})(?![0-9]{1,3}(?:\.[0-9]{3}){1,5}(?![0-9]))(?![0-9][0-9.,]{0,15}\s?(?:pesos?|mil|millones|cop|usd|dolares|euros)${wordEnd})`;
+const dash = String.raw`[\s./\p{Pd}]`;
+const notOther = [
+  String.raw`[0-9]{1,2}${dash}[0-9]{1,2}${dash}(?:19|20)?[0-9]{2}${wordEnd}`,
+  String.raw`(?:19|20)[0-9]{2}${dash}{1,3}(?:19|20)?[0-9]{2}${wordEnd}`,
+  String.raw`[0-9]{1,3}(?:\.[0-9]{3}){1,5}(?![0-9])`,
+  String.raw`[0-9][0-9.,]{0,15}\s?(?:pesos?|mil|millones|cop|usd|dolares|euros)${wordEnd}`,
+]
+  .map((dateOrAmount) => `(?!${dateOrAmount})`)
+  .join("");
 
-/** A number of `least` to `most` digits, on its own or with blanks, points and dashes in it. */
+/** A number of so many digits, in one piece or with blanks, points and dashes in it. */
 function digits(least: number, most: number): string {
-  const joint = String.raw`[\s.\p{Pd}]{0,2}`;
-  return String.raw`(?<![0-9])[0-9](?:${joint}[0-9]){${least - 1},${most - 1}}(?![0-9])`;
+  return String.raw`(?<![0-9])[0-9](?:[\s.\p{Pd}]{0,2}[0-9]){${least - 1},${most - 1}}(?![0-9])`;
 }
 
+const isTheir = String.raw`\s(?:es|era|is|como)\s(?:el|la|mi|su|my|the)\s`;
+const beforeBareAccount = String.raw`(?<=^|[\n.,;:(]\s?|${wordStart}(?:mi|su|la|una|esta|nuestra|my)\s)`;
+
 const patterns = [
-  `${wordStart}${ACCOUNT}${upTo(6, FILLERS)}${gap}${NOT_OTHER}${digits(5, 24)}`,
-  String.raw`(?<=^|[\n.,;:(]\s?|${wordStart}(?:mi|su|la|una|esta|nuestra|my)\s)(?:cuenta|cta\.?|account)${wordEnd}${upTo(5, FILLERS)}${gap}${NOT_OTHER}${digits(8, 24)}`,
-  String.raw`${digits(8, 24)}\s(?:es|era|is)\s(?:el|la|mi|su|my|the)\s(?:${ACCOUNT}|cuenta)${wordEnd}`,
+  `${wordStart}${ACCOUNT}${upTo(6, FILLERS)}${gap}${notOther}${digits(5, 24)}`,
+  `${beforeBareAccount}(?:cuenta|cta|account)${wordEnd}${upTo(5, FILLERS)}${gap}${notOther}${digits(8, 24)}`,
+  `${digits(8, 24)}${isTheir}(?:${ACCOUNT}|cuenta)${wordEnd}`,
   `${wordStart}${CARD}${upTo(6, FILLERS)}${gap}${digits(12, 19)}`,
   String.raw`${wordStart}${VERIFICATION_VALUE}${upTo(6, FILLERS)}${gap}${digits(3, 4)}(?![\s.\p{Pd}]?[0-9])`,
-  String.raw`${digits(3, 4)}\s(?:es|era|is|como)\s(?:el|mi|su|my|the)\s${VERIFICATION_VALUE}${wordEnd}`,
+  `${digits(3, 4)}${isTheir}${VERIFICATION_VALUE}${wordEnd}`,
 ].map((source) => new RegExp(source, "iu"));
 
 /**

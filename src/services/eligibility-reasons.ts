@@ -1,5 +1,5 @@
 import type { ContractAttributes, PayerAttributes } from "../postgres/catalogs.js";
-import type { EligibilityQuestion, EligibilityReason } from "../postgres/eligibility.js";
+import type { EligibilityQuestion, EligibilityReason, EligibilityReasonCode } from "../postgres/eligibility.js";
 import type { PatientStatus } from "../postgres/patients.js";
 import type { HealthcareServiceAttributes } from "../postgres/reference-data.js";
 
@@ -17,7 +17,7 @@ export interface EligibilityFacts {
 export function eligibilityReasons(question: EligibilityQuestion, facts: EligibilityFacts): EligibilityReason[] {
   const { patientStatus, payer, contract, service, isCovered } = facts;
   const { serviceDate, payerId } = question;
-  const reasons: readonly [applies: boolean, code: string, field: string, message: string][] = [
+  const reasons: readonly [applies: boolean, code: EligibilityReasonCode, field: string, message: string][] = [
     [patientStatus === "INACTIVE", "PATIENT_INACTIVE", "patientId", "the patient is inactive"],
     [patientStatus === "DECEASED", "PATIENT_DECEASED", "patientId", "the patient is deceased"],
     [!payer.active, "PAYER_INACTIVE", "payerId", "the payer is inactive"],

@@ -81,13 +81,6 @@ export function toEligibilityDecision(decision: EligibilityRecord): EligibilityD
     eligible: decision.eligible,
     evaluatedAt: timestampFromDate(new Date(decision.evaluatedAt)),
     validUntil: timestampFromDate(new Date(decision.validUntil)),
-    reasons: decision.reasons.map(({ code, field, message }) => ({ code: reasonCode(code), field, message })),
+    reasons: decision.reasons.map((reason) => ({ ...reason, code: EligibilityDecision_Reason_Code[reason.code] })),
   });
-}
-
-function reasonCode(name: string): EligibilityDecision_Reason_Code {
-  const codes: Readonly<Record<string, unknown>> = EligibilityDecision_Reason_Code;
-  const code = codes[name];
-  if (typeof code !== "number") throw new Error("a reason has a code that the contract does not know");
-  return code;
 }

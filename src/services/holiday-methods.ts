@@ -3,7 +3,6 @@ import { v7 as uuidv7 } from "uuid";
 import { callOf, transactionOf } from "../call.js";
 import type { Holiday } from "../gen/cupo/access/v1/holiday_pb.js";
 import type {
-  ListHolidaysRequestValid,
   ScheduleService,
   SeedHolidaysRequestValid,
   UpdateHolidayRequestValid,
@@ -28,10 +27,9 @@ type HolidayMethods = Pick<ServiceImpl<typeof ScheduleService>, "listHolidays" |
 export function createHolidayMethods(now: () => number): HolidayMethods {
   return {
     async listHolidays(message, { values }) {
-      const request = message as ListHolidaysRequestValid;
-      const { dateFrom, dateTo, active } = request;
+      const { dateFrom, dateTo, active } = message;
       const filters = [dateFrom, dateTo, active];
-      const page = readPage(request, "holidays", filters);
+      const page = readPage(message, "holidays", filters);
       const limits = { afterDate: dateAfter(page), limit: page.size + 1 };
       const found = await listHolidays(transactionOf(values), { dateFrom, dateTo, active }, limits);
       const { rows, next } = cutPage(found, page, ({ date }) => [date], "holidays", filters);
@@ -69,9 +67,10 @@ async function updateHoliday(
 }
 
 async function seed(year: number, values: ContextValues, nowMs: number) {
-  const wanted: HolidayRecord[] = legalHolidays(year).map((day) => ({
-    ...day,
+  const wanted: HolidayRecord[] = legalHolidays(year).map(({ date, name }) => ({
     id: uuidv7(),
+    date,
+    name,
     active: true,
     version: 1,
   }));

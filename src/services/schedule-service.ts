@@ -10,21 +10,20 @@ import type {
   GetProgramRuleRequestValid,
   GetProgramServicesRequestValid,
   ListProgramRulesRequestValid,
-  ListProgramsRequestValid,
   ReplaceProgramServicesRequestValid,
   ScheduleService,
 } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
 import { type ProgramRuleRecord, readRules, sendRuleInsert } from "../postgres/program-rules.js";
 import { programPractitioners, programServices, programs, readProgramSet } from "../postgres/programs.js";
 import { healthcareServices, locations } from "../postgres/reference-data.js";
-import { findResource, listResources } from "../postgres/resources.js";
+import { findResource } from "../postgres/resources.js";
 import { createHolidayMethods } from "./holiday-methods.js";
 import { idAfter } from "./page-keys.js";
 import { cutPage, readPage } from "./pages.js";
 import { requireFound } from "./preconditions.js";
 import { requireSoundRule, shownTime } from "./program-rule-change.js";
 import { replaceProgramSet } from "./program-sets.js";
-import { createResource, lockResource, requireReferences } from "./resources.js";
+import { createResource, listResources, lockResource, requireReferences } from "./resources.js";
 import {
   holidayPolicyName,
   toProgram,
@@ -47,7 +46,9 @@ export function createScheduleService(now: () => number): ServiceImpl<typeof Sch
       return { program: toProgram(await findProgram(values, (message as GetProgramRequestValid).programId)) };
     },
     async listPrograms(message, { values }) {
-      return listPrograms(message as ListProgramsRequestValid, values);
+      const { active, code, locationId, emergency } = message;
+      const { rows, next } = await listResources(values, programs, message, { active, code, locationId, emergency });
+      return { programs: rows.map(toProgram), ...next };
     },
     async replaceProgramServices(message, { values }) {
       const { programId, serviceIds, expectedVersion } = message as ReplaceProgramServicesRequestValid;
@@ -92,20 +93,6 @@ export function createScheduleService(now: () => number): ServiceImpl<typeof Sch
 
 async function findProgram(values: ContextValues, id: string) {
   return requireFound(await findResource(transactionOf(values), principalOf(values), programs, id));
-}
-
-async function listPrograms(request: ListProgramsRequestValid, values: ContextValues) {
-  const { active, code, locationId, emergency } = request;
-  const wanted = { active, code, locationId, emergency };
-  const filter = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
-  const page = readPage(request, "programs", [filter]);
-  const found = await listResources(transactionOf(values), principalOf(values), programs, {
-    afterId: idAfter(page),
-    limit: page.size + 1,
-    filter,
-  });
-  const { rows, next } = cutPage(found, page, ({ id }) => [id], "programs", [filter]);
-  return { programs: rows.map(toProgram), ...next };
 }
 
 /** A program has few rules, since they cannot overlap, so a page is cut from all of them. */

@@ -87,12 +87,7 @@ async function requireUsableReferences(request: CreateWaitlistEntryRequestValid,
 
 /** `isActive` is undefined where there is no such resource. */
 async function usable(field: string, isActive: Promise<boolean | undefined>): Promise<FieldError[]> {
-  switch (await isActive) {
-    case true:
-      return [];
-    case false:
-      return [{ code: "INVALID_VALUE", field, message: "the resource is not active" }];
-    case undefined:
-      return [{ code: "NOT_FOUND", field, message: "no such resource exists" }];
-  }
+  const found = await isActive;
+  if (found === undefined) return [{ code: "NOT_FOUND", field, message: "no such resource exists" }];
+  return found ? [] : [{ code: "INVALID_VALUE", field, message: "the resource is not active" }];
 }

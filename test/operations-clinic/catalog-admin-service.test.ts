@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeList } from "./list-answers.js";
+import { byId, describeList } from "./list-answers.js";
 import { describeCreate, describeGet, describeUpdate, summary } from "./resource-answers.js";
 import {
   appointmentType,
@@ -12,13 +12,13 @@ import {
   consultationType,
   contract,
   createResource,
-  idOf,
   noShowReason,
   payer,
+  readResource,
   requestSource,
-  resourceIn,
   rpcNamed,
 } from "./resources-under-test.js";
+import { expectTokenIsBound, walkPages } from "./rpc-under-test.js";
 
 let service: TestService;
 
@@ -53,14 +53,14 @@ describe("UpdateContract", () => {
     ["is sent the wrong way round", { validFrom: "2026-03-02", validTo: "2026-03-01" }],
   ])("refuses a change after which the contract %s", async (_, changes) => {
     const created = await createResource(service, contract);
-    const answer = await update({ id: idOf(created), ...changes });
+    const answer = await update({ id: created.id, ...changes });
     expect(summary(answer)).toBe("422 validTo INVALID_RANGE");
     expect(await auditOf(service, answer)).toEqual([]);
-    expect((await update({ id: idOf(created) })).body).toEqual({ contract: created });
+    expect((await update({ id: created.id })).body).toEqual({ contract: created });
   });
 
   test("accepts a contract of one day", async () => {
-    const { id = null } = await createResource(service, contract);
+    const { id } = await createResource(service, contract);
     const answer = await update({ id, validFrom: "2026-12-31" });
     expect(answer.body).toMatchObject({ contract: { validFrom: "2026-12-31", validTo: "2026-12-31", version: 2 } });
   });
@@ -69,18 +69,18 @@ describe("UpdateContract", () => {
     const organizationId = randomUUID();
     const created = await createResource(service, contract, {}, { organizationId });
     const changes = { as: { organizationId }, headers: { "x-correlation-id": randomUUID() } };
-    const absent = await update({ id: idOf(created), payerId: randomUUID() }, changes);
+    const absent = await update({ id: created.id, payerId: randomUUID() }, changes);
     expect(summary(absent)).toBe("404 payerId NOT_FOUND");
     for (const owner of [{ tenantId: randomUUID() }, { organizationId: randomUUID() }, { companyId: randomUUID() }]) {
       const hidden = await createResource(service, payer, {}, owner);
-      expect((await update({ id: idOf(created), payerId: idOf(hidden) }, changes)).text).toBe(absent.text);
+      expect((await update({ id: created.id, payerId: hidden.id }, changes)).text).toBe(absent.text);
     }
     const shared = await createResource(service, payer);
-    expect(summary(await update({ id: idOf(created), payerId: idOf(shared) }, changes))).toBe("200");
+    expect(summary(await update({ id: created.id, payerId: shared.id }, changes))).toBe("200");
   });
 
   test("looks for the contract first, then the payer, then at the version, then at the dates", async () => {
-    const { id = null } = await createResource(service, contract);
+    const { id } = await createResource(service, contract);
     const faults = { payerId: randomUUID(), expectedVersion: 2, validTo: "2025-12-31" };
     expect(summary(await update({ ...faults, id: randomUUID() }))).toBe("404");
     expect(summary(await update({ ...faults, id }))).toBe("404 payerId NOT_FOUND");
@@ -93,20 +93,24 @@ describe("UpdateContract", () => {
 describe("ListContracts", () => {
   test("gives those of a payer alone, on every page, and refuses the token of another payer", async () => {
     const as = { tenantId: randomUUID() };
-    const contracts: JsonObject[] = [];
-    const { id: payerId = null } = await createResource(service, payer, {}, as);
-    for (let i = 0; i < 3; i++) contracts.push(await createResource(service, contract, { payerId }, as));
-    const other = await createResource(service, contract, { active: false }, as);
-    const list = (request: JsonObject) => callRpc(service, rpcNamed("ListContracts"), request, { as });
-    const first = await list({ payerId, pageSize: 2 });
-    const pageToken = String(first.body["nextPageToken"]);
-    const second = await list({ payerId, pageSize: 2, pageToken });
-    expect([first.body["contracts"], second.body["contracts"]].flat().toSorted(byId)).toEqual(contracts.toSorted(byId));
-    expect(second.body).not.toHaveProperty("nextPageToken");
-    expect(summary(await list({ payerId: other["payerId"] ?? null, pageToken }))).toBe("422 pageToken INVALID_VALUE");
-    expect((await list({ payerId: String(payerId).toUpperCase(), active: false })).body).toEqual({ contracts: [] });
-    expect((await list({ payerId: other["payerId"] ?? null })).body).toEqual({ contracts: [other] });
-    expect((await list({ payerId: randomUUID() })).body).toEqual({ contracts: [] });
+    const [one, another] = await Promise.all([
+      createResource(service, payer, {}, as),
+      createResource(service, payer, {}, as),
+    ]);
+    const add = (payerId: string, attributes?: JsonObject) =>
+      createResource(service, contract, { payerId, ...attributes }, as);
+    const ofOne = await Promise.all([add(one.id), add(one.id, { active: false }), add(one.id)]);
+    const ofAnother = await add(another.id);
+    const method = rpcNamed("ListContracts");
+    const walk = async (request: JsonObject) =>
+      (await walkPages(service, method, "contracts", { pageSize: 2, ...request }, { as })).flat();
+    expect(await walk({ payerId: one.id.toUpperCase() })).toEqual(ofOne.toSorted(byId));
+    expect(await walk({ payerId: one.id, active: false })).toEqual([ofOne[1]]);
+    expect(await walk({ payerId: one.id, code: ofAnother.code })).toEqual([]);
+    expect(await walk({ payerId: another.id })).toEqual([ofAnother]);
+    expect(await walk({ payerId: randomUUID() })).toEqual([]);
+    const filters = { request: { payerId: one.id }, other: { payerId: another.id } };
+    await expectTokenIsBound(service, method, filters, { as });
   });
 });
 
@@ -114,11 +118,6 @@ describe("CreateConsultationType", () => {
   test("keeps a description that is empty apart from none", async () => {
     const created = await createResource(service, consultationType, { description: "" });
     expect(created).toMatchObject({ description: "" });
-    const { body, text } = await callRpc(service, rpcNamed("GetConsultationType"), { id: idOf(created) });
-    expect(resourceIn(consultationType, body, text)).toEqual(created);
+    expect(await readResource(service, consultationType, created)).toEqual(created);
   });
 });
-
-function byId(a: unknown, b: unknown): number {
-  return idOf(a as JsonObject) < idOf(b as JsonObject) ? -1 : 1;
-}

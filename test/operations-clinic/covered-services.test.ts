@@ -3,10 +3,11 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operationName } from "../../src/operation.js";
 import { auditOf } from "../support/audit.js";
+import { registerPatient } from "../support/registration.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService, type TokenFor } from "../support/service.js";
 import { expectHidden, summary, withoutScope } from "./resource-answers.js";
-import { contract, createResource, healthcareService, idOf, rpcNamed } from "./resources-under-test.js";
+import { contract, createResource, healthcareService, payer, readResource, rpcNamed } from "./resources-under-test.js";
 
 const replaceMethod = rpcNamed("ReplaceCoveredServices");
 const getMethod = rpcNamed("GetCoveredServices");
@@ -28,10 +29,9 @@ describe("ReplaceCoveredServices", () => {
     const { body } = await replace({ contractId: contractId.toUpperCase(), serviceIds, expectedVersion: 1 });
     expect(body).toEqual({ coveredServices: { contractId, serviceIds: ids.toSorted(), version: 2 } });
     expect((await get({ contractId })).body).toEqual(body);
-    const after = await readContract(contractId);
-    const { updatedAt } = after;
-    expect(after).toEqual({ ...created, version: 2, updatedAt });
-    expect(Date.parse(String(updatedAt))).toBeGreaterThan(Date.parse(String(created["updatedAt"])));
+    const after = await readResource(service, contract, created);
+    expect(after).toEqual({ ...created, version: 2, updatedAt: after.updatedAt });
+    expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(created.updatedAt));
   });
 
   test("replaces the whole list, by an empty one too, and adds to the version also for an equal list", async () => {
@@ -70,18 +70,13 @@ describe("ReplaceCoveredServices", () => {
   });
 
   test("decides on eligibility from then on", async () => {
-    const { contractId, created } = await createContract();
-    const { body: patient } = await service.request("POST", "/patients", {
-      body: {
-        ...{ documentType: "CC", documentNumber: "1032456789", fullName: "Ana Pérez", phone: "6015550100" },
-        consentGrantedAt: "2026-01-15T10:00:00Z",
-      },
-    });
+    const { id: payerId } = await createResource(service, payer);
+    const { id: contractId } = await createResource(service, contract, { payerId });
+    const { id: patientId } = await registerPatient(service);
     const [covered = "", uncovered = ""] = await createServices(2);
     const reasons = async (serviceId: string) => {
-      const common = { patientId: patient["id"], payerId: created["payerId"], contractId };
-      const check = { ...common, serviceId, serviceDate: "2026-06-01" };
-      const { body } = await service.request("POST", "/eligibility-checks", { body: check });
+      const question = { patientId, payerId, contractId, serviceId, serviceDate: "2026-06-01" };
+      const { body } = await service.request("POST", "/eligibility-checks", { body: question });
       return (body["reasons"] as { code: string }[]).map(({ code }) => code);
     };
     expect(await reasons(uncovered)).toEqual([]);
@@ -177,14 +172,10 @@ function get(request: JsonObject, changes?: RpcChanges) {
 
 async function createContract(as?: TokenFor) {
   const created = await createResource(service, contract, {}, as);
-  return { created, contractId: idOf(created) };
+  return { created, contractId: created.id };
 }
 
 async function createServices(count: number, as?: TokenFor): Promise<string[]> {
   const created = Array.from({ length: count }, () => createResource(service, healthcareService, {}, as));
-  return (await Promise.all(created)).map(idOf);
-}
-
-async function readContract(id: string): Promise<JsonObject> {
-  return (await callRpc(service, rpcNamed("GetContract"), { id })).body["contract"] as JsonObject;
+  return (await Promise.all(created)).map(({ id }) => id);
 }

@@ -193,7 +193,7 @@ async function makeTenant(count: number): Promise<{ as: { tenantId: string }; pa
   const patients: PatientBody[] = [];
   for (let i = 0; i < count; i += 1) {
     const { body } = await callRpc(service, PatientService.method.registerPatient, { ...registration() }, { as });
-    patients.push(body["patient"] as unknown as PatientBody);
+    patients.push(body["patient"] as PatientBody);
   }
   return { as, patients };
 }

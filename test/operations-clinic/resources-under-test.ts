@@ -1,10 +1,20 @@
 import { randomUUID } from "node:crypto";
-import type { DescMethodUnary, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { CatalogAdminService } from "../../src/gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
+import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService, TokenFor } from "../support/service.js";
+
+/** A resource in its JSON form: what all have, beside the attributes of its kind. */
+export interface ResourceBody {
+  readonly id: string;
+  readonly code: string;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
 
 /** A kind of administered resource, with good values of its attributes in their JSON form. */
 export interface ResourceUnderTest {
@@ -111,7 +121,7 @@ export const contract: ResourceUnderTest = {
   plural: "Contracts",
   table: "contracts",
   attributes: { name: "Convenio 2026", validFrom: "2026-01-01", validTo: "2026-12-31", active: true },
-  changes: { name: "Convenio 2027", validFrom: "2027-01-01", validTo: "2027-02-28", active: false },
+  changes: { name: "Convenio ampliado", validFrom: "2026-02-01", validTo: "2028-02-29", active: false },
   reference: { attribute: "payerId", to: () => payer },
 };
 
@@ -128,30 +138,38 @@ export async function attributesOf(
   service: TestService,
   { attributes, reference }: ResourceUnderTest,
   as?: TokenFor,
-): Promise<JsonObject> {
+): Promise<JsonObject & { readonly code: string }> {
   const code = `Código ${randomUUID()}`;
   if (reference === undefined) return { code, ...attributes };
-  const { id = null } = await createResource(service, reference.to(), {}, as);
+  const { id } = await createResource(service, reference.to(), {}, as);
   return { code, ...attributes, [reference.attribute]: id };
 }
 
-/** A new resource, in its JSON form. */
+/** A new resource. */
 export async function createResource(
   service: TestService,
   resource: ResourceUnderTest,
   attributes: JsonObject = {},
   as: TokenFor = {},
-): Promise<JsonObject> {
+): Promise<ResourceBody> {
   const request = { ...(await attributesOf(service, resource, as)), ...attributes };
-  const { body, text } = await callRpc(service, rpcNamed(`Create${resource.type}`), request, { as });
-  return resourceIn(resource, body, text);
+  return resourceIn(resource, await callRpc(service, rpcNamed(`Create${resource.type}`), request, { as }));
 }
 
-/** The resource in the body of a response. Throws where the answer is an error. */
-export function resourceIn({ type }: ResourceUnderTest, body: Readonly<Record<string, unknown>>, text: string) {
+/** A resource as it is now. */
+export async function readResource(
+  service: TestService,
+  resource: ResourceUnderTest,
+  { id }: Pick<ResourceBody, "id">,
+): Promise<ResourceBody> {
+  return resourceIn(resource, await callRpc(service, rpcNamed(`Get${resource.type}`), { id }));
+}
+
+/** The resource in an answer. Throws where the answer is an error. */
+export function resourceIn({ type }: ResourceUnderTest, { body, text }: RestAnswer): ResourceBody {
   const found = body[memberNamed(type)];
   if (found === undefined) throw new Error(`a ${type} was expected, but the answer is ${text}`);
-  return found as JsonObject;
+  return found as unknown as ResourceBody;
 }
 
 /** The member of a response that holds something of this name. */
@@ -159,7 +177,8 @@ export function memberNamed(name: string): string {
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
 }
 
-/** The id of a resource in its JSON form. */
-export function idOf({ id }: Readonly<Record<string, JsonValue>>): string {
-  return String(id);
+/** The id of something in its JSON form. */
+export function idOf({ id }: { readonly id?: unknown }): string {
+  if (typeof id !== "string") throw new Error("an id was expected");
+  return id;
 }

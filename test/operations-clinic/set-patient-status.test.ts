@@ -111,7 +111,9 @@ describe("a reactivation", () => {
     const former = await inactive({ documentNumber: `AB-${Date.now()}` });
     const documentNumber = `${former.documentNumber}`.toLowerCase().replace("-", ". ");
     const current = await registerPatient(service, { documentNumber });
-    expectRefusal(await send(moveOf(former, "ACTIVE")), 409, DUPLICATE);
+    const refusal = await send(moveOf(former, "ACTIVE"));
+    expectRefusal(refusal, 409, DUPLICATE);
+    expect(messagesOf(refusal)).toEqual(["an active patient with this document exists already"]);
     expect(await stored(former.id)).toMatchObject({ status: "INACTIVE", version: 2 });
     expect((await send(moveOf(current, "DECEASED"))).status).toBe(200);
     expect((await send(moveOf(former, "ACTIVE"))).status).toBe(200);
@@ -182,7 +184,7 @@ function moveOf({ id, version }: PatientBody, status: string) {
 /** A patient who was registered and then set INACTIVE. */
 async function inactive(changes?: object): Promise<PatientBody> {
   const { body } = await send(moveOf(await registerPatient(service, changes), "INACTIVE"));
-  return body["patient"] as unknown as PatientBody;
+  return body["patient"] as PatientBody;
 }
 
 async function stored(id: string): Promise<Record<string, unknown>> {

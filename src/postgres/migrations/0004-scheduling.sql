@@ -23,6 +23,8 @@ SELECT cupo_protect('programs');
 COMMENT ON COLUMN programs.practitioners_version IS 'version of the set of practitioners, which has its own';
 COMMENT ON COLUMN programs.services_version IS 'version of the set of services, which has its own';
 
+CREATE INDEX programs_active_idx ON programs (tenant_id, active, id);
+CREATE INDEX programs_code_idx ON programs (tenant_id, code, id);
 CREATE INDEX programs_location_idx ON programs (tenant_id, location_id, id);
 
 CREATE TABLE program_services (

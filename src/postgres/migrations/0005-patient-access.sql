@@ -121,5 +121,9 @@ ALTER TABLE patient_access_records ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SE
 CREATE POLICY tenant_read ON patient_access_records FOR SELECT USING (tenant_id = cupo_tenant_id());
 CREATE POLICY tenant_append ON patient_access_records FOR INSERT WITH CHECK (tenant_id = cupo_tenant_id());
 
+-- Consents are listed by the time of their record, the latest first.
+DROP INDEX patient_consents_patient_idx;
+CREATE INDEX patient_consents_patient_idx ON patient_consents (tenant_id, patient_id, recorded_at, id);
+
 -- The patients of a tenant by status, in the order of their ids, for lists.
 CREATE INDEX patients_status_idx ON patients (tenant_id, status, id);

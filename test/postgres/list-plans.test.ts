@@ -1,0 +1,250 @@
+import { randomUUID } from "node:crypto";
+import { Client, escapeLiteral } from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Principal, Statement, Transaction } from "../../src/call.js";
+import { listHolidays } from "../../src/postgres/holidays.js";
+import { listAccessRecords, listConsents } from "../../src/postgres/patient-evidence.js";
+import { listPatients } from "../../src/postgres/patients.js";
+import { programs } from "../../src/postgres/programs.js";
+import { listResources } from "../../src/postgres/resources.js";
+import { listCases } from "../../src/postgres/user-attention-cases.js";
+import { listWaitlistEntries } from "../../src/postgres/waitlist.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+
+/** Patients, and half as many of each kind of record. TEST_LIST_ROWS=1000000 is the size that the service is made for. */
+const ROWS = Number(process.env["TEST_LIST_ROWS"] || 50_000);
+const NEIGHBOURS = ROWS / 10;
+const SERVICES = 20;
+const HOLIDAYS = 3_000;
+const PROGRAMS = 10_000;
+/** The page that a client gets unless it says otherwise, and the row behind it. */
+const LIMIT = 51;
+/** A block of the table and one of the index for every row, and the ways down. Scans of these tables read many more. */
+const MAX_BLOCKS = 2 * LIMIT + 20;
+/** The rows of the page, and neighbours that a second filter leaves out. */
+const MAX_ROWS = 10 * LIMIT;
+const FILL_TIMEOUT_MS = 60_000 + ROWS / 5;
+
+/** Ids are spread over the rows like time: row n of the tenant has the n-th id. */
+const patientId = numbered(ROWS / 2);
+const serviceId = numbered(7);
+const tenantId = randomUUID();
+
+let database: TestDatabase;
+let client: Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new Client(database.url);
+  await client.connect();
+  for (const [tenant, rows] of [
+    [randomUUID(), NEIGHBOURS],
+    [tenantId, ROWS],
+  ] as const) {
+    await client.query(`SET cupo.tenant_id = '${tenant}'`);
+    for (const statement of fillStatements(tenant, rows)) await client.query(statement);
+  }
+  await client.query("ANALYZE");
+}, FILL_TIMEOUT_MS);
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+const pages = { "the first page": undefined, "one in the middle": numbered(ROWS / 4), "the last": numbered(ROWS) };
+
+describe.each(Object.entries(pages))(`among ${ROWS} patients and their records, %s`, (_, afterId) => {
+  const page = { afterId, limit: LIMIT };
+
+  test.each([undefined, "ACTIVE", "INACTIVE", "DECEASED"])("of patients, status %s, reads few blocks", (status) =>
+    expectFewBlocks((transaction) => listPatients(transaction, { status }, page)),
+  );
+
+  test.each([
+    ...[
+      {},
+      { status: "ACTIVE" },
+      { status: "OPEN" },
+      { closed: false },
+      { closed: true },
+      { patientId },
+      { serviceId },
+    ],
+    ...[
+      { serviceId, closed: false },
+      { serviceId, closed: true },
+      { status: "ACTIVE", closed: false },
+    ],
+    ...[{ status: "ACTIVE", patientId, serviceId, closed: false }],
+  ])("of the waitlist, %o, reads few blocks", (filter) => {
+    const wanted = { status: undefined, patientId: undefined, serviceId: undefined, closed: undefined, ...filter };
+    return expectFewBlocks((transaction) => listWaitlistEntries(transaction, wanted, page));
+  });
+
+  test.each([
+    ...[{}, { status: "RECEIVED" }, { status: "OPEN" }, { closed: false }, { closed: true }, { patientId }],
+    ...[
+      { status: "RECEIVED", closed: false },
+      { status: "RECEIVED", closed: true },
+      { patientId, closed: true },
+    ],
+  ])("of the cases, %o, reads few blocks", (filter) => {
+    const wanted = { status: undefined, patientId: undefined, closed: undefined, ...filter };
+    return expectFewBlocks((transaction) => listCases(transaction, wanted, page));
+  });
+});
+
+describe("of a patient with many records,", () => {
+  const pagesOfPatient = [undefined, numbered(ROWS / 4 - 1)];
+
+  test.each(pagesOfPatient)("those of consent reads few blocks, after %s", (afterId) =>
+    expectFewBlocks((transaction) => listConsents(transaction, patientId, { afterId, limit: LIMIT })),
+  );
+
+  test.each(pagesOfPatient)("those of access reads few blocks, after %s", (afterId) =>
+    expectFewBlocks((transaction) => listAccessRecords(transaction, patientId, { afterId, limit: LIMIT })),
+  );
+});
+
+test.each([
+  ...[{}, { active: true }, { dateFrom: "2003-01-01" }, { dateFrom: "2003-01-01", dateTo: "2003-12-31", active: true }],
+])(`a page among ${HOLIDAYS} holidays, %o, reads few blocks`, async (filter) => {
+  const wanted = { dateFrom: undefined, dateTo: undefined, active: undefined, ...filter };
+  for (const afterDate of [undefined, "2003-06-01"]) {
+    await expectFewBlocks((transaction) => listHolidays(transaction, wanted, { afterDate, limit: LIMIT }));
+  }
+});
+
+describe.each([
+  ["everybody's", {}],
+  ["of an organization that has few", { organizationId: serviceId }],
+])("a page of programs, %s,", (_, claims) => {
+  test.each([
+    ...[{}, { active: true }, { active: false }, { code: "77" }, { code: "none" }, { locationId: numbered(1) }],
+    ...[{ emergency: true }, { emergency: false }, { emergency: true, active: true }],
+  ])("%o, reads few blocks", async (filter) => {
+    for (const afterId of [undefined, numbered(PROGRAMS / 2)]) {
+      const page = { afterId, limit: LIMIT, filter };
+      await expectFewBlocks((transaction) => listResources(transaction, principal(claims), programs, page));
+    }
+  });
+});
+
+test("a list without its index is found out", async () => {
+  const lists = (transaction: Transaction) => listPatients(transaction, { status: "INACTIVE" }, firstPage);
+  const firstPage = { afterId: undefined, limit: LIMIT };
+  await client.query("BEGIN");
+  try {
+    await client.query("DROP INDEX patients_status_idx");
+    await expect(expectFewBlocks(lists)).rejects.toThrow();
+  } finally {
+    await client.query("ROLLBACK");
+  }
+  await expectFewBlocks(lists);
+});
+
+/**
+ * One in 100 patients is not ACTIVE, nobody is DECEASED; nine in ten entries and cases are closed, one in 100 is OPEN. Every
+ * second record of consent or access is about one patient.
+ */
+function fillStatements(tenant: string, rows: number): string[] {
+  const id = "('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid";
+  const of = (number: string) => id.replace("n::text", `(${number})::text`);
+  const from = (count: number) => `FROM generate_series(1, ${count}) AS n`;
+  const head = `SELECT '${tenant}', ${id}`;
+  const closure = (at: string) => `CASE WHEN n % 10 > 0 THEN ${at} END`;
+  const closed = `${closure("now()")}, ${closure("'desk'")}, ${closure("'done'")}`;
+  const aboutPatient = `CASE WHEN n % 2 = 0 THEN ${of(String(rows / 2))} ELSE ${id} END`;
+  return [
+    `INSERT INTO patients (tenant_id, id, document_type, document_number, document_type_key, document_number_key,
+       full_name, phone, email, status)
+     ${head}, 'CC', n::text, 'CC', n::text, 'Ana María Pérez', '+57 300 555 0100', 'ana.perez@example.com',
+       CASE WHEN n % 100 = 0 THEN 'INACTIVE' ELSE 'ACTIVE' END ${from(rows)}`,
+    `INSERT INTO healthcare_services (tenant_id, id, code, name, active, version, created_at, updated_at)
+     ${head}, n::text, 'Medicina general', true, 1, now(), now() ${from(SERVICES)}`,
+    `INSERT INTO waitlist_entries (tenant_id, id, patient_id, service_id, date_from, date_to, preferred_periods, status,
+       created_at, closed_at, closed_by, close_reason)
+     ${head}, ${of("n / 2 + 1")}, ${of(`n % ${SERVICES} + 1`)}, '2026-01-01', '2026-02-01', '{MORNING}',
+       CASE WHEN n % 100 = 0 THEN 'OPEN' ELSE 'ACTIVE' END, now(), ${closed} ${from(rows / 2)}`,
+    `INSERT INTO user_attention_cases (tenant_id, id, category, external_reference, description, patient_id, status,
+       created_at, closed_at, closed_by, close_reason)
+     ${head}, 'COMPLAINT', n::text, 'La espera fue larga.', ${of("n / 2 + 1")},
+       CASE WHEN n % 100 = 0 THEN 'OPEN' ELSE 'RECEIVED' END, now(), ${closed} ${from(rows / 2)}`,
+    `INSERT INTO patient_consents (tenant_id, id, patient_id, granted_at, recorded_at, principal, correlation_id)
+     ${head}, ${aboutPatient}, now(), now() + n * interval '1 s', 'issuer client', ${id} ${from(rows / 2)}`,
+    `INSERT INTO patient_access_records (tenant_id, id, patient_id, operation, principal, correlation_id, accessed_at)
+     ${head}, ${aboutPatient}, 'Service/Method', 'issuer client', ${id}, now() + n * interval '1 s' ${from(rows / 2)}`,
+    `INSERT INTO locations (tenant_id, id, code, name, active, version, created_at, updated_at)
+     ${head}, n::text, 'Sede', true, 1, now(), now() ${from(SERVICES)}`,
+    `INSERT INTO programs (tenant_id, id, organization_id, code, name, emergency, location_id, active, version,
+       created_at, updated_at)
+     ${head}, CASE WHEN n % 100 = 50 THEN '${serviceId}'::uuid END, n::text, 'Programa', n % 100 = 0,
+       ${of(`n % ${SERVICES} + 1`)}, n % 100 <> 1, 1, now(), now() ${from(PROGRAMS)}`,
+    `INSERT INTO holidays (tenant_id, id, date, name, active, version, created_at, updated_at)
+     ${head}, '2000-01-01'::date + n, 'Festivo', true, 1, now(), now() ${from(HOLIDAYS)}`,
+  ];
+}
+
+/** The n-th id of the rows of a tenant. */
+function numbered(n: number): string {
+  return `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
+}
+
+function principal({ organizationId }: { readonly organizationId?: string }): Principal {
+  const client = { id: "issuer client", issuer: "issuer", clientId: "client", scopes: new Set<string>() };
+  return { ...client, tenantId, organizationId, companyId: undefined };
+}
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Holds a list to an index and few blocks, both planned for its values and planned once for any. */
+async function expectFewBlocks(list: (transaction: Transaction) => Promise<unknown>): Promise<void> {
+  for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+    await client.query(`SET plan_cache_mode = ${mode}`);
+    const plans: PlanNode[] = [];
+    await list({
+      tenantId,
+      send: () => expect.unreachable("a list only reads"),
+      rows: async (statement) => {
+        plans.push(await explain(statement));
+        return [];
+      },
+    });
+    expect(plans).toHaveLength(1);
+    for (const plan of plans) {
+      expect(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], mode).toBeLessThanOrEqual(MAX_BLOCKS);
+      const nodes = withChildren(plan);
+      expect(nodes.map((node) => node["Node Type"])).not.toContain("Seq Scan");
+      expect(Math.max(...nodes.map(rowsRead)), mode).toBeLessThanOrEqual(MAX_ROWS);
+    }
+  }
+}
+
+async function explain(statement: Statement): Promise<PlanNode> {
+  const { sql, bindings } = statement.toSQL().toNative();
+  const values = bindings.map((value) => (value === null ? "NULL" : escapeLiteral(String(value))));
+  await client.query(`PREPARE page AS ${sql}`);
+  try {
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE page (${values.join(", ")})`);
+    return rows[0]["QUERY PLAN"][0].Plan;
+  } finally {
+    await client.query("DEALLOCATE page");
+  }
+}
+
+function withChildren(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(withChildren)];
+}
+
+function rowsRead(node: PlanNode): number {
+  return (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"];
+}
