@@ -6,7 +6,6 @@ import type { Config } from "./config.js";
 import { openReadyDatabase } from "./database-startup.js";
 import { defaultLimits } from "./http/limits.js";
 import { type Listener, listen } from "./http/listen.js";
-import { answeringReplays } from "./interceptors/answering-replays.js";
 import { type Chain, createChain } from "./interceptors/chain.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
 import { createMessageValidator } from "./interceptors/validate-message.js";
@@ -74,7 +73,7 @@ async function start(config: Config, { logger, now }: ServerPorts, closers: Clos
       store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
     }),
     validate,
-    services: createServices({ now }).map(answeringReplays),
+    services: createServices({ now }),
     observe: (error, call) => observeError(error, call, logger),
   };
   return openListeners(config, logger, parts, () => database.isReachable(), closers);

@@ -11,7 +11,7 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openDevelopmentIssuer } from "../src/auth/development-issuer.js";
 import { createTokenVerifier, defaultClaimNames, defaultTokenTypes } from "../src/auth/token-verifier.js";
-import { DEMO_TENANT_ID } from "../src/demo.js";
+import { DEMO_TENANT_ID } from "../src/demo/large-clinic.js";
 import { scopesOf } from "../src/scopes.js";
 import { createServices } from "../src/services/services.js";
 import { createTestDatabase, execute, type TestDatabase } from "./support/database.js";

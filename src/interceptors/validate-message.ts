@@ -9,12 +9,14 @@ import {
 } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation } from "@bufbuild/protovalidate";
 import { FieldRulesSchema, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { FieldError } from "../errors.js";
+import type { FieldError, FieldErrorCode } from "../errors.js";
 import { file_cupo_options_v1_rules as projectRules } from "../gen/cupo/options/v1/rules_pb.js";
 import { type RuleCode, ruleCode, ruleRank } from "./rule-codes.js";
+import { type ScreeningFinding, screenMessage } from "./screen-message.js";
 
 /** More items than this help nobody, and a list of thousands of bad values would make an answer of megabytes. */
 const MAX_ERRORS = 100;
+const LAST_RANK = Number.MAX_SAFE_INTEGER;
 
 /** A broken rule at its place. */
 interface Finding {
@@ -23,9 +25,17 @@ interface Finding {
   readonly message: string;
 }
 
+/** Something to report; of two at the same place, the one with the lower rank comes first. */
+interface Item {
+  readonly path: Path;
+  readonly code: FieldErrorCode;
+  readonly message: string;
+  readonly rank: number;
+}
+
 /**
  * Makes the function that holds messages to the rules in their protos: protovalidate's own, those in
- * cupo/options/v1/rules.proto, and those on messages. It gives at most 100 items in the order of the fields, one for each
+ * cupo/options/v1/rules.proto, those on messages, and the screening of texts that are marked for it. It gives at most 100 items in the order of the fields, one for each
  * field and code, an empty list for a valid message; `field` is a JSON path such as `practitionerIds[2]`. No item repeats
  * a value. It throws where a rule itself is faulty: cannot be compiled, fails while it runs, or is missing in the table
  * of codes.
@@ -34,9 +44,10 @@ export function createMessageValidator(): <D extends DescMessage>(schema: D, mes
   const validator = createValidator({ registry: createRegistry(projectRules), regexMatch: createRegexMatch() });
   return (schema, message) => {
     const result = validator.validate(schema, message);
-    if (result.kind === "valid") return [];
     if (result.kind === "error") throw result.error;
-    return fieldErrors(reflect(schema, message), result.violations);
+    const screened = screenMessage(schema, message);
+    if (result.kind === "valid" && screened.length === 0) return [];
+    return fieldErrors(reflect(schema, message), result.violations ?? [], screened);
   };
 }
 
@@ -57,14 +68,23 @@ function createRegexMatch(): (pattern: string, against: string) => boolean {
   };
 }
 
-function fieldErrors(message: ReflectMessage, violations: readonly Violation[]): FieldError[] {
+function fieldErrors(
+  message: ReflectMessage,
+  violations: readonly Violation[],
+  screened: readonly ScreeningFinding[],
+): FieldError[] {
   const ofFields = violations.filter(({ ruleId }) => ruleCode(ruleId).fields === undefined);
   const broken = new Set(ofFields.map(({ field }) => jsonPath(field.slice(0, lastFieldIndex(field) + 1))));
   const findings = violations.flatMap((violation) => findingsOf(message, violation, broken));
-  const errors = findings.toSorted(byPlaceAndRank).map(({ path, ruleId, message: text }) => {
-    return { code: ruleCode(ruleId).code, field: jsonPath(path), message: text };
+  const items = [...findings.map(itemOf), ...screened.map((item) => ({ ...item, rank: LAST_RANK }))];
+  const errors = items.toSorted(byPlaceAndRank).map(({ path, code, message: text }) => {
+    return { code, field: jsonPath(path), message: text };
   });
   return withoutRepetition(errors).slice(0, MAX_ERRORS);
+}
+
+function itemOf({ path, ruleId, message }: Finding): Item {
+  return { path, code: ruleCode(ruleId).code, message, rank: ruleRank(ruleId) };
 }
 
 function findingsOf(message: ReflectMessage, violation: Violation, broken: ReadonlySet<string>): Finding[] {
@@ -135,12 +155,12 @@ function fieldNamed(schema: DescMessage, name: string): DescField {
   return field;
 }
 
-function byPlaceAndRank(a: Finding, b: Finding): number {
+function byPlaceAndRank(a: Item, b: Item): number {
   for (let i = 0; i < Math.min(a.path.length, b.path.length); i++) {
     const difference = place(a.path[i]) - place(b.path[i]);
     if (difference !== 0) return difference;
   }
-  return a.path.length - b.path.length || ruleRank(a.ruleId) - ruleRank(b.ruleId);
+  return a.path.length - b.path.length || a.rank - b.rank;
 }
 
 function place(step: Path[number] | undefined): number {

@@ -39,7 +39,7 @@ const SAID_OF_PASSWORDS =
   ya gracias favor aqui alli asi mal bien importante secreta secreto larguisimo rara pesima pesimo lenta lento inutil usuario
   correo plataforma cedula documento nombre apellido nacimiento telefono cumpleanos wrong invalid incorrect expired correct
   required not missing lost forgotten weak strong new old same reset`);
-const ORDINARY_ENDING = "(?:[adirst]d[oa]|[crs]t[oa]|ble|al|il|oria|iva|osa|ente|ante|cion|mente|ar|er|ir)s?";
+const ORDINARY_ENDING = "(?:[ai]d[oa]|[crs]t[oa]|ble|al|il|oria|iva|osa|ente|ante|cion|mente|ar|er|ir)s?";
 const ordinaryWord = new RegExp(`^(?:${SAID_OF_PASSWORDS}|[a-z]{0,30}${ORDINARY_ENDING})$`, "i");
 
 /**

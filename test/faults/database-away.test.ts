@@ -42,7 +42,9 @@ test.each(["cutBefore", "cutAfter"] as const)(
     expect([answer.status, answer.headers.get("idempotent-replayed")]).toEqual([201, null]);
     const replay = await send();
     expect([replay.text, replay.headers.get("idempotent-replayed")]).toEqual([answer.text, "true"]);
-    expect(await service.query(`SELECT FROM audit_events WHERE resource_id = '${answer.body["id"]}'`)).toHaveLength(1);
+    expect(
+      await service.query(`SELECT FROM audit_events WHERE resource_id = '${String(answer.body["id"])}'`),
+    ).toHaveLength(1);
   },
 );
 

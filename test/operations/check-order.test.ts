@@ -113,7 +113,7 @@ function pairsOf(faults: readonly Fault[]): { earlier: Fault; later: Fault }[] {
 }
 
 async function draftRegistration(): Promise<Draft> {
-  return draft("POST", "/patients", registration(), async () => ({ path: "/patients", body: registration() }));
+  return draftOf("POST", "/patients", registration(), async () => ({ path: "/patients", body: registration() }));
 }
 
 async function draftUpdate(): Promise<Draft> {
@@ -122,10 +122,10 @@ async function draftUpdate(): Promise<Draft> {
     body: { ...NAME_AND_PHONE, expectedVersion: 1 },
   });
   const { path, body } = await prepare();
-  return draft("PATCH", path, body, prepare);
+  return draftOf("PATCH", path, body, prepare);
 }
 
-function draft(
+function draftOf(
   method: string,
   path: string,
   body: object,
@@ -133,7 +133,11 @@ function draft(
 ): Draft {
   const [client, key] = [randomUUID(), randomUUID()];
   return {
-    ...{ method, path, body, client, key },
+    method,
+    path,
+    body,
+    client,
+    key,
     query: "",
     scopes: service.scopes,
     expiresInSeconds: 3_600,

@@ -14,7 +14,7 @@ export async function countCommits(service: TestService, answer: RestAnswer): Pr
   const tables = ["patient_consents", "audit_events", "idempotency_keys"];
   const rows = await service.query(
     [
-      `SELECT xmin::text FROM patients WHERE id = '${answer.body["id"]}'`,
+      `SELECT xmin::text FROM patients WHERE id = '${String(answer.body["id"])}'`,
       ...tables.map((table) => `SELECT xmin::text FROM ${table} WHERE correlation_id = '${correlationIdOf(answer)}'`),
     ].join(" UNION "),
   );

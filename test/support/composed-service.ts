@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import type { Principal } from "../../src/call.js";
+import { answeringReplays } from "../../src/interceptors/answering-replays.js";
 import { createChain } from "../../src/interceptors/chain.js";
 import type { IdempotentWork } from "../../src/interceptors/idempotency.js";
 import { createMessageValidator } from "../../src/interceptors/validate-message.js";
@@ -31,7 +32,12 @@ export async function startComposedService(
   const verifyToken = async () => principal;
   const principal = principalFor(services);
   const chain = createChain({ verifyToken, rateLimiter: { count: async () => [] }, validate, store });
-  const shared = { services, chain, observe: () => undefined, problemsUrl: "http://127.0.0.1/problems" };
+  const shared = {
+    services: services.map(answeringReplays),
+    chain,
+    observe: () => undefined,
+    problemsUrl: "http://127.0.0.1/problems",
+  };
   const publicListener = await serve(createPublicApi({ ...shared, validate, basePath: "" }));
   const internalListener = await serve(createInternalApi({ ...shared, isReady: async () => true }));
   return {

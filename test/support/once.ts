@@ -27,7 +27,7 @@ export function violationsOfOnce(answers: readonly RestAnswer[]): string[] {
   return [
     ...(first.length === 1 ? [] : [`${first.length} answers are no replay`]),
     ...(texts.size === 1 ? [] : [`there are ${texts.size} different successes`]),
-    ...refusals.map(({ status, text }) => `refused with ${status} ${text}`),
+    ...new Set(refusals.map((answer) => `refused: ${answer.status} ${itemsOf(answer).join()}`)),
   ];
 }
 

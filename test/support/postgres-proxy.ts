@@ -52,7 +52,10 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   let trips = 0;
   let isDown = false;
   const server = createServer((client) => {
-    if (isDown) return void client.destroy();
+    if (isDown) {
+      client.destroy();
+      return;
+    }
     const upstream = connect(Number(target.port), target.hostname);
     joinEnds(client, upstream, sockets);
     let serverSpoke = true;

@@ -18,7 +18,7 @@ const problems: Readonly<Record<number, readonly [code: string, slug: string]>> 
 };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const MEMBERS = ["type", "title", "status", "code", "correlationId", "detail", "errors", "instance"];
+const MEMBERS = new Set(["type", "title", "status", "code", "correlationId", "detail", "errors", "instance"]);
 
 /**
  * Requires an answer to be this error in every respect that all errors share: a Problem and nothing but one, of the media
@@ -38,7 +38,7 @@ export function expectProblem(answer: RestAnswer, status: number, items?: readon
   expect(body).toMatchObject({ status, title: expect.stringMatching(/\S/) });
   expect(new URL(String(body["type"])).pathname).toBe(`/problems/${slug}`);
   expect(body["correlationId"]).toBe(answer.headers.get("x-correlation-id"));
-  expect(Object.keys(body).filter((member) => !MEMBERS.includes(member))).toEqual([]);
+  expect(Object.keys(body).filter((member) => !MEMBERS.has(member))).toEqual([]);
   for (const error of errorsOf(answer)) {
     const text = expect.stringMatching(/\S/);
     expect(error).toEqual({ code: text, field: expect.any(String), message: text });
@@ -54,7 +54,7 @@ export function expectCommonHeaders({ headers }: RestAnswer): void {
 
 /** The field-level errors of an answer, each `field CODE`. */
 export function itemsOf(answer: RestAnswer): string[] {
-  return errorsOf(answer).map(({ field, code }) => `${field} ${code}`);
+  return errorsOf(answer).map(({ field, code }) => `${String(field)} ${String(code)}`);
 }
 
 /** The messages of the field-level errors of an answer. */

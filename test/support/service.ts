@@ -64,7 +64,11 @@ export async function startTestService(environment: Readonly<Record<string, stri
   const tokens = await openTokens(dataDir, clock.now);
   const baseUrl = `${server.publicUrl}${config.basePath}`;
   return {
-    ...{ ...clock, ...tokens, baseUrl, log, proxy },
+    ...clock,
+    ...tokens,
+    baseUrl,
+    log,
+    proxy,
     publicUrl: server.publicUrl,
     internalUrl: server.internalUrl,
     request: async (method, path, changes = {}) =>

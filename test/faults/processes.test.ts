@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type DevelopmentIssuer, openDevelopmentIssuer } from "../../src/auth/development-issuer.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { deferred } from "../support/deferred.js";
+import { sendAtOnce, violationsOfOnce } from "../support/once.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 import { type Registration, registration } from "../support/registration.js";
 import { type RestAnswer, sendRequest } from "../support/rest-request.js";
@@ -132,6 +133,16 @@ describe("SIGTERM", () => {
     expect(await patients()).toHaveLength(done.size + refused.length);
     await second.stop();
   });
+});
+
+test("two processes on one database do a request that is sent 64 times at once to both once", async () => {
+  const replicas = await Promise.all([start(), start()]);
+  const order = newOrder();
+  const sendToBoth = replicas.map((replica) => sendAtOnce(replica.publicUrl, 32, () => send(replica, order)));
+  expect(violationsOfOnce((await Promise.all(sendToBoth)).flat())).toEqual([]);
+  expect(await patients()).toHaveLength(1);
+  for (const replica of replicas) expect((await send(replica, order)).headers.get("idempotent-replayed")).toBe("true");
+  await Promise.all(replicas.map((replica) => replica.stop()));
 });
 
 function start(): Promise<ServiceProcess> {

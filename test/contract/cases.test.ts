@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectProblem } from "../support/problem.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { createAppointment, createPatient } from "./makers.js";
+import { rpcNamed } from "./published-operations.js";
+
+const good = { category: "CLAIM", externalReference: "PQR-2026-17", description: "Solicito copia\nde mi cita." };
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe("201", () => {
+  test("gives a RECEIVED case that was recorded now, and nothing of what was told", async () => {
+    const { status, body } = await record();
+    expect([status, Object.keys(body).toSorted(), body["status"]]).toEqual([
+      201,
+      ["createdAt", "id", "status"],
+      "RECEIVED",
+    ]);
+    expect(Math.abs(Date.parse(String(body["createdAt"])) - service.now())).toBeLessThan(60_000);
+  });
+
+  test.each(["INFORMATION_REQUEST", "COMPLAINT", "CLAIM", "SUGGESTION", "COMPLIMENT"])(
+    "records a %s with everything that was told",
+    async (category) => {
+      const { body } = await record({ category });
+      const { body: kept } = await callRpc(service, rpcNamed("GetCase"), { caseId: String(body["id"]) });
+      expect(Object.values(kept)[0]).toMatchObject({ ...good, category });
+    },
+  );
+
+  test("takes one external reference any number of times", async () => {
+    expect([(await record()).status, (await record()).status]).toEqual([201, 201]);
+  });
+
+  test.each(["ACTIVE", "INACTIVE", "DECEASED"])("is about a patient who is %s, too", async (status) => {
+    const patientId = await createPatient(service);
+    await service.query(`UPDATE patients SET status = '${status}' WHERE id = '${patientId}'`);
+    expect((await record({ patientId })).status).toBe(201);
+  });
+
+  test("is about an appointment alone, or with its patient", async () => {
+    const patientId = await createPatient(service);
+    const appointmentId = await createAppointment(service, patientId);
+    expect((await record({ appointmentId })).status).toBe(201);
+    expect((await record({ appointmentId, patientId })).status).toBe(201);
+  });
+});
+
+describe("422", () => {
+  test("refuses an appointment of another patient", async () => {
+    const [patientId, other] = [await createPatient(service), await createPatient(service)];
+    const appointmentId = await createAppointment(service, other);
+    expectProblem(await record({ patientId, appointmentId }), 422, ["appointmentId INVALID_VALUE"]);
+  });
+
+  test("names both where neither exists", async () => {
+    const ids = { patientId: randomUUID(), appointmentId: randomUUID() };
+    expectProblem(await record(ids), 422, ["patientId NOT_FOUND", "appointmentId NOT_FOUND"]);
+  });
+});
+
+function record(changes: JsonObject = {}) {
+  return service.request("POST", "/siau-cases", { body: { ...good, ...changes } });
+}

@@ -1,0 +1,161 @@
+import { randomInt, randomUUID } from "node:crypto";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { registration } from "../support/registration.js";
+import type { TestService, TokenFor } from "../support/service.js";
+import * as makers from "./makers.js";
+import type { PublishedOperation } from "./published-operations.js";
+
+/** A request: what is in its path, by the JSON names of the fields, and its body. */
+export interface Draft {
+  readonly path: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+}
+
+/** What cannot be known from the descriptor of an operation. */
+interface Entry {
+  /** What the fields refer to, those of the path too. */
+  readonly references?: Readonly<Record<string, makers.Maker>>;
+  /** Good values of all members that refer to nothing. Of an update: other values than the resource has. */
+  attributes(): JsonObject;
+  /** Makes what is referred to where it cannot be made field by field. */
+  readonly refer?: (service: TestService, as: TokenFor) => Promise<Readonly<Record<string, JsonValue>>>;
+}
+
+const admin = { name: "Nuevo nombre", active: false };
+const codeAnew = () => ({ code: `Código ${randomUUID()}` });
+
+const entries: Readonly<Record<string, Entry>> = {
+  RegisterPatient: { attributes: () => registration() },
+  UpdatePatient: {
+    references: { patientId: makers.patient },
+    attributes: () => ({ fullName: "Ana de López", phone: "601 555 0199", email: "lopez@example.com" }),
+  },
+  CheckEligibility: {
+    references: {
+      ...{ patientId: makers.patient, payerId: makers.payer, contractId: makers.contract },
+      serviceId: makers.healthcareService,
+    },
+    attributes: () => ({ serviceDate: "2026-06-01" }),
+  },
+  CreateWaitlistEntry: {
+    references: {
+      ...{ patientId: makers.patient, serviceId: makers.healthcareService },
+      ...{ locationId: makers.location, practitionerId: makers.practitioner },
+    },
+    attributes: () => ({ dateFrom: "2026-01-01", dateTo: "2099-12-31", preferredPeriods: ["MORNING", "NIGHT"] }),
+  },
+  CreateCase: {
+    references: { patientId: makers.patient, appointmentId: makers.appointment },
+    attributes: () => ({ category: "COMPLAINT", externalReference: "PQR 17", description: "Esperé una hora." }),
+    async refer(service, as) {
+      const patientId = await makers.createPatient(service, {}, as);
+      return { patientId, appointmentId: await makers.createAppointment(service, patientId, as) };
+    },
+  },
+  CreateAppointmentType: {
+    references: { opportunityDefinitionId: makers.opportunityDefinition },
+    attributes: () => ({ ...codeAnew(), name: "Primera vez", durationMinutes: 30, active: true }),
+  },
+  UpdateAppointmentType: {
+    references: { id: makers.appointmentType, opportunityDefinitionId: makers.opportunityDefinition },
+    attributes: () => ({ ...codeAnew(), ...admin, durationMinutes: 45 }),
+  },
+  CreateContract: {
+    references: { payerId: makers.payer },
+    attributes: () => ({
+      ...{ ...codeAnew(), name: "Convenio", validFrom: "2026-01-01", validTo: "2026-12-31", active: true },
+    }),
+  },
+  UpdateConsultationType: {
+    references: { id: makers.consultationType },
+    attributes: () => ({ ...codeAnew(), ...admin, description: "En otra sede." }),
+  },
+  CreateCancellationReason: {
+    attributes: () => ({ ...codeAnew(), name: "A petición", requiresComment: true, active: true }),
+  },
+  UpdateCancellationReason: {
+    references: { id: makers.cancellationReason },
+    attributes: () => ({ ...codeAnew(), ...admin, requiresComment: true }),
+  },
+  UpdateNoShowReason: {
+    references: { id: makers.noShowReason },
+    attributes: () => ({ ...codeAnew(), ...admin, requiresComment: true }),
+  },
+  CreateRequestSource: { attributes: () => ({ ...codeAnew(), name: "Portal", channel: "WEB", active: true }) },
+  UpdateRequestSource: {
+    references: { id: makers.requestSource },
+    attributes: () => ({ ...codeAnew(), ...admin, channel: "PARTNER" }),
+  },
+  CreatePayer: { attributes: () => ({ ...codeAnew(), name: "EPS", taxId: "900.123.456-7", active: true }) },
+  UpdateProgram: {
+    references: { programId: makers.program, locationId: makers.location },
+    attributes: () => ({ ...codeAnew(), ...admin, emergency: true }),
+  },
+  UpdateProgramRule: {
+    references: { programId: makers.program, ruleId: makers.programRule },
+    attributes: () => ({
+      ...{ active: false, dailyCapacity: 5, slotDurationMinutes: 20, startsAtLocal: "07:00:00" },
+      ...{ endsAtLocal: "09:30:00", recurrence: "WEEKLY", weekdays: [6, 7], validFrom: "2025-01-01" },
+      ...{ validTo: "2027-12-31", holidayDates: ["2026-01-01", "2026-12-25"], holidayPolicy: "ONLY_EXCEPTIONS" },
+    }),
+    async refer(service, as) {
+      const programId = await makers.createProgram(service, {}, as);
+      return { programId, ruleId: await makers.createRule(service, programId, {}, as) };
+    },
+  },
+  ReplaceProgramPractitioners: {
+    references: { programId: makers.program, practitionerIds: makers.practitioner },
+    attributes: () => ({}),
+  },
+  CreateHoliday: { attributes: () => ({ date: someDate(), name: "Día de la Candelaria", active: true }) },
+};
+
+/** What the fields of an operation refer to; none for a field that refers to nothing. */
+export function referencesOf({ method }: PublishedOperation): Readonly<Record<string, makers.Maker>> {
+  return entryOf(method.name).references ?? {};
+}
+
+/** A request that succeeds once, with every member there is; each call makes another, and all that it refers to. */
+export async function prepare(
+  { method, pathFields, bodyFields }: PublishedOperation,
+  service: TestService,
+  as: TokenFor = {},
+): Promise<Draft> {
+  const entry = entryOf(method.name);
+  const refer = entry.refer ?? (async () => makeReferences(entry, service, as));
+  const references = await refer(service, as);
+  const isInPath = (name: string) => pathFields.some(({ jsonName }) => jsonName === name);
+  const isVersioned = bodyFields.some(({ jsonName }) => jsonName === "expectedVersion");
+  const [inPath, inBody] = [true, false].map((side) =>
+    Object.fromEntries(Object.entries(references).filter(([name]) => isInPath(name) === side)),
+  );
+  const path = Object.fromEntries(Object.entries(inPath ?? {}).map(([name, id]) => [name, String(id)]));
+  const body = { ...inBody, ...entry.attributes(), ...(isVersioned ? { expectedVersion: 1 } : {}) };
+  return { path, body: wrapLists(bodyFields, body) };
+}
+
+async function makeReferences({ references = {} }: Entry, service: TestService, as: TokenFor): Promise<JsonObject> {
+  const made = Object.entries(references).map(async ([name, maker]) => [name, await maker.create(service, as)]);
+  return Object.fromEntries(await Promise.all(made));
+}
+
+/** A field that takes a list gets one of its one reference. */
+function wrapLists(fields: PublishedOperation["bodyFields"], body: JsonObject): JsonObject {
+  const lists = new Set(fields.filter(({ fieldKind }) => fieldKind === "list").map(({ jsonName }) => jsonName));
+  const wrapped = Object.entries(body).map(([name, value]) => [
+    name,
+    lists.has(name) && !Array.isArray(value) ? [value] : value,
+  ]);
+  return Object.fromEntries(wrapped);
+}
+
+function entryOf(name: string): Entry {
+  const entry = entries[name];
+  if (entry === undefined) throw new Error(`the contract test has no entry for ${name}: add one to operations.ts`);
+  return entry;
+}
+
+/** One of the million dates from 1 January 2000 on, so that tests hardly ever meet. */
+function someDate(): string {
+  return new Date(Date.UTC(2000, 0, 1 + randomInt(1_000_000))).toISOString().slice(0, 10);
+}

@@ -1,0 +1,178 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectProblem, messagesOf } from "../support/problem.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { createProgram, createRule } from "./makers.js";
+import { rpcNamed } from "./published-operations.js";
+import { summaryOf } from "./send.js";
+
+const TRIALS = 5;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe("the merged rule, not the patch, is judged", () => {
+  test.each<[string, JsonObject, string]>([
+    ["a window that ends when it starts", { endsAtLocal: "08:00" }, "endsAtLocal INVALID_RANGE"],
+    ["a window that starts after it ends", { startsAtLocal: "12:00:01" }, "endsAtLocal INVALID_RANGE"],
+    ["a window over midnight", { startsAtLocal: "22:00", endsAtLocal: "02:00" }, "endsAtLocal INVALID_RANGE"],
+    ["a slot longer than the window", { slotDurationMinutes: 241 }, "slotDurationMinutes INVALID_CAPACITY"],
+    ["a window shorter than the slot", { endsAtLocal: "08:29:59" }, "slotDurationMinutes INVALID_CAPACITY"],
+    ["a last date before the first", { validTo: "2025-12-31" }, "validTo INVALID_RANGE"],
+    ["a first date after the last", { validFrom: "2027-01-01" }, "validTo INVALID_RANGE"],
+    ["no capacity", { dailyCapacity: 0 }, "dailyCapacity INVALID_CAPACITY"],
+    ["a capacity of 10,001", { dailyCapacity: 10_001 }, "dailyCapacity INVALID_CAPACITY"],
+    ["slots of no length", { slotDurationMinutes: 0 }, "slotDurationMinutes OUT_OF_RANGE"],
+    ["slots of more than a day", { slotDurationMinutes: 1_441 }, "slotDurationMinutes OUT_OF_RANGE"],
+    ["no weekday", { weekdays: [] }, "weekdays TOO_FEW"],
+    ["the weekday 0", { weekdays: [0, 1] }, "weekdays[0] OUT_OF_RANGE"],
+    ["501 listed holidays", { holidayDates: dates(501) }, "holidayDates TOO_MANY"],
+    ["the weekday 8", { weekdays: [1, 8] }, "weekdays[1] OUT_OF_RANGE"],
+  ])("refuses %s", async (_, changes, item) => {
+    const { programId, ruleId } = await createProgramWithRule();
+    expectProblem(await update(programId, ruleId, changes), 422, [item]);
+    expect(await read(programId, ruleId)).toMatchObject({ version: 1 });
+  });
+
+  test.each<[string, JsonObject]>([
+    ["a window of exactly one slot", { endsAtLocal: "08:30" }],
+    ["slots that leave a tail", { slotDurationMinutes: 45 }],
+    ["a single day", { validFrom: "2026-12-31" }],
+    ["a validity to the end of time", { validTo: "9999-12-31" }],
+    ["a capacity of 10,000", { dailyCapacity: 10_000 }],
+    ["a slot of a whole day", { startsAtLocal: "00:00", endsAtLocal: "23:59:59", slotDurationMinutes: 1_440 }],
+    ["all seven weekdays", { weekdays: [7, 6, 5, 4, 3, 2, 1] }],
+    ["no listed holiday", { holidayDates: [] }],
+    ["500 listed holidays", { holidayDates: dates(500) }],
+  ])("takes %s", async (_, changes) => {
+    const { programId, ruleId } = await createProgramWithRule();
+    expect(summaryOf(await update(programId, ruleId, changes))).toBe("200");
+  });
+
+  test.each(["weekdays", "holidayDates"])("refuses the same value twice in %s", async (name) => {
+    const value = name === "weekdays" ? [1, 1] : ["2026-01-01", "2026-01-01"];
+    const { programId, ruleId } = await createProgramWithRule();
+    const answer = await update(programId, ruleId, { [name]: value });
+    expect(summaryOf(answer)).toMatch(new RegExp(`^422 ${name}\\S* DUPLICATE$`));
+  });
+
+  test("shows local times with seconds, however they were sent, and empties a list that is sent empty", async () => {
+    const { programId, ruleId } = await createProgramWithRule();
+    const changes = { startsAtLocal: "07:15", endsAtLocal: "23:59", holidayDates: [] };
+    const { body } = await update(programId, ruleId, changes);
+    expect(body).toMatchObject({ startsAtLocal: "07:15:00", endsAtLocal: "23:59:00", holidayDates: [] });
+  });
+
+  test("says of a stale version before it judges the rule, and of everything that is wrong at once", async () => {
+    const { programId, ruleId } = await createProgramWithRule();
+    const wrong = { endsAtLocal: "07:00", validTo: "2025-01-01" };
+    const stale = await update(programId, ruleId, { ...wrong, expectedVersion: 2 });
+    expect(summaryOf(stale)).toBe("409 expectedVersion STALE_VERSION");
+    const items = ["endsAtLocal INVALID_RANGE", "validTo INVALID_RANGE"];
+    expectProblem(await update(programId, ruleId, wrong), 422, items);
+  });
+});
+
+describe("RULE_OVERLAP", () => {
+  /** The other rule is active from 13:00 to 17:00, Monday to Friday, all of 2026 but 8 December. */
+  test.each<[string, JsonObject]>([
+    ["the same window", { startsAtLocal: "13:00", endsAtLocal: "17:00" }],
+    ["a window that reaches one second in", { endsAtLocal: "13:00:01" }],
+    ["a window within", { startsAtLocal: "14:00", endsAtLocal: "15:00" }],
+    ["a single weekday in common", { endsAtLocal: "18:00", weekdays: [5, 6, 7] }],
+    ["a single date in common", { endsAtLocal: "18:00", validFrom: "2026-12-31", validTo: "2027-12-31" }],
+  ])("is refused: %s", async (_, changes) => {
+    const { programId, ruleId, otherId } = await createTwoRules();
+    const answer = await update(programId, ruleId, changes);
+    expectProblem(answer, 422, ["startsAtLocal RULE_OVERLAP"]);
+    expect(messagesOf(answer).join()).toContain(otherId);
+    expect(await read(programId, ruleId)).toMatchObject({ version: 1, endsAtLocal: "12:00:00" });
+  });
+
+  test.each<[string, JsonObject]>([
+    ["windows that touch", { endsAtLocal: "13:00" }],
+    ["other weekdays", { endsAtLocal: "18:00", weekdays: [6, 7] }],
+    ["another year", { endsAtLocal: "18:00", validFrom: "2027-01-01", validTo: "2027-12-31" }],
+    ["an inactive rule", { endsAtLocal: "18:00", active: false }],
+    [
+      "a date in common that both have closed themselves",
+      { endsAtLocal: "18:00", validFrom: "2026-12-08", validTo: "2026-12-08" },
+    ],
+    [
+      "weekdays that never meet in the validity",
+      { endsAtLocal: "18:00", validFrom: "2026-12-05", validTo: "2026-12-06" },
+    ],
+  ])("is not seen in %s", async (_, changes) => {
+    const { programId, ruleId } = await createTwoRules();
+    expect(summaryOf(await update(programId, ruleId, changes))).toBe("200");
+  });
+
+  test("is judged without the tenant's calendar", async () => {
+    const { programId, ruleId } = await createTwoRules();
+    const date = "2026-11-02";
+    const holiday = await service.request("POST", "/admin/configuration/scheduling/holidays", {
+      body: { date, name: "Todos los Santos", active: true },
+    });
+    expect(holiday.status).toBe(201);
+    const answer = await update(programId, ruleId, { endsAtLocal: "18:00", validFrom: date, validTo: date });
+    expectProblem(answer, 422, ["startsAtLocal RULE_OVERLAP"]);
+  });
+
+  test("is refused when an inactive rule is made active", async () => {
+    const { programId, ruleId } = await createTwoRules();
+    expect(summaryOf(await update(programId, ruleId, { endsAtLocal: "18:00", active: false }))).toBe("200");
+    const answer = await update(programId, ruleId, { active: true, expectedVersion: 2 });
+    expectProblem(answer, 422, ["startsAtLocal RULE_OVERLAP"]);
+  });
+
+  test("is of one program: another may have the same rule", async () => {
+    const { programId, ruleId } = await createProgramWithRule();
+    await createProgramWithRule();
+    expect(summaryOf(await update(programId, ruleId, { dailyCapacity: 7 }))).toBe("200");
+  });
+
+  test("cannot come about by two changes at once", async () => {
+    for (let trial = 0; trial < TRIALS; trial++) {
+      const { programId, ruleId, otherId } = await createTwoRules();
+      const summaries = await Promise.all([
+        update(programId, ruleId, { endsAtLocal: "12:45" }).then(summaryOf),
+        update(programId, otherId, { startsAtLocal: "12:15" }).then(summaryOf),
+      ]);
+      expect(summaries.toSorted()).toEqual(["200", "422 startsAtLocal RULE_OVERLAP"]);
+      const [one, other] = [await read(programId, ruleId), await read(programId, otherId)];
+      expect(String(one["endsAtLocal"]) <= String(other["startsAtLocal"])).toBe(true);
+    }
+  });
+});
+
+/** As many dates from 1 January 2026 on. */
+function dates(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10));
+}
+
+async function createProgramWithRule(): Promise<{ programId: string; ruleId: string }> {
+  const programId = await createProgram(service);
+  return { programId, ruleId: await createRule(service, programId) };
+}
+
+async function createTwoRules(): Promise<{ programId: string; ruleId: string; otherId: string }> {
+  const { programId, ruleId } = await createProgramWithRule();
+  const otherId = await createRule(service, programId, { startsAtLocal: "13:00:00", endsAtLocal: "17:00:00" });
+  return { programId, ruleId, otherId };
+}
+
+function update(programId: string, ruleId: string, changes: JsonObject) {
+  const path = `/admin/configuration/scheduling/programs/${programId}/rules/${ruleId}`;
+  return service.request("PATCH", path, { body: { expectedVersion: 1, ...changes } });
+}
+
+async function read(programId: string, ruleId: string): Promise<JsonObject> {
+  const { body } = await callRpc(service, rpcNamed("GetProgramRule"), { programId, ruleId });
+  return body["programRule"] as JsonObject;
+}

@@ -1,0 +1,73 @@
+import type { DescField, DescMessage, DescMethodUnary } from "@bufbuild/protobuf";
+import type { Operation } from "../../src/gen/cupo/options/v1/options_pb.js";
+import { operationOf } from "../../src/operation.js";
+import { httpBindings } from "../../src/rest/http-rule.js";
+import { createServices } from "../../src/services/services.js";
+
+/** An operation of the public interface, as its descriptor states it. */
+export interface PublishedOperation {
+  /** `PATCH /patients/{patientId}`, with the names of the path's fields as in JSON. */
+  readonly name: string;
+  readonly method: DescMethodUnary;
+  readonly httpMethod: string;
+  /** The fields of the request that are in the path. */
+  readonly pathFields: readonly DescField[];
+  /** The fields of the request that are in the body. */
+  readonly bodyFields: readonly DescField[];
+  /** The member of the RPC's response that is the REST body. */
+  readonly response: DescField & { readonly message: DescMessage };
+  readonly options: Operation;
+  readonly isImplemented: boolean;
+}
+
+/** Every operation with a google.api.http rule, whether it is implemented or not, in the order of the protos. */
+export const publishedOperations: readonly PublishedOperation[] = createServices({ now: () => 0 }).flatMap(
+  ({ service, implementation }) =>
+    service.methods
+      .filter((method) => httpBindings(method).length > 0)
+      .map((method) => describeMethod(method as DescMethodUnary, method.localName in implementation)),
+);
+
+/** The operations that can be called. */
+export const implementedOperations = publishedOperations.filter(({ isImplemented }) => isImplemented);
+
+/** Those that update something on the condition of its version. */
+export const versionedOperations = implementedOperations.filter(({ bodyFields }) =>
+  bodyFields.some(({ jsonName }) => jsonName === "expectedVersion"),
+);
+
+/** The RPC of this name, of whichever service has it. */
+export function rpcNamed(name: string): DescMethodUnary {
+  const methods = createServices({ now: () => 0 }).flatMap(({ service }) => service.methods);
+  const method = methods.find((each) => each.name === name);
+  if (method === undefined) throw new Error(`there is no RPC ${name}`);
+  return method as DescMethodUnary;
+}
+
+function describeMethod(method: DescMethodUnary, isImplemented: boolean): PublishedOperation {
+  const [binding, ...others] = httpBindings(method);
+  if (binding === undefined || others.length > 0) throw new Error(`${method.name} has more than one path`);
+  const inPath = [...binding.template.matchAll(/\{(\w+)\}/g)].map(([, name]) => fieldOf(method.input, `${name}`));
+  const response = fieldOf(method.output, binding.responseBody);
+  if (response.message === undefined) throw new Error(`${method.name} answers no message`);
+  const path = inPath.reduce(
+    (text, { name, jsonName }) => text.replace(`{${name}}`, `{${jsonName}}`),
+    binding.template,
+  );
+  return {
+    name: `${binding.httpMethod} ${path}`,
+    method,
+    httpMethod: binding.httpMethod,
+    pathFields: inPath,
+    bodyFields: method.input.fields.filter((field) => !inPath.includes(field) && field.name !== "update_mask"),
+    response: response as PublishedOperation["response"],
+    options: operationOf(method),
+    isImplemented,
+  };
+}
+
+function fieldOf(message: DescMessage, name: string): DescField {
+  const field = message.fields.find((each) => each.name === name);
+  if (field === undefined) throw new Error(`${message.typeName} has no field ${name}`);
+  return field;
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { auditOf } from "../support/audit.js";
+import { sendAtOnce, violationsOfOnce } from "../support/once.js";
+import { expectCommonHeaders, expectProblem } from "../support/problem.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { prepare } from "./operations.js";
+import { implementedOperations } from "./published-operations.js";
+import { sendGrpc, sendRest } from "./send.js";
+
+const AT_ONCE = 8;
+const REUSED = ["Idempotency-Key IDEMPOTENCY_KEY_REUSED"];
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+for (const operation of implementedOperations) {
+  const { successStatus } = operation.options;
+  describe(operation.name, () => {
+    test("replays status and body, says so, and does nothing", async () => {
+      const draft = await prepare(operation, service);
+      const headers = { "idempotency-key": randomUUID() };
+      const first = await sendRest(service, operation, draft, { headers });
+      const second = await sendRest(service, operation, draft, { headers });
+      expect([second.status, second.text]).toEqual([successStatus, first.text]);
+      expect(second.headers.get("idempotent-replayed")).toBe("true");
+      expect(second.headers.get("content-type")).toBe("application/json");
+      expectCommonHeaders(second);
+      expect(second.headers.get("x-correlation-id")).not.toBe(first.headers.get("x-correlation-id"));
+      expect(await auditOf(service, second)).toEqual([]);
+    });
+
+    test("replays over gRPC what was done over REST, and over REST what was done over gRPC", async () => {
+      for (const [one, other] of [[sendRest, sendGrpc] as const, [sendGrpc, sendRest] as const]) {
+        const draft = await prepare(operation, service);
+        const headers = { "idempotency-key": randomUUID() };
+        const first = await one(service, operation, draft, { headers });
+        const second = await other(service, operation, draft, { headers });
+        expect([second.status, second.body]).toEqual([successStatus, first.body]);
+        expect(second.headers.get("idempotent-replayed")).toBe("true");
+      }
+    });
+
+    test("does not depend on how the same JSON is written", async () => {
+      const draft = await prepare(operation, service);
+      const headers = { "idempotency-key": randomUUID() };
+      const first = await sendRest(service, operation, draft, { headers });
+      const body = JSON.stringify(Object.fromEntries(Object.entries(draft.body).toReversed()), null, 2);
+      expect((await sendRest(service, operation, draft, { headers, body })).text).toBe(first.text);
+    });
+
+    test("refuses another request under a used key, also one of another organization or company", async () => {
+      const draft = await prepare(operation, service);
+      const headers = { "idempotency-key": randomUUID() };
+      await sendRest(service, operation, draft, { headers });
+      const other = await prepare(operation, service);
+      expectProblem(await sendRest(service, operation, other, { headers }), 409, REUSED);
+      for (const as of [{ organizationId: randomUUID() }, { companyId: randomUUID() }]) {
+        expectProblem(await sendRest(service, operation, draft, { headers, as }), 409, REUSED);
+      }
+      const invalid = { ...draft.body, unknown: true };
+      expectProblem(await sendRest(service, operation, draft, { headers, body: invalid }), 422, [
+        "unknown UNKNOWN_FIELD",
+      ]);
+    });
+
+    test("replays to those only who may do it now", async () => {
+      const draft = await prepare(operation, service);
+      const headers = { "idempotency-key": randomUUID() };
+      await sendRest(service, operation, draft, { headers });
+      expectProblem(await sendRest(service, operation, draft, { headers, as: { scopes: [] } }), 403);
+      expectProblem(await sendRest(service, operation, draft, { headers, as: { expiresInSeconds: -300 } }), 401);
+    });
+
+    test("keeps the key of each principal and of each operation apart, and frees that of a failure", async () => {
+      const headers = { "idempotency-key": randomUUID() };
+      const draft = await prepare(operation, service);
+      expectProblem(await sendRest(service, operation, draft, { headers, body: {} }), 422);
+      for (const client of [randomUUID(), randomUUID()]) {
+        const answer = await sendRest(service, operation, await prepare(operation, service), {
+          headers,
+          as: { client },
+        });
+        expect([answer.status, answer.headers.get("idempotent-replayed")]).toEqual([successStatus, null]);
+      }
+      const answer = await sendRest(service, operation, draft, { headers });
+      expect([answer.status, answer.headers.get("idempotent-replayed")]).toEqual([successStatus, null]);
+    });
+
+    test(`does once what is sent ${AT_ONCE} times at once`, async () => {
+      const draft = await prepare(operation, service);
+      const changes = { headers: { "idempotency-key": randomUUID() } };
+      const answers = await sendAtOnce(service.publicUrl, AT_ONCE, () => sendRest(service, operation, draft, changes));
+      expect(violationsOfOnce(answers)).toEqual([]);
+      const audits = await Promise.all(answers.map((answer) => auditOf(service, answer)));
+      expect(audits.flat()).toHaveLength(1);
+    });
+  });
+}
+
+test("one key serves every operation at once, each with a result of its own", async () => {
+  const headers = { "idempotency-key": randomUUID() };
+  for (const operation of implementedOperations) {
+    const answer = await sendRest(service, operation, await prepare(operation, service), { headers });
+    expect([operation.name, answer.status]).toEqual([operation.name, operation.options.successStatus]);
+    expect(answer.headers.get("idempotent-replayed")).toBeNull();
+  }
+});

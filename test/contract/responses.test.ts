@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operationName } from "../../src/operation.js";
+import { auditOf } from "../support/audit.js";
+import { expectCommonHeaders } from "../support/problem.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { type Draft, prepare } from "./operations.js";
+import { implementedOperations, type PublishedOperation } from "./published-operations.js";
+import { sendGrpc, sendRest } from "./send.js";
+import { differences } from "./shape.js";
+import { resources } from "./specification.js";
+
+/** Responses that tell what was decided or recorded and nothing of what was asked. */
+const TELLS_NOTHING_SENT = new Set(["EligibilityDecision", "WaitlistEntry", "UserAttentionCase"]);
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+for (const operation of implementedOperations) {
+  describe(operation.name, () => {
+    test("answers every member of its resource and no other, each of its type", async () => {
+      const answer = await sendRest(service, operation, await prepare(operation, service));
+      expectSuccess(operation, answer);
+    });
+
+    test("answers the same over gRPC", async () => {
+      const draft = await prepare(operation, service);
+      const answer = await sendGrpc(service, operation, draft);
+      expectSuccess(operation, answer);
+      expect(answer.body).toMatchObject(echoOf(operation, draft));
+    });
+
+    test("gives back what was sent", async () => {
+      const draft = await prepare(operation, service);
+      const { body } = await sendRest(service, operation, draft);
+      expect(body).toMatchObject(echoOf(operation, draft));
+    });
+
+    test("is JSON under a correlation id, not to be stored or sniffed", async () => {
+      const headers = { "x-correlation-id": randomUUID() };
+      const answer = await sendRest(service, operation, await prepare(operation, service), { headers });
+      expectCommonHeaders(answer);
+      expect(answer.headers.get("content-type")).toBe("application/json");
+      expect(answer.headers.get("x-correlation-id")).toBe(headers["x-correlation-id"]);
+      expect(answer.headers.get("idempotent-replayed")).toBeNull();
+    });
+
+    test("leaves one audit row that names the resource and its version", async () => {
+      const answer = await sendRest(service, operation, await prepare(operation, service));
+      expect(await auditOf(service, answer)).toEqual([
+        {
+          tenant_id: service.tenantId,
+          operation: operationName(operation.method),
+          principal: expect.stringMatching(/\btest$/),
+          action: operation.httpMethod === "POST" ? "CREATE" : "UPDATE",
+          resource_type: operation.response.message.name,
+          resource_id: answer.body["id"] ?? answer.body["decisionId"] ?? answer.body["programId"],
+          resource_version: answer.body["version"] ?? null,
+        },
+      ]);
+    });
+  });
+}
+
+test("every resource with a version starts at 1 and is at 2 after its first change", async () => {
+  for (const operation of implementedOperations) {
+    const { body } = await sendRest(service, operation, await prepare(operation, service));
+    if ("version" in body) expect([operation.name, body["version"]]).toEqual([operation.name, firstVersion(operation)]);
+  }
+});
+
+function firstVersion({ httpMethod }: PublishedOperation): number {
+  return httpMethod === "POST" ? 1 : 2;
+}
+
+function expectSuccess({ options, response }: PublishedOperation, answer: RestAnswer): void {
+  expect([answer.status, answer.text]).toEqual([options.successStatus, expect.any(String)]);
+  expect(differences(resources[response.message.name] ?? {}, answer.body)).toEqual([]);
+}
+
+/** What the response has to repeat of the request; the last id of a path is that of the resource itself. */
+function echoOf({ response }: PublishedOperation, { path, body }: Draft): Record<string, unknown> {
+  const { name } = response.message;
+  if (TELLS_NOTHING_SENT.has(name)) return {};
+  const members = resources[name] ?? {};
+  const id = Object.values(path).at(-1);
+  const sent = { ...body, ...path, ...(id === undefined ? {} : { id }) };
+  return Object.fromEntries(Object.entries(sent).filter(([member]) => member in members));
+}

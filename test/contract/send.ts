@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import { fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
+import { ConnectError, type Transport } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { expect } from "vitest";
+import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import { callRpc } from "../support/rpc.js";
+import type { TestService, TokenFor } from "../support/service.js";
+import type { Draft } from "./operations.js";
+import { type PublishedOperation, rpcNamed } from "./published-operations.js";
+
+/** What a request may differ in from a good one. */
+export interface Changes {
+  /** Whom the token is for. */
+  readonly as?: TokenFor;
+  /** Headers with a null value are left out. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+  /** In place of the body, as a value or as the text itself. */
+  readonly body?: unknown;
+}
+
+const grpcTransports = new WeakMap<TestService, Transport>();
+
+/** Sends a draft over REST. Requires the status to be one of the operation's own. */
+export async function sendRest(
+  service: TestService,
+  operation: PublishedOperation,
+  draft: Draft,
+  { as, headers = {}, body = draft.body }: Changes = {},
+): Promise<RestAnswer> {
+  const path = operation.name.split(" ")[1]?.replace(/\{(\w+)\}/g, (_, name: string) => draft.path[name] ?? "");
+  const token = await service.token(as);
+  const answer = await service.request(operation.httpMethod, `${path}`, { token, headers, body });
+  return requireOwnStatus(operation, answer);
+}
+
+/** Sends a draft over gRPC. The answer is the one that REST would give; a success has the status it would have there. */
+export async function sendGrpc(
+  service: TestService,
+  operation: PublishedOperation,
+  draft: Draft,
+  { as, headers = {} }: Pick<Changes, "as"> & { readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<RestAnswer> {
+  const { method, response, options } = operation;
+  const message = fromJson(method.input, { ...draft.body, ...draft.path });
+  const authorization = `Bearer ${await service.token(as)}`;
+  const allHeaders = { authorization, "idempotency-key": randomUUID(), ...headers };
+  try {
+    const answer = await transportTo(service).unary(method, undefined, undefined, allHeaders, message);
+    const whole = toJson(method.output, answer.message, { alwaysEmitImplicit: true }) as JsonObject;
+    return answerOf(options.successStatus, answer.header, whole[response.jsonName] as JsonObject);
+  } catch (error) {
+    const [problem] = error instanceof ConnectError ? error.findDetails(ProblemSchema) : [];
+    if (!(error instanceof ConnectError) || problem === undefined) throw error;
+    const body = toJson(ProblemSchema, problem) as JsonObject;
+    return requireOwnStatus(operation, answerOf(problem.status ?? 0, error.metadata, body));
+  }
+}
+
+/** What an update is about, as it is now. */
+export async function readResource(
+  service: TestService,
+  { response }: PublishedOperation,
+  { path }: Draft,
+  as: TokenFor = {},
+): Promise<JsonObject> {
+  const { status, body, text } = await callRpc(service, rpcNamed(`Get${response.message.name}`), path, { as });
+  if (status !== 200) throw new Error(`a ${response.message.name} was to be read, but the answer is ${text}`);
+  return body[response.jsonName] as JsonObject;
+}
+
+/** The status and the items of an answer on one line. */
+export function summaryOf({ status, body }: RestAnswer): string {
+  const items = (body["errors"] ?? []) as readonly Readonly<Record<string, unknown>>[];
+  return [status, ...items.map(({ field, code }) => `${field} ${code}`)].join(" ");
+}
+
+function requireOwnStatus({ name, options }: PublishedOperation, answer: RestAnswer): RestAnswer {
+  const own = [options.successStatus, ...options.errorStatuses];
+  if (!own.includes(answer.status))
+    expect.fail(`${name} answers ${answer.status}, which its row has not: ${answer.text}`);
+  return answer;
+}
+
+function transportTo(service: TestService): Transport {
+  const known = grpcTransports.get(service);
+  if (known !== undefined) return known;
+  const transport = createGrpcTransport({ baseUrl: service.internalUrl });
+  grpcTransports.set(service, transport);
+  return transport;
+}
+
+function answerOf(status: number, headers: Headers, body: JsonObject): RestAnswer {
+  return { status, headers, text: JSON.stringify(body), body };
+}

@@ -1,0 +1,162 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectCommonHeaders, expectProblem } from "../support/problem.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { prepare, referencesOf } from "./operations.js";
+import { implementedOperations, type PublishedOperation } from "./published-operations.js";
+import { sendRest } from "./send.js";
+import { differences } from "./shape.js";
+import { resources } from "./specification.js";
+
+/**
+ * The operations whose row has 404 although nothing in a request of them can be missing: they name no resource, and a path
+ * with something added or left out is another path.
+ */
+const NOTHING_TO_MISS = [
+  "POST /admin/configuration/cancellation-reasons",
+  "POST /admin/configuration/request-sources",
+  "POST /admin/configuration/payers",
+  "POST /admin/configuration/scheduling/holidays",
+];
+
+/** A way to provoke a status. */
+type Cause = (operation: PublishedOperation) => Promise<RestAnswer>;
+
+let service: TestService;
+let limited: TestService;
+
+beforeAll(async () => {
+  [service, limited] = await Promise.all([startTestService(), startTestService({ RATE_LIMIT_PER_MINUTE: "1" })]);
+});
+
+afterAll(() => Promise.all([service.close(), limited.close()]));
+
+const causes: Readonly<Record<number, { readonly name: string; readonly provoke: Cause }>> = {
+  400: { name: "a body that is no JSON", provoke: (operation) => sendWith(operation, { body: "{" }) },
+  401: { name: "no token", provoke: (operation) => sendWith(operation, { headers: { authorization: null } }) },
+  403: { name: "a missing scope", provoke: (operation) => sendWith(operation, { as: { scopes: [] } }) },
+  404: { name: "a resource that does not exist", provoke: sendForMissing },
+  409: { name: "another request under a used key", provoke: sendUnderUsedKey },
+  422: { name: "an unknown member", provoke: (operation) => sendWith(operation, { body: { unknown: 1 } }) },
+  429: { name: "a quota that is used up", provoke: sendTooOften },
+  500: { name: "a table that is not there", provoke: sendWithoutAuditTable },
+};
+
+for (const operation of implementedOperations) {
+  const { name, options } = operation;
+  describe(name, () => {
+    test(`answers ${options.successStatus} with its resource`, async () => {
+      const answer = await sendWith(operation, {});
+      expect(answer.status).toBe(options.successStatus);
+      expect(differences(resources[operation.response.message.name] ?? {}, answer.body)).toEqual([]);
+    });
+
+    for (const status of options.errorStatuses) {
+      if (status === 404 && NOTHING_TO_MISS.includes(name)) continue;
+      const cause = causes[status];
+      test(`answers ${status} for ${cause?.name}`, async () => {
+        const answer = await cause?.provoke(operation);
+        if (answer === undefined) return expect.fail(`nothing is known that causes ${status}`);
+        if (status === 500) expectInternalError(answer);
+        else expectProblem(answer, status);
+      });
+    }
+
+    test("is content with a token that has no scope but its own", async () => {
+      const answer = await sendWith(operation, { as: { scopes: [options.scope] } });
+      expect(answer.status).toBe(options.successStatus);
+    });
+
+    test("refuses a token with every scope but its own, and names that one", async () => {
+      const scopes = service.scopes.filter((scope) => scope !== options.scope);
+      const answer = await sendWith(operation, { as: { scopes } });
+      expectProblem(answer, 403);
+      expect(answer.headers.get("www-authenticate")).toContain(`scope="${options.scope}"`);
+    });
+
+    test("refuses an expired token, and one of another audience", async () => {
+      expectProblem(await sendWith(operation, { as: { expiresInSeconds: -300 } }), 401);
+      const authorization = `Bearer ${await service.forgeToken({ aud: "https://elsewhere.example.org" })}`;
+      expectProblem(await sendWith(operation, { headers: { authorization } }), 401);
+    });
+
+    test("requires an Idempotency-Key and a media type, and knows no query", async () => {
+      const noKey = await sendWith(operation, { headers: { "idempotency-key": null } });
+      expectProblem(noKey, 400, ["Idempotency-Key REQUIRED"]);
+      expectProblem(await sendWith(operation, { headers: { "content-type": "text/plain" } }), 400);
+      const path = name.replace(/^\w+ /, "").replaceAll(/\{\w+\}/g, () => randomUUID());
+      const query = await service.request(operation.httpMethod, `${path}?dryRun=true`, { body: {} });
+      expectProblem(query, 400);
+    });
+  });
+}
+
+test("the operations that no 404 is known for name no resource", () => {
+  const naming = implementedOperations.filter((operation) => Object.keys(referencesOf(operation)).length > 0);
+  const others = implementedOperations.filter((operation) => !naming.includes(operation));
+  const with404 = others.filter(({ options }) => options.errorStatuses.includes(404));
+  expect(with404.map(({ name }) => name)).toEqual(NOTHING_TO_MISS);
+});
+
+async function sendWith(operation: PublishedOperation, changes: Parameters<typeof sendRest>[3]): Promise<RestAnswer> {
+  return sendRest(service, operation, await prepare(operation, service), changes);
+}
+
+/** The path's resources do not exist or, where the path has none, what the body refers to. */
+async function sendForMissing(operation: PublishedOperation): Promise<RestAnswer> {
+  const { path, body } = await prepare(operation, service);
+  if (Object.keys(path).length > 0) {
+    const absent = Object.fromEntries(Object.keys(path).map((field) => [field, randomUUID()]));
+    return sendRest(service, operation, { path: absent, body });
+  }
+  const absent = Object.fromEntries(Object.keys(referencesOf(operation)).map((field) => [field, randomUUID()]));
+  return sendRest(service, operation, { path, body: { ...body, ...absent } });
+}
+
+async function sendUnderUsedKey(operation: PublishedOperation): Promise<RestAnswer> {
+  const headers = { "idempotency-key": randomUUID() };
+  const [first, second] = [await prepare(operation, service), await prepare(operation, service)];
+  await sendRest(service, operation, first, { headers });
+  const answer = await sendRest(service, operation, second, { headers });
+  expectProblem(answer, 409, ["Idempotency-Key IDEMPOTENCY_KEY_REUSED"]);
+  return answer;
+}
+
+async function sendTooOften(operation: PublishedOperation): Promise<RestAnswer> {
+  const as = { client: randomUUID() };
+  const draft = {
+    path: Object.fromEntries(operation.pathFields.map(({ jsonName }) => [jsonName, randomUUID()])),
+    body: {},
+  };
+  expectProblem(await sendRest(limited, operation, draft, { as }), 422);
+  const answer = await sendRest(limited, operation, draft, { as });
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  return answer;
+}
+
+/** Requires too that the key is free again, and that the operation works once the table is back. */
+async function sendWithoutAuditTable(operation: PublishedOperation): Promise<RestAnswer> {
+  const draft = await prepare(operation, service);
+  const headers = { "idempotency-key": randomUUID() };
+  await service.query("ALTER TABLE audit_events RENAME TO audit_events_away");
+  const answer = await sendRest(service, operation, draft, { headers }).finally(() =>
+    service.query("ALTER TABLE audit_events_away RENAME TO audit_events"),
+  );
+  const again = await sendRest(service, operation, draft, { headers });
+  expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([operation.options.successStatus, null]);
+  return answer;
+}
+
+/** An internal error says nothing about what went wrong inside. */
+function expectInternalError(answer: RestAnswer): void {
+  expectCommonHeaders(answer);
+  expect(answer.headers.get("content-type")).toBe("application/problem+json");
+  expect(answer.body).toEqual({
+    type: expect.stringMatching(/\/problems\/internal-error$/),
+    title: "Internal error",
+    status: 500,
+    code: "INTERNAL_ERROR",
+    correlationId: answer.headers.get("x-correlation-id"),
+  });
+}

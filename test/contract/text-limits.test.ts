@@ -1,0 +1,116 @@
+import { randomInt, randomUUID } from "node:crypto";
+import { ScalarType } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestService, type TestService } from "../support/service.js";
+import { prepare } from "./operations.js";
+import { implementedOperations, type PublishedOperation } from "./published-operations.js";
+import { sendRest, summaryOf } from "./send.js";
+
+/** How many characters a text may have, in code points, and whether it is more than one line and can be empty. */
+interface Limit {
+  readonly most: number;
+  readonly isParagraph?: boolean;
+  readonly canBeEmpty?: boolean;
+  readonly isTrimmed?: boolean;
+}
+
+const NAME: Limit = { most: 200 };
+
+/** By the name of the member; of two of one name, by operation too. */
+const limits: Readonly<Record<string, Limit>> = {
+  code: { most: 64, isTrimmed: true },
+  name: NAME,
+  fullName: NAME,
+  taxId: { most: 32 },
+  externalReference: { most: 128 },
+  "CreateCase.description": { most: 4000, isParagraph: true },
+  "UpdateConsultationType.description": { most: 4000, isParagraph: true, canBeEmpty: true },
+};
+
+/** Members that are held to their limits in the tests of their only operations. */
+const ELSEWHERE = new Set(["documentType", "documentNumber", "phone", "email", "optionToken"]);
+
+/** Outside the basic plane, so that code points and UTF-16 units differ. */
+const LETTER = "𝒩";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+for (const operation of implementedOperations) {
+  for (const { name, limit } of textsOf(operation)) {
+    describe(`${name} of ${operation.name}`, () => {
+      const answerTo = async (value: string) => {
+        const draft = await prepare(operation, service);
+        return summaryOf(await sendRest(service, operation, { ...draft, body: { ...draft.body, [name]: value } }));
+      };
+      const success = String(operation.options.successStatus);
+
+      test(`has at most ${limit.most} characters`, async () => {
+        const longest = LETTER.repeat(limit.most - 1);
+        const marker = String.fromCodePoint(randomInt(0x4e00, 0x9fa0));
+        expect(await answerTo(longest + marker)).toBe(success);
+        expect(await answerTo(LETTER.repeat(limit.most + 1))).toBe(`422 ${name} TOO_LONG`);
+      });
+
+      test(limit.canBeEmpty === true ? "can be empty" : "must not be empty", async () => {
+        expect(await answerTo("")).toBe(limit.canBeEmpty === true ? success : `422 ${name} TOO_SHORT`);
+      });
+
+      test("must not be blank, or hold control characters", async () => {
+        for (const value of [
+          "   ",
+          "\u00a0\u2003",
+          "a\u0007b",
+          "a\u0085b",
+          ...(limit.isParagraph ? [] : ["a\nb", "a\tb"]),
+        ]) {
+          const item = `422 ${name} INVALID_FORMAT`;
+          expect([value, await answerTo(value)]).toEqual([value, expect.stringMatching(new RegExp(`^${item}`))]);
+        }
+        if (limit.isParagraph) expect(await answerTo("una línea\ny\totra")).toBe(success);
+      });
+
+      if (limit.isTrimmed) {
+        test("must not start or end with a blank, but can have some within", async () => {
+          const unique = `a ${randomUUID()} b`;
+          expect(await answerTo(unique)).toBe(success);
+          expect(await answerTo(` ${unique}`)).toBe(`422 ${name} INVALID_FORMAT`);
+          expect(await answerTo(`${unique}\u00a0`)).toBe(`422 ${name} INVALID_FORMAT`);
+        });
+      }
+    });
+  }
+}
+
+test("every text of an operation has a limit", () => {
+  const unlimited = implementedOperations.flatMap((operation) =>
+    operation.bodyFields.filter(isPlainText).flatMap(({ jsonName }) => {
+      const isKnown = ELSEWHERE.has(jsonName) || limitOf(operation, jsonName) !== undefined;
+      return isKnown || FORMED.test(jsonName) ? [] : [`${operation.name} ${jsonName}`];
+    }),
+  );
+  expect(unlimited).toEqual([]);
+});
+
+/** Ids, dates and times of day, whose form limits them. */
+const FORMED = /Id$|Date$|^date|^valid|AtLocal$/;
+
+function textsOf(operation: PublishedOperation): { readonly name: string; readonly limit: Limit }[] {
+  return operation.bodyFields.flatMap(({ jsonName }) => {
+    const limit = limitOf(operation, jsonName);
+    return limit === undefined ? [] : [{ name: jsonName, limit }];
+  });
+}
+
+function limitOf({ method }: PublishedOperation, name: string): Limit | undefined {
+  return limits[`${method.name}.${name}`] ?? limits[name];
+}
+
+function isPlainText({ fieldKind, scalar }: PublishedOperation["bodyFields"][number]): boolean {
+  return fieldKind === "scalar" && scalar === ScalarType.STRING;
+}
