@@ -8,7 +8,7 @@ import { DEMO_TENANT_ID } from "./demo/large-clinic.js";
 import { registrationLine } from "./demo/registration-line.js";
 import { scopesOf } from "./scopes.js";
 import { startServer } from "./server.js";
-import { createServices } from "./services/services.js";
+import { servedServices } from "./services/services.js";
 
 const TOKEN_LIFETIME_SECONDS = 3_600;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -90,7 +90,7 @@ async function signToken({ tenant, scope, client, organization, company, expires
   return issuer.sign({
     tenantId: tenant,
     client,
-    scopes: scope?.split(" ") ?? scopesOf(createServices({ now: Date.now })),
+    scopes: scope?.split(" ") ?? scopesOf(servedServices),
     expiresInSeconds: expires,
     ...(organization === undefined ? {} : { organizationId: organization }),
     ...(company === undefined ? {} : { companyId: company }),

@@ -11,6 +11,10 @@ import type { ErrorObserver } from "./interceptors/problems.js";
 import { createMessageValidator } from "./interceptors/validate-message.js";
 import { createInternalApi } from "./internal-api.js";
 import { schedulePurge } from "./jobs/purge-idempotency-keys.js";
+import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
+import { openKeyRing } from "./option-tokens/key-ring.js";
+import { createOptionTokens } from "./option-tokens/option-tokens.js";
+import { optionTokenKeys } from "./postgres/option-token-keys.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
 import { createPublicApi, socketProblem } from "./public-api.js";
 import { createMemoryRateLimiter } from "./rate-limiter.js";
@@ -64,6 +68,8 @@ async function start(config: Config, { logger, now }: ServerPorts, closers: Clos
   closers.push(schedulePurge(database, warn("idempotency keys were not purged")));
   const issuer = await openTrustedIssuer(config, now, warn("the issuer's keys were not refreshed"));
   closers.push(() => issuer.close());
+  const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
+  closers.push(scheduleKeyRotation(keyRing, warn("the keys of option tokens were not rotated")));
   const validate = createMessageValidator();
   const parts: Parts = {
     chain: createChain({
@@ -73,7 +79,7 @@ async function start(config: Config, { logger, now }: ServerPorts, closers: Clos
       store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
     }),
     validate,
-    services: createServices({ now }),
+    services: createServices({ now, tokens: createOptionTokens({ keyRing, now }) }),
     observe: (error, call) => observeError(error, call, logger),
   };
   return openListeners(config, logger, parts, () => database.isReachable(), closers);

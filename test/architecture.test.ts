@@ -147,7 +147,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: "kebab-case file names, in at most one folder below src",
-    findings: (sources) => named(sources, /^(?!gen\/)(?!([a-z]+\/)?[a-z0-9]+(-[a-z0-9]+)*\.ts$)/),
+    findings: (sources) => named(sources, /^(?!gen\/)(?!([a-z]+(-[a-z]+)*\/)?[a-z0-9]+(-[a-z0-9]+)*\.ts$)/),
     defect: { "rest/json/read.ts": "", "rest/read-json.ts": "" },
     found: "rest/json/read.ts",
   },

@@ -15,26 +15,39 @@ import { rpcClient } from "./support/rpc.js";
 import { startTestService, type TestService, type TokenFor } from "./support/service.js";
 
 const TABLES = [
-  ...["locations", "healthcare_services", "practitioners", "opportunity_definitions", "appointment_types"],
-  ...["consultation_types", "cancellation_reasons", "no_show_reasons", "request_sources", "payers", "contracts"],
-  ...["contract_services", "patients", "patient_consents", "holidays", "programs", "program_rules"],
-  ...["program_services", "program_practitioners"],
+  "locations",
+  "healthcare_services",
+  "practitioners",
+  "opportunity_definitions",
+  "appointment_types",
+  "consultation_types",
+  "cancellation_reasons",
+  "no_show_reasons",
+  "request_sources",
+  "payers",
+  "contracts",
+  "contract_services",
+  "patients",
+  "patient_consents",
+  "holidays",
+  "programs",
+  "program_rules",
+  "program_services",
+  "program_practitioners",
 ];
 const FOUR_DAYS_MS = 4 * 24 * 60 * 60 * 1_000;
 
+const lines: string[] = [];
 let service: TestService;
 
 beforeAll(async () => {
   service = await startTestService();
+  await fill((line) => lines.push(line));
 });
 
 afterAll(() => service.close());
 
 describe("the demo tenants", () => {
-  const lines: string[] = [];
-
-  beforeAll(() => fill((line) => lines.push(line)));
-
   test("have what their data says, each thing once", async () => {
     for (const { tenantId, ...clinic } of [largeClinic, smallClinic]) {
       const rows = await countRows(tenantId);
@@ -102,9 +115,10 @@ describe("the demo tenants", () => {
 
 describe("a clinic", () => {
   test.each([
-    ["at once", async () => undefined],
-    ["when its idempotency keys are forgotten", () => service.query("DELETE FROM idempotency_keys")],
-  ])("whose filling was cut off anywhere is completed by the next start, %s", async (_, meanwhile) => {
+    ["at once, by the same requests", async () => undefined, [200]],
+    ["when its idempotency keys are forgotten", () => service.query("DELETE FROM idempotency_keys"), [200, 400, 409]],
+  ])("whose filling was cut off anywhere is completed by the next start, %s", async (_, meanwhile, statuses) => {
+    const calls = service.log.length;
     const clinic = { ...smallClinic, tenantId: randomUUID() };
     for (const group of ["locations", "contracts", "patients", "holidays"]) {
       const cut = new AbortController();
@@ -121,6 +135,8 @@ describe("a clinic", () => {
     await service.query(`UPDATE programs SET practitioners_version = 1 WHERE tenant_id = '${clinic.tenantId}'`);
     await fillOne(clinic);
     expect(await countRows(clinic.tenantId)).toEqual(completed);
+    const answered = new Set(service.log.slice(calls).map(({ status }) => status));
+    expect(answered).toEqual(new Set(statuses));
   });
 
   test("that two processes fill at the same time gets each thing once", async () => {

@@ -13,7 +13,7 @@ import { openDevelopmentIssuer } from "../src/auth/development-issuer.js";
 import { createTokenVerifier, defaultClaimNames, defaultTokenTypes } from "../src/auth/token-verifier.js";
 import { DEMO_TENANT_ID } from "../src/demo/large-clinic.js";
 import { scopesOf } from "../src/scopes.js";
-import { createServices } from "../src/services/services.js";
+import { servedServices } from "../src/services/services.js";
 import { createTestDatabase, execute, type TestDatabase } from "./support/database.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -45,7 +45,7 @@ describe("token", () => {
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
     const principal = await verified(stdout.trim());
     expect(principal).toMatchObject({ clientId: "demo", tenantId: DEMO_TENANT_ID, organizationId: undefined });
-    expect([...principal.scopes].toSorted()).toEqual(scopesOf(createServices({ now: Date.now })));
+    expect([...principal.scopes].toSorted()).toEqual(scopesOf(servedServices));
     const { iat = 0, exp = 0 } = decodeJwt(stdout);
     expect(exp - iat).toBe(3_600);
     expect(await readdir(dataDir)).toEqual(["development-key.json"]);
@@ -137,9 +137,9 @@ describe("with a database", () => {
     expect(await execute(database.url, "SELECT 1 FROM patients")).toEqual([]);
   });
 
-  test("serve, the default, prints its addresses and a curl line that works, and stops on SIGTERM", async () => {
+  test("serve prints its addresses and a curl line that works, and stops on SIGTERM", async () => {
     const settings = { DATABASE_URL: database.url, PORT: "0", INTERNAL_PORT: "0", LOG_LEVEL: "warn" };
-    const service = spawn(process.execPath, [join(output, "main.js")], options(settings));
+    const service = spawn(process.execPath, [join(output, "main.js"), "serve"], options(settings));
     const exited = once(service, "exit");
     try {
       const [publicLine, internalLine, tryIt, curl = ""] = await firstLines(service, 4);
@@ -153,6 +153,23 @@ describe("with a database", () => {
       service.kill("SIGTERM");
     }
     expect(await exited).toEqual([0, null]);
+  });
+
+  test("serve --demo listens first, shows how it fills the demo tenants, and stops in the middle of it", async () => {
+    const settings = { DATABASE_URL: database.url, PORT: "0", INTERNAL_PORT: "0", LOG_LEVEL: "warn" };
+    const service = spawn(process.execPath, [join(output, "main.js"), "serve", "--demo"], options(settings));
+    const complaints: unknown[] = [];
+    service.stderr.on("data", (data) => complaints.push(data));
+    const exited = once(service, "exit");
+    try {
+      const [publicLine, , tenantLine, groupLine] = await firstLines(service, 4);
+      expect(publicLine).toMatch(/^Public /);
+      expect(tenantLine).toMatch(`Demo tenant ${DEMO_TENANT_ID}, `);
+      expect(groupLine).toMatch(/^ {2}locations: \d+$/);
+    } finally {
+      service.kill("SIGTERM");
+    }
+    expect({ exit: await exited, said: complaints.join("") }).toEqual({ exit: [0, null], said: "" });
   });
 });
 

@@ -21,7 +21,11 @@ export interface FillDemoOptions {
 const CLIENT = "demo-setup";
 const TOKEN_LIFETIME_SECONDS = 60;
 const SCOPES = [
-  ...["reference:write", "configuration:read", "configuration:write", "scheduling:read", "scheduling:write"],
+  "reference:write",
+  "configuration:read",
+  "configuration:write",
+  "scheduling:read",
+  "scheduling:write",
   "patients:write",
 ];
 

@@ -47,7 +47,10 @@ async function fillProgram(
 
 function ruleOf(programId: string, { weekdays, ...rule }: DemoRule) {
   return {
-    ...{ programId, ...rule, ...demoValidity, active },
+    programId,
+    ...rule,
+    ...demoValidity,
+    active,
     weekdays: [...weekdays],
     recurrence: ProgramRule_Recurrence.WEEKLY,
     holidayPolicy: ProgramRule_HolidayPolicy.SKIP,

@@ -31,11 +31,15 @@ const DOCUMENT_TYPES = ["CC", "CC", "CC", "CE", "TI"] as const;
  * every other one with an address under example.com (RFC 2606).
  */
 export function invent(count: number): readonly DemoPatient[] {
-  return NAMES.slice(0, count).map((fullName, i) => ({
+  return NAMES.slice(0, count).map(patientOf);
+}
+
+function patientOf(fullName: string, i: number): DemoPatient {
+  const patient = {
     documentType: DOCUMENT_TYPES[i % DOCUMENT_TYPES.length] ?? "CC",
     documentNumber: String(90_000_001 + i),
     fullName,
-    phone: `+57 300 555 ${String(1_001 + i).padStart(4, "0")}`,
-    ...(i % 2 === 0 ? { email: `paciente${i + 1}@example.com` } : {}),
-  }));
+    phone: `+57 300 555 ${1_001 + i}`,
+  };
+  return i % 2 === 0 ? { ...patient, email: `paciente${i + 1}@example.com` } : patient;
 }

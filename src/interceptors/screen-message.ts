@@ -17,6 +17,8 @@ export interface ScreeningFinding {
   readonly message: string;
 }
 
+type Located = [steps: Path, value: unknown];
+
 const messages: Readonly<Record<ScreeningCode, string>> = {
   CONTAINS_DIAGNOSIS: "the text must not contain a diagnosis",
   CONTAINS_CREDENTIAL: "the text must not contain a password, key or other credential",
@@ -63,10 +65,12 @@ function screenBelow(message: ReflectMessage, place: Path): ScreeningFinding[] {
   );
 }
 
-function valuesOf(message: ReflectMessage, field: DescField): [steps: Path, value: unknown][] {
+function valuesOf(message: ReflectMessage, field: DescField): Located[] {
   if (!message.isSet(field)) return [];
   const value: unknown = message.get(field);
   if (isReflectList(value)) return Array.from(value, (item, index) => [[field, { kind: "list_sub", index }], item]);
-  if (isReflectMap(value)) return Array.from(value, ([key, item]) => [[field, { kind: "map_sub", key }], item]);
+  if (isReflectMap(value)) {
+    return Array.from(value, ([key, item]) => [[field, { kind: "map_sub", key: String(key) }], item]);
+  }
   return [[[field], value]];
 }

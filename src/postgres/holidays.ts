@@ -80,3 +80,16 @@ export async function seedHolidays(
   const query = sql("holidays").where({ tenant_id: transaction.tenantId }).whereRaw("date = ANY(?::date[])", [dates]);
   return transaction.rows<HolidayRecord>(query.orderBy("date").select(COLUMNS));
 }
+
+/** The dates of the tenant's active holidays in a span, both ends inclusive. */
+export async function readActiveHolidayDates(
+  transaction: Transaction,
+  from: string,
+  through: string,
+): Promise<Set<string>> {
+  const query = sql("holidays")
+    .where({ tenant_id: transaction.tenantId, active: true })
+    .whereBetween("date", [from, through])
+    .select("date");
+  return new Set((await transaction.rows<{ date: string }>(query)).map(({ date }) => date));
+}

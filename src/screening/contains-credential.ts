@@ -53,8 +53,8 @@ const NAMES = Object.entries(kinds)
 const notKeyNoun = String.raw`(?<!${wordStart}${KEY_NOUNS}\s(?=clave))`;
 const sign = String.raw`["'“”«»‘’*\x60)\]]{0,3}\s?(?:[:=]{1,2}>?|->|\u2192)\s?`;
 const copula = String.raw`\s(?:es|era|fue|sera|seria|son|is|was)(?:\s(?:la|el|esta|este|siguiente|the)){0,3}\s?:?\s`;
-const blanks = String.raw`[\s(/|\p{Pd}]{1,3}`;
-const value = String.raw`["'“”«»‘’*_\x60(\[]{0,3}(?<value>\S{1,256})(?:\s(?<next>\p{L}{1,20}))?`;
+const blanks = String.raw`[ (/|\p{Pd}]{1,3}`;
+const value = String.raw`["'“”«»‘’*_\x60(\[]{0,3}(?<value>\S{1,256})(?: (?<next>\S{1,20}))?`;
 
 const phrase = new RegExp(
   `${notKeyNoun}(?:${wordStart}|(?=passw))(?:${NAMES})${wordEnd}(?=${upTo(6, QUALIFIERS)}(?:(?<statement>${sign}|${copula})|${blanks})${value})`,

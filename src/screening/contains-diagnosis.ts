@@ -40,7 +40,7 @@ const notOfService = String.raw`(?<!${wordStart}${SERVICES}\s(?:de\s|del\s|y\s)?
 const notAtPlace = String.raw`(?<!${wordStart}${PLACES}\s(?:(?:no|nro|numero|la|el)\.?\s)?#?\s?)`;
 const near = String.raw`(?:(?!\.\s)[^\n]){0,80}?`;
 const isTheir = String.raw`["')]?\s(?:es|era|fue|como|segun|is|was|as)\s(?:${anyOf("el la mi su un the my codigo code de del")}\s){0,3}`;
-const inCoding = String.raw`[\s(:/,-]{1,3}(?:${anyOf("de del en segun la el")}\s){0,2}`;
+const inCoding = String.raw`(?: ?[(/-] ?| (?:de|del|en|segun) (?:la |el )?| (?=cie|icd))`;
 
 const patterns = [
   `${notOfService}${DIAGNOSIS}${upTo(6, FILLERS)}${gap}${CODE}`,

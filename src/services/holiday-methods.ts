@@ -14,7 +14,9 @@ import {
   seedHolidays,
   sendHolidayUpdate,
 } from "../postgres/holidays.js";
+import { lockMaterializedPrograms } from "../postgres/schedule.js";
 import { legalHolidays } from "./colombian-holidays.js";
+import { remakeDate } from "./materialize.js";
 import { dateAfter } from "./page-keys.js";
 import { cutPage, readPage } from "./pages.js";
 import { requireFound, requireVersion } from "./preconditions.js";
@@ -50,12 +52,14 @@ async function updateHoliday(
   nowMs: number,
 ): Promise<Holiday> {
   const transaction = transactionOf(values);
+  await lockMaterializedPrograms(transaction);
   const holiday = requireFound(await lockHoliday(transaction, request.holidayId));
   requireVersion(holiday, request.expectedVersion);
   const changes = changesOf(request);
   if (Object.keys(changes).length === 0) return toHoliday(holiday);
   const { name = holiday.name, active = holiday.active } = changes;
   const updated = { ...holiday, name, active, version: holiday.version + 1 };
+  if (active !== holiday.active) await remakeDate(values, holiday.date, active, nowMs);
   sendHolidayUpdate(transaction, updated, new Date(nowMs));
   callOf(values).effects.push({
     resourceType: "Holiday",
@@ -74,10 +78,12 @@ async function seed(year: number, values: ContextValues, nowMs: number) {
     active: true,
     version: 1,
   }));
+  await lockMaterializedPrograms(transactionOf(values));
   const kept = await seedHolidays(transactionOf(values), wanted, new Date(nowMs));
   const added = new Set(wanted.map(({ id }) => id));
   const created = kept.filter(({ id }) => added.has(id));
-  for (const { id } of created) {
+  for (const { id, date } of created) {
+    await remakeDate(values, date, true, nowMs);
     callOf(values).effects.push({ resourceType: "Holiday", resourceId: id, action: "CREATE", version: 1 });
   }
   const existing = kept.filter(({ id }) => !added.has(id));

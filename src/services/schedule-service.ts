@@ -18,6 +18,8 @@ import { programPractitioners, programServices, programs, readProgramSet } from 
 import { healthcareServices, locations } from "../postgres/reference-data.js";
 import { findResource } from "../postgres/resources.js";
 import { createHolidayMethods } from "./holiday-methods.js";
+import { createMaterializationMethods } from "./materialization-methods.js";
+import { remakeProgram } from "./materialize.js";
 import { idAfter } from "./page-keys.js";
 import { cutPage, readPage } from "./pages.js";
 import { requireFound } from "./preconditions.js";
@@ -33,7 +35,7 @@ import {
 } from "./schedule-messages.js";
 
 /** Programs, their rules, services and practitioners, and holidays, for internal callers. `now`: ms since the epoch. */
-export function createScheduleService(now: () => number): ServiceImpl<typeof ScheduleService> {
+export function createScheduleService(now: () => number): Partial<ServiceImpl<typeof ScheduleService>> {
   return {
     async createProgram(message, { values }) {
       const { code, name, emergency, locationId, active } = message as CreateProgramRequestValid;
@@ -88,6 +90,7 @@ export function createScheduleService(now: () => number): ServiceImpl<typeof Sch
       return listRules(message as ListProgramRulesRequestValid, values);
     },
     ...createHolidayMethods(now),
+    ...createMaterializationMethods(now),
   };
 }
 
@@ -136,6 +139,7 @@ async function createRule(
   };
   requireSoundRule(rule, others);
   sendRuleInsert(transaction, rule, new Date(nowMs));
+  await remakeProgram(values, rule.programId, nowMs);
   callOf(values).effects.push({ resourceType: "ProgramRule", resourceId: rule.id, action: "CREATE", version: 1 });
   return toProgramRule(rule);
 }

@@ -15,6 +15,7 @@ import { type HolidayRecord, sendHolidayInsert } from "../postgres/holidays.js";
 import { readRules, sendRuleUpdate } from "../postgres/program-rules.js";
 import { programPractitioners, programs } from "../postgres/programs.js";
 import { locations, practitioners } from "../postgres/reference-data.js";
+import { remakeDate, remakeProgram } from "./materialize.js";
 import { requireFound, requireVersion } from "./preconditions.js";
 import { mergeRule, requireSoundRule } from "./program-rule-change.js";
 import { replaceProgramSet } from "./program-sets.js";
@@ -42,10 +43,10 @@ export function createSchedulingConfigurationService(
     },
     async replaceProgramPractitioners(message, { values }) {
       const request = message as ReplaceProgramPractitionersRequestValid;
-      return { programPractitioners: await replacePractitioners(request, values) };
+      return { programPractitioners: await replacePractitioners(request, values, now()) };
     },
     async createHoliday(message, { values }) {
-      return { holiday: createHoliday(message as CreateHolidayRequestValid, values, now()) };
+      return { holiday: await createHoliday(message as CreateHolidayRequestValid, values, now()) };
     },
   };
 }
@@ -67,6 +68,7 @@ async function updateRule(
   const merged = mergeRule(rule, changes);
   requireSoundRule(merged, rules);
   sendRuleUpdate(transaction, merged, new Date(nowMs));
+  await remakeProgram(values, request.programId, nowMs);
   record(values, { resourceType: "ProgramRule", resourceId: merged.id, action: "UPDATE", version: merged.version });
   return toProgramRule(merged);
 }
@@ -74,6 +76,7 @@ async function updateRule(
 async function replacePractitioners(
   { programId, practitionerIds, expectedVersion }: ReplaceProgramPractitionersRequestValid,
   values: ContextValues,
+  nowMs: number,
 ): Promise<ProgramPractitioners> {
   const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
   const set = await replaceProgramSet(values, programPractitioners, {
@@ -82,6 +85,7 @@ async function replacePractitioners(
     expectedVersion,
     references,
   });
+  await remakeProgram(values, programId, nowMs);
   record(values, {
     resourceType: "ProgramPractitioners",
     resourceId: programId,
@@ -91,12 +95,13 @@ async function replacePractitioners(
   return toProgramPractitioners(programId, set);
 }
 
-function createHoliday(
+async function createHoliday(
   { date, name, active }: CreateHolidayRequestValid,
   values: ContextValues,
   nowMs: number,
-): Holiday {
+): Promise<Holiday> {
   const holiday: HolidayRecord = { id: uuidv7(), date, name, active, version: 1 };
+  if (active) await remakeDate(values, date, true, nowMs);
   sendHolidayInsert(transactionOf(values), holiday, new Date(nowMs));
   record(values, { resourceType: "Holiday", resourceId: holiday.id, action: "CREATE", version: 1 });
   return toHoliday(holiday);

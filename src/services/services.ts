@@ -12,6 +12,8 @@ import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit
 import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { ScheduleService } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
+import { SchedulingService } from "../gen/cupo/clinic/v1/scheduling_service_pb.js";
+import type { OptionTokens } from "../option-tokens/option-tokens.js";
 import { createCatalogAdminService } from "./catalog-admin-service.js";
 import { createCatalogService } from "./catalog-service.js";
 import { createDeskService } from "./desk-service.js";
@@ -22,11 +24,13 @@ import { createPatientService } from "./patient-service.js";
 import { createReferenceDataService } from "./reference-data-service.js";
 import { createScheduleService } from "./schedule-service.js";
 import { createSchedulingConfigurationService } from "./scheduling-configuration-service.js";
+import { createSchedulingService } from "./scheduling-service.js";
 import { createUserAttentionService } from "./user-attention-service.js";
 import { createWaitlistService } from "./waitlist-service.js";
 
 /** What the services need from outside. */
 export interface ServicePorts {
+  readonly tokens: OptionTokens;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -37,8 +41,26 @@ export interface ServiceEntry {
   readonly implementation: object;
 }
 
+/** The services that there are, for whoever needs their descriptions only. */
+export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
+  { service: PatientService },
+  { service: AppointmentService },
+  { service: EligibilityService },
+  { service: WaitlistService },
+  { service: UserAttentionService },
+  { service: CatalogService },
+  { service: SchedulingConfigurationService },
+  { service: ReferenceDataService },
+  { service: CatalogAdminService },
+  { service: ScheduleService },
+  { service: SchedulingService },
+  { service: PatientDirectoryService },
+  { service: DeskService },
+  { service: EligibilityAuditService },
+];
+
 /** Every service of Cupo. Both transports take this list, so neither can have an operation that the other lacks. */
-export function createServices({ now }: ServicePorts): readonly ServiceEntry[] {
+export function createServices({ now, tokens }: ServicePorts): readonly ServiceEntry[] {
   return [
     { service: PatientService, implementation: createPatientService(now) },
     { service: AppointmentService, implementation: {} },
@@ -50,6 +72,7 @@ export function createServices({ now }: ServicePorts): readonly ServiceEntry[] {
     { service: ReferenceDataService, implementation: createReferenceDataService(now) },
     { service: CatalogAdminService, implementation: createCatalogAdminService(now) },
     { service: ScheduleService, implementation: createScheduleService(now) },
+    { service: SchedulingService, implementation: createSchedulingService(now, tokens) },
     { service: PatientDirectoryService, implementation: createPatientDirectoryService() },
     { service: DeskService, implementation: createDeskService(now) },
     { service: EligibilityAuditService, implementation: createEligibilityAuditService() },

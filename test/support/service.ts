@@ -9,7 +9,7 @@ import { openDevelopmentKey } from "../../src/auth/development-key.js";
 import { readConfig } from "../../src/config.js";
 import { scopesOf } from "../../src/scopes.js";
 import { startServer } from "../../src/server.js";
-import { createServices } from "../../src/services/services.js";
+import { servedServices } from "../../src/services/services.js";
 import { createTestDatabase, execute } from "./database.js";
 import { type PostgresProxy, startPostgresProxy } from "./postgres-proxy.js";
 import { type RequestChanges, type RestAnswer, sendRequest } from "./rest-request.js";
@@ -105,7 +105,7 @@ function startClock(): Pick<TestService, "now" | "advance"> {
 
 async function openTokens(dataDir: string, now: () => number) {
   const tenantId = randomUUID();
-  const scopes = scopesOf(createServices({ now }));
+  const scopes = scopesOf(servedServices);
   const issuer = await openDevelopmentIssuer({ dataDir, now });
   const { kid, privateKey } = await openDevelopmentKey(dataDir);
   const token = (claims: TokenFor = {}) =>

@@ -1,0 +1,115 @@
+-- The materialized schedule and the appointments in it.
+
+-- Equality of uuid columns beside overlap of ranges in one exclusion constraint; a trusted extension, so the owner may.
+CREATE EXTENSION IF NOT EXISTS btree_gist;
+
+ALTER TABLE programs
+  ADD COLUMN generation integer NOT NULL DEFAULT 1 CHECK (generation >= 1),
+  ADD COLUMN materialized_through date,
+  ADD COLUMN materialized_at timestamptz;
+COMMENT ON COLUMN programs.generation IS 'grows with each change of rules, practitioners or holidays; new slots carry it';
+
+-- A slot that is free and no longer fits the rules is deleted; one that is booked stays as RETAINED, for staff to see.
+CREATE TABLE slots (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  program_id uuid NOT NULL,
+  rule_id uuid NOT NULL,
+  practitioner_id uuid NOT NULL,
+  local_date date NOT NULL,
+  starts_at timestamptz NOT NULL,
+  ends_at timestamptz NOT NULL,
+  generation integer NOT NULL CHECK (generation >= 1),
+  retained boolean NOT NULL DEFAULT false,
+  appointment_id uuid,
+  PRIMARY KEY (tenant_id, id),
+  UNIQUE (tenant_id, program_id, practitioner_id, starts_at),
+  FOREIGN KEY (tenant_id, program_id) REFERENCES programs (tenant_id, id),
+  FOREIGN KEY (tenant_id, rule_id) REFERENCES program_rules (tenant_id, id),
+  FOREIGN KEY (tenant_id, practitioner_id) REFERENCES practitioners (tenant_id, id),
+  FOREIGN KEY (tenant_id, appointment_id) REFERENCES appointments (tenant_id, id),
+  CHECK (starts_at < ends_at),
+  CHECK (appointment_id IS NOT NULL OR NOT retained)
+);
+COMMENT ON COLUMN slots.appointment_id IS 'the live appointment that occupies the slot';
+CREATE UNIQUE INDEX slots_appointment_idx ON slots (tenant_id, appointment_id) WHERE appointment_id IS NOT NULL;
+CREATE INDEX slots_free_idx ON slots (tenant_id, program_id, starts_at, id) WHERE appointment_id IS NULL;
+CREATE INDEX slots_retained_idx ON slots (tenant_id, program_id, starts_at, id) WHERE retained;
+SELECT cupo_protect('slots');
+
+-- How many live appointments a rule has on a date, against its daily capacity.
+CREATE TABLE day_counters (
+  tenant_id uuid NOT NULL,
+  rule_id uuid NOT NULL,
+  local_date date NOT NULL,
+  booked integer NOT NULL CHECK (booked >= 0),
+  PRIMARY KEY (tenant_id, rule_id, local_date),
+  FOREIGN KEY (tenant_id, rule_id) REFERENCES program_rules (tenant_id, id)
+);
+SELECT cupo_protect('day_counters');
+
+ALTER TABLE appointments
+  ADD COLUMN rule_id uuid NOT NULL,
+  ADD COLUMN local_date date NOT NULL,
+  ADD COLUMN request_source_id uuid NOT NULL,
+  ADD COLUMN appointment_type_id uuid NOT NULL,
+  ADD COLUMN consultation_type_id uuid,
+  ADD COLUMN cancellation_reason_id uuid,
+  ADD COLUMN no_show_reason_id uuid,
+  ADD COLUMN comment text,
+  ADD FOREIGN KEY (tenant_id, rule_id) REFERENCES program_rules (tenant_id, id),
+  ADD FOREIGN KEY (tenant_id, request_source_id) REFERENCES request_sources (tenant_id, id),
+  ADD FOREIGN KEY (tenant_id, appointment_type_id) REFERENCES appointment_types (tenant_id, id),
+  ADD FOREIGN KEY (tenant_id, consultation_type_id) REFERENCES consultation_types (tenant_id, id),
+  -- Backstops: row locks in one order are what prevents these.
+  ADD CONSTRAINT appointments_practitioner_excl EXCLUDE USING gist
+    (tenant_id WITH =, practitioner_id WITH =, tstzrange(starts_at, ends_at) WITH &&)
+    WHERE (status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED')),
+  ADD CONSTRAINT appointments_patient_excl EXCLUDE USING gist
+    (tenant_id WITH =, patient_id WITH =, tstzrange(starts_at, ends_at) WITH &&)
+    WHERE (status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED'));
+CREATE INDEX appointments_patient_idx ON appointments (tenant_id, patient_id, starts_at, id);
+CREATE INDEX appointments_practitioner_idx ON appointments (tenant_id, practitioner_id, starts_at, id);
+CREATE INDEX appointments_program_idx ON appointments (tenant_id, program_id, local_date, starts_at, id);
+
+-- What happened to an appointment; append-only.
+CREATE TABLE appointment_history (
+  tenant_id uuid NOT NULL,
+  appointment_id uuid NOT NULL,
+  version integer NOT NULL,
+  from_status text,
+  to_status text NOT NULL,
+  from_starts_at timestamptz,
+  from_ends_at timestamptz,
+  from_program_id uuid,
+  from_practitioner_id uuid,
+  to_starts_at timestamptz NOT NULL,
+  to_ends_at timestamptz NOT NULL,
+  to_program_id uuid NOT NULL,
+  to_practitioner_id uuid NOT NULL,
+  principal text NOT NULL,
+  correlation_id uuid NOT NULL,
+  changed_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, appointment_id, version),
+  FOREIGN KEY (tenant_id, appointment_id) REFERENCES appointments (tenant_id, id)
+);
+ALTER TABLE appointment_history ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_read ON appointment_history FOR SELECT USING (tenant_id = cupo_tenant_id());
+CREATE POLICY tenant_append ON appointment_history FOR INSERT WITH CHECK (tenant_id = cupo_tenant_id());
+
+-- Option tokens that were used; each works once.
+CREATE TABLE consumed_option_tokens (
+  tenant_id uuid NOT NULL,
+  jti uuid NOT NULL,
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, jti)
+);
+CREATE INDEX consumed_option_tokens_expiry_idx ON consumed_option_tokens (expires_at);
+SELECT cupo_protect('consumed_option_tokens');
+
+-- The keys that seal option tokens, shared by all processes. They belong to no tenant, and no operation reads them.
+CREATE TABLE option_token_keys (
+  kid text PRIMARY KEY,
+  secret bytea NOT NULL CHECK (octet_length(secret) = 32),
+  created_at timestamptz NOT NULL
+);

@@ -1,0 +1,103 @@
+import type { ContextValues } from "@connectrpc/connect";
+import { callOf, principalOf, transactionOf } from "../call.js";
+import { conflict, notFound, validationFailed } from "../errors.js";
+import {
+  type AppointmentRecord,
+  type AppointmentStatus,
+  findAppointment,
+  lockAppointment,
+  sendAppointmentChange,
+  sendAppointmentUpdate,
+} from "../postgres/appointments.js";
+import type { ReasonAttributes } from "../postgres/catalogs.js";
+import { findResource, type ResourceTable } from "../postgres/resources.js";
+import { sharePrograms } from "../postgres/schedule.js";
+import { findOccupiedSlot, lockSlots, sendCapacityBack, sendRelease } from "../postgres/slots.js";
+import { requireFound, requireVersion } from "./preconditions.js";
+
+/** A step in the life of an appointment. */
+export interface Transition {
+  readonly from: readonly AppointmentStatus[];
+  readonly to: AppointmentStatus;
+  /** Whether the slot and the day's capacity are given back. */
+  readonly releases: boolean;
+}
+
+export const confirm: Transition = { from: ["PENDING"], to: "CONFIRMED", releases: false };
+export const checkIn: Transition = { from: ["CONFIRMED"], to: "CHECKED_IN", releases: false };
+export const attend: Transition = { from: ["CHECKED_IN"], to: "ATTENDED", releases: false };
+export const missAppointment: Transition = { from: ["CONFIRMED"], to: "NO_SHOW", releases: true };
+export const cancel: Transition = { from: ["PENDING", "CONFIRMED", "CHECKED_IN"], to: "CANCELLED", releases: true };
+
+/** Which appointment, as what version, and why. */
+export interface TransitionRequest {
+  readonly appointmentId: string;
+  readonly expectedVersion: number;
+  readonly details?: Partial<Pick<AppointmentRecord, "cancellationReasonId" | "noShowReasonId" | "comment">>;
+}
+
+/** Moves an appointment on by one step: 404, then 409 for another version, then 409 for a status that the step is not from. */
+export async function moveOn(
+  values: ContextValues,
+  transition: Transition,
+  { appointmentId, expectedVersion, details = {} }: TransitionRequest,
+  nowMs: number,
+): Promise<AppointmentRecord> {
+  const transaction = transactionOf(values);
+  const { programId } = requireFound(await findAppointment(transaction, appointmentId));
+  const [, locked] = await Promise.all([
+    transition.releases ? sharePrograms(transaction, [programId]) : undefined,
+    lockAppointment(transaction, appointmentId),
+  ]);
+  const appointment = requireFound(locked);
+  requireVersion(appointment, expectedVersion);
+  requireStatus(appointment, transition);
+  const moved: AppointmentRecord = {
+    ...appointment,
+    ...details,
+    status: transition.to,
+    version: appointment.version + 1,
+    updatedAt: new Date(nowMs),
+  };
+  if (transition.releases) await release(values, appointment);
+  sendAppointmentUpdate(transaction, moved);
+  sendAppointmentChange(transaction, appointment, moved, principalOf(values), callOf(values));
+  const { id: resourceId, version } = moved;
+  callOf(values).effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
+  return moved;
+}
+
+/** Requires the reason of a step to exist (404) and be active, with a comment where it asks for one (422). */
+export async function requireReason(
+  values: ContextValues,
+  table: ResourceTable<ReasonAttributes>,
+  field: string,
+  id: string,
+  comment: string | undefined,
+): Promise<void> {
+  const reason = await findResource(transactionOf(values), principalOf(values), table, id);
+  if (reason === undefined) {
+    const missing = { code: "NOT_FOUND" as const, field, message: "no such resource exists" };
+    throw notFound("A resource that the request refers to does not exist; see errors.", [missing]);
+  }
+  if (!reason.active) throw validationFailed([{ code: "INVALID_VALUE", field, message: "the resource is not active" }]);
+  if (reason.requiresComment && comment === undefined) {
+    throw validationFailed([{ code: "REQUIRED", field: "comment", message: "this reason requires a comment" }]);
+  }
+}
+
+function requireStatus({ status }: AppointmentRecord, { from, to }: Transition): void {
+  if (from.includes(status)) return;
+  const message = `an appointment that is ${status} cannot become ${to}`;
+  throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
+}
+
+async function release(values: ContextValues, { id }: AppointmentRecord): Promise<void> {
+  const transaction = transactionOf(values);
+  const occupied = await findOccupiedSlot(transaction, id);
+  if (occupied === undefined) return;
+  const [slot] = await lockSlots(transaction, [occupied.id]);
+  if (slot === undefined) return;
+  sendRelease(transaction, slot);
+  sendCapacityBack(transaction, slot);
+}

@@ -1,0 +1,28 @@
+import type { KeyRingStore, StoredKey } from "../../src/option-tokens/key-ring-store.js";
+
+/** A store in memory, whose keys and loads can be looked at, and which can be made to fail. */
+export interface MemoryKeyStore extends KeyRingStore {
+  keys: StoredKey[];
+  loads: number;
+  failure: Error | undefined;
+}
+
+/** Makes an empty store. */
+export function createMemoryKeyStore(): MemoryKeyStore {
+  return {
+    keys: [],
+    loads: 0,
+    failure: undefined,
+    async load() {
+      this.loads += 1;
+      if (this.failure !== undefined) throw this.failure;
+      return [...this.keys];
+    },
+    async add(key) {
+      this.keys.push(key);
+    },
+    async remove(kids) {
+      this.keys = this.keys.filter(({ kid }) => !kids.includes(kid));
+    },
+  };
+}

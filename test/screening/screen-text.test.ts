@@ -1,0 +1,122 @@
+import { readFileSync } from "node:fs";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { screenText } from "../../src/screening/screen-text.js";
+import { refusedTexts } from "./refused-texts.js";
+
+const ordinaryTexts = readFileSync(new URL("ordinary-complaints.txt", import.meta.url), "utf8")
+  .trim()
+  .split("\n");
+const scripts = ["٠", "۰", "०", "０", "𝟎"].map((zero) => zero.codePointAt(0) ?? 0);
+
+describe("ordinary texts pass", () => {
+  it("are many", () => {
+    expect(new Set(ordinaryTexts).size).toBeGreaterThanOrEqual(150);
+  });
+
+  it.each(ordinaryTexts)("%s", (text) => {
+    expect(screenText(text)).toEqual([]);
+  });
+
+  it("each behind each other one", () => {
+    const blank = fc.constantFrom(". ", "\n");
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...ordinaryTexts), { minLength: 2, maxLength: 5 }),
+        blank,
+        (texts, joint) => {
+          expect(screenText(texts.join(joint))).toEqual([]);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("in capitals", () => {
+    for (const text of ordinaryTexts) expect(screenText(text.toUpperCase()), text).toEqual([]);
+  });
+
+  it.each(["", " ", "\n", "\ud800", "\u200b"])("even %j", (text) => {
+    expect(screenText(text)).toEqual([]);
+  });
+});
+
+describe("sensitive texts are refused", () => {
+  it("are many", () => {
+    expect(new Set(refusedTexts.map(([text]) => text)).size).toBeGreaterThanOrEqual(50);
+  });
+
+  it.each(refusedTexts)("%s", (text, ...codes) => {
+    expect(screenText(text)).toEqual(codes);
+  });
+
+  it.each(refusedTexts)("among ordinary ones: %s", (text, ...codes) => {
+    const [first = "", second = ""] = ordinaryTexts;
+    expect(screenText([first, text, second].join("\n"))).toEqual(codes);
+  });
+
+  it("whatever case words are in", () => {
+    for (const text of ["Mi diagnóstico es E11.9", "Cuenta de ahorros 12345678901", "Mi contraseña es abc123"]) {
+      expect(screenText(text.toUpperCase())).toEqual(screenText(text));
+      expect(screenText(text.toLowerCase())).toEqual(screenText(text));
+      expect(screenText(text)).toHaveLength(1);
+    }
+  });
+
+  it("whatever is between the characters that nobody sees, and in whatever form of Unicode", () => {
+    const unseen = fc.constantFrom("", "", "\u200b", "\u00ad", "\u2060", "\ufeff", "\u200d", "\u{e0020}", "\ufe0f");
+    const form = fc.constantFrom("NFC", "NFD", "NFKC", "NFKD");
+    fc.assert(
+      fc.property(fc.constantFrom(...refusedTexts), fc.infiniteStream(unseen), form, ([text, ...codes], fill, how) => {
+        const hidden = Array.from(text.normalize(how), (character) => `${character}${fill.next().value}`);
+        expect(screenText(hidden.join(""))).toEqual(codes);
+      }),
+    );
+  });
+
+  it("in digits of whatever script", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...refusedTexts), fc.constantFrom(...scripts), ([text, ...codes], zero) => {
+        const written = text.replace(/[0-9]/g, (digit) => String.fromCodePoint(zero + Number(digit)));
+        expect(screenText(written)).toEqual(codes);
+      }),
+    );
+  });
+});
+
+describe("a text of any kind", () => {
+  it("is judged without an error", () => {
+    const text = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), fc.string());
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(text, fc.constantFrom("dx", "E11.9", "clave", "cuenta", ": ", "4111"))),
+        (parts) => {
+          const codes = screenText(parts.join(" "));
+          expect(codes).toEqual([...new Set(codes)]);
+        },
+      ),
+    );
+  });
+
+  it.each([
+    "clave de la ",
+    "contraseña: ",
+    "diagnóstico de la ",
+    "E11.9 ",
+    "cuenta de ahorros ",
+    "4 ",
+    "4111-",
+    "1",
+    "a",
+    "eyJ",
+    "a://",
+    "de10 ",
+    "- ",
+    ".",
+    " ",
+    "\u0301",
+    "\ufdfa",
+  ])("is judged in time though it repeats %j a hundred thousand times over", (part) => {
+    expect(screenText(part.repeat(100_000))).toHaveLength(0);
+  });
+});
