@@ -52,6 +52,8 @@ const ruleCodes = {
   "repeated.unique_ignoring_case": { code: "DUPLICATE" },
 
   date_range: { code: "INVALID_RANGE", fields: ["date_from", "date_to"] },
+
+  option_subject: { code: "INVALID_VALUE", fields: ["patient_id", "appointment_id"] },
   validity_range: { code: "INVALID_RANGE", fields: ["valid_from", "valid_to"] },
   "weekdays.min_items": { code: "TOO_FEW", fields: ["weekdays"] },
 } as const satisfies Record<string, RuleCode>;

@@ -65,8 +65,8 @@ const reversed = new RegExp(
   "giu",
 );
 
-/** Beside the name of a credential, and not stated, these are a year and a Colombian telephone number. */
-const yearOrTelephone = /^(?:(?:19|20)[0-9]{2}|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
+/** Beside the name of a credential, and not stated, these are years and Colombian telephone numbers. */
+const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
 
 /**
  * Whether a plain text holds a credential: a word for one with a value that looks like it, in Spanish or English (`clave:
@@ -84,7 +84,7 @@ export function containsCredential(plain: string): boolean {
 function isSecret(groups: Groups): boolean {
   const raw = groups["value"] ?? "";
   const how = groups["statement"] === undefined ? "beside" : "stated";
-  if (how === "beside" && yearOrTelephone.test(raw)) return false;
+  if (how === "beside" && yearsOrTelephone.test(raw)) return false;
   const found = readSecretValue(raw, groups["next"] ?? "");
   const kind = Object.entries(kinds).find(([name]) => groups[name] !== undefined)?.[1];
   return found !== undefined && kind !== undefined && found.length >= kind[how][found.shape];

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ContextValues } from "@connectrpc/connect";
 import { principalOf, transactionOf } from "../call.js";
-import { conflict, notFound } from "../errors.js";
+import { conflict, notFound, validationFailed } from "../errors.js";
 import { WaitlistEntry_Period } from "../gen/cupo/access/v1/waitlist_entry_pb.js";
 import { type Option, OptionSchema } from "../gen/cupo/clinic/v1/option_pb.js";
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
@@ -66,7 +66,7 @@ export async function findOptions(
 }
 
 /** Whom the options are for: 404 for one that does not exist, 409 for one that cannot be booked or moved. */
-async function requireSubject({ patientId, appointmentId }: OptionWish, values: ContextValues) {
+async function requireSubject({ patientId, appointmentId, serviceId }: OptionWish, values: ContextValues) {
   const transaction = transactionOf(values);
   const appointment = appointmentId === undefined ? undefined : await findAppointment(transaction, appointmentId);
   if (appointmentId !== undefined && appointment === undefined) throw unknown("appointmentId");
@@ -78,6 +78,10 @@ async function requireSubject({ patientId, appointmentId }: OptionWish, values: 
   if (appointment !== undefined && appointment.status !== "PENDING" && appointment.status !== "CONFIRMED") {
     const message = "only a pending or confirmed appointment can be moved";
     throw conflict({ code: "STATE_NOT_ALLOWED", field, message });
+  }
+  if (appointment !== undefined && appointment.serviceId !== serviceId) {
+    const message = "the appointment is for another service";
+    throw validationFailed([{ code: "INVALID_VALUE", field: "serviceId", message }]);
   }
   return { patientId: patient.id, heldDay: appointment };
 }
