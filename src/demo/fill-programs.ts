@@ -10,7 +10,10 @@ import { idOf, makeOnce, unlessThere } from "./make-once.js";
 const active = true;
 const FIRST_VERSION = 1;
 
-/** Makes the programs, each with its rules and services and, when all of that is there, its practitioners. */
+/**
+ * Makes the programs, each with its rules, services and schedule and, when all of that is there, its practitioners, whose
+ * slots the schedule gets with them.
+ */
 export async function fillPrograms(
   { programs }: DemoClinic,
   reference: ReferenceIds,
@@ -43,6 +46,7 @@ async function fillProgram(
   for (const rule of rules) await unlessThere(schedule.createProgramRule(ruleOf(programId, rule)));
   const serviceIds = services.map((code) => idOf(reference.services, code));
   await unlessThere(schedule.replaceProgramServices({ programId, serviceIds, expectedVersion: FIRST_VERSION }));
+  await schedule.materializeSchedule({ programId });
 }
 
 function ruleOf(programId: string, { weekdays, ...rule }: DemoRule) {

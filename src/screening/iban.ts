@@ -8,15 +8,16 @@ const lengths: ReadonlyMap<string, number> = new Map(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-const startPattern = /(?<![a-z0-9])[a-z]{2}[\s._\p{Pd}]{0,3}[0-9][\s._\p{Pd}]{0,3}[0-9]/giu;
+const startPattern = /(?<![A-Za-z0-9])(?:[A-Z]{2}[\s._\p{Pd}]{0,3}|[A-Za-z]{2})[0-9][\s._\p{Pd}]{0,3}[0-9]/gu;
 const separator = /[\s._\p{Pd}]/u;
 const MOST_SEPARATORS = 3;
 const LEAST_DIGITS = 6;
 
 /**
  * Whether a plain text holds an international bank account number: a country of the registry, its length, the right check
- * digits (ISO 7064 mod 97-10). Letters may follow the check digits only where the number stands in one piece or in fours:
- * cut in another way, a common word such as `de` with a number behind it would start one.
+ * digits (ISO 7064 mod 97-10). Only a country in capitals may stand apart from its number, and letters may follow the
+ * check digits only where the whole stands in one piece or in fours: else a common word such as `de` with numbers or words
+ * behind it would start one.
  */
 export function containsIban(plain: string): boolean {
   return Array.from(plain.matchAll(startPattern)).some(({ 0: match, index }) => {

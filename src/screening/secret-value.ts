@@ -9,7 +9,7 @@ export interface SecretValue {
   readonly length: number;
 }
 
-/** Times, quantities, ordinals, amounts, dates, versions, telephones, addresses of mail and pages: with digits, but no secrets. */
+/** Times, quantities, ordinals, amounts, dates, versions, telephones, addresses of mail and pages are no secrets. */
 const ordinary = new RegExp(
   [
     String.raw`^[0-9]{1,2}(?:[:.][0-9]{2})?(?:am|pm|a\.?m|p\.?m|h|hs|hrs?|horas?)$`,
@@ -37,9 +37,8 @@ const SAID_OF_PASSWORDS =
   mismo igual otra otro esa ese esta este eso esto aquella facil dificil segura seguro insegura simple sencilla unica unico
   personal mia mio suya ninguna ninguno nada nunca siempre urgente ayuda problema problemas error errores cambio olvido no si
   ya gracias favor aqui alli asi mal bien importante secreta secreto larguisimo rara pesima pesimo lenta lento inutil usuario
-  correo plataforma cedula documento nombre apellido nacimiento telefono cumpleanos contrasena clave password
-  token wrong invalid incorrect expired correct
-  required not missing lost forgotten weak strong new old same reset`);
+  correo plataforma cedula documento nombre apellido nacimiento telefono cumpleanos contrasena clave password token
+  wrong invalid incorrect expired correct required not missing lost forgotten weak strong new old same reset`);
 const ORDINARY_ENDING = "(?:[ai]d[oa]|[crs]t[oa]|ble|al|il|oria|iva|osa|ente|ante|cion|mente|ar|er|ir)s?";
 const ordinaryWord = new RegExp(`^(?:${SAID_OF_PASSWORDS}|[a-z]{0,30}${ORDINARY_ENDING})$`, "i");
 

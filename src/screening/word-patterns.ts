@@ -6,8 +6,11 @@ export const wordStart = "(?<![a-z0-9])";
 /** Here no letter or digit follows. */
 export const wordEnd = "(?![a-z0-9])";
 
-/** What may stand between words and values that belong together; no end of a sentence, no sign of a currency. */
-export const gap = String.raw`(?:\.(?!\s)|[\s:=#°"'()\[\]*_/>\p{Pd}]){0,4}`;
+/**
+ * What may stand between words and values that belong together: no end of a sentence, no sign of a currency, and a line
+ * break only behind a colon or the like.
+ */
+export const gap = String.raw`(?:[:=]\s?|\.(?!\s)|[ #°"'()\[\]*_/>\p{Pd}]){0,4}`;
 
 /** Any of the words, which are separated by blanks. `_` in one stands for what may join its parts: `api_key`, `API key`. */
 export function anyOf(words: string): string {

@@ -68,6 +68,28 @@ describe("422", () => {
   });
 });
 
+describe("422 for the description", () => {
+  test.each([
+    ["CONTAINS_DIAGNOSIS", "Me dieron el diagnóstico E11.9 y nadie me explicó."],
+    ["CONTAINS_CREDENTIAL", "Mi contraseña es Tr0ub4dor&3 y no puedo entrar."],
+    ["CONTAINS_FINANCIAL_DATA", "Me cobraron a la tarjeta 4111 1111 1111 1111 dos veces."],
+  ])("refuses %s, and repeats and keeps nothing of it", async (code, description) => {
+    const answer = await record({ description });
+    expectProblem(answer, 422, [`description ${code}`]);
+    expect(answer.text).not.toContain(description);
+    expect(JSON.stringify(service.log)).not.toContain(description);
+    expect(await service.query(`SELECT FROM user_attention_cases WHERE description = '${description}'`)).toEqual([]);
+  });
+
+  test.each([
+    "Esperé dos horas en el consultorio B12, piso 3, el 5 de marzo a las 10:30.",
+    "Llamé al 300 555 0100 y al +57 601 555 0199; mi cédula es CC 1.032.456.789.",
+    "La clave es llegar temprano: el turno A23 salió de la fila a las 8.",
+  ])("takes an ordinary complaint: %s", async (description) => {
+    expect((await record({ description })).status).toBe(201);
+  });
+});
+
 function record(changes: JsonObject = {}) {
   return service.request("POST", "/siau-cases", { body: { ...good, ...changes } });
 }

@@ -16,7 +16,6 @@ export interface DocumentedRow {
  */
 const awaited: Readonly<Record<string, () => boolean>> = {
   rescheduling: () => implementedOperations.every(({ method }) => method.name !== "RescheduleAppointment"),
-  screening: () => !sourceOf("../../src/interceptors/validate-message.ts").includes("screen"),
   "a shared quota": () => !/Postgres/.test(sourceOf("../../src/rate-limiter.ts")),
 };
 
@@ -28,10 +27,17 @@ export function readRows(path: string): DocumentedRow[] {
     const heading = /^#+ (.*)/.exec(line)?.[1];
     if (heading !== undefined) section = heading;
     if (!line.startsWith("|") || /^\|[\s:|-]+\|$/.test(line)) continue;
-    const cells = line.split("|").slice(1, -1).map((cell) => cell.trim());
+    const cells = line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim());
     const last = cells.at(-1) ?? "";
     if (last === "Test") continue;
-    rows.push({ section, cells: cells.slice(0, -1), tests: last === "" ? [] : last.split("<br>").map((each) => each.trim()) });
+    rows.push({
+      section,
+      cells: cells.slice(0, -1),
+      tests: last === "" ? [] : last.split("<br>").map((each) => each.trim()),
+    });
   }
   return rows;
 }
@@ -59,11 +65,8 @@ function problemOf(named: string): string | undefined {
 
 /** Whether a test or a group of tests has this title in the source, where placeholders stand as they were written. */
 function hasTitle(source: string, title: string): boolean {
-  return title !== "" && ['"', "`"].some((quote) => source.includes(`(${quote}${title}${quote}`) || hasOnLineOfItsOwn(source, quote + title + quote));
-}
-
-function hasOnLineOfItsOwn(source: string, quoted: string): boolean {
-  return source.split("\n").some((line) => line.trim() === `${quoted},`);
+  const literal = title.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&");
+  return title !== "" && new RegExp(`[(?:\\n]\\s*(["\`])${literal}\\1\\s*[,:]`).test(source);
 }
 
 function sourceOf(path: string): string {

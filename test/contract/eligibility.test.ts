@@ -67,7 +67,11 @@ describe("a decision", () => {
     const { body } = await check({ ...asked, serviceDate: "2030-01-01" });
     const codes = (body["reasons"] as JsonObject[]).map(({ code }) => code);
     expect(codes).toEqual([
-      ...["PATIENT_INACTIVE", "PAYER_INACTIVE", "CONTRACT_INACTIVE", "CONTRACT_EXPIRED", "SERVICE_INACTIVE"],
+      "PATIENT_INACTIVE",
+      "PAYER_INACTIVE",
+      "CONTRACT_INACTIVE",
+      "CONTRACT_EXPIRED",
+      "SERVICE_INACTIVE",
       "SERVICE_NOT_COVERED",
     ]);
   });
@@ -140,8 +144,11 @@ async function question(contract: JsonObject = {}): Promise<Question> {
   const payerId = await payer();
   const created = await createResource(service, contractKind, { payerId, ...contract });
   return {
-    ...{ patientId: await createPatient(service), payerId, contractId: idOf(created) },
-    ...{ serviceId: await healthcareService.create(service, {}), serviceDate: "2026-06-15" },
+    patientId: await createPatient(service),
+    payerId,
+    contractId: idOf(created),
+    serviceId: await healthcareService.create(service, {}),
+    serviceDate: "2026-06-15",
   };
 }
 

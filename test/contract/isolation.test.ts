@@ -5,7 +5,7 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService, type TokenFor } from "../support/service.js";
 import type { Maker } from "./makers.js";
 import { type Draft, prepare, referencesOf } from "./operations.js";
-import { implementedOperations, type PublishedOperation } from "./published-operations.js";
+import { implementedOperations, operationNamed, type PublishedOperation } from "./published-operations.js";
 import { readResource, sendGrpc, sendRest, summaryOf } from "./send.js";
 
 /** Path ids that callers have to take as they are, so that one of another form is one that does not exist. */
@@ -31,12 +31,15 @@ for (const operation of implementedOperations) {
       });
 
       const isOpaque = OPAQUE.has(field);
-      test(`${field}: ${isOpaque ? "what is no UUID does not exist" : "what is no UUID is no request"}`, async () => {
-        const draft = await prepare(operation, service);
-        const answer = await sendRest(service, operation, put(operation, draft, field, "42"));
-        if (isOpaque) expectProblem(answer, 404);
-        else expectProblem(answer, 400, [`${field} INVALID_UUID`]);
-      });
+      test(
+        isOpaque ? `${field}: what is no UUID does not exist` : `${field}: what is no UUID is no request`,
+        async () => {
+          const draft = await prepare(operation, service);
+          const answer = await sendRest(service, operation, put(operation, draft, field, "42"));
+          if (isOpaque) expectProblem(answer, 404);
+          else expectProblem(answer, 400, [`${field} INVALID_UUID`]);
+        },
+      );
     }
 
     for (const [field, maker] of inBody) {
@@ -48,8 +51,8 @@ for (const operation of implementedOperations) {
 
     test.each(references)("takes a %s in upper case", async (field) => {
       const draft = await prepare(operation, service);
-      const id = draft.path[field] ?? draft.body[field];
-      const upper = Array.isArray(id) ? id.map((each) => String(each).toUpperCase()) : String(id).toUpperCase();
+      const id = (draft.path[field] ?? draft.body[field]) as string | string[];
+      const upper = Array.isArray(id) ? id.map((each) => each.toUpperCase()) : id.toUpperCase();
       const answer = await sendRest(service, operation, put(operation, draft, field, upper));
       expect(answer.status).toBe(operation.options.successStatus);
       expect(answer.text).not.toContain(String(upper));
@@ -69,8 +72,7 @@ for (const operation of implementedOperations) {
 
 describe("PATCH /admin/configuration/scheduling/programs/{programId}/rules/{ruleId}", () => {
   test("answers for a rule of another program as for one that never existed", async () => {
-    const operation = implementedOperations.find(({ method }) => method.name === "UpdateProgramRule");
-    if (operation === undefined) return expect.fail("there is no such operation");
+    const operation = operationNamed("UpdateProgramRule");
     const headers = { "x-correlation-id": randomUUID() };
     const [one, other] = [await prepare(operation, service), await prepare(operation, service)];
     const absent = await sendRest(service, operation, put(operation, one, "ruleId", randomUUID()), { headers });

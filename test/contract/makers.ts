@@ -64,7 +64,10 @@ export async function createProgram(
   as: TokenFor = {},
 ): Promise<string> {
   const request = {
-    ...{ code: `Programa ${randomUUID()}`, name: "Medicina general", emergency: false, active: true },
+    code: `Programa ${randomUUID()}`,
+    name: "Medicina general",
+    emergency: false,
+    active: true,
     locationId: changes["locationId"] ?? (await location.create(service, as)),
     ...changes,
   };
@@ -81,19 +84,36 @@ export function createRule(
   return createdBy(service, "CreateProgramRule", { programId, ...ruleTerms, ...changes }, as);
 }
 
-/** Puts a confirmed appointment of the patient on record and gives its id. */
+/** Puts a confirmed appointment of the patient on record, outside of any schedule, and gives its id. */
 export async function createAppointment(service: TestService, patientId: string, as: TokenFor = {}): Promise<string> {
-  const [id, tenantId] = [randomUUID(), as.tenantId ?? service.tenantId];
-  const [serviceId, programId, practitionerId, locationId] = await Promise.all(
-    [healthcareService, program, practitioner, location].map((maker) => maker.create(service, as)),
-  );
+  const programId = await createProgram(service, {}, as);
+  const references = {
+    service_id: healthcareService,
+    practitioner_id: practitioner,
+    location_id: location,
+    request_source_id: requestSource,
+    appointment_type_id: appointmentType,
+  };
+  const made = Object.entries(references).map(async ([column, maker]) => [column, await maker.create(service, as)]);
+  const row = {
+    ...Object.fromEntries(await Promise.all(made)),
+    tenant_id: as.tenantId ?? service.tenantId,
+    id: randomUUID(),
+    patient_id: patientId,
+    program_id: programId,
+    rule_id: await createRule(service, programId, {}, as),
+    local_date: "2026-06-01",
+    status: "CONFIRMED",
+    starts_at: "2026-06-01T13:00:00Z",
+    ends_at: "2026-06-01T13:30:00Z",
+    version: 1,
+    created_at: "2026-01-01T00:00:00Z",
+    updated_at: "2026-01-01T00:00:00Z",
+  };
   await service.query(
-    `INSERT INTO appointments (tenant_id, id, patient_id, service_id, program_id, practitioner_id, location_id, starts_at,
-       ends_at, status, version, created_at, updated_at)
-     VALUES ('${tenantId}', '${id}', '${patientId}', '${serviceId}', '${programId}', '${practitionerId}', '${locationId}',
-       now(), now() + interval '30 minutes', 'CONFIRMED', 1, now(), now())`,
+    `INSERT INTO appointments SELECT * FROM jsonb_populate_record(NULL::appointments, '${JSON.stringify(row)}')`,
   );
-  return id;
+  return row.id;
 }
 
 async function createdBy(service: TestService, rpc: string, request: JsonObject, as: TokenFor): Promise<string> {

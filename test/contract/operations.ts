@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from "node:crypto";
-import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { registration } from "../support/registration.js";
 import type { TestService, TokenFor } from "../support/service.js";
 import * as makers from "./makers.js";
@@ -18,7 +18,7 @@ interface Entry {
   /** Good values of all members that refer to nothing. Of an update: other values than the resource has. */
   attributes(): JsonObject;
   /** Makes what is referred to where it cannot be made field by field. */
-  readonly refer?: (service: TestService, as: TokenFor) => Promise<Readonly<Record<string, JsonValue>>>;
+  readonly refer?: (service: TestService, as: TokenFor) => Promise<Readonly<Record<string, string>>>;
 }
 
 const admin = { name: "Nuevo nombre", active: false };
@@ -32,15 +32,19 @@ const entries: Readonly<Record<string, Entry>> = {
   },
   CheckEligibility: {
     references: {
-      ...{ patientId: makers.patient, payerId: makers.payer, contractId: makers.contract },
+      patientId: makers.patient,
+      payerId: makers.payer,
+      contractId: makers.contract,
       serviceId: makers.healthcareService,
     },
     attributes: () => ({ serviceDate: "2026-06-01" }),
   },
   CreateWaitlistEntry: {
     references: {
-      ...{ patientId: makers.patient, serviceId: makers.healthcareService },
-      ...{ locationId: makers.location, practitionerId: makers.practitioner },
+      patientId: makers.patient,
+      serviceId: makers.healthcareService,
+      locationId: makers.location,
+      practitionerId: makers.practitioner,
     },
     attributes: () => ({ dateFrom: "2026-01-01", dateTo: "2099-12-31", preferredPeriods: ["MORNING", "NIGHT"] }),
   },
@@ -63,7 +67,11 @@ const entries: Readonly<Record<string, Entry>> = {
   CreateContract: {
     references: { payerId: makers.payer },
     attributes: () => ({
-      ...{ ...codeAnew(), name: "Convenio", validFrom: "2026-01-01", validTo: "2026-12-31", active: true },
+      ...codeAnew(),
+      name: "Convenio",
+      validFrom: "2026-01-01",
+      validTo: "2026-12-31",
+      active: true,
     }),
   },
   UpdateConsultationType: {
@@ -94,9 +102,17 @@ const entries: Readonly<Record<string, Entry>> = {
   UpdateProgramRule: {
     references: { programId: makers.program, ruleId: makers.programRule },
     attributes: () => ({
-      ...{ active: false, dailyCapacity: 5, slotDurationMinutes: 20, startsAtLocal: "07:00:00" },
-      ...{ endsAtLocal: "09:30:00", recurrence: "WEEKLY", weekdays: [6, 7], validFrom: "2025-01-01" },
-      ...{ validTo: "2027-12-31", holidayDates: ["2026-01-01", "2026-12-25"], holidayPolicy: "ONLY_EXCEPTIONS" },
+      active: false,
+      dailyCapacity: 5,
+      slotDurationMinutes: 20,
+      startsAtLocal: "07:00:00",
+      endsAtLocal: "09:30:00",
+      recurrence: "WEEKLY",
+      weekdays: [6, 7],
+      validFrom: "2025-01-01",
+      validTo: "2027-12-31",
+      holidayDates: ["2026-01-01", "2026-12-25"],
+      holidayPolicy: "ONLY_EXCEPTIONS",
     }),
     async refer(service, as) {
       const programId = await makers.createProgram(service, {}, as);
@@ -129,12 +145,15 @@ export async function prepare(
   const [inPath, inBody] = [true, false].map((side) =>
     Object.fromEntries(Object.entries(references).filter(([name]) => isInPath(name) === side)),
   );
-  const path = Object.fromEntries(Object.entries(inPath ?? {}).map(([name, id]) => [name, String(id)]));
   const body = { ...inBody, ...entry.attributes(), ...(isVersioned ? { expectedVersion: 1 } : {}) };
-  return { path, body: wrapLists(bodyFields, body) };
+  return { path: inPath ?? {}, body: wrapLists(bodyFields, body) };
 }
 
-async function makeReferences({ references = {} }: Entry, service: TestService, as: TokenFor): Promise<JsonObject> {
+async function makeReferences(
+  { references = {} }: Entry,
+  service: TestService,
+  as: TokenFor,
+): Promise<Record<string, string>> {
   const made = Object.entries(references).map(async ([name, maker]) => [name, await maker.create(service, as)]);
   return Object.fromEntries(await Promise.all(made));
 }

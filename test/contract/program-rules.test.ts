@@ -146,7 +146,8 @@ describe("RULE_OVERLAP", () => {
       ]);
       expect(summaries.toSorted()).toEqual(["200", "422 startsAtLocal RULE_OVERLAP"]);
       const [one, other] = [await read(programId, ruleId), await read(programId, otherId)];
-      expect(String(one["endsAtLocal"]) <= String(other["startsAtLocal"])).toBe(true);
+      const [end, start] = [one["endsAtLocal"] as string, other["startsAtLocal"] as string];
+      expect(end <= start).toBe(true);
     }
   });
 });

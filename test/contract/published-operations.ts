@@ -3,6 +3,7 @@ import type { Operation } from "../../src/gen/cupo/options/v1/options_pb.js";
 import { operationOf } from "../../src/operation.js";
 import { httpBindings } from "../../src/rest/http-rule.js";
 import { createServices } from "../../src/services/services.js";
+import { noTokens } from "../support/no-tokens.js";
 
 /** An operation of the public interface, as its descriptor states it. */
 export interface PublishedOperation {
@@ -21,11 +22,13 @@ export interface PublishedOperation {
 }
 
 /** Every operation with a google.api.http rule, whether it is implemented or not, in the order of the protos. */
-export const publishedOperations: readonly PublishedOperation[] = createServices({ now: () => 0 }).flatMap(
-  ({ service, implementation }) =>
-    service.methods
-      .filter((method) => httpBindings(method).length > 0)
-      .map((method) => describeMethod(method as DescMethodUnary, method.localName in implementation)),
+export const publishedOperations: readonly PublishedOperation[] = createServices({
+  now: () => 0,
+  tokens: noTokens,
+}).flatMap(({ service, implementation }) =>
+  service.methods
+    .filter((method) => httpBindings(method).length > 0)
+    .map((method) => describeMethod(method as DescMethodUnary, method.localName in implementation)),
 );
 
 /** The operations that can be called. */
@@ -36,9 +39,16 @@ export const versionedOperations = implementedOperations.filter(({ bodyFields })
   bodyFields.some(({ jsonName }) => jsonName === "expectedVersion"),
 );
 
+/** The implemented operation of this RPC. */
+export function operationNamed(rpc: string): PublishedOperation {
+  const operation = implementedOperations.find(({ method }) => method.name === rpc);
+  if (operation === undefined) throw new Error(`${rpc} is no published operation that can be called`);
+  return operation;
+}
+
 /** The RPC of this name, of whichever service has it. */
 export function rpcNamed(name: string): DescMethodUnary {
-  const methods = createServices({ now: () => 0 }).flatMap(({ service }) => service.methods);
+  const methods = createServices({ now: () => 0, tokens: noTokens }).flatMap(({ service }) => service.methods);
   const method = methods.find((each) => each.name === name);
   if (method === undefined) throw new Error(`there is no RPC ${name}`);
   return method as DescMethodUnary;
@@ -60,7 +70,7 @@ function describeMethod(method: DescMethodUnary, isImplemented: boolean): Publis
     httpMethod: binding.httpMethod,
     pathFields: inPath,
     bodyFields: method.input.fields.filter((field) => !inPath.includes(field) && field.name !== "update_mask"),
-    response: response as PublishedOperation["response"],
+    response: response,
     options: operationOf(method),
     isImplemented,
   };

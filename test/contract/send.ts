@@ -72,7 +72,7 @@ export async function readResource(
 
 /** The status and the items of an answer on one line. */
 export function summaryOf({ status, body }: RestAnswer): string {
-  const items = (body["errors"] ?? []) as readonly Readonly<Record<string, unknown>>[];
+  const items = (body["errors"] ?? []) as readonly Readonly<Record<"field" | "code", string>>[];
   return [status, ...items.map(({ field, code }) => `${field} ${code}`)].join(" ");
 }
 

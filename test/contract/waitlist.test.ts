@@ -15,8 +15,11 @@ let good: JsonObject;
 beforeAll(async () => {
   service = await startTestService();
   good = {
-    ...{ patientId: await createPatient(service), serviceId: await healthcareService.create(service, {}) },
-    ...{ dateFrom: "2026-01-01", dateTo: "2099-12-31", preferredPeriods: ["MORNING"] },
+    patientId: await createPatient(service),
+    serviceId: await healthcareService.create(service, {}),
+    dateFrom: "2026-01-01",
+    dateTo: "2099-12-31",
+    preferredPeriods: ["MORNING"],
   };
 });
 
@@ -35,11 +38,14 @@ describe("201", () => {
 
   test("keeps every preference", async () => {
     const preferences = {
-      ...{ locationId: await location.create(service, {}), practitionerId: await practitioner.create(service, {}) },
+      locationId: await location.create(service, {}),
+      practitionerId: await practitioner.create(service, {}),
       preferredPeriods: ["NIGHT", "AFTERNOON", "EVENING", "MORNING"],
     };
     const { body } = await record(preferences);
-    const { body: kept } = await callRpc(service, rpcNamed("GetWaitlistEntry"), { waitlistEntryId: String(body["id"]) });
+    const { body: kept } = await callRpc(service, rpcNamed("GetWaitlistEntry"), {
+      waitlistEntryId: String(body["id"]),
+    });
     const [entry] = Object.values(kept);
     expect(entry).toMatchObject({ ...good, ...preferences });
   });
@@ -101,15 +107,21 @@ describe("422 for what is not active", () => {
     const made = Object.entries(makers).map(async ([field, maker]) => [field, await maker.create(service, {})]);
     const ids: Record<string, string> = Object.fromEntries(await Promise.all(made));
     for (const table of ["healthcare_services", "locations", "practitioners"]) {
-      const list = Object.values(ids).map((id) => `'${id}'`);
+      const list = Object.values(ids)
+        .map((id) => `'${id}'`)
+        .join();
       await service.query(`UPDATE ${table} SET active = false WHERE id IN (${list})`);
     }
     expectProblem(await record(ids), 422, [
-      ...["serviceId INVALID_VALUE", "locationId INVALID_VALUE", "practitionerId INVALID_VALUE"],
+      "serviceId INVALID_VALUE",
+      "locationId INVALID_VALUE",
+      "practitionerId INVALID_VALUE",
     ]);
     const mixed = { ...ids, patientId: randomUUID() };
     expectProblem(await record(mixed), 422, [
-      ...["patientId NOT_FOUND", "serviceId INVALID_VALUE", "locationId INVALID_VALUE"],
+      "patientId NOT_FOUND",
+      "serviceId INVALID_VALUE",
+      "locationId INVALID_VALUE",
       "practitionerId INVALID_VALUE",
     ]);
   });

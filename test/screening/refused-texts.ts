@@ -32,7 +32,7 @@ export const refusedTexts: readonly (readonly [text: string, ...codes: Screening
   ["El dia\u0301gnostico no; el diagno\u0301stico es E11.", diagnosis],
   ["D\u200bx: E1\u200b1.9", diagnosis],
   ["Ｄｘ　Ｅ１１．９", diagnosis],
-  ["Diagnóstico\nde ingreso:\nA09", diagnosis],
+  ["Diagnóstico de ingreso:\nA09", diagnosis],
   ["diagnóstico B12.9", diagnosis],
   ["Examen de diagnóstico: Z00.0", diagnosis],
   ["F32 es mi diagnóstico", diagnosis],
