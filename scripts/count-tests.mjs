@@ -2,7 +2,9 @@
 import { readFileSync } from "node:fs";
 
 try {
-  const { numPassedTests, numFailedTests, numFailedTestSuites, success } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+  const { numPassedTests, numFailedTests, numFailedTestSuites, success } = JSON.parse(
+    readFileSync(process.argv[2], "utf8"),
+  );
   const failed = success ? numFailedTests : Math.max(numFailedTests, numFailedTestSuites, 1);
   console.log(`${numPassedTests} passed, ${failed} failed`);
   process.exitCode = failed === 0 && numPassedTests > 0 ? 0 : 1;

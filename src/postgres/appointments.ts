@@ -97,8 +97,8 @@ export function sendAppointmentInsert(transaction: Transaction, appointment: App
 
 /** Writes everything that can change of an appointment that the transaction has locked. */
 export function sendAppointmentUpdate(transaction: Transaction, appointment: AppointmentRecord): void {
-  const { id, patient_id, service_id, created_at, ...changing } = toRow(appointment);
-  transaction.send(sql("appointments").where({ tenant_id: transaction.tenantId, id }).update(changing));
+  const key = { tenant_id: transaction.tenantId, id: appointment.id };
+  transaction.send(sql("appointments").where(key).update(toRow(appointment)));
 }
 
 /** Appends what happened to an appointment; `before` is absent for a new one. */

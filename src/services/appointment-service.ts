@@ -121,7 +121,12 @@ function move(
   const { programId, ruleId, practitionerId, localDate, startsAt, endsAt } = slot;
   const moved: AppointmentRecord = {
     ...appointment,
-    ...{ programId, ruleId, practitionerId, localDate, startsAt, endsAt },
+    programId,
+    ruleId,
+    practitionerId,
+    localDate,
+    startsAt,
+    endsAt,
     locationId: locationIds.get(programId) ?? appointment.locationId,
     version: appointment.version + 1,
     updatedAt: new Date(nowMs),

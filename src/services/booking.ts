@@ -6,10 +6,11 @@ import type { BookAppointmentRequestValid } from "../gen/cupo/clinic/v1/scheduli
 import type { OpenedToken } from "../option-tokens/option-tokens.js";
 import { type AppointmentRecord, sendAppointmentChange, sendAppointmentInsert } from "../postgres/appointments.js";
 import { appointmentTypes, consultationTypes, requestSources } from "../postgres/catalogs.js";
-import { lockPatient } from "../postgres/patients.js";
+import { lockPatient, type PatientRecord } from "../postgres/patients.js";
 import { findResource, type ResourceTable } from "../postgres/resources.js";
 import { sharePrograms } from "../postgres/schedule.js";
-import { findSlot, sendOccupation } from "../postgres/slots.js";
+import { findSlot, type SlotRecord, sendOccupation } from "../postgres/slots.js";
+import { requireFound } from "./preconditions.js";
 import { requireOption, takeSlot } from "./take-slot.js";
 
 /** Books the slot of an option for the patient it was given for: one transaction, all or nothing. */
@@ -27,30 +28,11 @@ export async function bookAppointment(
     lockPatient(transaction, patientId),
     judgeReferences(request, values),
   ]);
-  if (patient === undefined) references.missing.unshift(missing("patientId"));
-  if (references.missing.length > 0)
-    throw notFound("A resource that the request refers to does not exist; see errors.", references.missing);
-  if (patient?.status !== "ACTIVE") {
-    throw conflict({ code: "PATIENT_NOT_ACTIVE", field: "patientId", message: "the patient is not active" });
-  }
-  if (references.inactive.length > 0) throw validationFailed(references.inactive);
+  requireUsable(patient, references);
   const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
   const slot = await takeSlot(values, option, { patientId, appointmentId: undefined, held: undefined }, nowMs);
-  const { programId, ruleId, practitionerId, localDate, startsAt, endsAt } = slot;
-  const at = new Date(nowMs);
-  const appointment: AppointmentRecord = {
-    ...{ id: uuidv7(), patientId, serviceId: option.serviceId, status: "PENDING", version: 1 },
-    ...{ programId, ruleId, practitionerId, localDate, startsAt, endsAt },
-    locationId: locationIds.get(programId) ?? "",
-    requestSourceId: request.requestSourceId,
-    appointmentTypeId: request.appointmentTypeId,
-    consultationTypeId: request.consultationTypeId,
-    cancellationReasonId: undefined,
-    noShowReasonId: undefined,
-    comment: undefined,
-    createdAt: at,
-    updatedAt: at,
-  };
+  const locationId = requireFound(locationIds.get(slot.programId));
+  const appointment = newAppointment(request, option.serviceId, slot, locationId, new Date(nowMs));
   sendAppointmentInsert(transaction, appointment);
   sendOccupation(transaction, slot.id, appointment.id);
   sendAppointmentChange(transaction, undefined, appointment, principalOf(values), callOf(values));
@@ -63,7 +45,57 @@ export async function bookAppointment(
   return appointment;
 }
 
-async function judgeReferences(request: BookAppointmentRequestValid, values: ContextValues) {
+function newAppointment(
+  { patientId, requestSourceId, appointmentTypeId, consultationTypeId }: BookAppointmentRequestValid,
+  serviceId: string,
+  { programId, ruleId, practitionerId, localDate, startsAt, endsAt }: SlotRecord,
+  locationId: string,
+  at: Date,
+): AppointmentRecord {
+  return {
+    id: uuidv7(),
+    patientId,
+    serviceId,
+    programId,
+    ruleId,
+    practitionerId,
+    locationId,
+    localDate,
+    startsAt,
+    endsAt,
+    status: "PENDING",
+    version: 1,
+    requestSourceId,
+    appointmentTypeId,
+    consultationTypeId,
+    cancellationReasonId: undefined,
+    noShowReasonId: undefined,
+    comment: undefined,
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+/** What is wrong with the references of a request. */
+interface JudgedReferences {
+  readonly missing: readonly FieldError[];
+  readonly inactive: readonly FieldError[];
+}
+
+/** 404 for what does not exist, then 409 for a patient who is not active, then 422 for what else is not. */
+function requireUsable(
+  patient: PatientRecord | undefined,
+  { missing: unknown, inactive: unusable }: JudgedReferences,
+): void {
+  const absent = patient === undefined ? [missing("patientId"), ...unknown] : unknown;
+  if (absent.length > 0) throw notFound("A resource that the request refers to does not exist; see errors.", absent);
+  if (patient?.status !== "ACTIVE") {
+    throw conflict({ code: "PATIENT_NOT_ACTIVE", field: "patientId", message: "the patient is not active" });
+  }
+  if (unusable.length > 0) throw validationFailed(unusable);
+}
+
+async function judgeReferences(request: BookAppointmentRequestValid, values: ContextValues): Promise<JudgedReferences> {
   const references = [
     ["requestSourceId", requestSources, request.requestSourceId],
     ["appointmentTypeId", appointmentTypes, request.appointmentTypeId],

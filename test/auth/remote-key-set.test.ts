@@ -106,7 +106,7 @@ describe("a remote key set", () => {
 
   it("stops when it is closed", async () => {
     await openLoaded();
-    hang(server);
+    void hang(server);
     nowMs += 30_000;
     const waiting = keySet.key(second);
     keySet.close();
@@ -190,7 +190,7 @@ describe("an answer that is no key set", () => {
   });
 
   it("is not waited for without end", async () => {
-    hang(server);
+    void hang(server);
     open({ timeoutMs: 20 });
     expect((await refusal(keySet.key(first))).code).toBe("SERVICE_UNAVAILABLE");
     expect(messages()).toEqual([`the key set at ${server.url} cannot be loaded`]);

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Call, Principal, Transaction } from "../../src/call.js";
 import { CupoError } from "../../src/errors.js";
-import { openCall } from "../../src/interceptors/open-call.js";
 import type { IdempotencyClaim } from "../../src/interceptors/idempotency.js";
+import { openCall } from "../../src/interceptors/open-call.js";
 import { type Database, openDatabase } from "../../src/postgres/database.js";
 import { insertPatient, type PatientRecord } from "../../src/postgres/patients.js";
 import { sql } from "../../src/postgres/sql.js";
@@ -118,7 +118,9 @@ describe("a key that is taken", () => {
     const first = newCall();
     const key = claim(first);
     await register(first, key, newPatient());
-    const outcome = await store.execute(key, newCall(), principal, () => Promise.reject(new CupoError("OPTION_EXPIRED")));
+    const outcome = await store.execute(key, newCall(), principal, () =>
+      Promise.reject(new CupoError("OPTION_EXPIRED")),
+    );
     expect(outcome).toMatchObject({ kind: "REPLAY" });
   });
 
