@@ -1,6 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
 import { expect, test } from "vitest";
+import { callOf } from "../../src/call.js";
 import { CupoError } from "../../src/errors.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { createChain } from "../../src/interceptors/chain.js";
@@ -42,11 +43,12 @@ test("needs no message before the last stage that judges headers", async () => {
   expect(error.code).toBe("INVALID_REQUEST");
 });
 
-test("gives a replay the headers of the call and shows it by the scopes of the new request", async () => {
-  const { outcome, reached } = through({});
+test("leaves a replay to the service, with the stored result on the call, and gives it the headers of the call", async () => {
+  const { outcome, reached, request } = through({});
   const response = await outcome;
-  expect(reached).toEqual([]);
-  expect(response.message).toEqual(create(registerPatient.output, { patient: { id: "first" } }));
+  expect(reached).toEqual(["service"]);
+  const stored = toBinary(registerPatient.output, create(registerPatient.output, { patient: { id: "first" } }));
+  expect(callOf(request.contextValues).storedResponse).toEqual(stored);
   expect([...response.header.keys()]).toEqual(["idempotent-replayed", "ratelimit", "ratelimit-policy"]);
 });
 
@@ -67,7 +69,7 @@ function apply(interceptors: readonly Interceptor[], request: UnaryRequest) {
     if (response.stream) throw new Error("not unary");
     return response;
   });
-  return { reached, outcome };
+  return { reached, outcome, request };
 }
 
 function chainWith(faults: Faults): [readonly Interceptor[], readonly Interceptor[]] {

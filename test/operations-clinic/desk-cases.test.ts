@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
+import { createAppointment } from "../contract/makers.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -58,7 +59,7 @@ describe("GetCase", () => {
     const id = await make.attentionCase();
     const members = ["category", "createdAt", "description", "externalReference", "id", "status"];
     expect(Object.keys(await get(id)).toSorted()).toEqual(members);
-    const appointmentId = await insertAppointment();
+    const appointmentId = await createAppointment(service, await make.patient());
     await service.query(`UPDATE user_attention_cases SET appointment_id = '${appointmentId}' WHERE id = '${id}'`);
     expect(await get(id)).toMatchObject({ appointmentId });
   });
@@ -204,28 +205,4 @@ async function makeCases(count: number): Promise<{ as: { tenantId: string }; ids
   const ids: string[] = [];
   for (let i = 0; i < count; i += 1) ids.push(await deskFixtures(service, as).attentionCase());
   return { as, ids };
-}
-
-async function insertAppointment(): Promise<string> {
-  const id = randomUUID();
-  const program = randomUUID();
-  const location = await make.location();
-  const references = [
-    await make.patient(),
-    await make.healthcareService(),
-    program,
-    await make.practitioner(),
-    location,
-  ];
-  const tenant = service.tenantId;
-  await service.query(
-    `INSERT INTO programs (tenant_id, id, code, name, emergency, location_id, active, version, created_at, updated_at)
-     VALUES ('${tenant}', '${program}', 'P', 'P', false, '${location}', true, 1, now(), now())`,
-  );
-  await service.query(
-    `INSERT INTO appointments (tenant_id, id, patient_id, service_id, program_id, practitioner_id, location_id,
-       starts_at, ends_at, status, version, created_at, updated_at)
-     VALUES ('${tenant}', '${id}', '${references.join("', '")}', now(), now() + interval '1 hour', 'PENDING', 1, now(), now())`,
-  );
-  return id;
 }
