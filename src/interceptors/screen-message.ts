@@ -29,8 +29,8 @@ const messages: Readonly<Record<ScreeningCode, string>> = {
 const plans = new WeakMap<DescMessage, readonly DescField[]>();
 
 /**
- * Screens the texts of a message that are marked `(cupo.options.v1.screened)`, at any depth: what each holds that it must
- * not hold. Throws where the mark stands on a field that is no text.
+ * Screens the texts of a message that are marked `(cupo.options.v1.screened)`, at any depth: what each holds that it
+ * must not hold. Throws where the mark stands on a field that is no text.
  */
 export function screenMessage<D extends DescMessage>(schema: D, message: MessageShape<D>): ScreeningFinding[] {
   return planFor(schema).length === 0 ? [] : screenBelow(reflect(schema, message), []);

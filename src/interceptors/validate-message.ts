@@ -35,10 +35,10 @@ interface Item {
 
 /**
  * Makes the function that holds messages to the rules in their protos: protovalidate's own, those in
- * cupo/options/v1/rules.proto, those on messages, and the screening of texts that are marked for it. It gives at most 100 items in the order of the fields, one for each
- * field and code, an empty list for a valid message; `field` is a JSON path such as `practitionerIds[2]`. No item repeats
- * a value. It throws where a rule itself is faulty: cannot be compiled, fails while it runs, or is missing in the table
- * of codes.
+ * cupo/options/v1/rules.proto, those on messages, and the screening of texts that are marked for it. It gives at most
+ * 100 items in the order of the fields, one for each field and code, an empty list for a valid message; `field` is a
+ * JSON path such as `practitionerIds[2]`. No item repeats a value. It throws where a rule itself is faulty: cannot be
+ * compiled, fails while it runs, or is missing in the table of codes.
  */
 export function createMessageValidator(): <D extends DescMessage>(schema: D, message: MessageShape<D>) => FieldError[] {
   const validator = createValidator({ registry: createRegistry(projectRules), regexMatch: createRegexMatch() });

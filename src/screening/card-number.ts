@@ -27,8 +27,9 @@ interface Group {
 /**
  * Whether a plain text holds the number of a payment card: in an issuer's range and right by its check digit (Luhn,
  * ISO/IEC 7812-1 annex B). The digits stand together or in groups as on cards, whatever separates them, among other
- * numbers too; or they are cut anywhere into short groups by one and the same separator, with no other number beside them.
- * So lists of dates, telephones and identity documents, of which one in ten would pass the check, are not taken for one.
+ * numbers too; or they are cut anywhere into short groups by one and the same separator, with no other number beside
+ * them. So lists of dates, telephones and identity documents, of which one in ten would pass the check, are not taken
+ * for one.
  */
 export function containsCardNumber(plain: string): boolean {
   return Array.from(plain.matchAll(chainPattern), ([chain]) => groupsOf(chain)).some(

@@ -34,18 +34,20 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-const QUALIFIERS = `de del la el los las mi su tu sus mis para al the my your of for to acceso ingreso entrada seguridad
-  portal portales app aplicacion aplicativo correo correos email mail gmail hotmail outlook cuenta usuario user wifi wi_fi
-  red internet pagina web sitio plataforma sistema banco bancaria bancolombia davivienda nequi daviplata cajero tarjeta
-  debito credito celular telefono whatsapp facebook instagram virtual citas eps ips paciente dinamica temporal nueva nuevo
-  actual anterior vieja antigua personal secreta privada segunda primera account login registro admin administrador
-  computador equipo numero no\\.? nro\\.? salud mia que uso tengo puse me nos dieron enviaron mandaron asignaron`;
+const QUALIFIERS = `de del la el los las mi su tu sus mis para al the my your of for to acceso ingreso entrada
+  seguridad portal portales app aplicacion aplicativo correo correos email mail gmail hotmail outlook cuenta usuario
+  user wifi wi_fi red internet pagina web sitio plataforma sistema banco bancaria bancolombia davivienda nequi
+  daviplata cajero tarjeta debito credito celular telefono whatsapp facebook instagram virtual citas eps ips paciente
+  dinamica temporal nueva nuevo actual anterior vieja antigua personal secreta privada segunda primera account login
+  registro admin administrador computador equipo numero no\\.? nro\\.? salud mia que uso tengo puse me nos
+  dieron enviaron mandaron asignaron`;
 
 /** `palabra clave`: here clave is an adjective and means important. */
 const KEY_NOUNS =
   anyOf(`palabras? puntos? momentos? personas? pasos? aspectos? factor factores piezas? preguntas? datos?
-  fechas? horarios? horas? dias? anos? meses elementos? indicador indicadores temas? rol papel area areas procesos? plan
-  planes proyectos? cargos? medicamentos? examen examenes numeros? codigos? documentos? etapas? periodos? en es fue son`);
+  fechas? horarios? horas? dias? anos? meses elementos? indicador indicadores temas? rol papel area areas procesos?
+  plan planes proyectos? cargos? medicamentos? examen examenes numeros? codigos? documentos? etapas? periodos?
+  en es fue son`);
 
 const NAMES = Object.entries(kinds)
   .map(([kind, { names }]) => `(?<${kind}>${anyOf(names)})`)
@@ -56,22 +58,22 @@ const copula = String.raw`\s(?:es|era|fue|sera|seria|son|is|was)(?:\s(?:la|el|es
 const blanks = String.raw`[ (/|\p{Pd}]{1,3}`;
 const value = String.raw`["'“”«»‘’*_\x60(\[]{0,3}(?<value>\S{1,256})(?: (?<next>\S{1,20}))?`;
 
+const joint = `(?:(?<statement>${sign}|${copula})|${blanks})`;
+
 const phrase = new RegExp(
-  `${notKeyNoun}(?:${wordStart}|(?=passw))(?:${NAMES})${wordEnd}(?=${upTo(6, QUALIFIERS)}(?:(?<statement>${sign}|${copula})|${blanks})${value})`,
+  `${notKeyNoun}(?:${wordStart}|(?=passw))(?:${NAMES})${wordEnd}(?=${upTo(6, QUALIFIERS)}${joint}${value})`,
   "giu",
 );
-const reversed = new RegExp(
-  String.raw`(?<![^\s"'(])(?<value>\S{4,64})\s(?:es|era|is|was)\s(?:el|la|mi|su|my|the|nuestra|tu)\s(?:nueva\s)?(?:${NAMES})${wordEnd}`,
-  "giu",
-);
+const isTheir = String.raw`\s(?:es|era|is|was)\s(?:el|la|mi|su|my|the|nuestra|tu)\s(?:nueva\s)?`;
+const reversed = new RegExp(String.raw`(?<![^\s"'(])(?<value>\S{4,64})${isTheir}(?:${NAMES})${wordEnd}`, "giu");
 
 /** Beside the name of a credential, and not stated, these are years and Colombian telephone numbers. */
 const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
 
 /**
- * Whether a plain text holds a credential: a word for one with a value that looks like it, in Spanish or English (`clave:
- * abc123`, `mi contraseña es X`), or a token or key that is known by its shape. Complaints about passwords, `la clave del
- * éxito` and `token de turno A23` hold none.
+ * Whether a plain text holds a credential: a word for one with a value that looks like it, in Spanish or English
+ * (`clave: abc123`, `mi contraseña es X`), or a token or key that is known by its shape. Complaints about passwords,
+ * `la clave del éxito` and `token de turno A23` hold none.
  */
 export function containsCredential(plain: string): boolean {
   return (

@@ -10,17 +10,17 @@ const CODE = String.raw`${wordStart}(?!b12(?![.,]?[0-9]))[a-z]-?[0-9][0-9ab](?:[
 const POINTED_CODE = String.raw`${wordStart}[a-uw-z][0-9][0-9ab]\.[0-9][0-9a-z]{0,3}${wordEnd}`;
 
 /** Names that people put between the word and the code. */
-const DISEASES = `diabetes mellitus tipo hipertension arterial cancer tumor maligno mama prostata cervix colon leucemia
-  linfoma asma epoc bronquitis neumonia gripa faringitis amigdalitis gastritis ulcera colitis reflujo depresion ansiedad
-  trastorno bipolar esquizofrenia epilepsia migrana parkinson alzheimer demencia lupus artritis artrosis osteoporosis
-  lumbago hernia escoliosis hipotiroidismo hipertiroidismo obesidad anemia vih sida sifilis hepatitis tuberculosis dengue
-  covid infarto arritmia acv insuficiencia renal cardiaca hepatica cronica cronico aguda agudo leve moderada moderado
-  severa severo mayor generalizada fractura infeccion urinaria`;
+const DISEASES = `diabetes mellitus tipo hipertension arterial cancer tumor maligno mama prostata cervix colon
+  leucemia linfoma asma epoc bronquitis neumonia gripa faringitis amigdalitis gastritis ulcera colitis reflujo
+  depresion ansiedad trastorno bipolar esquizofrenia epilepsia migrana parkinson alzheimer demencia lupus artritis
+  artrosis osteoporosis lumbago hernia escoliosis hipotiroidismo hipertiroidismo obesidad anemia vih sida sifilis
+  hepatitis tuberculosis dengue covid infarto arritmia acv insuficiencia renal cardiaca hepatica cronica cronico aguda
+  agudo leve moderada moderado severa severo mayor generalizada fractura infeccion urinaria`;
 
 const FILLERS = `es era fue son is was de del of el la los un una mi su the my con with como as por segun que
-  codigos? codes? cod\\.? principal(?:es)? primary secundarios? secondary relacionados? presuntivo confirmado definitivo
-  nuevo repetido ingreso egreso medico clinico inicial final actual cie icd 9 10 11 cm version no\\.? nro\\.? numero
-  impresion ${DISEASES}`;
+  codigos? codes? cod\\.? principal(?:es)? primary secundarios? secondary relacionados? presuntivo confirmado
+  definitivo nuevo repetido ingreso egreso medico clinico inicial final actual cie icd 9 10 11 cm version no\\.? nro\\.?
+  numero impresion ${DISEASES}`;
 
 /** Words that make the diagnosis a place or a service: `centro de diagnóstico A20`. */
 const SERVICES = anyOf(`apoyo ayudas? imagen imagenes imagenologia centros? unidad(?:es)? laboratorios? pruebas? examen
@@ -28,9 +28,11 @@ const SERVICES = anyOf(`apoyo ayudas? imagen imagenes imagenologia centros? unid
 
 /** Words whose numbers look like codes. */
 const PLACES = anyOf(`consultorios? salas? pisos? torre oficina turnos? habitacion cama camilla puerta modulo ventanilla
-  bloque ruta rutas bus buses buseta fila ficha vitamina vit caja local apto apartamento casa interior edificio pabellon
-  sector silla cubiculo estacion parada paradero portal tiquete ticket formulario formato factura pedido orden resolucion
-  placa zona sotano nivel salida version seccion aula en_el en_la al hasta_el`);
+  bloque ruta rutas bus buses buseta fila ficha vitamina vit caja local apto apartamento casa interior edificio
+  pabellon sector silla cubiculo estacion parada paradero portal tiquete ticket formulario formato factura pedido
+  orden resolucion placa zona sotano nivel salida version seccion aula en_el en_la al hasta_el`);
+
+const STATEMENT = anyOf("i?dxs? impresion_diagnostica");
 
 /** Words after `Dx:` that tell of no disease. */
 const EMPTY_ANSWERS = anyOf(`no sin ningun ninguno ninguna nada nunca pendientes? por que aun todavia none pending
@@ -39,7 +41,8 @@ const EMPTY_ANSWERS = anyOf(`no sin ningun ninguno ninguna nada nunca pendientes
 const notOfService = String.raw`(?<!${wordStart}${SERVICES}\s(?:de\s|del\s|y\s)?)`;
 const notAtPlace = String.raw`(?<!${wordStart}${PLACES}\s(?:(?:no|nro|numero|la|el)\.?\s)?#?\s?)`;
 const near = String.raw`(?:(?!\.\s)[^\n]){0,80}?`;
-const isTheir = String.raw`["')]?\s(?:es|era|fue|como|segun|is|was|as)\s(?:${anyOf("el la mi su un the my codigo code de del")}\s){0,3}`;
+const articles = anyOf("el la mi su un the my codigo code de del");
+const isTheir = String.raw`["')]?\s(?:es|era|fue|como|segun|is|was|as)\s(?:${articles}\s){0,3}`;
 const inCoding = String.raw`(?: ?[(/-] ?| (?:de|del|en|segun) (?:la |el )?| (?=cie|icd))`;
 
 const patterns = [
@@ -48,14 +51,14 @@ const patterns = [
   `${notAtPlace}${CODE}${inCoding}${CODING}${wordEnd}`,
   `${DIAGNOSIS}${near}${notAtPlace}${POINTED_CODE}`,
   `${notAtPlace}${POINTED_CODE}${near}${DIAGNOSIS}`,
-  String.raw`${wordStart}${anyOf("i?dxs? impresion_diagnostica")}\.?\s?[:=]\s?["'(]?(?!${EMPTY_ANSWERS}${wordEnd})[a-z]{3}`,
+  String.raw`${wordStart}${STATEMENT}\.?\s?[:=]\s?["'(]?(?!${EMPTY_ANSWERS}${wordEnd})[a-z]{3}`,
 ].map((source) => new RegExp(source, "iu"));
 
 /**
- * Whether a plain text holds a diagnosis: a code of ICD-10 (in Spanish CIE-10) joined to a word such as diagnóstico, dx
- * or CIE, before or after it; a code with its point up to 80 characters from such a word on the same line; or `Dx:` with
- * a disease. A code by itself is none, since rooms, buses and tickets look the same, and neither is the name of a disease
- * by itself.
+ * Whether a plain text holds a diagnosis: a code of ICD-10 (in Spanish CIE-10) joined to a word such as diagnóstico,
+ * dx or CIE, before or after it; a code with its point up to 80 characters from such a word on the same line; or
+ * `Dx:` with a disease. A code by itself is none, since rooms, buses and tickets look the same, and neither is the
+ * name of a disease by itself.
  */
 export function containsDiagnosis(plain: string): boolean {
   return patterns.some((pattern) => pattern.test(plain));

@@ -2,12 +2,12 @@ import { containsCardNumber } from "./card-number.js";
 import { containsIban } from "./iban.js";
 import { anyOf, gap, upTo, wordEnd, wordStart } from "./word-patterns.js";
 
-const BANKS = `bancolombia davivienda bbva bogota occidente popular av_villas caja_social colpatria scotiabank itau agrario
-  falabella pichincha gnb sudameris coomeva bancamia finandina serfinanza nubank lulo nequi daviplata`;
+const BANKS = `bancolombia davivienda bbva bogota occidente popular av_villas caja_social colpatria scotiabank itau
+  agrario falabella pichincha gnb sudameris coomeva bancamia finandina serfinanza nubank lulo nequi daviplata`;
 
-const FILLERS = `es era fue son is was de del of el la los mi su tu my your the banco bank numero no\\.? nro\\.? num\\.?
-  number n cuenta account ahorros? corriente tarjeta card credito debito credit debit visa mastercard que aparece atras
-  siguiente personal nomina a_la en_el en a_(?:mi_)?nombre mio mia ${BANKS}`;
+const FILLERS = `es era fue son is was de del of el la los mi su tu my your the banco bank numero no\\.?
+  nro\\.? num\\.? number n cuenta account ahorros? corriente tarjeta card credito debito credit debit visa
+  mastercard que aparece atras siguiente personal nomina a_la en_el en a_(?:mi_)?nombre mio mia ${BANKS}`;
 
 const ACCOUNT = anyOf(`cuentas?_(?:de_)?ahorros? cuentas?_corrientes? cuenta_bancaria cuenta_(?:de_)?nomina
   (?:numero|nro\\.?|no\\.?|num\\.?)_(?:de_)?(?:la_|mi_|su_)?cuenta cuenta_(?:numero|nro|no|num|n)

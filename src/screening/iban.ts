@@ -14,10 +14,10 @@ const MOST_SEPARATORS = 3;
 const LEAST_DIGITS = 6;
 
 /**
- * Whether a plain text holds an international bank account number: a country of the registry, its length, the right check
- * digits (ISO 7064 mod 97-10). Only a country in capitals may stand apart from its number, and letters may follow the
- * check digits only where the whole stands in one piece or in fours: else a common word such as `de` with numbers or words
- * behind it would start one.
+ * Whether a plain text holds an international bank account number: a country of the registry, its length, the right
+ * check digits (ISO 7064 mod 97-10). Only a country in capitals may stand apart from its number, and letters may
+ * follow the check digits only where the whole stands in one piece or in fours: else a common word such as `de` with
+ * numbers or words behind it would start one.
  */
 export function containsIban(plain: string): boolean {
   return Array.from(plain.matchAll(startPattern)).some(({ 0: match, index }) => {

@@ -1,4 +1,7 @@
-/** Credentials that are known by their shape alone, whatever stands beside them. Case counts where their issuers make it. */
+/**
+ * Credentials that are known by their shape alone, whatever stands beside them. Case counts where their issuers make
+ * it.
+ */
 const formats: readonly RegExp[] = [
   // JSON Web Token or encryption, compact (RFC 7515 and RFC 7516): a header that starts with `{"`, then a payload.
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}/,

@@ -7,10 +7,10 @@ import { toPlainText } from "./plain-text.js";
 export type ScreeningCode = "CONTAINS_DIAGNOSIS" | "CONTAINS_CREDENTIAL" | "CONTAINS_FINANCIAL_DATA";
 
 /**
- * Says what a text holds that it must not hold: each code at most once, in this order, none for a text that may pass. It
- * keeps sensitive data out that people write down without a thought; where words alone cannot tell, it lets the text
- * pass, since a complaint that is refused for a room number is lost. The time it takes grows with the length of the text
- * and not faster: every pattern looks only a fixed number of characters ahead or behind.
+ * Says what a text holds that it must not hold: each code at most once, in this order, none for a text that may pass.
+ * It keeps sensitive data out that people write down without a thought; where words alone cannot tell, it lets the
+ * text pass, since a complaint that is refused for a room number is lost. The time it takes grows with the length of
+ * the text and not faster: every pattern looks only a fixed number of characters ahead or behind.
  */
 export function screenText(text: string): readonly ScreeningCode[] {
   const plain = toPlainText(text);

@@ -17,15 +17,17 @@ const ordinary = new RegExp(
     "^[0-9]{1,3}(?:er|ra|ro|da|do|ta|to|va|vo|ma|mo|na|no|ero|era|st|nd|rd|th)s?$",
     "^(?:[$]|cop|usd)[0-9.,]{1,20}$|^[0-9.,]{1,20}(?:[$%]|cop|usd)$",
     "^[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{2}){1,2}$|^[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}$",
-    String.raw`^v[0-9.]{1,20}$|^\+[0-9]+$|@[^@]{0,200}[.]|^(?:https?:|www\.)|\.(?:com|co|org|net|gov|edu|info)(?:[./]|$)`,
+    String.raw`^v[0-9.]{1,20}$|^\+[0-9]+$`,
+    String.raw`@[^@]{0,200}[.]|^(?:https?:|www\.)|\.(?:com|co|org|net|gov|edu|info)(?:[./]|$)`,
   ].join("|"),
   "i",
 );
 
 /** What follows a number of something: `1000 veces`. */
 const counted = new RegExp(
-  `^${anyOf(`veces horas? dias? semanas? meses anos minutos? segundos? personas? usuarios? pacientes? intentos? pesos mil
-    millones caracteres digitos letras numeros citas llamadas times days hours characters digits letters`)}[^a-z]*$`,
+  `^${anyOf(`veces horas? dias? semanas? meses anos minutos? segundos? personas? usuarios? pacientes? intentos? pesos
+    mil millones caracteres digitos letras numeros citas llamadas times
+    days hours characters digits letters`)}[^a-z]*$`,
   "i",
 );
 
@@ -34,11 +36,12 @@ const clauseGoesOn = /^(?!(?:y|e|and|para|pero|gracias|usuario)[^a-z]*$)./i;
 /** What people say of a password, beside participles, adjectives and infinitives, which go by their endings. */
 const SAID_OF_PASSWORDS =
   anyOf(`nueva nuevo vieja viejo antigua antiguo larga largo fuerte debil mala malo buena bueno misma
-  mismo igual otra otro esa ese esta este eso esto aquella facil dificil segura seguro insegura simple sencilla unica unico
-  personal mia mio suya ninguna ninguno nada nunca siempre urgente ayuda problema problemas error errores cambio olvido no si
-  ya gracias favor aqui alli asi mal bien importante secreta secreto larguisimo rara pesima pesimo lenta lento inutil usuario
-  correo plataforma cedula documento nombre apellido nacimiento telefono cumpleanos contrasena clave password token
-  wrong invalid incorrect expired correct required not missing lost forgotten weak strong new old same reset`);
+  mismo igual otra otro esa ese esta este eso esto aquella facil dificil segura seguro insegura simple sencilla unica
+  unico personal mia mio suya ninguna ninguno nada nunca siempre urgente ayuda problema problemas error errores cambio
+  olvido no si ya gracias favor aqui alli asi mal bien importante secreta secreto larguisimo rara pesima pesimo lenta
+  lento inutil usuario correo plataforma cedula documento nombre apellido nacimiento telefono cumpleanos contrasena
+  clave password token wrong invalid incorrect expired correct required not missing lost forgotten weak strong
+  new old same reset`);
 const ORDINARY_ENDING = "(?:[ai]d[oa]|[crs]t[oa]|ble|al|il|oria|iva|osa|ente|ante|cion|mente|ar|er|ir)s?";
 const ordinaryWord = new RegExp(`^(?:${SAID_OF_PASSWORDS}|[a-z]{0,30}${ORDINARY_ENDING})$`, "i");
 

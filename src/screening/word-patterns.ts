@@ -1,5 +1,3 @@
-/** Sources of patterns for the flags `iu`, over text as toPlainText gives it. */
-
 /** Here no letter or digit precedes: the start of a word, or of a part of an identifier such as `db_password`. */
 export const wordStart = "(?<![a-z0-9])";
 
@@ -7,12 +5,13 @@ export const wordStart = "(?<![a-z0-9])";
 export const wordEnd = "(?![a-z0-9])";
 
 /**
- * What may stand between words and values that belong together: no end of a sentence, no sign of a currency, and a line
- * break only behind a colon or the like.
+ * What may stand between words and values that belong together: no end of a sentence, no sign of a currency, and a
+ * line break only behind a colon or the like. As all of this file it is the source of a pattern with the flags `iu`, for
+ * text as toPlainText gives it.
  */
 export const gap = String.raw`(?:[:=]\s?|\.(?!\s)|[ #°"'()\[\]*_/>\p{Pd}]){0,4}`;
 
-/** Any of the words, which are separated by blanks. `_` in one stands for what may join its parts: `api_key`, `API key`. */
+/** Any of the words, separated by blanks. `_` in one stands for what may join its parts: `api_key`, `API key`. */
 export function anyOf(words: string): string {
   return `(?:${words.trim().replaceAll("_", String.raw`[\s_-]{0,2}`).split(/\s+/).join("|")})`;
 }

@@ -63,6 +63,11 @@ describe("no IBAN is found", () => {
       expect(containsIban(text), text).toBe(false);
   });
 
+  it("behind a word such as de that stands apart", () => {
+    expect(containsIban("DE 89370400440532013000")).toBe(true);
+    expect(containsIban("de 89370400440532013000")).toBe(false);
+  });
+
   it("in words with numbers between them", () => {
     const word = fc.constantFrom(
       "de",

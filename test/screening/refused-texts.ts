@@ -4,7 +4,10 @@ const diagnosis = "CONTAINS_DIAGNOSIS";
 const credential = "CONTAINS_CREDENTIAL";
 const financial = "CONTAINS_FINANCIAL_DATA";
 
-/** Texts that must be refused, each with the codes expected of it. Made-up keys are put together so that no scanner stops at them. */
+/**
+ * Texts that must be refused, each with the codes expected of it. Made-up keys are put together so that no scanner
+ * stops at them.
+ */
 export const refusedTexts: readonly (readonly [text: string, ...codes: ScreeningCode[]])[] = [
   ["Mi diagnóstico es E11.9 y no me entregan la insulina.", diagnosis],
   ["Diagnóstico: E119", diagnosis],

@@ -32,6 +32,15 @@ describe("ordinary texts pass", () => {
     );
   });
 
+  it.each([
+    "Asunto: clave\n1032456789 Ana Gómez",
+    "Asunto: clave\nMi usuario es 1032456789",
+    "Faltó el diagnóstico\nA09 fue mi turno",
+    "Pido número de cuenta\n1032456789 Ana Gómez",
+  ])("where a line ends between word and value: %j", (text) => {
+    expect(screenText(text)).toEqual([]);
+  });
+
   it("in capitals", () => {
     for (const text of ordinaryTexts) expect(screenText(text.toUpperCase()), text).toEqual([]);
   });
