@@ -48,6 +48,14 @@ const rules: readonly Rule[] = [
     found: "scheduling/slots.ts → errors.ts",
   },
   {
+    name: "screening imports nothing of the project",
+    findings: (sources) => arrows(sources, /^screening\//, /^(?!screening\/)/),
+    defect: {
+      "screening/screen-text.ts": 'import { iban } from "./iban.js";\nimport { notFound } from "../errors.js";',
+    },
+    found: "screening/screen-text.ts → errors.ts",
+  },
+  {
     name: "rest imports nothing of the project but google.api",
     findings: (sources) => arrows(sources, /^rest\//, /^(?!rest\/|gen\/google\/)/),
     defect: {
