@@ -12,6 +12,7 @@ import { createMessageValidator } from "./interceptors/validate-message.js";
 import { createInternalApi } from "./internal-api.js";
 import { schedulePurge } from "./jobs/purge-idempotency-keys.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
+import { scheduleUpkeep } from "./jobs/schedule-upkeep.js";
 import { openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { optionTokenKeys } from "./postgres/option-token-keys.js";
@@ -66,6 +67,7 @@ async function start(config: Config, { logger, now }: ServerPorts, closers: Clos
   const { database, close } = await openReadyDatabase(config, logger);
   closers.push(close);
   closers.push(schedulePurge(database, warn("idempotency keys were not purged")));
+  closers.push(scheduleUpkeep({ database, now, onError: warn("schedules were not extended, or tokens not purged") }));
   const issuer = await openTrustedIssuer(config, now, warn("the issuer's keys were not refreshed"));
   closers.push(() => issuer.close());
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });

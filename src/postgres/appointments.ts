@@ -32,7 +32,8 @@ export interface AppointmentRecord extends AppointmentPlace {
   readonly updatedAt: Date;
 }
 
-const COLUMNS = {
+/** The columns of an appointment, by attribute. */
+export const appointmentColumns = {
   id: "id",
   patientId: "patient_id",
   serviceId: "service_id",
@@ -55,7 +56,8 @@ const COLUMNS = {
   updatedAt: "updated_at",
 } as const satisfies Record<keyof AppointmentRecord, string>;
 
-type AppointmentRow = { [K in keyof AppointmentRecord]: Exclude<AppointmentRecord[K], undefined> | null };
+/** A row of these columns. */
+export type AppointmentRow = { [K in keyof AppointmentRecord]: Exclude<AppointmentRecord[K], undefined> | null };
 
 /** The patient of an appointment; undefined where the tenant has no such appointment. */
 export async function findAppointmentPatient(transaction: Transaction, id: string): Promise<string | undefined> {
@@ -64,14 +66,17 @@ export async function findAppointmentPatient(transaction: Transaction, id: strin
 
 /** The appointment as it is now; undefined where the tenant has no such appointment. */
 export async function findAppointment(transaction: Transaction, id: string): Promise<AppointmentRecord | undefined> {
-  const query = sql("appointments").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS);
-  return (await transaction.rows<AppointmentRow>(query)).map(fromRow)[0];
+  const query = sql("appointments").where({ tenant_id: transaction.tenantId, id }).select(appointmentColumns);
+  return (await transaction.rows<AppointmentRow>(query)).map(toAppointmentRecord)[0];
 }
 
 /** The appointment, locked until the transaction ends. */
 export async function lockAppointment(transaction: Transaction, id: string): Promise<AppointmentRecord | undefined> {
-  const query = sql("appointments").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS).forNoKeyUpdate();
-  return (await transaction.rows<AppointmentRow>(query)).map(fromRow)[0];
+  const query = sql("appointments")
+    .where({ tenant_id: transaction.tenantId, id })
+    .select(appointmentColumns)
+    .forNoKeyUpdate();
+  return (await transaction.rows<AppointmentRow>(query)).map(toAppointmentRecord)[0];
 }
 
 /** Whether the patient has a live appointment in that time, but for the one named. */
@@ -131,17 +136,19 @@ export function sendAppointmentChange(
   );
 }
 
+/** The statuses in which an appointment holds its slot and a unit of capacity. */
 const LIVE: readonly AppointmentStatus[] = ["PENDING", "CONFIRMED", "CHECKED_IN", "ATTENDED"];
 
 function toRow(appointment: AppointmentRecord) {
-  const entries = Object.entries(COLUMNS).map(([attribute, column]) => [
+  const entries = Object.entries(appointmentColumns).map(([attribute, column]) => [
     column,
     Reflect.get(appointment, attribute) ?? null,
   ]);
-  return Object.fromEntries(entries) as Record<(typeof COLUMNS)[keyof typeof COLUMNS], unknown>;
+  return Object.fromEntries(entries) as Record<(typeof appointmentColumns)[keyof typeof appointmentColumns], unknown>;
 }
 
-function fromRow(row: AppointmentRow): AppointmentRecord {
+/** The appointment of a row. */
+export function toAppointmentRecord(row: AppointmentRow): AppointmentRecord {
   const entries = Object.entries(row).map(([attribute, value]) => [attribute, value ?? undefined]);
   return Object.fromEntries(entries) as AppointmentRecord;
 }

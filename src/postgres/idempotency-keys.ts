@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 import type { Statement } from "../call.js";
 import type { IdempotencyClaim } from "../interceptors/idempotency.js";
+import { purgeRows } from "./purge-batch.js";
 import { sql } from "./sql.js";
 
 const PURGE = `DELETE FROM idempotency_keys WHERE (tenant_id, key_hash) IN (
@@ -43,22 +44,9 @@ export function findResult(claim: IdempotencyClaim): Statement {
     .select("fingerprint", "correlation_id", "response");
 }
 
-/**
- * Deletes at most `limit` keys of any tenant that are past their retention of 72 h, and gives their number. A policy of
- * row-level security lets a transaction with cupo.purge see these rows and no others.
- */
-export async function purgeBatch(pool: Pool, limit: number): Promise<number> {
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN; SET LOCAL cupo.purge = 'on'; SET LOCAL statement_timeout = '30s'");
-    const { rowCount } = await client.query(PURGE, [limit]);
-    await client.query("COMMIT");
-    client.release();
-    return rowCount ?? 0;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+/** Deletes at most `limit` keys of any tenant that are past their retention of 72 h, and gives their number. */
+export function purgeBatch(pool: Pool, limit: number): Promise<number> {
+  return purgeRows(pool, PURGE, limit);
 }
 
 function keyHash(claim: IdempotencyClaim): Buffer {

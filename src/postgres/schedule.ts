@@ -20,7 +20,7 @@ export interface WantedTime {
   readonly endsAt: string;
 }
 
-/** How many slots of a program are free, occupied, and occupied without being in the rules any more. */
+/** How many slots of a program are free, occupied and in the rules, and occupied without being in them any more. */
 export interface SlotCounts {
   readonly open: number;
   readonly booked: number;
@@ -41,44 +41,39 @@ export interface MaterializationState {
  */
 export function sendSlots(transaction: Transaction, wanted: WantedSlots, generation: number, now: Date): void {
   const { tenantId } = transaction;
-  const { programId, from, through, practitionerIds, times } = wanted;
-  const arrays = [
+  const { programId, practitionerIds, times } = wanted;
+  const arrays = timeArrays(times);
+  const practitioners = practitionerIds as string[];
+  const unfit = wantedBindings(wanted, tenantId, now);
+  transaction.send(sql.raw(`${WANTED} DELETE FROM slots s ${OF_UNFIT} AND s.appointment_id IS NULL`, unfit));
+  transaction.send(sql.raw(`${WANTED} UPDATE slots s SET retained = true ${OF_UNFIT} AND NOT s.retained`, unfit));
+  transaction.send(sql.raw(FIT_AGAIN, [...arrays, practitioners, tenantId, programId]));
+  transaction.send(sql.raw(INSERT, [...arrays, tenantId, programId, generation, practitioners, now]));
+}
+
+/** What {@link WANTED} and {@link OF_UNFIT} are bound to. */
+export function wantedBindings(wanted: WantedSlots, tenantId: string, now: Date) {
+  const { programId, practitionerIds, from, through, times } = wanted;
+  return [...timeArrays(times), tenantId, programId, from, through, now, practitionerIds as string[]];
+}
+
+function timeArrays(times: readonly WantedTime[]): string[][] {
+  return [
     times.map(({ ruleId }) => ruleId),
     times.map(({ localDate }) => localDate),
     times.map(({ startsAt }) => startsAt),
     times.map(({ endsAt }) => endsAt),
   ];
-  const practitioners = practitionerIds as string[];
-  const scope = [tenantId, programId, from, through, now];
-  transaction.send(
-    sql.raw(`${UNFIT} DELETE FROM slots s USING unfit u ${OF_UNFIT} AND s.appointment_id IS NULL`, [
-      ...arrays,
-      practitioners,
-      ...scope,
-      tenantId,
-    ]),
-  );
-  transaction.send(
-    sql.raw(`${UNFIT} UPDATE slots s SET retained = true FROM unfit u ${OF_UNFIT} AND NOT s.retained`, [
-      ...arrays,
-      practitioners,
-      ...scope,
-      tenantId,
-    ]),
-  );
-  transaction.send(sql.raw(FIT_AGAIN, [...arrays, practitioners, tenantId, programId]));
-  transaction.send(sql.raw(INSERT, [...arrays, tenantId, programId, generation, practitioners, now]));
 }
 
-const WANTED = `WITH wanted AS MATERIALIZED (
+/** The wanted times, to put before a statement. */
+export const WANTED = `WITH wanted AS MATERIALIZED (
   SELECT * FROM unnest(?::uuid[], ?::date[], ?::timestamptz[], ?::timestamptz[]) AS w (rule_id, local_date, starts_at, ends_at))`;
 const SAME_TIME =
   "w.starts_at = s.starts_at AND w.ends_at = s.ends_at AND w.rule_id = s.rule_id AND s.practitioner_id = ANY(?::uuid[])";
-const UNFIT = `${WANTED}, unfit AS (
-  SELECT s.id FROM slots s LEFT JOIN wanted w ON ${SAME_TIME}
-  WHERE s.tenant_id = ? AND s.program_id = ? AND s.local_date BETWEEN ?::date AND ?::date AND s.starts_at > ?
-    AND w.rule_id IS NULL)`;
-const OF_UNFIT = "WHERE s.tenant_id = ? AND s.id = u.id";
+/** The condition of future slots that are not wanted. Always by program, whose slots an index has together. */
+export const OF_UNFIT = `WHERE s.tenant_id = ? AND s.program_id = ? AND s.local_date BETWEEN ?::date AND ?::date
+  AND s.starts_at > ? AND NOT EXISTS (SELECT FROM wanted w WHERE ${SAME_TIME})`;
 const FIT_AGAIN = `${WANTED} UPDATE slots s SET retained = false FROM wanted w
   WHERE ${SAME_TIME} AND s.tenant_id = ? AND s.program_id = ? AND s.retained`;
 const INSERT = `${WANTED} INSERT INTO slots
@@ -114,7 +109,7 @@ export async function countSlots(transaction: Transaction, programId: string, no
       .where("starts_at", ">", now)
       .select(
         sql.raw("count(*) FILTER (WHERE appointment_id IS NULL)::int AS open"),
-        sql.raw("count(*) FILTER (WHERE appointment_id IS NOT NULL)::int AS booked"),
+        sql.raw("count(*) FILTER (WHERE appointment_id IS NOT NULL AND NOT retained)::int AS booked"),
         sql.raw("count(*) FILTER (WHERE retained)::int AS retained"),
       ),
   );

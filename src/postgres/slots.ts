@@ -57,6 +57,13 @@ export async function lockSlots(transaction: Transaction, ids: readonly string[]
   return transaction.rows<SlotRecord>(query);
 }
 
+/** Locks a practitioner until the transaction ends, so that of two programs one at a time fills an hour of theirs. */
+export async function lockPractitioner(transaction: Transaction, id: string): Promise<void> {
+  await transaction.rows(
+    sql("practitioners").where({ tenant_id: transaction.tenantId, id }).select("id").forNoKeyUpdate(),
+  );
+}
+
 /** Gives a locked, free slot to an appointment. */
 export function sendOccupation(transaction: Transaction, slotId: string, appointmentId: string): void {
   const slot = { tenant_id: transaction.tenantId, id: slotId };

@@ -15,17 +15,10 @@ import {
 } from "../postgres/appointments.js";
 import { lockPatient } from "../postgres/patients.js";
 import { sharePrograms } from "../postgres/schedule.js";
-import {
-  findOccupiedSlot,
-  findSlot,
-  type SlotRecord,
-  sendCapacityBack,
-  sendOccupation,
-  sendRelease,
-} from "../postgres/slots.js";
+import { findOccupiedSlot, findSlot, type SlotRecord, sendOccupation, sendRelease } from "../postgres/slots.js";
 import { toAppointment } from "./appointment-messages.js";
 import { parseOpaqueId, requireFound, requireVersion } from "./preconditions.js";
-import { isSameDay, requireOption, takeSlot } from "./take-slot.js";
+import { requireOption, takeSlot } from "./take-slot.js";
 
 /** Rescheduling of appointments (specification section 4.3). `now` gives milliseconds since the epoch. */
 export function createAppointmentService(
@@ -110,7 +103,7 @@ function requireMovable({ appointment, isPatientActive, held }: Locked, opened: 
   }
 }
 
-/** Puts the appointment into the slot that was taken for it and gives back what it had. Id and status stay. */
+/** Puts the appointment into the slot that was taken for it and frees the one that it had. Id and status stay. */
 function move(
   { appointment, held, locationIds }: Locked,
   slot: SlotRecord,
@@ -132,7 +125,6 @@ function move(
     updatedAt: new Date(nowMs),
   };
   if (held !== undefined) sendRelease(transaction, held);
-  if (held !== undefined && !isSameDay(slot, held)) sendCapacityBack(transaction, held);
   sendOccupation(transaction, slot.id, moved.id);
   sendAppointmentUpdate(transaction, moved);
   sendAppointmentChange(transaction, appointment, moved, principalOf(values), callOf(values));

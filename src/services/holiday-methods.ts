@@ -59,7 +59,7 @@ async function updateHoliday(
   if (Object.keys(changes).length === 0) return toHoliday(holiday);
   const { name = holiday.name, active = holiday.active } = changes;
   const updated = { ...holiday, name, active, version: holiday.version + 1 };
-  if (active !== holiday.active) await remakeDate(values, holiday.date, active, nowMs);
+  if (active !== holiday.active) await remakeDate(transactionOf(values), holiday.date, active, nowMs);
   sendHolidayUpdate(transaction, updated, new Date(nowMs));
   callOf(values).effects.push({
     resourceType: "Holiday",
@@ -83,7 +83,7 @@ async function seed(year: number, values: ContextValues, nowMs: number) {
   const added = new Set(wanted.map(({ id }) => id));
   const created = kept.filter(({ id }) => added.has(id));
   for (const { id, date } of created) {
-    await remakeDate(values, date, true, nowMs);
+    await remakeDate(transactionOf(values), date, true, nowMs);
     callOf(values).effects.push({ resourceType: "Holiday", resourceId: id, action: "CREATE", version: 1 });
   }
   const existing = kept.filter(({ id }) => !added.has(id));

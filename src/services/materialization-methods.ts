@@ -29,7 +29,7 @@ export function createMaterializationMethods(now: () => number): Materialization
     async materializeSchedule(message, { values }) {
       const { programId } = message as MaterializeScheduleRequestValid;
       await lockResource(values, programs, programId);
-      await materializeProgram(values, programId, now());
+      await materializeProgram(transactionOf(values), programId, now());
       callOf(values).effects.push({ resourceType: "Schedule", resourceId: programId, action: "UPDATE" });
       return { materialization: await describe(values, programId, now()) };
     },

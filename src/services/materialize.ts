@@ -1,5 +1,4 @@
-import type { ContextValues } from "@connectrpc/connect";
-import { transactionOf } from "../call.js";
+import type { Transaction } from "../call.js";
 import { readActiveHolidayDates } from "../postgres/holidays.js";
 import { readRules } from "../postgres/program-rules.js";
 import { programPractitioners, readProgramSet } from "../postgres/programs.js";
@@ -8,8 +7,10 @@ import {
   readMaterialization,
   sendMaterialization,
   sendSlots,
+  type WantedSlots,
   type WantedTime,
 } from "../postgres/schedule.js";
+import { previewSlots, type SlotChanges } from "../postgres/schedule-preview.js";
 import { localDateAt } from "../scheduling/local-clock.js";
 import { addCalendarDays } from "../scheduling/local-date.js";
 import type { ProgramRuleTerms } from "../scheduling/program-rule-terms.js";
@@ -35,12 +36,23 @@ export function horizonFrom(nowMs: number): DateSpan {
 }
 
 /** Makes the schedule of a locked program up to the horizon. Where nothing has changed, nothing does. */
-export async function materializeProgram(values: ContextValues, programId: string, nowMs: number): Promise<void> {
+export async function materializeProgram(transaction: Transaction, programId: string, nowMs: number): Promise<void> {
   const span = horizonFrom(nowMs);
-  const { generation } = await readMaterialization(transactionOf(values), programId);
-  await makeSlots(values, programId, span, generation, nowMs);
+  const { generation } = await readMaterialization(transaction, programId);
+  await makeSlots(transaction, programId, span, generation, nowMs);
   const state = { generation, through: span.through, at: new Date(nowMs) };
-  sendMaterialization(transactionOf(values), programId, state);
+  sendMaterialization(transaction, programId, state);
+}
+
+/**
+ * Makes a locked program's schedule up to the horizon where it ends before it, and whether it did; one that was never made
+ * stays so. Slots that were in the way of others and have gone since are made up for.
+ */
+export async function extendProgram(transaction: Transaction, programId: string, nowMs: number): Promise<boolean> {
+  const { through } = await readMaterialization(transaction, programId);
+  if (through === undefined || through >= horizonFrom(nowMs).through) return false;
+  await materializeProgram(transaction, programId, nowMs);
+  return true;
 }
 
 /**
@@ -48,12 +60,12 @@ export async function materializeProgram(values: ContextValues, programId: strin
  * longer fits is withdrawn before the change commits, so that nobody can book it any more. A schedule that was never made
  * stays so.
  */
-export async function remakeProgram(values: ContextValues, programId: string, nowMs: number): Promise<void> {
-  const state = await readMaterialization(transactionOf(values), programId);
+export async function remakeProgram(transaction: Transaction, programId: string, nowMs: number): Promise<void> {
+  const state = await readMaterialization(transaction, programId);
   if (state.through === undefined) return;
   const span = { from: localDateAt(nowMs), through: state.through };
-  await makeSlots(values, programId, span, state.generation + 1, nowMs);
-  sendMaterialization(transactionOf(values), programId, { ...state, generation: state.generation + 1 });
+  await makeSlots(transaction, programId, span, state.generation + 1, nowMs);
+  sendMaterialization(transaction, programId, { ...state, generation: state.generation + 1 });
 }
 
 /**
@@ -61,18 +73,44 @@ export async function remakeProgram(values: ContextValues, programId: string, no
  * locked first, as everywhere.
  */
 export async function remakeDate(
-  values: ContextValues,
+  transaction: Transaction,
   date: string,
   isHoliday: boolean,
   nowMs: number,
 ): Promise<void> {
-  const transaction = transactionOf(values);
   for (const programId of await lockMaterializedPrograms(transaction)) {
     const state = await readMaterialization(transaction, programId);
     if (state.through === undefined || date > state.through || date < localDateAt(nowMs)) continue;
-    await makeSlots(values, programId, { from: date, through: date }, state.generation + 1, nowMs, { date, isHoliday });
+    await makeSlots(transaction, programId, { from: date, through: date }, state.generation + 1, nowMs, {
+      date,
+      isHoliday,
+    });
     sendMaterialization(transaction, programId, { ...state, generation: state.generation + 1 });
   }
+}
+
+/** What a program's slots would have to be. */
+export interface ProgramPlan {
+  readonly rules: readonly IdentifiedRule[];
+  readonly practitionerIds: readonly string[];
+}
+
+/**
+ * Says what `remakeProgram` would do to the slots of a program if its rules or practitioners were these, and through which
+ * date it looked. Writes nothing. Undefined for a schedule that was never made, to which it would do nothing.
+ */
+export async function previewRemake(
+  transaction: Transaction,
+  programId: string,
+  changes: Partial<ProgramPlan>,
+  nowMs: number,
+  limit: number,
+): Promise<(SlotChanges & { readonly through: string }) | undefined> {
+  const { through } = await readMaterialization(transaction, programId);
+  if (through === undefined) return undefined;
+  const span = { from: localDateAt(nowMs), through };
+  const wanted = await planSlots(transaction, programId, span, changes);
+  return { ...(await previewSlots(transaction, wanted, new Date(nowMs), limit)), through };
 }
 
 /** The times at which rules give slots on the dates of a span. */
@@ -94,21 +132,35 @@ export function wantedTimes(
 }
 
 async function makeSlots(
-  values: ContextValues,
+  transaction: Transaction,
   programId: string,
   span: DateSpan,
   generation: number,
   nowMs: number,
-  change?: { readonly date: string; readonly isHoliday: boolean },
+  holiday?: HolidayChange,
 ): Promise<void> {
-  const transaction = transactionOf(values);
-  const [rules, { ids }, holidays] = await Promise.all([
-    readRules(transaction, programId),
-    readProgramSet(transaction, programPractitioners, programId),
+  const wanted = await planSlots(transaction, programId, span, { holiday });
+  sendSlots(transaction, wanted, generation, new Date(nowMs));
+}
+
+/** A date that becomes a holiday, or is none any more. */
+interface HolidayChange {
+  readonly date: string;
+  readonly isHoliday: boolean;
+}
+
+async function planSlots(
+  transaction: Transaction,
+  programId: string,
+  span: DateSpan,
+  { holiday, ...changes }: Partial<ProgramPlan> & { readonly holiday?: HolidayChange | undefined },
+): Promise<WantedSlots> {
+  const [rules, practitioners, holidays] = await Promise.all([
+    changes.rules ?? readRules(transaction, programId),
+    changes.practitionerIds ?? readProgramSet(transaction, programPractitioners, programId).then(({ ids }) => ids),
     readActiveHolidayDates(transaction, span.from, span.through),
   ]);
-  if (change?.isHoliday === true) holidays.add(change.date);
-  if (change?.isHoliday === false) holidays.delete(change.date);
-  const times = wantedTimes(rules, span, holidays);
-  sendSlots(transaction, { programId, ...span, practitionerIds: ids, times }, generation, new Date(nowMs));
+  if (holiday?.isHoliday === true) holidays.add(holiday.date);
+  if (holiday?.isHoliday === false) holidays.delete(holiday.date);
+  return { programId, ...span, practitionerIds: practitioners, times: wantedTimes(rules, span, holidays) };
 }

@@ -11,8 +11,8 @@ import { type OptionRecord, searchOptions } from "../postgres/option-search.js";
 import { findPatient } from "../postgres/patients.js";
 import { dayPeriods } from "../scheduling/day-periods.js";
 import { endOfLocalDay, startOfLocalDay } from "../scheduling/local-clock.js";
-import { cutPage, invalidPageToken, type Page, type PageRequest, readPage } from "./pages.js";
-import { parseOpaqueId } from "./preconditions.js";
+import { startAfter } from "./page-keys.js";
+import { cutPage, type PageRequest, readPage } from "./pages.js";
 
 /** What options are looked for. */
 export interface OptionWish {
@@ -27,6 +27,8 @@ export interface OptionWish {
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly includeEmergency: boolean;
+  /** The field of the request that says for whom: what is said to be wrong with a patient or appointment is said of it. */
+  readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
 }
 
 /** One page of the options that can be booked, soonest first, each with its token. Nothing is reserved or written. */
@@ -66,13 +68,15 @@ export async function findOptions(
 }
 
 /** Whom the options are for: 404 for one that does not exist, 409 for one that cannot be booked or moved. */
-async function requireSubject({ patientId, appointmentId, serviceId }: OptionWish, values: ContextValues) {
+async function requireSubject(
+  { patientId, appointmentId, serviceId, subjectField: field }: OptionWish,
+  values: ContextValues,
+) {
   const transaction = transactionOf(values);
   const appointment = appointmentId === undefined ? undefined : await findAppointment(transaction, appointmentId);
-  if (appointmentId !== undefined && appointment === undefined) throw unknown("appointmentId");
+  if (appointmentId !== undefined && appointment === undefined) throw unknown(field);
   const patient = await findPatient(transaction, appointment?.patientId ?? patientId ?? "");
-  if (patient === undefined) throw unknown("patientId");
-  const field = appointmentId === undefined ? "patientId" : "appointmentId";
+  if (patient === undefined) throw unknown(field);
   if (patient.status !== "ACTIVE")
     throw conflict({ code: "PATIENT_NOT_ACTIVE", field, message: "the patient is not active" });
   if (appointment !== undefined && appointment.status !== "PENDING" && appointment.status !== "CONFIRMED") {
@@ -119,14 +123,6 @@ async function toOption(
 function windowsOf(period: WaitlistEntry_Period) {
   const name = WaitlistEntry_Period[period] as keyof typeof dayPeriods;
   return dayPeriods[name];
-}
-
-function startAfter({ after }: Page) {
-  if (after === undefined) return undefined;
-  const [start = "", id = ""] = after;
-  const startsAt = new Date(start);
-  if (Number.isNaN(startsAt.getTime()) || parseOpaqueId(id) === undefined) throw invalidPageToken();
-  return { startsAt, id };
 }
 
 function unknown(field: string) {

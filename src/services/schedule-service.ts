@@ -33,9 +33,10 @@ import {
   toProgramRule,
   toProgramServices,
 } from "./schedule-messages.js";
+import { createSchedulePreviewMethods } from "./schedule-preview-methods.js";
 
 /** Programs, their rules, services and practitioners, and holidays, for internal callers. `now`: ms since the epoch. */
-export function createScheduleService(now: () => number): Partial<ServiceImpl<typeof ScheduleService>> {
+export function createScheduleService(now: () => number): ServiceImpl<typeof ScheduleService> {
   return {
     async createProgram(message, { values }) {
       const { code, name, emergency, locationId, active } = message as CreateProgramRequestValid;
@@ -91,6 +92,7 @@ export function createScheduleService(now: () => number): Partial<ServiceImpl<ty
     },
     ...createHolidayMethods(now),
     ...createMaterializationMethods(now),
+    ...createSchedulePreviewMethods(now),
   };
 }
 
@@ -139,7 +141,7 @@ async function createRule(
   };
   requireSoundRule(rule, others);
   sendRuleInsert(transaction, rule, new Date(nowMs));
-  await remakeProgram(values, rule.programId, nowMs);
+  await remakeProgram(transaction, rule.programId, nowMs);
   callOf(values).effects.push({ resourceType: "ProgramRule", resourceId: rule.id, action: "CREATE", version: 1 });
   return toProgramRule(rule);
 }

@@ -68,7 +68,7 @@ async function updateRule(
   const merged = mergeRule(rule, changes);
   requireSoundRule(merged, rules);
   sendRuleUpdate(transaction, merged, new Date(nowMs));
-  await remakeProgram(values, request.programId, nowMs);
+  await remakeProgram(transaction, request.programId, nowMs);
   record(values, { resourceType: "ProgramRule", resourceId: merged.id, action: "UPDATE", version: merged.version });
   return toProgramRule(merged);
 }
@@ -85,7 +85,7 @@ async function replacePractitioners(
     expectedVersion,
     references,
   });
-  await remakeProgram(values, programId, nowMs);
+  await remakeProgram(transactionOf(values), programId, nowMs);
   record(values, {
     resourceType: "ProgramPractitioners",
     resourceId: programId,
@@ -101,7 +101,7 @@ async function createHoliday(
   nowMs: number,
 ): Promise<Holiday> {
   const holiday: HolidayRecord = { id: uuidv7(), date, name, active, version: 1 };
-  if (active) await remakeDate(values, date, true, nowMs);
+  if (active) await remakeDate(transactionOf(values), date, true, nowMs);
   sendHolidayInsert(transactionOf(values), holiday, new Date(nowMs));
   record(values, { resourceType: "Holiday", resourceId: holiday.id, action: "CREATE", version: 1 });
   return toHoliday(holiday);

@@ -5,9 +5,9 @@ import type {
   CancelAppointmentRequestValid,
   CheckInAppointmentRequestValid,
   ConfirmAppointmentRequestValid,
-  GetAppointmentRequestValid,
   MarkAttendedRequestValid,
   MarkNoShowRequestValid,
+  MatchWaitlistEntryRequestValid,
   SchedulingService,
   SearchOptionsRequestValid,
 } from "../gen/cupo/clinic/v1/scheduling_service_pb.js";
@@ -16,15 +16,18 @@ import { type AppointmentRecord, findAppointment } from "../postgres/appointment
 import { cancellationReasons, noShowReasons } from "../postgres/catalogs.js";
 import { findOccupiedSlot } from "../postgres/slots.js";
 import { toAppointmentDetails } from "./appointment-messages.js";
+import { appointmentReadMethods } from "./appointment-read-methods.js";
 import * as transitions from "./appointment-transitions.js";
 import { bookAppointment } from "./booking.js";
 import { findOptions } from "./option-search.js";
 import { requireFound } from "./preconditions.js";
-
-type Implementation = Partial<ServiceImpl<typeof SchedulingService>>;
+import { matchWaitlistEntry } from "./waitlist-match.js";
 
 /** Booking: from the search for an option to the end of an appointment. `now` gives milliseconds since the epoch. */
-export function createSchedulingService(now: () => number, tokens: OptionTokens): Implementation {
+export function createSchedulingService(
+  now: () => number,
+  tokens: OptionTokens,
+): ServiceImpl<typeof SchedulingService> {
   const { moveOn, requireReason } = transitions;
   return {
     async searchOptions(message, { values }) {
@@ -41,8 +44,12 @@ export function createSchedulingService(now: () => number, tokens: OptionTokens)
         locationId,
         practitionerId,
         includeEmergency,
-      };
+        subjectField: appointmentId === undefined ? "patientId" : "appointmentId",
+      } as const;
       return findOptions(wish, message, values, tokens, now());
+    },
+    async matchWaitlistEntry(message, { values }) {
+      return matchWaitlistEntry(message as MatchWaitlistEntryRequestValid, values, tokens, now());
     },
     async bookAppointment(message, { values }) {
       const request = message as BookAppointmentRequestValid;
@@ -79,10 +86,7 @@ export function createSchedulingService(now: () => number, tokens: OptionTokens)
       const request = { appointmentId, expectedVersion, details: { cancellationReasonId, comment } };
       return detailsOf(values, await moveOn(values, transitions.cancel, request, now()));
     },
-    async getAppointment(message, { values }) {
-      const { appointmentId } = message as GetAppointmentRequestValid;
-      return detailsOf(values, requireFound(await findAppointment(transactionOf(values), appointmentId)));
-    },
+    ...appointmentReadMethods,
   };
 }
 

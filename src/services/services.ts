@@ -9,6 +9,7 @@ import { WaitlistService } from "../gen/cupo/access/v1/waitlist_service_pb.js";
 import { CatalogAdminService } from "../gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import { DeskService } from "../gen/cupo/clinic/v1/desk_service_pb.js";
 import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
+import { OperationsService } from "../gen/cupo/clinic/v1/operations_service_pb.js";
 import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { ScheduleService } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
@@ -19,6 +20,7 @@ import { createCatalogService } from "./catalog-service.js";
 import { createDeskService } from "./desk-service.js";
 import { createEligibilityAuditService } from "./eligibility-audit-service.js";
 import { createEligibilityService } from "./eligibility-service.js";
+import { createOperationsService } from "./operations-service.js";
 import { createPatientDirectoryService } from "./patient-directory-service.js";
 import { createPatientService } from "./patient-service.js";
 import { createReferenceDataService } from "./reference-data-service.js";
@@ -57,6 +59,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: PatientDirectoryService },
   { service: DeskService },
   { service: EligibilityAuditService },
+  { service: OperationsService },
 ];
 
 /** Every service of Cupo. Both transports take this list, so neither can have an operation that the other lacks. */
@@ -76,5 +79,6 @@ export function createServices({ now, tokens }: ServicePorts): readonly ServiceE
     { service: PatientDirectoryService, implementation: createPatientDirectoryService() },
     { service: DeskService, implementation: createDeskService(now) },
     { service: EligibilityAuditService, implementation: createEligibilityAuditService() },
+    { service: OperationsService, implementation: createOperationsService(now) },
   ];
 }

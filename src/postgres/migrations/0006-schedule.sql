@@ -8,6 +8,9 @@ ALTER TABLE programs
   ADD COLUMN materialized_through date,
   ADD COLUMN materialized_at timestamptz;
 COMMENT ON COLUMN programs.generation IS 'grows with each change of rules, practitioners or holidays; new slots carry it';
+-- The background work finds the schedules of all tenants here; what it does to one, it does as that tenant.
+CREATE POLICY jobs_read ON programs FOR SELECT
+  USING (current_setting('cupo.jobs', true) = 'on' AND materialized_through IS NOT NULL);
 
 -- A slot that is free and no longer fits the rules is deleted; one that is booked stays as RETAINED, for staff to see.
 CREATE TABLE slots (
@@ -34,7 +37,7 @@ CREATE TABLE slots (
 COMMENT ON COLUMN slots.appointment_id IS 'the live appointment that occupies the slot';
 CREATE UNIQUE INDEX slots_appointment_idx ON slots (tenant_id, appointment_id) WHERE appointment_id IS NOT NULL;
 CREATE INDEX slots_free_idx ON slots (tenant_id, program_id, starts_at, id) WHERE appointment_id IS NULL;
-CREATE INDEX slots_retained_idx ON slots (tenant_id, program_id, starts_at, id) WHERE retained;
+CREATE INDEX slots_retained_idx ON slots (tenant_id, program_id, starts_at, appointment_id) WHERE retained;
 SELECT cupo_protect('slots');
 
 -- How many live appointments a rule has on a date, against its daily capacity.
@@ -70,7 +73,9 @@ ALTER TABLE appointments
     WHERE (status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED'));
 CREATE INDEX appointments_patient_idx ON appointments (tenant_id, patient_id, starts_at, id);
 CREATE INDEX appointments_practitioner_idx ON appointments (tenant_id, practitioner_id, starts_at, id);
-CREATE INDEX appointments_program_idx ON appointments (tenant_id, program_id, local_date, starts_at, id);
+CREATE INDEX appointments_program_idx ON appointments (tenant_id, program_id, starts_at, id);
+CREATE INDEX appointments_status_idx ON appointments (tenant_id, status, starts_at, id);
+CREATE INDEX appointments_start_idx ON appointments (tenant_id, starts_at, id);
 
 -- What happened to an appointment; append-only.
 CREATE TABLE appointment_history (
@@ -106,6 +111,11 @@ CREATE TABLE consumed_option_tokens (
 );
 CREATE INDEX consumed_option_tokens_expiry_idx ON consumed_option_tokens (expires_at);
 SELECT cupo_protect('consumed_option_tokens');
+-- The purge runs across tenants and may touch nothing but what nobody could use again.
+CREATE POLICY purge_read ON consumed_option_tokens FOR SELECT
+  USING (current_setting('cupo.purge', true) = 'on' AND expires_at < now() - interval '1 day');
+CREATE POLICY purge_delete ON consumed_option_tokens FOR DELETE
+  USING (current_setting('cupo.purge', true) = 'on' AND expires_at < now() - interval '1 day');
 
 -- The keys that seal option tokens, shared by all processes. They belong to no tenant, and no operation reads them.
 CREATE TABLE option_token_keys (

@@ -1,0 +1,77 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { TENANT_ID } from "./registration.mjs";
+import { runProgram } from "./run-program.mjs";
+
+const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+const ADDRESS = /^Public .* (http:\S+)$/m;
+const POLL_MS = 2;
+const START_TIMEOUT_MS = 30_000;
+const QUOTA = "1000000000";
+
+/**
+ * Starts the service in a process of its own, on free ports, and waits until it listens. Everything is on as in
+ * production but the rate limits, which are counted and too high to be reached; the log goes to a file of the data
+ * folder. `startedAt` is when its process was started, by performance.now(). BENCH_NODE_FLAGS holds flags for its Node,
+ * such as `--cpu-prof`.
+ *
+ * @param {{ dataDir: string, databaseUrl: string, signal: AbortSignal }} options
+ */
+export async function startService({ dataDir, databaseUrl, signal }) {
+  const logFile = join(dataDir, `service-${Date.now()}.log`);
+  const log = openSync(logFile, "w");
+  const flags = process.env["BENCH_NODE_FLAGS"]?.split(" ") ?? [];
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [...flags, MAIN, "serve"], {
+    env: { ...process.env, ...environment(dataDir), DATABASE_URL: databaseUrl },
+    stdio: ["ignore", log, "inherit"],
+  });
+  closeSync(log);
+  const exited = once(child, "exit");
+  const stop = async () => {
+    child.kill("SIGTERM");
+    await exited;
+  };
+  try {
+    return { baseUrl: await addressIn(logFile, child, signal), pid: child.pid, startedAt, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/**
+ * An access token of the service's development issuer, with every scope.
+ *
+ * @param {string} dataDir
+ * @param {AbortSignal} signal
+ */
+export async function signToken(dataDir, signal) {
+  const args = [MAIN, "token", "--tenant", TENANT_ID, "--client", "bench"];
+  return (await runProgram(process.execPath, args, { env: environment(dataDir), signal })).trim();
+}
+
+function environment(dataDir) {
+  return {
+    CUPO_DATA_DIR: dataDir,
+    PORT: "0",
+    INTERNAL_PORT: "0",
+    LOG_LEVEL: "info",
+    RATE_LIMIT_PER_MINUTE: QUOTA,
+    RATE_LIMIT_PER_SECOND: QUOTA,
+  };
+}
+
+async function addressIn(logFile, child, signal) {
+  for (let waitedMs = 0; waitedMs < START_TIMEOUT_MS; waitedMs += POLL_MS) {
+    const address = ADDRESS.exec(readFileSync(logFile, "utf8"))?.[1];
+    if (address !== undefined) return address;
+    if (child.exitCode !== null) break;
+    await delay(POLL_MS, undefined, { signal });
+  }
+  throw new Error(`the service did not start; it printed:\n${readFileSync(logFile, "utf8")}`);
+}

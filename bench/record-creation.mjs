@@ -1,0 +1,40 @@
+import { startService } from "./measured-service.mjs";
+import { startPostgresTap } from "./postgres-tap.mjs";
+import { register } from "./registration.mjs";
+
+/** The first ones prepare their statements; the last one is recorded. */
+const CREATIONS = 3;
+
+/**
+ * Runs the service behind a recording proxy, registers patients one after the other, and gives the statements that the
+ * last one took, a list for each round trip, and its document number.
+ *
+ * @param {{ dataDir: string, databaseUrl: string, token: string, signal: AbortSignal }} options
+ */
+export async function recordCreation({ dataDir, databaseUrl, token, signal }) {
+  const tap = await startPostgresTap(databaseUrl);
+  try {
+    const service = await startService({ dataDir, databaseUrl: tap.url, signal });
+    try {
+      return await record(service.baseUrl, token, tap);
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await tap.close();
+  }
+}
+
+async function record(baseUrl, token, tap) {
+  let document = "";
+  let flights = [];
+  for (let creation = 1; creation <= CREATIONS; creation += 1) {
+    tap.takeFlights();
+    document = await register(baseUrl, token);
+    flights = tap.takeFlights();
+  }
+  const statements = flights.flat();
+  const isWhole = statements.at(0)?.sql.startsWith("BEGIN") && statements.at(-1)?.sql === "COMMIT";
+  if (!isWhole) throw new Error("the recorded statements are not one transaction");
+  return { flights, document };
+}

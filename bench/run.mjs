@@ -1,0 +1,66 @@
+/** Measures the registration of patients beside pgbench, the start and the memory of the service. See README.md. */
+import { openBenchDatabase } from "./bench-database.mjs";
+import { measureCreation } from "./measure-creation.mjs";
+import { measureStart } from "./measure-start.mjs";
+import { signToken, startService } from "./measured-service.mjs";
+import { createPgbenchScripts } from "./pgbench-scripts.mjs";
+import { recordCreation } from "./record-creation.mjs";
+import { report } from "./report.mjs";
+import { requirePrograms } from "./run-program.mjs";
+
+const stopping = new AbortController();
+process.once("SIGINT", () => stopping.abort(new Error("stopped by SIGINT")));
+process.once("SIGTERM", () => stopping.abort(new Error("stopped by SIGTERM")));
+
+try {
+  requirePrograms({ wrk: "wrk", ps: "procps", pgbench: "postgresql-15 (or the postgresql-NN of the release)" });
+  await bench(stopping.signal);
+} catch (error) {
+  const { message } = stopping.signal.aborted ? stopping.signal.reason : error;
+  console.error(message);
+  process.exitCode = 1;
+}
+
+async function bench(signal) {
+  const pace = {
+    rounds: wholeNumber("BENCH_ROUNDS", 6, 20),
+    seconds: wholeNumber("BENCH_SECONDS", 5, 600),
+    signal,
+    onProgress: progress,
+  };
+  const database = await openBenchDatabase(progress);
+  try {
+    const options = { dataDir: database.dataDir, databaseUrl: database.url, signal };
+    const token = await signToken(database.dataDir, signal);
+    progress("recording the statements of a creation");
+    const recorded = await recordCreation({ ...options, token });
+    progress("measuring the start");
+    const start = await measureStart({ ...options, token });
+    const creation = await withService(options, (service) =>
+      measureCreation({ ...createPgbenchScripts(recorded), database, service, token, ...pace }),
+    );
+    const [server] = await database.query("SHOW server_version");
+    console.log(`\n${report({ ...recorded, ...creation, start, serverVersion: server.server_version })}`);
+  } finally {
+    await database.close();
+  }
+}
+
+async function withService(options, use) {
+  const service = await startService(options);
+  try {
+    return await use(service);
+  } finally {
+    await service.stop();
+  }
+}
+
+function progress(text) {
+  console.error(text);
+}
+
+function wholeNumber(name, otherwise, most) {
+  const held = process.env[name] || String(otherwise);
+  if (/^[1-9]\d{0,2}$/.test(held) && Number(held) <= most) return Number(held);
+  throw new Error(`${name} held ${held}; it takes a whole number from 1 to ${most}`);
+}

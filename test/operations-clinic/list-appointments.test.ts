@@ -1,0 +1,165 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SchedulingService } from "../../src/gen/cupo/clinic/v1/scheduling_service_pb.js";
+import * as makers from "../contract/makers.js";
+import {
+  type AppointmentBody,
+  bookFirst,
+  type Clinic,
+  day,
+  everyMorning,
+  mustCall,
+  openClinic,
+} from "../schedule/clinic.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { describeAccess, expectTokenIsBound, idsOf, itemsIn, walkPages } from "./rpc-under-test.js";
+
+const { listAppointments, getAppointmentHistory } = SchedulingService.method;
+
+let service: TestService;
+let clinic: Clinic;
+
+beforeAll(async () => {
+  service = await startTestService();
+  clinic = await openClinic(service);
+});
+
+afterAll(() => service.close());
+
+describe("ListAppointments", () => {
+  describeAccess(
+    { method: listAppointments, scope: "scheduling:read", prepare: async () => ({ pageSize: 1 }) },
+    () => service,
+  );
+
+  test("gives all page by page in the order in which they begin, then of their ids, as they are", async () => {
+    const crowd = await openCrowd();
+    const booked = [];
+    for (const [patientId, days] of [
+      [crowd.patients[0], 4],
+      [crowd.patients[1], 2],
+      [crowd.patients[2], 2],
+      [crowd.patients[1], 3],
+      [crowd.patients[0], 2],
+    ] as const) {
+      booked.push(await bookOn(crowd.clinic, `${patientId}`, days));
+    }
+    const sorted = booked.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+    expect(new Set(sorted.map(({ startsAt }) => startsAt)).size).toBeLessThan(5);
+    for (const pageSize of [1, 2, 3, 5]) expect(await walk(crowd.clinic, { pageSize })).toEqual(sorted);
+    const { as } = crowd.clinic;
+    const request = { practitionerId: booked[0]?.practitionerId ?? "" };
+    await expectTokenIsBound(service, listAppointments, { request: {}, other: request }, { as });
+    const foreign = await callRpc(service, listAppointments, {}, { as: { tenantId: randomUUID() } });
+    expect(itemsIn(foreign, "appointments")).toEqual([]);
+  });
+
+  test("gives those alone that the filters let through, and every filter does", async () => {
+    const { clinic: first, patients } = await openCrowd();
+    const second = await openClinic(service, { as: first.as });
+    const [ana = "", luz = ""] = patients;
+    const anas = await bookOn(first, ana, 2);
+    const luzs = await bookOn(first, luz, 3);
+    const other = await bookOn(second, ana, 3);
+    await mustCall(first, "ConfirmAppointment", { appointmentId: luzs.id, expectedVersion: 1 });
+    const found = async (filter: JsonObject) => idsOf(await walk(first, { ...filter, pageSize: 1 }));
+    expect(await found({ patientId: ana })).toEqual([anas.id, other.id]);
+    expect(await found({ programId: first.programId })).toEqual([anas.id, luzs.id]);
+    expect(await found({ practitionerId: other.practitionerId })).toEqual([other.id]);
+    expect(await found({ date: day(first, 2) })).toEqual([anas.id]);
+    expect(await found({ date: day(first, 3) })).toEqual([luzs.id, other.id].toSorted(byStart([luzs, other])));
+    expect(await found({ date: day(first, 4) })).toEqual([]);
+    expect(await found({ status: "CONFIRMED" })).toEqual([luzs.id]);
+    expect(await found({ status: "NO_SHOW" })).toEqual([]);
+    expect(await found({ patientId: ana, programId: second.programId, status: "PENDING" })).toEqual([other.id]);
+    expect(await found({ patientId: randomUUID() })).toEqual([]);
+  });
+
+  test("takes the day as it is in America/Bogota, to its last minute", async () => {
+    const rule = { startsAtLocal: "22:30", endsAtLocal: "23:59" };
+    const late = await openClinic(service, { as: { tenantId: randomUUID() }, rule });
+    const patientId = await makers.patient.create(service, late.as);
+    const { id, startsAt } = await bookFirst(late, patientId, {}, 2);
+    expect(startsAt.slice(0, 10)).toBe(day(late, 3));
+    expect(idsOf(await walk(late, { date: day(late, 2), pageSize: 5 }))).toEqual([id]);
+    expect(await walk(late, { date: day(late, 3), pageSize: 5 })).toEqual([]);
+  });
+
+  test("says which are retained", async () => {
+    const { clinic: own, patients } = await openCrowd();
+    const { id } = await bookOn(own, `${patients[0]}`, 2);
+    const { programId, ruleId } = own;
+    await mustCall(own, "UpdateProgramRule", { programId, ruleId, active: false, expectedVersion: 1 });
+    expect(await walk(own, { pageSize: 5 })).toMatchObject([{ id, retained: true }]);
+  });
+});
+
+describe("GetAppointmentHistory", () => {
+  describeAccess(
+    {
+      method: getAppointmentHistory,
+      scope: "scheduling:read",
+      id: "appointmentId",
+      prepare: async () => ({ appointmentId: (await bookOn(clinic, await makers.patient.create(service, {}), 2)).id }),
+    },
+    () => service,
+  );
+
+  test("gives every change, the oldest first, and the booking as the first of them", async () => {
+    const { id, startsAt, endsAt, practitionerId } = await bookOn(clinic, await makers.patient.create(service, {}), 5);
+    await mustCall(clinic, "ConfirmAppointment", { appointmentId: id, expectedVersion: 1 });
+    const arrived = await callRpc(service, SchedulingService.method.checkInAppointment, {
+      appointmentId: id,
+      expectedVersion: 2,
+    });
+    const slot = { startsAt, endsAt, programId: clinic.programId, practitionerId };
+    const changes = await walkPages(service, getAppointmentHistory, "changes", { appointmentId: id, pageSize: 2 });
+    expect(changes.flat()).toEqual([
+      { ...common(id, 1), toStatus: "PENDING", toSlot: slot },
+      { ...common(id, 2), fromStatus: "PENDING", toStatus: "CONFIRMED", fromSlot: slot, toSlot: slot },
+      { ...common(id, 3), fromStatus: "CONFIRMED", toStatus: "CHECKED_IN", fromSlot: slot, toSlot: slot },
+    ]);
+    expect(changes.flat().at(-1)?.["correlationId"]).toBe(arrived.headers.get("x-correlation-id"));
+    const other = await bookOn(clinic, await makers.patient.create(service, {}), 6);
+    const requests = { request: { appointmentId: id }, other: { appointmentId: other.id } };
+    await expectTokenIsBound(service, getAppointmentHistory, requests);
+  });
+});
+
+function common(appointmentId: string, version: number) {
+  return {
+    appointmentId,
+    version,
+    changedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    principal: expect.stringContaining("test"),
+    correlationId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  };
+}
+
+/** A tenant with three patients and a program in which three practitioners work. */
+async function openCrowd() {
+  const as = { tenantId: randomUUID() };
+  const three = [0, 1, 2];
+  const practitionerIds = await Promise.all(three.map(() => makers.practitioner.create(service, as)));
+  const patients = await Promise.all(three.map(() => makers.patient.create(service, as)));
+  return { clinic: await openClinic(service, { as, practitionerIds, rule: everyMorning }), patients };
+}
+
+function bookOn(where: Clinic, patientId: string, days: number): Promise<AppointmentBody> {
+  return bookFirst(where, patientId, { dateFrom: day(where, days), dateTo: day(where, days) });
+}
+
+async function walk({ as }: Clinic, request: JsonObject & { readonly pageSize: number }) {
+  return (await walkPages(service, listAppointments, "appointments", request, { as })).flat();
+}
+
+function order({ startsAt, id }: AppointmentBody): string {
+  return startsAt + id;
+}
+
+function byStart(appointments: readonly AppointmentBody[]) {
+  const orders = new Map(appointments.map((appointment) => [appointment.id, order(appointment)]));
+  return (a: string, b: string) => (`${orders.get(a)}` < `${orders.get(b)}` ? -1 : 1);
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OperationsService } from "../../src/gen/cupo/clinic/v1/operations_service_pb.js";
+import * as makers from "../contract/makers.js";
+import { type AppointmentBody, bookFirst, type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { describeAccess } from "./rpc-under-test.js";
+
+const { verifyInvariants } = OperationsService.method;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe("VerifyInvariants", () => {
+  describeAccess({ method: verifyInvariants, scope: "operations:read", prepare: async () => ({}) }, () => service);
+
+  test("finds nothing in a tenant without bookings", async () => {
+    expect(await reportFor({ as: { tenantId: randomUUID() } })).toEqual(counts(0));
+  });
+
+  test("finds nothing wrong with what the service has done, and counts what holds capacity", async () => {
+    const { clinic, appointments } = await openBusyClinic();
+    const [confirmed, cancelled] = appointments as [AppointmentBody, AppointmentBody, AppointmentBody];
+    await mustCall(clinic, "ConfirmAppointment", { appointmentId: confirmed.id, expectedVersion: 1 });
+    expect(await reportFor(clinic)).toEqual(counts(3));
+    const cancellationReasonId = await makers.cancellationReason.create(service, clinic.as);
+    const request = { appointmentId: cancelled.id, cancellationReasonId, expectedVersion: 1 };
+    await mustCall(clinic, "CancelAppointment", request);
+    expect(await reportFor(clinic)).toEqual(counts(2));
+  });
+
+  const first = "(SELECT min(id::text)::uuid FROM appointments WHERE tenant_id = :tenant)";
+
+  test.each<[string, readonly string[], string]>([
+    [
+      "a slot that was given away",
+      ["APPOINTMENT_WITHOUT_SLOT 1 appointment", "DAY_COUNT_WRONG 1 rule"],
+      `UPDATE slots SET appointment_id = NULL WHERE tenant_id = :tenant AND appointment_id = ${first}`,
+    ],
+    [
+      "a slot that is held for what was called off",
+      ["DAY_COUNT_WRONG 1 rule", "HISTORY_WRONG 1 appointment", "SLOT_WRONG 1 slot"],
+      `UPDATE appointments SET status = 'CANCELLED' WHERE tenant_id = :tenant AND id = ${first}`,
+    ],
+    [
+      "a slot at another time than its appointment",
+      ["SLOT_WRONG 1 slot"],
+      `UPDATE slots SET ends_at = ends_at + interval '1 s' WHERE tenant_id = :tenant AND appointment_id = ${first}`,
+    ],
+    [
+      "counters that are too high",
+      ["DAY_COUNT_WRONG 2 rule"],
+      "UPDATE day_counters SET booked = booked + 1 WHERE tenant_id = :tenant",
+    ],
+    ["counters that are gone", ["DAY_COUNT_WRONG 2 rule"], "DELETE FROM day_counters WHERE tenant_id = :tenant"],
+    [
+      "a version without its history",
+      ["HISTORY_WRONG 1 appointment"],
+      `UPDATE appointments SET version = 2 WHERE tenant_id = :tenant AND id = ${first}`,
+    ],
+    [
+      "a history with a gap",
+      ["AUDIT_MISSING 1 appointment", "HISTORY_WRONG 1 appointment"],
+      `UPDATE appointment_history SET version = 2 WHERE tenant_id = :tenant AND appointment_id = ${first}`,
+    ],
+    [
+      "no audit row",
+      ["AUDIT_MISSING 3 appointment"],
+      "DELETE FROM audit_events WHERE tenant_id = :tenant AND resource_type = 'Appointment'",
+    ],
+    [
+      "a patient in two places",
+      ["PATIENT_OVERLAP 1 appointment"],
+      `UPDATE appointments SET patient_id = (SELECT patient_id FROM appointments WHERE id = ${first})
+       WHERE tenant_id = :tenant`,
+    ],
+    [
+      "a practitioner in two places",
+      ["HISTORY_WRONG 1 appointment", "PRACTITIONER_OVERLAP 1 appointment", "SLOT_WRONG 1 slot"],
+      `UPDATE appointments a SET practitioner_id = (SELECT max(b.practitioner_id::text)::uuid FROM appointments b
+         WHERE b.tenant_id = a.tenant_id AND b.local_date = a.local_date) WHERE a.tenant_id = :tenant`,
+    ],
+  ])("finds %s", async (_, expected, defect) => {
+    const { clinic } = await openBusyClinic();
+    await service.query(
+      `ALTER TABLE appointments DROP CONSTRAINT IF EXISTS appointments_patient_excl,
+       DROP CONSTRAINT IF EXISTS appointments_practitioner_excl`,
+    );
+    await service.query(defect.replaceAll(":tenant", `'${clinic.as.tenantId}'`));
+    const { findings } = await reportFor(clinic);
+    const shown = findings.map(async ({ name, count, exampleIds }) => `${name} ${count} ${await kindOf(exampleIds)}`);
+    expect(await Promise.all(shown)).toEqual(expected);
+  });
+
+  test("names ten examples of what is broken more often", async () => {
+    const as = { tenantId: randomUUID() };
+    const clinic = await openClinic(service, { as });
+    const patientId = await makers.patient.create(service, as);
+    const ids: string[] = [];
+    for (let i = 0; i < 12; i += 1) {
+      const date = day(clinic, 2 + i);
+      ids.push((await bookFirst(clinic, patientId, { dateFrom: date, dateTo: date })).id);
+    }
+    await service.query(`UPDATE slots SET appointment_id = NULL WHERE tenant_id = '${as.tenantId}'`);
+    const { findings } = await reportFor(clinic);
+    const exampleIds = ids.toSorted().slice(0, 10);
+    expect(findings).toContainEqual({ name: "APPOINTMENT_WITHOUT_SLOT", count: 12, exampleIds });
+  });
+});
+
+interface Report {
+  readonly findings: readonly {
+    readonly name: string;
+    readonly count: number;
+    readonly exampleIds: readonly string[];
+  }[];
+}
+
+async function reportFor({ as }: Pick<Clinic, "as">): Promise<Report> {
+  const { body } = await callRpc(service, verifyInvariants, {}, { as });
+  const { verifiedAt, ...report } = body["invariantReport"] as JsonObject;
+  expect(Math.abs(Date.parse(verifiedAt as string) - service.now())).toBeLessThan(60_000);
+  return report as unknown as Report;
+}
+
+function counts(count: number) {
+  return { findings: [], liveAppointmentCount: count, occupiedSlotCount: count, countedBookingCount: count };
+}
+
+/** A tenant with three appointments, of three patients with two practitioners; two of them at the same time. */
+async function openBusyClinic() {
+  const as = { tenantId: randomUUID() };
+  const practitionerIds = await Promise.all([1, 2].map(() => makers.practitioner.create(service, as)));
+  const clinic = await openClinic(service, { as, practitionerIds });
+  const appointments: AppointmentBody[] = [];
+  for (const days of [2, 2, 3]) {
+    const date = day(clinic, days);
+    const patientId = await makers.patient.create(service, as);
+    appointments.push(await bookFirst(clinic, patientId, { dateFrom: date, dateTo: date }));
+  }
+  expect(appointments[0]?.startsAt).toBe(appointments[1]?.startsAt);
+  return { clinic, appointments };
+}
+
+/** What kind of thing the ids are of. */
+async function kindOf(ids: readonly string[]): Promise<string> {
+  const tables = { appointment: "appointments", slot: "slots", rule: "program_rules" };
+  const parts = Object.entries(tables).map(
+    ([kind, table]) => `SELECT '${kind}' AS kind FROM ${table} WHERE id = ANY('{${ids.join()}}')`,
+  );
+  const kinds = await service.query(parts.join(" UNION "));
+  return kinds.map(({ kind }) => kind as string).join(" and ");
+}

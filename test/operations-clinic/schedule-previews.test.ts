@@ -1,0 +1,237 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ScheduleService } from "../../src/gen/cupo/clinic/v1/schedule_service_pb.js";
+import * as makers from "../contract/makers.js";
+import { bookFirst, type Clinic, call, day, materialize, mustCall, openClinic } from "../schedule/clinic.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { describeAccess, expectRefusal, expectTokenIsBound, idsOf, walkPages } from "./rpc-under-test.js";
+
+const { previewRuleChange, previewPractitionerChange, listRetainedAppointments } = ScheduleService.method;
+
+let service: TestService;
+let shared: Clinic;
+
+beforeAll(async () => {
+  service = await startTestService();
+  shared = await openClinic(service);
+});
+
+afterAll(() => service.close());
+
+describe("PreviewRuleChange", () => {
+  const prepare = async () => ({ programId: shared.programId, ruleId: shared.ruleId, active: false });
+
+  for (const id of ["programId", "ruleId"]) {
+    describeAccess({ method: previewRuleChange, scope: "scheduling:read", id, prepare }, () => service);
+  }
+
+  test.each<[string, JsonObject]>([
+    ["that ends the rule", { active: false }],
+    ["of the window", { startsAtLocal: "07:00", endsAtLocal: "11:00" }],
+    ["of the duration", { slotDurationMinutes: 20 }],
+    ["of the weekdays", { weekdays: [1, 3, 5] }],
+    ["of the validity", { validFrom: "2020-01-01", validTo: "2020-12-31" }],
+    ["of the holiday policy", { holidayPolicy: "SKIP", holidayDates: ["2026-12-08"] }],
+    ["of the capacity alone", { dailyCapacity: 1 }],
+    ["of nothing", {}],
+    ["to the values it has", { slotDurationMinutes: 30 }],
+  ])("of a change %s tells what the update then does", async (_, change) => {
+    const clinic = await openClinic(service, { as: { tenantId: randomUUID() } });
+    const { programId, ruleId } = clinic;
+    await mustCall(clinic, "CreateHoliday", { date: day(clinic, 9), name: "Fiesta", active: true });
+    const booked = await bookSeveral(clinic, 3);
+    const before = await slotsOf(clinic);
+    const preview = await previewOf(clinic, "PreviewRuleChange", { ruleId, ...change });
+    expect(await slotsOf(clinic)).toEqual(before);
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, ...change, expectedVersion: 1 });
+    await expectEffect(clinic, before, preview);
+    expect(booked).toEqual(expect.arrayContaining(idsOf(preview.retainedAppointments)));
+  });
+
+  test("counts what is retained already, and free slots that come back", async () => {
+    const clinic = await openClinic(service);
+    const { programId, ruleId } = clinic;
+    const booked = await bookSeveral(clinic, 2);
+    const whole = await slotsOf(clinic);
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, active: false, expectedVersion: 1 });
+    const stays = await previewOf(clinic, "PreviewRuleChange", { ruleId, dailyCapacity: 7 });
+    expect(stays).toMatchObject({ addedSlotCount: 0, withdrawnSlotCount: 0, retainedAppointmentCount: 2 });
+    expect(idsOf(stays.retainedAppointments)).toEqual(booked);
+    const returns = await previewOf(clinic, "PreviewRuleChange", { ruleId, active: true });
+    expect(returns).toMatchObject({
+      addedSlotCount: whole.length - 2,
+      withdrawnSlotCount: 0,
+      retainedAppointmentCount: 0,
+      retainedAppointments: [],
+    });
+  });
+
+  test("judges the rule that would result as the update does", async () => {
+    const { programId, ruleId } = shared;
+    const request = { programId, ruleId };
+    const terms = { startsAtLocal: "14:00", endsAtLocal: "18:00" };
+    await makers.createRule(service, programId, terms);
+    for (const change of [
+      { endsAtLocal: "08:00" },
+      { slotDurationMinutes: 300 },
+      { endsAtLocal: "15:00" },
+      { weekdays: [8] },
+      { updateMask: "weekdays" },
+      { updateMask: "programId", active: false },
+    ]) {
+      const previewed = await call(shared, "PreviewRuleChange", { ...request, ...change });
+      const updated = await call(shared, "UpdateProgramRule", { ...request, ...change, expectedVersion: 1 });
+      expect([previewed.status, previewed.body["errors"]]).toEqual([422, updated.body["errors"]]);
+    }
+    const stranger = await openClinic(service);
+    expectRefusal(await call(shared, "PreviewRuleChange", { ...request, ruleId: stranger.ruleId }), 404);
+  });
+
+  test("of a schedule that was never made tells that nothing happens", async () => {
+    const clinic = await openClinic(service, { materialized: false });
+    const { programId, ruleId } = clinic;
+    expect(await previewOf(clinic, "PreviewRuleChange", { ruleId, slotDurationMinutes: 60 })).toEqual({
+      programId,
+      addedSlotCount: 0,
+      withdrawnSlotCount: 0,
+      retainedAppointmentCount: 0,
+      retainedAppointments: [],
+    });
+  });
+});
+
+describe("PreviewPractitionerChange", () => {
+  describeAccess(
+    {
+      method: previewPractitionerChange,
+      scope: "scheduling:read",
+      id: "programId",
+      prepare: async () => ({ programId: shared.programId }),
+    },
+    () => service,
+  );
+
+  test("tells what the replacement then does", async () => {
+    const [ana, luz, eva] = await Promise.all([1, 2, 3].map(() => makers.practitioner.create(service, {})));
+    const clinic = await openClinic(service, { practitionerIds: [`${ana}`, `${luz}`] });
+    await bookSeveral(clinic, 3);
+    const { programId } = clinic;
+    for (const [i, practitionerIds] of [[`${luz}`, `${eva}`], [], [`${ana}`, `${luz}`, `${eva}`]].entries()) {
+      const before = await slotsOf(clinic);
+      const preview = await previewOf(clinic, "PreviewPractitionerChange", { practitionerIds });
+      expect(await slotsOf(clinic)).toEqual(before);
+      const replacement = { programId, practitionerIds, expectedVersion: i + 2 };
+      await mustCall(clinic, "ReplaceProgramPractitioners", replacement);
+      await expectEffect(clinic, before, preview);
+    }
+  });
+
+  test("names the practitioners that there are not", async () => {
+    const practitionerIds = [...shared.practitionerIds, randomUUID()];
+    const refused = await call(shared, "PreviewPractitionerChange", { programId: shared.programId, practitionerIds });
+    expectRefusal(refused, 404, ["practitionerIds[1] NOT_FOUND"]);
+  });
+});
+
+describe("ListRetainedAppointments", () => {
+  describeAccess(
+    {
+      method: listRetainedAppointments,
+      scope: "scheduling:read",
+      id: "programId",
+      prepare: async () => ({ programId: shared.programId }),
+    },
+    () => service,
+  );
+
+  test("gives the appointments to come whose slots do not fit, in the order in which they begin", async () => {
+    const clinic = await openClinic(service);
+    const { programId, ruleId } = clinic;
+    const booked = await bookSeveral(clinic, 3);
+    const list = async () =>
+      (await walkPages(service, listRetainedAppointments, "appointments", { programId, pageSize: 1 })).flat();
+    expect(await list()).toEqual([]);
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, active: false, expectedVersion: 1 });
+    const retained = await list();
+    expect(idsOf(retained)).toEqual(booked);
+    const [first] = booked;
+    const got = await mustCall(clinic, "GetAppointment", { appointmentId: `${first}` });
+    expect(got["appointment"]).toEqual({ ...retained[0], retained: true });
+    const other = { programId: shared.programId };
+    await expectTokenIsBound(service, listRetainedAppointments, { request: { programId }, other });
+    const reason = await makers.cancellationReason.create(service, {});
+    const cancellation = { appointmentId: `${first}`, cancellationReasonId: reason, expectedVersion: 1 };
+    await mustCall(clinic, "CancelAppointment", cancellation);
+    expect(idsOf(await list())).toEqual(booked.slice(1));
+    await service.query(
+      `UPDATE slots SET starts_at = now() - interval '1 minute' WHERE appointment_id = '${booked[1]}'`,
+    );
+    expect(idsOf(await list())).toEqual(booked.slice(2));
+  });
+});
+
+interface Preview {
+  readonly previewedThrough?: string;
+  readonly addedSlotCount: number;
+  readonly withdrawnSlotCount: number;
+  readonly retainedAppointmentCount: number;
+  readonly retainedAppointments: readonly JsonObject[];
+}
+
+async function previewOf(clinic: Clinic, rpc: string, change: JsonObject): Promise<Preview> {
+  const { schedulePreview } = await mustCall(clinic, rpc, { programId: clinic.programId, ...change });
+  return schedulePreview as unknown as Preview;
+}
+
+/** Requires that a change did to the slots what its preview had said. */
+async function expectEffect(clinic: Clinic, before: readonly Slot[], preview: Preview): Promise<void> {
+  const after = await slotsOf(clinic);
+  const free = (slots: readonly Slot[]) => new Set(slots.filter((slot) => !slot.appointment).map(({ id }) => id));
+  const [old, current] = [free(before), free(after)];
+  const retained = after.filter((slot) => slot.retained).map((slot) => slot.appointment);
+  const { materializedThrough } = await materialize(clinic);
+  expect(preview).toMatchObject({
+    previewedThrough: materializedThrough,
+    addedSlotCount: [...current].filter((id) => !old.has(id)).length,
+    withdrawnSlotCount: [...old].filter((id) => !current.has(id)).length,
+    retainedAppointmentCount: retained.length,
+  });
+  expect(idsOf(preview.retainedAppointments)).toEqual(retained);
+}
+
+interface Slot {
+  readonly id: string;
+  readonly appointment: string | null;
+  readonly retained: boolean;
+}
+
+/** All slots of the clinic's program, which lie ahead but for those of today, in the order in which they begin. */
+async function slotsOf({ programId }: Clinic): Promise<readonly Slot[]> {
+  const rows = await service.query(
+    `SELECT id, appointment_id AS appointment, retained FROM slots WHERE program_id = '${programId}'
+     ORDER BY starts_at, appointment_id, id`,
+  );
+  return rows as unknown as Slot[];
+}
+
+/** Books the first slots that there are on different days, for a patient, and gives the appointments in order. */
+async function bookSeveral(clinic: Clinic, count: number): Promise<string[]> {
+  const patientId = await makers.patient.create(service, clinic.as);
+  const ids: string[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const date = day(clinic, 2 + i);
+    ids.push((await bookFirst(clinic, patientId, { dateFrom: date, dateTo: date }, i)).id);
+  }
+  return ids;
+}
+
+test("a program of another organization is not there", async () => {
+  const as = { organizationId: randomUUID() };
+  const { programId } = await openClinic(service, { as });
+  for (const method of [previewPractitionerChange, listRetainedAppointments]) {
+    expect((await callRpc(service, method, { programId }, { as })).status).toBe(200);
+    expectRefusal(await callRpc(service, method, { programId }), 404);
+  }
+});

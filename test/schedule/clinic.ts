@@ -1,0 +1,149 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import * as makers from "../contract/makers.js";
+import { rpcNamed } from "../contract/published-operations.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import { callRpc } from "../support/rpc.js";
+import type { TestService, TokenFor } from "../support/service.js";
+
+/** A program with everything that booking in it needs. */
+export interface Clinic {
+  readonly service: TestService;
+  readonly as: TokenFor;
+  readonly serviceId: string;
+  readonly practitionerIds: readonly string[];
+  readonly programId: string;
+  readonly ruleId: string;
+  readonly requestSourceId: string;
+  readonly appointmentTypeId: string;
+}
+
+/** What a clinic may have of another clinic, or otherwise than usual. */
+export interface ClinicChanges {
+  readonly as?: TokenFor;
+  readonly serviceId?: string;
+  readonly practitionerIds?: readonly string[];
+  readonly program?: JsonObject;
+  readonly rule?: JsonObject;
+  /** False leaves the schedule unmade. */
+  readonly materialized?: boolean;
+}
+
+/** An option, in its JSON form. */
+export interface OptionBody {
+  readonly optionToken: string;
+  readonly expiresAt: string;
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly programId: string;
+  readonly locationId: string;
+  readonly practitionerId: string;
+}
+
+/** An appointment as staff see it, in its JSON form. */
+export interface AppointmentBody {
+  readonly id: string;
+  readonly status: string;
+  readonly version: number;
+  readonly patientId: string;
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly practitionerId: string;
+  readonly retained: boolean;
+}
+
+/** Eight slots from 8:00 to 12:00 on every day of the year, for 20 appointments. */
+export const everyMorning: JsonObject = {
+  ...makers.ruleTerms,
+  weekdays: [1, 2, 3, 4, 5, 6, 7],
+  validFrom: "2020-01-01",
+  validTo: "2099-12-31",
+  holidayDates: [],
+  holidayPolicy: "INCLUDE",
+};
+
+/** Makes a program with a service, a practitioner and a rule, and its schedule. */
+export async function openClinic(service: TestService, changes: ClinicChanges = {}): Promise<Clinic> {
+  const { as = {}, program = {}, rule = {}, materialized = true } = changes;
+  const [serviceId, practitionerIds, programId, requestSourceId, appointmentTypeId] = await Promise.all([
+    changes.serviceId ?? makers.healthcareService.create(service, as),
+    changes.practitionerIds ?? makers.practitioner.create(service, as).then((id) => [id]),
+    makers.createProgram(service, program, as),
+    makers.requestSource.create(service, as),
+    makers.appointmentType.create(service, as),
+  ]);
+  const ruleId = await makers.createRule(service, programId, { ...everyMorning, ...rule }, as);
+  const clinic = { service, as, serviceId, practitionerIds, programId, ruleId, requestSourceId, appointmentTypeId };
+  await mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds: [serviceId], expectedVersion: 1 });
+  const practitioners = { programId, practitionerIds: [...practitionerIds], expectedVersion: 1 };
+  await mustCall(clinic, "ReplaceProgramPractitioners", practitioners);
+  if (materialized) await materialize(clinic);
+  return clinic;
+}
+
+/** Calls an RPC for the clinic. */
+export function call({ service, as }: Pick<Clinic, "service" | "as">, rpc: string, request: JsonObject) {
+  return callRpc(service, rpcNamed(rpc), request, { as });
+}
+
+/** Calls an RPC that is to succeed, and gives its response. */
+export async function mustCall(
+  clinic: Pick<Clinic, "service" | "as">,
+  rpc: string,
+  request: JsonObject,
+): Promise<JsonObject> {
+  const { status, body, text } = await call(clinic, rpc, request);
+  if (status !== 200) throw new Error(`${rpc} was to succeed, but the answer is ${text}`);
+  return body as JsonObject;
+}
+
+/** Makes the schedule of the clinic's program. */
+export async function materialize(clinic: Clinic): Promise<JsonObject> {
+  const { materialization } = await mustCall(clinic, "MaterializeSchedule", { programId: clinic.programId });
+  return materialization as JsonObject;
+}
+
+/** The local date so many days after today. */
+export function day({ service }: Pick<Clinic, "service">, days: number): string {
+  const bogotaOffsetMs = -5 * 3_600_000;
+  return new Date(service.now() + bogotaOffsetMs + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** Searches for options, for the day after tomorrow unless the request names other dates. */
+export function search(clinic: Clinic, request: JsonObject): Promise<RestAnswer> {
+  const dates = { dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
+  return call(clinic, "SearchOptions", { serviceId: clinic.serviceId, ...dates, ...request });
+}
+
+/** The options that a search that is to succeed finds. */
+export async function optionsFor(clinic: Clinic, request: JsonObject): Promise<readonly OptionBody[]> {
+  return optionsIn(await search(clinic, request));
+}
+
+/** The options in an answer. Throws where the answer is an error. */
+export function optionsIn({ status, text, body }: RestAnswer): readonly OptionBody[] {
+  if (status !== 200) throw new Error(`options were expected, but the answer is ${text}`);
+  return body["options"] as unknown as readonly OptionBody[];
+}
+
+/** Books the slot of a token. */
+export function book(clinic: Clinic, patientId: string, optionToken: string, changes: JsonObject = {}) {
+  const { requestSourceId, appointmentTypeId } = clinic;
+  return call(clinic, "BookAppointment", { patientId, optionToken, requestSourceId, appointmentTypeId, ...changes });
+}
+
+/** Books the first slot that a search finds, or one further on, and gives the appointment. */
+export async function bookFirst(
+  clinic: Clinic,
+  patientId: string,
+  request: JsonObject = {},
+  skip = 0,
+): Promise<AppointmentBody> {
+  const options = await optionsFor(clinic, { patientId, ...request });
+  return appointmentIn(await book(clinic, patientId, `${options[skip]?.optionToken}`));
+}
+
+/** The appointment in an answer. Throws where the answer is an error. */
+export function appointmentIn({ status, text, body }: RestAnswer): AppointmentBody {
+  if (status !== 200) throw new Error(`an appointment was expected, but the answer is ${text}`);
+  return body["appointment"] as unknown as AppointmentBody;
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import * as makers from "../contract/makers.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { bookFirst, type Clinic, call, day, materialize, mustCall, openClinic, optionsFor } from "./clinic.js";
+import { brokenInvariants } from "./invariants.js";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(async () => {
+  const broken = await brokenInvariants(service);
+  await service.close();
+  expect(broken).toEqual([]);
+});
+
+test("makes a slot for each practitioner and each time of the rules, 90 days ahead", async () => {
+  const practitionerIds = await Promise.all([1, 2].map(() => makers.practitioner.create(service, {})));
+  const clinic = await openClinic(service, { practitionerIds });
+  expect(await statusOf(clinic)).toMatchObject({ materializedThrough: day(clinic, 90) });
+  expect(await slotsOn(clinic, 90)).toHaveLength(16);
+  expect(await slotsOn(clinic, 91)).toEqual([]);
+});
+
+test("changes nothing where nothing has changed", async () => {
+  const clinic = await openClinic(service);
+  const [status, slots] = [await statusOf(clinic), await allSlots(clinic)];
+  const { generation } = await materialize(clinic);
+  expect(generation).toBe(status["generation"]);
+  expect(await allSlots(clinic)).toEqual(slots);
+});
+
+test("withdraws free slots that no longer fit, keeps booked ones as retained, and lets those go at last", async () => {
+  const clinic = await openClinic(service);
+  const { generation } = await statusOf(clinic);
+  const appointment = await bookFirst(clinic, await makers.createPatient(service), {}, 7);
+  await changeRule(clinic, 1, { endsAtLocal: "10:00:00" });
+  expect(await statusOf(clinic)).toMatchObject({
+    generation: Number(generation) + 1,
+    bookedSlotCount: 0,
+    retainedSlotCount: 1,
+  });
+  expect(await slotsOn(clinic, 2)).toHaveLength(5);
+  const details = await mustCall(clinic, "GetAppointment", { appointmentId: appointment.id });
+  expect(details["appointment"]).toMatchObject({ status: "PENDING", retained: true, startsAt: appointment.startsAt });
+  const cancellationReasonId = await makers.cancellationReason.create(service, {});
+  const request = { appointmentId: appointment.id, expectedVersion: 1, cancellationReasonId };
+  await mustCall(clinic, "CancelAppointment", request);
+  expect(await slotsOn(clinic, 2)).toHaveLength(4);
+});
+
+test("takes a retained slot back where the rules have it again", async () => {
+  const clinic = await openClinic(service);
+  await bookFirst(clinic, await makers.createPatient(service), {}, 7);
+  await changeRule(clinic, 1, { endsAtLocal: "10:00:00" });
+  await changeRule(clinic, 2, { endsAtLocal: "12:00:00" });
+  expect(await statusOf(clinic)).toMatchObject({ bookedSlotCount: 1, retainedSlotCount: 0 });
+  expect(await slotsOn(clinic, 2)).toHaveLength(8);
+});
+
+test("withdraws the slots of a practitioner who leaves", async () => {
+  const clinic = await openClinic(service);
+  const { programId } = clinic;
+  await mustCall(clinic, "ReplaceProgramPractitioners", { programId, practitionerIds: [], expectedVersion: 2 });
+  expect(await allSlots(clinic)).toEqual([]);
+});
+
+test("follows a holiday that is added, made inactive and made active again", async () => {
+  const clinic = await openClinic(service, { rule: { holidayPolicy: "SKIP" } });
+  const { generation } = await statusOf(clinic);
+  const { holiday } = await mustCall(clinic, "CreateHoliday", { date: day(clinic, 30), name: "Fiesta", active: true });
+  const holidayId = (holiday as { id: string }).id;
+  expect(await slotsOn(clinic, 30)).toEqual([]);
+  expect(await slotsOn(clinic, 31)).toHaveLength(8);
+  await mustCall(clinic, "UpdateHoliday", { holidayId, active: false, expectedVersion: 1 });
+  expect(await slotsOn(clinic, 30)).toHaveLength(8);
+  await mustCall(clinic, "UpdateHoliday", { holidayId, active: true, expectedVersion: 2 });
+  expect(await slotsOn(clinic, 30)).toEqual([]);
+  expect(await statusOf(clinic)).toMatchObject({ generation: Number(generation) + 3 });
+});
+
+test("leaves a schedule that was never made as it is", async () => {
+  const clinic = await openClinic(service, { materialized: false });
+  await changeRule(clinic, 1, { slotDurationMinutes: 20 });
+  expect(await allSlots(clinic)).toEqual([]);
+  expect(await statusOf(clinic)).not.toHaveProperty("materializedThrough");
+});
+
+test("does not hold up bookings in other programs", async () => {
+  const [clinic, other] = [await openClinic(service), await openClinic(service)];
+  const patientId = await makers.createPatient(service);
+  const hold = service.proxy.holdBefore("COMMIT");
+  const change = materialize(clinic);
+  await hold.reached;
+  expect((await bookFirst(other, patientId)).status).toBe("PENDING");
+  hold.release();
+  await change;
+  expect(await optionsFor(clinic, { patientId: await makers.createPatient(service) })).toHaveLength(8);
+});
+
+async function changeRule(clinic: Clinic, expectedVersion: number, changes: object): Promise<void> {
+  const { programId, ruleId } = clinic;
+  const answer = await call(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion, ...changes });
+  expect(answer.status).toBe(200);
+}
+
+async function statusOf(clinic: Clinic): Promise<Record<string, unknown>> {
+  const { materialization } = await mustCall(clinic, "GetMaterializationStatus", { programId: clinic.programId });
+  return materialization as Record<string, unknown>;
+}
+
+function slotsOn(clinic: Clinic, days: number): Promise<Record<string, unknown>[]> {
+  return service.query(
+    `SELECT id FROM slots WHERE program_id = '${clinic.programId}' AND local_date = '${day(clinic, days)}'`,
+  );
+}
+
+function allSlots({ programId }: Clinic): Promise<Record<string, unknown>[]> {
+  return service.query(`SELECT * FROM slots WHERE program_id = '${programId}' AND starts_at > now() ORDER BY id`);
+}

@@ -1,0 +1,240 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as makers from "../contract/makers.js";
+import { summaryOf } from "../contract/send.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import { startTestService, type TestService } from "../support/service.js";
+import {
+  appointmentIn,
+  book,
+  bookFirst,
+  type Clinic,
+  call,
+  day,
+  mustCall,
+  openClinic,
+  optionsFor,
+  search,
+} from "./clinic.js";
+import { brokenInvariants } from "./invariants.js";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(async () => {
+  const broken = await brokenInvariants(service);
+  await service.close();
+  expect(broken).toEqual([]);
+});
+
+describe("a search", () => {
+  test("finds the free slots of the day in order, each with a token of its own that is short", async () => {
+    const [clinic, patientId] = await prepare();
+    const options = await optionsFor(clinic, { patientId });
+    expect(options.map(({ startsAt }) => startsAt.slice(11, 16))).toEqual([
+      "13:00",
+      "13:30",
+      "14:00",
+      "14:30",
+      "15:00",
+      "15:30",
+      "16:00",
+      "16:30",
+    ]);
+    expect(new Set(options.map(({ optionToken }) => optionToken)).size).toBe(8);
+    for (const { optionToken } of options) expect(optionToken.length).toBeLessThanOrEqual(400);
+  });
+
+  test("leaves out a day that is full", async () => {
+    const [clinic, patientId] = await prepare({ dailyCapacity: 1 });
+    await bookFirst(clinic, await makers.createPatient(service));
+    expect(await optionsFor(clinic, { patientId })).toEqual([]);
+    expect(await optionsFor(clinic, { patientId, dateTo: day(clinic, 3) })).toHaveLength(8);
+  });
+
+  test("leaves out when the practitioner or the patient is expected elsewhere", async () => {
+    const [clinic, patientId] = await prepare();
+    const { practitionerIds } = clinic;
+    const colleagues = await openClinic(service, { practitionerIds });
+    const others = await openClinic(service);
+    await bookFirst(colleagues, await makers.createPatient(service));
+    await bookFirst(others, patientId, {}, 7);
+    const starts = (await optionsFor(clinic, { patientId })).map(({ startsAt }) => startsAt.slice(11, 16));
+    expect(starts).toEqual(["13:30", "14:00", "14:30", "15:00", "15:30", "16:00"]);
+  });
+
+  test("leaves out emergency programs unless they are asked for", async () => {
+    const clinic = await openClinic(service, { program: { emergency: true } });
+    const patientId = await makers.createPatient(service);
+    expect(await optionsFor(clinic, { patientId })).toEqual([]);
+    expect(await optionsFor(clinic, { patientId, includeEmergency: true })).toHaveLength(8);
+  });
+
+  test("leaves out what is not active: program, location, practitioner", async () => {
+    const [clinic, patientId] = await prepare();
+    const [practitionerId] = clinic.practitionerIds;
+    for (const [table, id] of [
+      ["programs", clinic.programId],
+      ["practitioners", `${practitionerId}`],
+      ["locations", `${(await optionsFor(clinic, { patientId }))[0]?.locationId}`],
+    ]) {
+      await service.query(`UPDATE ${table} SET active = false WHERE id = '${id}'`);
+      expect(await optionsFor(clinic, { patientId })).toEqual([]);
+      await service.query(`UPDATE ${table} SET active = true WHERE id = '${id}'`);
+    }
+  });
+
+  test("keeps to the periods, the location and the practitioner that are wanted", async () => {
+    const [clinic, patientId] = await prepare({ endsAtLocal: "14:00:00" });
+    expect(await optionsFor(clinic, { patientId, periods: ["AFTERNOON"] })).toHaveLength(4);
+    expect(await optionsFor(clinic, { patientId, periods: ["MORNING", "AFTERNOON"] })).toHaveLength(12);
+    expect(await optionsFor(clinic, { patientId, periods: ["NIGHT"] })).toEqual([]);
+    expect(await optionsFor(clinic, { patientId, locationId: randomUUID() })).toEqual([]);
+    expect(await optionsFor(clinic, { patientId, practitionerId: randomUUID() })).toEqual([]);
+    expect(await optionsFor(clinic, { patientId, practitionerId: `${clinic.practitionerIds[0]}` })).toHaveLength(12);
+  });
+
+  test("gives pages that make up the whole, and never the past", async () => {
+    const [clinic, patientId] = await prepare();
+    const starts: string[] = [];
+    let pageToken = "";
+    do {
+      const { body } = await search(clinic, { patientId, pageSize: 3, pageToken });
+      starts.push(...(body["options"] as unknown as { startsAt: string }[]).map(({ startsAt }) => startsAt));
+      pageToken = `${(body["nextPageToken"] as string | undefined) ?? ""}`;
+    } while (pageToken !== "");
+    expect(starts).toEqual((await optionsFor(clinic, { patientId })).map(({ startsAt }) => startsAt));
+    expect(await optionsFor(clinic, { patientId, dateFrom: day(clinic, -9), dateTo: day(clinic, -1) })).toEqual([]);
+  });
+});
+
+describe("booking", () => {
+  test("is PENDING at version 1, and nobody else is offered the slot", async () => {
+    const [clinic, patientId] = await prepare();
+    const appointment = await bookFirst(clinic, patientId);
+    expect(appointment).toMatchObject({ patientId, status: "PENDING", version: 1, retained: false });
+    const left = await optionsFor(clinic, { patientId: await makers.createPatient(service) });
+    expect(left.map(({ startsAt }) => startsAt)).not.toContain(appointment.startsAt);
+  });
+
+  test("names everything that does not exist: 404", async () => {
+    const [clinic] = await prepare();
+    const absent = { requestSourceId: randomUUID(), appointmentTypeId: randomUUID() };
+    expectRefusal(await book(clinic, randomUUID(), "garbage", { ...absent, consultationTypeId: randomUUID() }), 404, [
+      "patientId NOT_FOUND",
+      "requestSourceId NOT_FOUND",
+      "appointmentTypeId NOT_FOUND",
+      "consultationTypeId NOT_FOUND",
+    ]);
+  });
+
+  test("refuses what somebody else took, a full day, an overlap and an inactive patient: 409", async () => {
+    const [clinic, patientId] = await prepare({ dailyCapacity: 2 });
+    const [first, second, third] = await tokensFor(clinic, patientId);
+    await bookFirst(clinic, await makers.createPatient(service));
+    expectRefusal(await book(clinic, patientId, `${first}`), 409, ["optionToken SLOT_OCCUPIED"]);
+    await bookFirst(await openClinic(service), patientId, {}, 1);
+    expectRefusal(await book(clinic, patientId, `${second}`), 409, ["optionToken PATIENT_OVERLAP"]);
+    await bookFirst(clinic, await makers.createPatient(service), {}, 4);
+    expectRefusal(await book(clinic, patientId, `${third}`), 409, ["optionToken CAPACITY_EXHAUSTED"]);
+    await mustCall(clinic, "SetPatientStatus", { patientId, status: "INACTIVE", expectedVersion: 1 });
+    expectRefusal(await book(clinic, patientId, `${third}`), 409, ["patientId PATIENT_NOT_ACTIVE"]);
+    expectRefusal(await search(clinic, { patientId }), 409, ["patientId PATIENT_NOT_ACTIVE"]);
+  });
+
+  test("refuses a token that was used, and one whose slot was withdrawn: 410", async () => {
+    const [clinic, patientId] = await prepare();
+    const [first, second] = await tokensFor(clinic, patientId);
+    const { id } = appointmentIn(await book(clinic, patientId, `${first}`));
+    await cancel(clinic, id);
+    expectRefusal(await book(clinic, patientId, `${first}`), 410);
+    const { programId, ruleId } = clinic;
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion: 1, slotDurationMinutes: 60 });
+    expectRefusal(await book(clinic, patientId, `${second}`), 410);
+  });
+
+  test("refuses what is no token, and that of another patient: 422", async () => {
+    const [clinic, patientId] = await prepare();
+    const [others] = await tokensFor(clinic, await makers.createPatient(service));
+    for (const token of ["garbage", `${others}`])
+      expectRefusal(await book(clinic, patientId, token), 422, ["optionToken INVALID_OPTION"]);
+  });
+
+  test("of two programs at once that want an hour of one practitioner, one gets it", async () => {
+    const [clinic, patientId] = await prepare();
+    const { practitionerIds } = clinic;
+    const other = await openClinic(service, { practitionerIds });
+    const secondPatient = await makers.createPatient(service);
+    for (let i = 0; i < 8; i++) {
+      const dates = { dateFrom: day(clinic, 10 + i), dateTo: day(clinic, 10 + i) };
+      const [[first], [second]] = await Promise.all([
+        tokensFor(clinic, patientId, dates),
+        tokensFor(other, secondPatient, dates),
+      ]);
+      const answers = await Promise.all([book(clinic, patientId, `${first}`), book(other, secondPatient, `${second}`)]);
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+    }
+  });
+});
+
+const STEPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  PENDING: { ConfirmAppointment: "CONFIRMED", CancelAppointment: "CANCELLED" },
+  CONFIRMED: { CheckInAppointment: "CHECKED_IN", MarkNoShow: "NO_SHOW", CancelAppointment: "CANCELLED" },
+  CHECKED_IN: { MarkAttended: "ATTENDED", CancelAppointment: "CANCELLED" },
+  ATTENDED: {},
+  CANCELLED: {},
+  NO_SHOW: {},
+};
+
+const WAYS: Readonly<Record<string, readonly string[]>> = {
+  PENDING: [],
+  CONFIRMED: ["ConfirmAppointment"],
+  CHECKED_IN: ["ConfirmAppointment", "CheckInAppointment"],
+  ATTENDED: ["ConfirmAppointment", "CheckInAppointment", "MarkAttended"],
+  CANCELLED: ["CancelAppointment"],
+  NO_SHOW: ["ConfirmAppointment", "MarkNoShow"],
+};
+
+describe.each(Object.entries(STEPS))("an appointment that is %s", (status, allowed) => {
+  test.each(["ConfirmAppointment", "CheckInAppointment", "MarkAttended", "MarkNoShow", "CancelAppointment"])(
+    "can go on by %s only where the table says so",
+    async (rpc) => {
+      const [clinic, patientId] = await prepare();
+      const { id } = await bookFirst(clinic, patientId);
+      for (const [i, way] of (WAYS[status] ?? []).entries()) await mustCall(clinic, way, await stepOf(way, id, i + 1));
+      const version = 1 + (WAYS[status]?.length ?? 0);
+      const answer = await call(clinic, rpc, await stepOf(rpc, id, version));
+      const to = allowed[rpc];
+      if (to === undefined) expectRefusal(answer, 409, ["appointmentId STATE_NOT_ALLOWED"]);
+      else expect(appointmentIn(answer)).toMatchObject({ id, status: to, version: version + 1 });
+    },
+  );
+});
+
+function expectRefusal(answer: RestAnswer, status: number, items: readonly string[] = []): void {
+  expect(summaryOf(answer)).toBe([status, ...items].join(" "));
+}
+
+async function prepare(rule: JsonObject = {}): Promise<[Clinic, string]> {
+  return Promise.all([openClinic(service, { rule }), makers.createPatient(service)]);
+}
+
+async function tokensFor(clinic: Clinic, patientId: string, request: JsonObject = {}): Promise<string[]> {
+  return (await optionsFor(clinic, { patientId, ...request })).map(({ optionToken }) => optionToken);
+}
+
+async function cancel(clinic: Clinic, id: string): Promise<void> {
+  await mustCall(clinic, "CancelAppointment", await stepOf("CancelAppointment", id, 1));
+}
+
+async function stepOf(rpc: string, appointmentId: string, expectedVersion: number): Promise<JsonObject> {
+  const step = { appointmentId, expectedVersion };
+  if (rpc === "CancelAppointment")
+    return { ...step, cancellationReasonId: await makers.cancellationReason.create(service, {}) };
+  if (rpc === "MarkNoShow") return { ...step, noShowReasonId: await makers.noShowReason.create(service, {}) };
+  return step;
+}

@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDevelopmentIssuer } from "../../src/auth/development-issuer.js";
+import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+
+/** Two services on one database, which take the same tokens. */
+export interface Twins {
+  readonly both: readonly [TestService, TestService];
+  close(): Promise<void>;
+}
+
+/** Has deadlocks found before the services give up waiting, so that they count as what they are. */
+const EARLY_DETECTION = `DO $$ BEGIN
+  EXECUTE format('ALTER DATABASE %I SET deadlock_timeout = ''50ms''', current_database()); END $$`;
+
+/** Starts two services on a database that only they use. */
+export async function startTwins(): Promise<Twins> {
+  const dataDir = await mkdtemp(join(tmpdir(), "cupo-twins-"));
+  const first = await startTestService({ CUPO_DATA_DIR: dataDir });
+  await first.query(EARLY_DETECTION);
+  const second = await startTestService({ CUPO_DATA_DIR: dataDir, DATABASE_URL: first.proxy.url });
+  const issuer = await openDevelopmentIssuer({ dataDir, now: first.now });
+  const { tenantId, scopes } = first;
+  const token = (claims: TokenFor = {}) =>
+    issuer.sign({ tenantId, client: "test", scopes, expiresInSeconds: 3_600, ...claims });
+  return {
+    both: [
+      { ...first, token },
+      {
+        ...first,
+        token,
+        log: second.log,
+        internalUrl: second.internalUrl,
+        publicUrl: second.publicUrl,
+        baseUrl: second.baseUrl,
+      },
+    ],
+    async close() {
+      await second.close();
+      await first.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
