@@ -122,7 +122,7 @@ export async function optionsFor(clinic: Clinic, request: JsonObject): Promise<r
 /** The options in an answer. Throws where the answer is an error. */
 export function optionsIn({ status, text, body }: RestAnswer): readonly OptionBody[] {
   if (status !== 200) throw new Error(`options were expected, but the answer is ${text}`);
-  return body["options"] as unknown as readonly OptionBody[];
+  return body["options"] as readonly OptionBody[];
 }
 
 /** Books the slot of a token. */
@@ -145,5 +145,5 @@ export async function bookFirst(
 /** The appointment in an answer. Throws where the answer is an error. */
 export function appointmentIn({ status, text, body }: RestAnswer): AppointmentBody {
   if (status !== 200) throw new Error(`an appointment was expected, but the answer is ${text}`);
-  return body["appointment"] as unknown as AppointmentBody;
+  return body["appointment"] as AppointmentBody;
 }

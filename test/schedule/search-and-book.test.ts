@@ -104,8 +104,8 @@ describe("a search", () => {
     let pageToken = "";
     do {
       const { body } = await search(clinic, { patientId, pageSize: 3, pageToken });
-      starts.push(...(body["options"] as unknown as { startsAt: string }[]).map(({ startsAt }) => startsAt));
-      pageToken = `${(body["nextPageToken"] as string | undefined) ?? ""}`;
+      starts.push(...(body["options"] as { startsAt: string }[]).map(({ startsAt }) => startsAt));
+      pageToken = (body["nextPageToken"] as string | undefined) ?? "";
     } while (pageToken !== "");
     expect(starts).toEqual((await optionsFor(clinic, { patientId })).map(({ startsAt }) => startsAt));
     expect(await optionsFor(clinic, { patientId, dateFrom: day(clinic, -9), dateTo: day(clinic, -1) })).toEqual([]);

@@ -69,8 +69,8 @@ test(
     const patients = await Promise.all(Array.from({ length: CONTENDERS }, () => makers.createPatient(twins.both[0])));
     for (let trial = 0; trial < TRIALS; trial++) {
       const date = day(here, 2 + (trial % 80));
-      const dates = { dateFrom: date, dateTo: date };
-      const options = await Promise.all(patients.map((patientId) => optionsFor(here, { patientId, ...dates })));
+      const span = { dateFrom: date, dateTo: date };
+      const options = await Promise.all(patients.map((patientId) => optionsFor(here, { patientId, ...span })));
       const answers = await Promise.all(
         patients.map((patientId, i) => book(i % 2 ? here : there, patientId, tokenOf(options[i], i))),
       );
@@ -134,7 +134,7 @@ async function bookSomething(storm: Storm, clinic: Clinic): Promise<void> {
 async function moveSomething(storm: Storm, clinic: Clinic): Promise<void> {
   const appointment = pick(storm.appointments);
   if (appointment === undefined) return;
-  const appointmentId = `${appointment["id"]}`;
+  const appointmentId = appointment["id"] as string;
   const answer = note(storm, "SearchOptions", await search(clinic, { appointmentId, ...dates(clinic) }));
   const option = pick(optionsOf(answer));
   if (option === undefined) return;
@@ -145,7 +145,7 @@ async function moveSomething(storm: Storm, clinic: Clinic): Promise<void> {
 async function stepOn(storm: Storm, clinic: Clinic): Promise<void> {
   const appointment = pick(storm.appointments);
   if (appointment === undefined) return;
-  const request = { appointmentId: `${appointment["id"]}`, expectedVersion: versionOf(appointment) };
+  const request = { appointmentId: appointment["id"] as string, expectedVersion: versionOf(appointment) };
   if (randomInt(3) > 0) {
     const cancellation = { ...request, cancellationReasonId: storm.reasonId };
     note(storm, "CancelAppointment", await call(clinic, "CancelAppointment", cancellation));
@@ -197,7 +197,7 @@ function openSmallClinic(service: Clinic["service"]): Promise<Clinic> {
 
 async function cancel(clinic: Clinic, { id, version }: JsonObject): Promise<void> {
   const cancellationReasonId = await makers.cancellationReason.create(clinic.service, {});
-  const request = { appointmentId: `${id}`, expectedVersion: Number(version), cancellationReasonId };
+  const request = { appointmentId: id as string, expectedVersion: Number(version), cancellationReasonId };
   expect((await call(clinic, "CancelAppointment", request)).status).toBe(200);
 }
 

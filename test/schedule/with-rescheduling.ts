@@ -12,7 +12,7 @@ export async function withRescheduling(original: () => Promise<typeof services>)
         .createServices(ports)
         .map((entry) =>
           entry.service.typeName === AppointmentService.typeName
-            ? { ...entry, implementation: createAppointmentService(ports.now, ports.tokens) }
+            ? { service: entry.service, implementation: createAppointmentService(ports.now, ports.tokens) }
             : entry,
         ),
   };
