@@ -9,6 +9,8 @@ import { classifyFailure } from "./postgres/sql-errors.js";
 /** A database that is migrated and safe to serve from. */
 export interface ReadyDatabase {
   readonly database: Database;
+  /** Where it is, for what needs connections of its own. */
+  readonly url: string;
   close(): Promise<void>;
 }
 
@@ -44,7 +46,7 @@ export async function openReadyDatabase(
       await embedded?.stop();
     };
     await requireBoundRole(database, close);
-    return { database, close };
+    return { database, url, close };
   } catch (error) {
     await embedded?.stop();
     throw error;

@@ -2,7 +2,6 @@ import type { Database } from "../postgres/database.js";
 import { purgeBatch } from "../postgres/idempotency-keys.js";
 
 const BATCH = 1_000;
-const INTERVAL_MS = 10 * 60_000;
 
 /**
  * Deletes the results of idempotency keys that are older than 72 h, in batches, each its own transaction, so that no
@@ -15,11 +14,4 @@ export async function purgeIdempotencyKeys({ pool }: Pick<Database, "pool">): Pr
     deleted += batch;
     if (batch < BATCH) return deleted;
   }
-}
-
-/** Purges now and then; a purge that fails is reported and left to the next one. Returns the way to stop. */
-export function schedulePurge(database: Pick<Database, "pool">, onError: (error: unknown) => void): () => void {
-  const purge = () => void purgeIdempotencyKeys(database).catch(onError);
-  const timer = setInterval(purge, INTERVAL_MS).unref();
-  return () => clearInterval(timer);
 }

@@ -15,7 +15,8 @@ const LOCK = 4_823_096_001;
 /**
  * Brings the schema up to date. Several processes may do so at once: an advisory lock lets one work and the others wait.
  * The lock belongs to a transaction, so that it ends with the process that holds it, also behind a connection pooler.
- * Each migration is one transaction; one that was cut off left nothing behind and runs again.
+ * Each migration is one transaction; one that was cut off left nothing behind and runs again. The job queue has migrations
+ * of its own, in a schema of its own.
  */
 export async function migrate({ url, onProgress }: MigrateOptions): Promise<void> {
   const address = new URL(url);
@@ -29,11 +30,17 @@ export async function migrate({ url, onProgress }: MigrateOptions): Promise<void
       const [, pending] = (await database.migrate.list(config)) as [unknown[], unknown[]];
       if (pending.length === 0) return;
       await database.migrate.forceFreeMigrationsLock(config);
+      await migrateJobQueue(address.href);
       await database.migrate.latest(config);
     });
   } finally {
     await database.destroy();
   }
+}
+
+async function migrateJobQueue(connectionString: string): Promise<void> {
+  const { Logger, runMigrations } = await import("graphile-worker");
+  await runMigrations({ connectionString, logger: new Logger(() => () => undefined) });
 }
 
 class SqlMigrations implements Knex.MigrationSource<string> {

@@ -31,12 +31,6 @@ const COLUMNS = {
   appointmentId: "appointment_id",
 } as const satisfies Record<keyof SlotRecord, string>;
 
-/** The slot as it is now; undefined where it was withdrawn. */
-export async function findSlot(transaction: Transaction, id: string): Promise<SlotRecord | undefined> {
-  const query = sql("slots").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS);
-  return (await transaction.rows<SlotRecord>(query))[0];
-}
-
 /** The slot that an appointment occupies, as it is now. */
 export async function findOccupiedSlot(
   transaction: Transaction,
@@ -46,22 +40,52 @@ export async function findOccupiedSlot(
   return (await transaction.rows<SlotRecord>(query))[0];
 }
 
-/** Those of the slots that still are, locked in the order of their ids until the transaction ends. */
-export async function lockSlots(transaction: Transaction, ids: readonly string[]): Promise<readonly SlotRecord[]> {
+/**
+ * A slot, if it still is, and the one that an appointment occupies, if one does: locked in the order of their ids until the
+ * transaction ends.
+ */
+export async function lockSlots(
+  transaction: Transaction,
+  which: { readonly slotId?: string; readonly occupiedBy?: string | undefined },
+): Promise<readonly SlotRecord[]> {
   const query = sql("slots")
     .where({ tenant_id: transaction.tenantId })
-    .whereRaw("id = ANY(?::uuid[])", [ids as string[]])
+    .whereRaw("(id = ?::uuid OR appointment_id = ?::uuid)", [which.slotId ?? null, which.occupiedBy ?? null])
     .orderBy("id")
     .select(COLUMNS)
     .forNoKeyUpdate();
   return transaction.rows<SlotRecord>(query);
 }
 
-/** Locks a practitioner until the transaction ends, so that of two programs one at a time fills an hour of theirs. */
-export async function lockPractitioner(transaction: Transaction, id: string): Promise<void> {
-  await transaction.rows(
-    sql("practitioners").where({ tenant_id: transaction.tenantId, id }).select("id").forNoKeyUpdate(),
-  );
+/**
+ * Locks the practitioner of a slot until the transaction ends, so that of two programs one at a time fills an hour of theirs.
+ * Says whether they are active; false also where the slot is gone.
+ */
+export async function lockPractitionerOf(transaction: Transaction, slotId: string): Promise<boolean> {
+  const { tenantId } = transaction;
+  const practitioner = sql("slots").where({ tenant_id: tenantId, id: slotId }).select("practitioner_id");
+  const query = sql("practitioners").where({ tenant_id: tenantId }).where("id", practitioner).select("active");
+  return (await transaction.rows<{ active: boolean }>(query.forNoKeyUpdate()))[0]?.active === true;
+}
+
+/**
+ * Where a slot takes place, if a service can be had there: undefined where its program or location is not active or the
+ * program does not offer the service.
+ */
+export async function findLocationOf(
+  transaction: Transaction,
+  slotId: string,
+  serviceId: string,
+): Promise<string | undefined> {
+  const query = sql({ s: "slots" })
+    .joinRaw("JOIN programs p ON p.tenant_id = s.tenant_id AND p.id = s.program_id AND p.active")
+    .joinRaw("JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active")
+    .joinRaw("JOIN program_services o ON o.tenant_id = p.tenant_id AND o.program_id = p.id AND o.service_id = ?", [
+      serviceId,
+    ])
+    .where({ "s.tenant_id": transaction.tenantId, "s.id": slotId })
+    .select({ id: "l.id" });
+  return (await transaction.rows<{ id: string }>(query))[0]?.id;
 }
 
 /** Gives a locked, free slot to an appointment. */

@@ -8,17 +8,15 @@ import type {
 import type { OpenedToken, OptionTokens } from "../option-tokens/option-tokens.js";
 import {
   type AppointmentRecord,
-  findAppointment,
   lockAppointment,
   sendAppointmentChange,
   sendAppointmentUpdate,
 } from "../postgres/appointments.js";
-import { lockPatient } from "../postgres/patients.js";
-import { sharePrograms } from "../postgres/schedule.js";
-import { findOccupiedSlot, findSlot, type SlotRecord, sendOccupation, sendRelease } from "../postgres/slots.js";
+import { lockPatientOf } from "../postgres/patients.js";
+import { type SlotRecord, sendOccupation, sendRelease } from "../postgres/slots.js";
 import { toAppointment } from "./appointment-messages.js";
 import { parseOpaqueId, requireFound, requireVersion } from "./preconditions.js";
-import { requireOption, takeSlot } from "./take-slot.js";
+import { type LockedOption, lockOption, optionGone, requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
 
 /** Rescheduling of appointments (specification section 4.3). `now` gives milliseconds since the epoch. */
 export function createAppointmentService(
@@ -38,9 +36,8 @@ export function createAppointmentService(
 interface Locked {
   readonly appointment: AppointmentRecord;
   readonly isPatientActive: boolean;
-  readonly held: SlotRecord | undefined;
-  /** Where the programs that are concerned take place. */
-  readonly locationIds: ReadonlyMap<string, string>;
+  /** Undefined for a token that holds no option. */
+  readonly option: LockedOption | undefined;
 }
 
 async function reschedule(
@@ -50,23 +47,21 @@ async function reschedule(
   nowMs: number,
 ): Promise<AppointmentRecord> {
   const locked = await lockEverything(request, opened, values);
-  const { appointment, held } = locked;
+  const { appointment } = locked;
   requireVersion(appointment, request.expectedVersion);
-  requireMovable(locked, opened, nowMs);
+  requireMovable(locked, nowMs);
   const option = requireOption(
     opened,
     ({ subject, serviceId }) =>
       subject.kind === "APPOINTMENT" && subject.id === appointment.id && serviceId === appointment.serviceId,
   );
-  const { patientId, id: appointmentId } = appointment;
-  const slot = await takeSlot(values, option, { patientId, appointmentId, held }, nowMs);
-  return move(locked, slot, values, nowMs);
+  if (locked.option === undefined) throw optionGone();
+  const taker = { patientId: appointment.patientId, appointmentId: appointment.id };
+  const taken = await takeSlot(values, option, locked.option, taker, nowMs);
+  return move(appointment, locked.option.held, taken, values, nowMs);
 }
 
-/**
- * Finds which programs are concerned and locks them, then the patient and the appointment. The appointment may have been
- * moved in between: its slot is read again under the lock, and it is only freed if it is the one whose program is locked.
- */
+/** The patient first, as in a booking, then the appointment, the token, the slots and the practitioner: one round trip. */
 async function lockEverything(
   request: RescheduleAppointmentRequestValid,
   opened: OpenedToken,
@@ -74,21 +69,15 @@ async function lockEverything(
 ): Promise<Locked> {
   const transaction = transactionOf(values);
   const id = requireFound(parseOpaqueId(request.appointmentId));
-  const [seen, target] = await Promise.all([
-    findAppointment(transaction, id),
-    opened.kind === "OPTION" ? findSlot(transaction, opened.option.slotId) : undefined,
-  ]);
-  const { programId, patientId } = requireFound(seen);
-  const [locationIds, patient, appointment, held] = await Promise.all([
-    sharePrograms(transaction, target === undefined ? [programId] : [programId, target.programId]),
-    lockPatient(transaction, patientId),
+  const [patient, appointment, option] = await Promise.all([
+    lockPatientOf(transaction, id),
     lockAppointment(transaction, id),
-    findOccupiedSlot(transaction, id),
+    opened.kind === "OPTION" ? lockOption(transaction, opened.option, id) : undefined,
   ]);
-  return { appointment: requireFound(appointment), isPatientActive: patient?.status === "ACTIVE", held, locationIds };
+  return { appointment: requireFound(appointment), isPatientActive: patient?.status === "ACTIVE", option };
 }
 
-function requireMovable({ appointment, isPatientActive, held }: Locked, opened: OpenedToken, nowMs: number): void {
+function requireMovable({ appointment, isPatientActive, option }: Locked, nowMs: number): void {
   const { status, startsAt } = appointment;
   if (status !== "PENDING" && status !== "CONFIRMED") {
     throw refused("STATE_NOT_ALLOWED", "appointmentId", "only a pending or confirmed appointment can be moved");
@@ -98,15 +87,16 @@ function requireMovable({ appointment, isPatientActive, held }: Locked, opened: 
   }
   if (!isPatientActive)
     throw refused("PATIENT_NOT_ACTIVE", "appointmentId", "the patient of the appointment is not active");
-  if (opened.kind === "OPTION" && held?.id === opened.option.slotId) {
+  if (option?.slot !== undefined && option.slot.id === option.held?.id) {
     throw refused("SAME_SLOT", "optionToken", "the appointment has this slot already");
   }
 }
 
 /** Puts the appointment into the slot that was taken for it and frees the one that it had. Id and status stay. */
 function move(
-  { appointment, held, locationIds }: Locked,
-  slot: SlotRecord,
+  appointment: AppointmentRecord,
+  held: SlotRecord | undefined,
+  { slot, locationId }: TakenSlot,
   values: ContextValues,
   nowMs: number,
 ): AppointmentRecord {
@@ -120,7 +110,7 @@ function move(
     localDate,
     startsAt,
     endsAt,
-    locationId: locationIds.get(programId) ?? appointment.locationId,
+    locationId,
     version: appointment.version + 1,
     updatedAt: new Date(nowMs),
   };

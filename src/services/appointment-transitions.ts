@@ -1,18 +1,16 @@
 import type { ContextValues } from "@connectrpc/connect";
-import { callOf, principalOf, transactionOf } from "../call.js";
+import { callOf, principalOf, type Transaction, transactionOf } from "../call.js";
 import { conflict, notFound, validationFailed } from "../errors.js";
 import {
   type AppointmentRecord,
   type AppointmentStatus,
-  findAppointment,
   lockAppointment,
   sendAppointmentChange,
   sendAppointmentUpdate,
 } from "../postgres/appointments.js";
 import type { ReasonAttributes } from "../postgres/catalogs.js";
 import { findResource, type ResourceTable } from "../postgres/resources.js";
-import { sharePrograms } from "../postgres/schedule.js";
-import { findOccupiedSlot, lockSlots, sendCapacityBack, sendRelease } from "../postgres/slots.js";
+import { lockSlots, type SlotRecord, sendCapacityBack, sendRelease } from "../postgres/slots.js";
 import { requireFound, requireVersion } from "./preconditions.js";
 
 /** A step in the life of an appointment. */
@@ -44,10 +42,9 @@ export async function moveOn(
   nowMs: number,
 ): Promise<AppointmentRecord> {
   const transaction = transactionOf(values);
-  const { programId } = requireFound(await findAppointment(transaction, appointmentId));
-  const [, locked] = await Promise.all([
-    transition.releases ? sharePrograms(transaction, [programId]) : undefined,
+  const [locked, [occupied]] = await Promise.all([
     lockAppointment(transaction, appointmentId),
+    transition.releases ? lockSlots(transaction, { occupiedBy: appointmentId }) : [],
   ]);
   const appointment = requireFound(locked);
   requireVersion(appointment, expectedVersion);
@@ -59,7 +56,7 @@ export async function moveOn(
     version: appointment.version + 1,
     updatedAt: new Date(nowMs),
   };
-  if (transition.releases) await release(values, appointment);
+  if (occupied !== undefined) release(transaction, occupied);
   sendAppointmentUpdate(transaction, moved);
   sendAppointmentChange(transaction, appointment, moved, principalOf(values), callOf(values));
   const { id: resourceId, version } = moved;
@@ -92,12 +89,7 @@ function requireStatus({ status }: AppointmentRecord, { from, to }: Transition):
   throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
 }
 
-async function release(values: ContextValues, { id }: AppointmentRecord): Promise<void> {
-  const transaction = transactionOf(values);
-  const occupied = await findOccupiedSlot(transaction, id);
-  if (occupied === undefined) return;
-  const [slot] = await lockSlots(transaction, [occupied.id]);
-  if (slot === undefined) return;
+function release(transaction: Transaction, slot: SlotRecord): void {
   sendRelease(transaction, slot);
   sendCapacityBack(transaction, slot);
 }

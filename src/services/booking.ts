@@ -8,10 +8,8 @@ import { type AppointmentRecord, sendAppointmentChange, sendAppointmentInsert } 
 import { appointmentTypes, consultationTypes, requestSources } from "../postgres/catalogs.js";
 import { lockPatient, type PatientRecord } from "../postgres/patients.js";
 import { findResource, type ResourceTable } from "../postgres/resources.js";
-import { sharePrograms } from "../postgres/schedule.js";
-import { findSlot, type SlotRecord, sendOccupation } from "../postgres/slots.js";
-import { requireFound } from "./preconditions.js";
-import { requireOption, takeSlot } from "./take-slot.js";
+import { sendOccupation } from "../postgres/slots.js";
+import { lockOption, optionGone, requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
 
 /** Books the slot of an option for the patient it was given for: one transaction, all or nothing. */
 export async function bookAppointment(
@@ -22,19 +20,18 @@ export async function bookAppointment(
 ): Promise<AppointmentRecord> {
   const transaction = transactionOf(values);
   const { patientId } = request;
-  const target = opened.kind === "OPTION" ? await findSlot(transaction, opened.option.slotId) : undefined;
-  const [locationIds, patient, references] = await Promise.all([
-    sharePrograms(transaction, target === undefined ? [] : [target.programId]),
+  const [patient, references, locked] = await Promise.all([
     lockPatient(transaction, patientId),
     judgeReferences(request, values),
+    opened.kind === "OPTION" ? lockOption(transaction, opened.option) : undefined,
   ]);
   requireUsable(patient, references);
   const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
-  const slot = await takeSlot(values, option, { patientId, appointmentId: undefined, held: undefined }, nowMs);
-  const locationId = requireFound(locationIds.get(slot.programId));
-  const appointment = newAppointment(request, option.serviceId, slot, locationId, new Date(nowMs));
+  if (locked === undefined) throw optionGone();
+  const taken = await takeSlot(values, option, locked, { patientId, appointmentId: undefined }, nowMs);
+  const appointment = newAppointment(request, option.serviceId, taken, new Date(nowMs));
   sendAppointmentInsert(transaction, appointment);
-  sendOccupation(transaction, slot.id, appointment.id);
+  sendOccupation(transaction, taken.slot.id, appointment.id);
   sendAppointmentChange(transaction, undefined, appointment, principalOf(values), callOf(values));
   callOf(values).effects.push({
     resourceType: "Appointment",
@@ -48,10 +45,10 @@ export async function bookAppointment(
 function newAppointment(
   { patientId, requestSourceId, appointmentTypeId, consultationTypeId }: BookAppointmentRequestValid,
   serviceId: string,
-  { programId, ruleId, practitionerId, localDate, startsAt, endsAt }: SlotRecord,
-  locationId: string,
+  { slot, locationId }: TakenSlot,
   at: Date,
 ): AppointmentRecord {
+  const { programId, ruleId, practitionerId, localDate, startsAt, endsAt } = slot;
   return {
     id: uuidv7(),
     patientId,

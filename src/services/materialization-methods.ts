@@ -11,10 +11,11 @@ import type {
   MaterializeScheduleRequestValid,
   ScheduleService,
 } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
+import { shareCalendar } from "../postgres/calendars.js";
 import { programs } from "../postgres/programs.js";
 import { findResource } from "../postgres/resources.js";
-import { countSlots, readMaterialization } from "../postgres/schedule.js";
-import { materializeProgram } from "./materialize.js";
+import { countSlots, readMaterialization } from "../postgres/materialization.js";
+import { horizonFrom, materializeProgram } from "./materialize.js";
 import { requireFound } from "./preconditions.js";
 import { lockResource } from "./resources.js";
 
@@ -28,6 +29,7 @@ export function createMaterializationMethods(now: () => number): Materialization
   return {
     async materializeSchedule(message, { values }) {
       const { programId } = message as MaterializeScheduleRequestValid;
+      shareCalendar(transactionOf(values));
       await lockResource(values, programs, programId);
       await materializeProgram(transactionOf(values), programId, now());
       callOf(values).effects.push({ resourceType: "Schedule", resourceId: programId, action: "UPDATE" });
@@ -54,6 +56,6 @@ async function describe(values: ContextValues, programId: string, nowMs: number)
     openSlotCount: counts.open,
     bookedSlotCount: counts.booked,
     retainedSlotCount: counts.retained,
-    pending: false,
+    pending: state.through !== undefined && state.through < horizonFrom(nowMs).through,
   });
 }

@@ -1,33 +1,23 @@
 import type { Transaction } from "../call.js";
-import { readActiveHolidayDates } from "../postgres/holidays.js";
-import { readRules } from "../postgres/program-rules.js";
-import { programPractitioners, readProgramSet } from "../postgres/programs.js";
+import { sendExtension } from "../postgres/job-queue.js";
 import {
-  lockMaterializedPrograms,
+  findMaterializedPrograms,
   readMaterialization,
-  sendMaterialization,
-  sendSlots,
-  type WantedSlots,
-  type WantedTime,
-} from "../postgres/schedule.js";
+  sendMaterialized,
+  sendNewGeneration,
+} from "../postgres/materialization.js";
 import { previewSlots, type SlotChanges } from "../postgres/schedule-preview.js";
+import { type SlotPlan, sendMissingSlots, sendPastSlotsAway, sendWithdrawals } from "../postgres/slot-plan.js";
 import { localDateAt } from "../scheduling/local-clock.js";
 import { addCalendarDays } from "../scheduling/local-date.js";
-import type { ProgramRuleTerms } from "../scheduling/program-rule-terms.js";
-import { openDates } from "../scheduling/recurrence.js";
-import { slotsOnOpenDate } from "../scheduling/slots.js";
+import { type DateSpan, firstDatesOf, joinPlans, type PlanChanges, planSlots } from "./plan-slots.js";
 
 /** How many days ahead schedules are made. */
 export const HORIZON_DAYS = 90;
-
-/** Which dates of a schedule to make, YYYY-MM-DD, both inclusive. */
-export interface DateSpan {
-  readonly from: string;
-  readonly through: string;
-}
-
-/** A rule with its id. */
-export type IdentifiedRule = ProgramRuleTerms & { readonly id: string };
+/** How many slots a transaction adds at most. */
+export const MAX_SLOTS_AT_ONCE = 20_000;
+/** How long free slots are kept that nobody booked in time. */
+const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /** The dates from today to the horizon, local in America/Bogota. */
 export function horizonFrom(nowMs: number): DateSpan {
@@ -35,42 +25,34 @@ export function horizonFrom(nowMs: number): DateSpan {
   return { from: today, through: addCalendarDays(today, HORIZON_DAYS) };
 }
 
-/** Makes the schedule of a locked program up to the horizon. Where nothing has changed, nothing does. */
-export async function materializeProgram(transaction: Transaction, programId: string, nowMs: number): Promise<void> {
-  const span = horizonFrom(nowMs);
-  const { generation } = await readMaterialization(transaction, programId);
-  await makeSlots(transaction, programId, span, generation, nowMs);
-  const state = { generation, through: span.through, at: new Date(nowMs) };
-  sendMaterialization(transaction, programId, state);
-}
-
 /**
- * Makes a locked program's schedule up to the horizon where it ends before it, and whether it did; one that was never made
- * stays so. Slots that were in the way of others and have gone since are made up for.
+ * Makes the schedule of a program, which the transaction has locked behind its share of the calendar: what does not fit goes
+ * at once, what is missing comes up to the horizon; where that is more than a transaction should add, the first dates come
+ * now and a job adds the others. Where nothing has changed, nothing does.
  */
-export async function extendProgram(transaction: Transaction, programId: string, nowMs: number): Promise<boolean> {
-  const { through } = await readMaterialization(transaction, programId);
-  if (through === undefined || through >= horizonFrom(nowMs).through) return false;
-  await materializeProgram(transaction, programId, nowMs);
-  return true;
+export async function materializeProgram(transaction: Transaction, programId: string, nowMs: number): Promise<void> {
+  const plan = await planSlots(transaction, programId, horizonFrom(nowMs));
+  carryOut(transaction, programId, plan, nowMs);
 }
 
 /**
- * Starts a new generation of a locked program's schedule after a change of its rules or practitioners was sent: what no
- * longer fits is withdrawn before the change commits, so that nobody can book it any more. A schedule that was never made
- * stays so.
+ * Starts a new generation of a program's schedule after a change of its rules or practitioners was sent, under the same
+ * locks: what no longer fits is withdrawn before the change commits, so that nobody can book it any more. A schedule that
+ * was never made stays so.
  */
 export async function remakeProgram(transaction: Transaction, programId: string, nowMs: number): Promise<void> {
-  const state = await readMaterialization(transaction, programId);
-  if (state.through === undefined) return;
-  const span = { from: localDateAt(nowMs), through: state.through };
-  await makeSlots(transaction, programId, span, state.generation + 1, nowMs);
-  sendMaterialization(transaction, programId, { ...state, generation: state.generation + 1 });
+  const [{ through }, plan] = await Promise.all([
+    readMaterialization(transaction, programId),
+    planSlots(transaction, programId, horizonFrom(nowMs)),
+  ]);
+  if (through === undefined) return;
+  sendNewGeneration(transaction, [programId]);
+  carryOut(transaction, programId, plan, nowMs);
 }
 
 /**
- * Remakes one date in every schedule of the tenant. To be called before the holiday itself is written: the programs are
- * locked first, as everywhere.
+ * Remakes one date in every schedule of the tenant for a holiday that is about to be written. The transaction owns the
+ * calendar, so nobody else makes slots.
  */
 export async function remakeDate(
   transaction: Transaction,
@@ -78,21 +60,33 @@ export async function remakeDate(
   isHoliday: boolean,
   nowMs: number,
 ): Promise<void> {
-  for (const programId of await lockMaterializedPrograms(transaction)) {
-    const state = await readMaterialization(transaction, programId);
-    if (state.through === undefined || date > state.through || date < localDateAt(nowMs)) continue;
-    await makeSlots(transaction, programId, { from: date, through: date }, state.generation + 1, nowMs, {
-      date,
-      isHoliday,
-    });
-    sendMaterialization(transaction, programId, { ...state, generation: state.generation + 1 });
-  }
+  const { from, through } = horizonFrom(nowMs);
+  if (date < from || date > through) return;
+  const span = { from: date, through: date };
+  const programIds = await findMaterializedPrograms(transaction);
+  const changes = { holiday: { date, isHoliday } };
+  const plans = await Promise.all(programIds.map((id) => planSlots(transaction, id, span, changes)));
+  const plan = joinPlans(plans, span);
+  sendNewGeneration(transaction, programIds);
+  sendWithdrawals(transaction, plan, new Date(nowMs));
+  sendMissingSlots(transaction, plan, new Date(nowMs));
 }
 
-/** What a program's slots would have to be. */
-export interface ProgramPlan {
-  readonly rules: readonly IdentifiedRule[];
-  readonly practitionerIds: readonly string[];
+/**
+ * Adds the next dates to the schedule of a program, locked as for {@link materializeProgram}, as many as a transaction
+ * should, and says whether it is made up to the horizon then. One that was never made stays so and has nothing left to do.
+ */
+export async function extendProgram(transaction: Transaction, programId: string, nowMs: number): Promise<boolean> {
+  const { through } = await readMaterialization(transaction, programId);
+  const horizon = horizonFrom(nowMs);
+  if (through === undefined || through >= horizon.through) return true;
+  const next = addCalendarDays(through, 1);
+  const span = { from: next > horizon.from ? next : horizon.from, through: horizon.through };
+  const part = firstDatesOf(await planSlots(transaction, programId, span), MAX_SLOTS_AT_ONCE);
+  sendMissingSlots(transaction, part, new Date(nowMs));
+  sendMaterialized(transaction, programId, part.through, new Date(nowMs));
+  sendPastSlotsAway(transaction, programId, new Date(nowMs - KEEP_PAST_SLOTS_MS));
+  return part.through === horizon.through;
 }
 
 /**
@@ -102,65 +96,21 @@ export interface ProgramPlan {
 export async function previewRemake(
   transaction: Transaction,
   programId: string,
-  changes: Partial<ProgramPlan>,
+  changes: Omit<PlanChanges, "holiday">,
   nowMs: number,
   limit: number,
 ): Promise<(SlotChanges & { readonly through: string }) | undefined> {
   const { through } = await readMaterialization(transaction, programId);
   if (through === undefined) return undefined;
-  const span = { from: localDateAt(nowMs), through };
-  const wanted = await planSlots(transaction, programId, span, changes);
-  return { ...(await previewSlots(transaction, wanted, new Date(nowMs), limit)), through };
+  const plan = await planSlots(transaction, programId, horizonFrom(nowMs), changes);
+  return { ...(await previewSlots(transaction, plan, new Date(nowMs), limit)), through: plan.through };
 }
 
-/** The times at which rules give slots on the dates of a span. */
-export function wantedTimes(
-  rules: readonly IdentifiedRule[],
-  { from, through }: DateSpan,
-  holidays: ReadonlySet<string>,
-): WantedTime[] {
-  return rules.flatMap((rule) =>
-    [...openDates(rule, from, through, holidays)].flatMap((localDate) =>
-      slotsOnOpenDate(rule, localDate).map(({ startsAt, endsAt }) => ({
-        ruleId: rule.id,
-        localDate,
-        startsAt,
-        endsAt,
-      })),
-    ),
-  );
-}
-
-async function makeSlots(
-  transaction: Transaction,
-  programId: string,
-  span: DateSpan,
-  generation: number,
-  nowMs: number,
-  holiday?: HolidayChange,
-): Promise<void> {
-  const wanted = await planSlots(transaction, programId, span, { holiday });
-  sendSlots(transaction, wanted, generation, new Date(nowMs));
-}
-
-/** A date that becomes a holiday, or is none any more. */
-interface HolidayChange {
-  readonly date: string;
-  readonly isHoliday: boolean;
-}
-
-async function planSlots(
-  transaction: Transaction,
-  programId: string,
-  span: DateSpan,
-  { holiday, ...changes }: Partial<ProgramPlan> & { readonly holiday?: HolidayChange | undefined },
-): Promise<WantedSlots> {
-  const [rules, practitioners, holidays] = await Promise.all([
-    changes.rules ?? readRules(transaction, programId),
-    changes.practitionerIds ?? readProgramSet(transaction, programPractitioners, programId).then(({ ids }) => ids),
-    readActiveHolidayDates(transaction, span.from, span.through),
-  ]);
-  if (holiday?.isHoliday === true) holidays.add(holiday.date);
-  if (holiday?.isHoliday === false) holidays.delete(holiday.date);
-  return { programId, ...span, practitionerIds: practitioners, times: wantedTimes(rules, span, holidays) };
+function carryOut(transaction: Transaction, programId: string, plan: SlotPlan, nowMs: number): void {
+  const now = new Date(nowMs);
+  const part = firstDatesOf(plan, MAX_SLOTS_AT_ONCE);
+  sendWithdrawals(transaction, plan, now);
+  sendMissingSlots(transaction, part, now);
+  sendMaterialized(transaction, programId, part.through, now);
+  if (part.through < plan.through) sendExtension(transaction, programId);
 }

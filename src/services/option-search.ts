@@ -41,7 +41,7 @@ export async function findOptions(
 ): Promise<{ options: Option[]; nextPageToken?: string }> {
   const filters = Object.values(wish);
   const page = readPage(request, "options", filters);
-  const subject = await requireSubject(wish, values);
+  const subject = await requireSubject(wish, values, nowMs);
   const found = await searchOptions(transactionOf(values), principalOf(values), {
     patientId: subject.patientId,
     appointmentId: wish.appointmentId,
@@ -71,6 +71,7 @@ export async function findOptions(
 async function requireSubject(
   { patientId, appointmentId, serviceId, subjectField: field }: OptionWish,
   values: ContextValues,
+  nowMs: number,
 ) {
   const transaction = transactionOf(values);
   const appointment = appointmentId === undefined ? undefined : await findAppointment(transaction, appointmentId);
@@ -82,6 +83,9 @@ async function requireSubject(
   if (appointment !== undefined && appointment.status !== "PENDING" && appointment.status !== "CONFIRMED") {
     const message = "only a pending or confirmed appointment can be moved";
     throw conflict({ code: "STATE_NOT_ALLOWED", field, message });
+  }
+  if (appointment !== undefined && appointment.startsAt.getTime() <= nowMs) {
+    throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "an appointment that has begun cannot be moved" });
   }
   if (appointment !== undefined && appointment.serviceId !== serviceId) {
     const message = "the appointment is for another service";

@@ -15,7 +15,8 @@ import { practitioners } from "../postgres/reference-data.js";
 import { findResource } from "../postgres/resources.js";
 import { toAppointmentDetails } from "./appointment-messages.js";
 import { pageOfAppointments } from "./appointment-read-methods.js";
-import { type ProgramPlan, previewRemake } from "./materialize.js";
+import { previewRemake } from "./materialize.js";
+import type { PlanChanges } from "./plan-slots.js";
 import { requireFound } from "./preconditions.js";
 import { mergeRule, requireSoundRule } from "./program-rule-change.js";
 import { changesOf, requireReferences } from "./resources.js";
@@ -74,7 +75,7 @@ async function previewRule(
 async function preview(
   values: ContextValues,
   programId: string,
-  changes: Partial<ProgramPlan>,
+  changes: PlanChanges,
   nowMs: number,
 ): Promise<SchedulePreview> {
   const transaction = transactionOf(values);

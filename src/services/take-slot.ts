@@ -6,7 +6,8 @@ import { hasOverlap } from "../postgres/appointments.js";
 import {
   consumeToken,
   type DayOfRule,
-  lockPractitioner,
+  findLocationOf,
+  lockPractitionerOf,
   lockSlots,
   type SlotRecord,
   sendCapacityBack,
@@ -18,8 +19,25 @@ export interface Taker {
   readonly patientId: string;
   /** The appointment that moves, which does not stand in its own way; undefined for a new one. */
   readonly appointmentId: string | undefined;
-  /** The slot that it has now. */
+}
+
+/** What {@link lockOption} locked and found. */
+export interface LockedOption {
+  /** Whether the token was used up by this call and none before. */
+  readonly isFresh: boolean;
+  /** The slot of the option; undefined where it was withdrawn. */
+  readonly slot: SlotRecord | undefined;
+  /** The slot that the appointment which moves has now. */
   readonly held: SlotRecord | undefined;
+  /** Where the slot takes place, if the service is offered there. */
+  readonly locationId: string | undefined;
+  readonly isPractitionerActive: boolean;
+}
+
+/** A slot that is taken. */
+export interface TakenSlot {
+  readonly slot: SlotRecord;
+  readonly locationId: string;
 }
 
 /** The option of a token, if it is for this request: 422 for one that is not, 410 for one that is too old. */
@@ -31,32 +49,46 @@ export function requireOption(opened: OpenedToken, isFor: (option: OpenedOption)
 }
 
 /**
- * Takes the slot of an option, whose program the transaction has locked: uses the token up, locks the slots in the order of
- * their ids, then the practitioner, and takes a unit of the day's capacity for the one that is held, in this order
- * everywhere. 410 for a token that was used before or whose
- * slot is withdrawn or made anew; 409 for a slot or a day that is taken, and where the patient is expected elsewhere.
+ * Uses a token up, locks its slot and the one that the appointment has in the order of their ids, then the practitioner: in
+ * this order everywhere. Nothing is judged yet, so that all of it shares a round trip with what the caller locks before.
+ */
+export async function lockOption(
+  transaction: Transaction,
+  { jti, expiresAtMs, slotId, serviceId }: OpenedOption,
+  appointmentId?: string,
+): Promise<LockedOption> {
+  const [isFresh, slots, isPractitionerActive, locationId] = await Promise.all([
+    consumeToken(transaction, jti, new Date(expiresAtMs)),
+    lockSlots(transaction, { slotId, occupiedBy: appointmentId }),
+    lockPractitionerOf(transaction, slotId),
+    findLocationOf(transaction, slotId, serviceId),
+  ]);
+  const held = slots.find((slot) => appointmentId !== undefined && slot.appointmentId === appointmentId);
+  return { isFresh, slot: slots.find(({ id }) => id === slotId), held, locationId, isPractitionerActive };
+}
+
+/**
+ * Takes the locked slot of an option and a unit of its day's capacity for the one that is held. 410 for a token that was
+ * used before or whose slot is withdrawn, made anew or no longer offered; 409 for a slot or a day that is taken, and where
+ * the patient is expected elsewhere.
  */
 export async function takeSlot(
   values: ContextValues,
   option: OpenedOption,
+  locked: LockedOption,
   taker: Taker,
   nowMs: number,
-): Promise<SlotRecord> {
-  const transaction = transactionOf(values);
-  const ids = taker.held === undefined ? [option.slotId] : [option.slotId, taker.held.id];
-  const [isFresh, slots] = await Promise.all([
-    consumeToken(transaction, option.jti, new Date(option.expiresAtMs)),
-    lockSlots(transaction, ids),
-  ]);
-  const slot = slots.find(({ id }) => id === option.slotId);
+): Promise<TakenSlot> {
+  const { slot, locationId } = locked;
   const isOffered = slot !== undefined && slot.generation === option.generation && !slot.retained;
-  if (!isFresh || !isOffered || slot.startsAt.getTime() <= nowMs) throw optionGone();
+  if (!locked.isFresh || !isOffered || slot.startsAt.getTime() <= nowMs) throw optionGone();
+  if (locationId === undefined || !locked.isPractitionerActive) throw optionGone();
   if (slot.appointmentId !== null) throw taken("SLOT_OCCUPIED", "the slot was taken by another appointment");
-  await requireFreePeople(values, slot, taker);
-  if (!(await exchangeCapacity(transaction, slot, taker.held))) {
-    throw taken("CAPACITY_EXHAUSTED", "the capacity of the day is used up");
-  }
-  return slot;
+  const [isPractitionerBusy, isPatientBusy, hasCapacity] = await tryToTake(transactionOf(values), slot, locked, taker);
+  if (isPractitionerBusy) throw taken("SLOT_OCCUPIED", "the practitioner has another appointment at that time");
+  if (isPatientBusy) throw taken("PATIENT_OVERLAP", "the patient has another appointment at that time");
+  if (!hasCapacity) throw taken("CAPACITY_EXHAUSTED", "the capacity of the day is used up");
+  return { slot, locationId };
 }
 
 /** 410: the option is no longer on offer. */
@@ -64,37 +96,31 @@ export function optionGone(): CupoError {
   return new CupoError("OPTION_EXPIRED", { detail: "The option is no longer on offer. Search for options again." });
 }
 
-async function requireFreePeople(
-  values: ContextValues,
+/** Looks at both people and takes the capacity in one round trip; where either is busy the transaction takes it back. */
+function tryToTake(
+  transaction: Transaction,
   slot: SlotRecord,
+  { held }: LockedOption,
   { patientId, appointmentId }: Taker,
-): Promise<void> {
-  const transaction = transactionOf(values);
-  const [, isPractitionerBusy, isPatientBusy] = await Promise.all([
-    lockPractitioner(transaction, slot.practitionerId),
+): Promise<[boolean, boolean, boolean]> {
+  return Promise.all([
     hasOverlap(transaction, { practitionerId: slot.practitionerId }, slot, appointmentId),
     hasOverlap(transaction, { patientId }, slot, appointmentId),
+    exchangeCapacity(transaction, slot, held),
   ]);
-  if (isPractitionerBusy) throw taken("SLOT_OCCUPIED", "the practitioner has another appointment at that time");
-  if (isPatientBusy) throw taken("PATIENT_OVERLAP", "the patient has another appointment at that time");
 }
 
 /**
  * Takes a unit for the new slot and gives back that of the old one; one day has to do neither. False where none is left.
  * The counters are locked in one order, or two appointments that change places would wait for each other.
  */
-async function exchangeCapacity(
-  transaction: Transaction,
-  slot: DayOfRule,
-  held: DayOfRule | undefined,
-): Promise<boolean> {
+function exchangeCapacity(transaction: Transaction, slot: DayOfRule, held: DayOfRule | undefined): Promise<boolean> {
   if (held === undefined) return takeCapacity(transaction, slot);
   const [old, wanted] = [dayKey(held), dayKey(slot)];
-  if (old === wanted) return true;
-  const givesFirst = old < wanted;
-  if (givesFirst) sendCapacityBack(transaction, held);
-  const isTaken = await takeCapacity(transaction, slot);
-  if (!givesFirst) sendCapacityBack(transaction, held);
+  if (old === wanted) return Promise.resolve(true);
+  if (old < wanted) sendCapacityBack(transaction, held);
+  const isTaken = takeCapacity(transaction, slot);
+  if (old > wanted) sendCapacityBack(transaction, held);
   return isTaken;
 }
 

@@ -8,9 +8,17 @@ ALTER TABLE programs
   ADD COLUMN materialized_through date,
   ADD COLUMN materialized_at timestamptz;
 COMMENT ON COLUMN programs.generation IS 'grows with each change of rules, practitioners or holidays; new slots carry it';
+COMMENT ON COLUMN programs.materialized_through IS 'up to this local date every slot of the generation is there';
 -- The background work finds the schedules of all tenants here; what it does to one, it does as that tenant.
 CREATE POLICY jobs_read ON programs FOR SELECT
   USING (current_setting('cupo.jobs', true) = 'on' AND materialized_through IS NOT NULL);
+
+-- The calendar of a tenant: who makes slots holds its row in share, who changes holidays holds it alone. So no schedule can
+-- be made from a calendar that changes meanwhile, not even the first schedule of a program that is new.
+CREATE TABLE calendars (
+  tenant_id uuid NOT NULL PRIMARY KEY
+);
+SELECT cupo_protect('calendars');
 
 -- A slot that is free and no longer fits the rules is deleted; one that is booked stays as RETAINED, for staff to see.
 CREATE TABLE slots (
@@ -26,7 +34,6 @@ CREATE TABLE slots (
   retained boolean NOT NULL DEFAULT false,
   appointment_id uuid,
   PRIMARY KEY (tenant_id, id),
-  UNIQUE (tenant_id, program_id, practitioner_id, starts_at),
   FOREIGN KEY (tenant_id, program_id) REFERENCES programs (tenant_id, id),
   FOREIGN KEY (tenant_id, rule_id) REFERENCES program_rules (tenant_id, id),
   FOREIGN KEY (tenant_id, practitioner_id) REFERENCES practitioners (tenant_id, id),
@@ -34,7 +41,10 @@ CREATE TABLE slots (
   CHECK (starts_at < ends_at),
   CHECK (appointment_id IS NOT NULL OR NOT retained)
 );
+COMMENT ON COLUMN slots.rule_id IS 'with the times it says what the slot is; none of these columns ever changes';
 COMMENT ON COLUMN slots.appointment_id IS 'the live appointment that occupies the slot';
+-- A retained slot stands beside the one that the rules have at its time; the practitioner has time for one of them.
+CREATE UNIQUE INDEX slots_start_key ON slots (tenant_id, program_id, practitioner_id, starts_at) WHERE NOT retained;
 CREATE UNIQUE INDEX slots_appointment_idx ON slots (tenant_id, appointment_id) WHERE appointment_id IS NOT NULL;
 CREATE INDEX slots_free_idx ON slots (tenant_id, program_id, starts_at, id) WHERE appointment_id IS NULL;
 CREATE INDEX slots_retained_idx ON slots (tenant_id, program_id, starts_at, appointment_id) WHERE retained;

@@ -1,0 +1,102 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Runner, TaskList } from "graphile-worker";
+import type { Pool } from "pg";
+import type { Logger } from "pino";
+import type { Database } from "../postgres/database.js";
+import { findDuePrograms } from "../postgres/due-programs.js";
+import { EXTEND_SCHEDULE, type ExtensionPayload } from "../postgres/job-queue.js";
+import { horizonFrom } from "../services/materialize.js";
+import { extendSchedule } from "./extend-schedule.js";
+import { purgeIdempotencyKeys } from "./purge-idempotency-keys.js";
+import { purgeOptionTokens } from "./purge-option-tokens.js";
+
+/** What the jobs need. */
+export interface JobPorts {
+  readonly database: Pick<Database, "pool" | "acquire" | "namedStatements">;
+  /** Connections of the job queue's own: one listens for jobs as long as the process runs. */
+  readonly queuePool: Pool;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly logger: Logger;
+  /** Told of what stopped the queue, which starts again a little later. */
+  readonly onError: (error: unknown) => void;
+}
+
+const EXTEND_SCHEDULES = "extend_schedules";
+const PURGE = "purge";
+const CRON = [
+  { task: EXTEND_SCHEDULES, match: "7 * * * *", identifier: EXTEND_SCHEDULES },
+  { task: PURGE, match: "*/10 * * * *", identifier: PURGE },
+];
+const POLL_MS = 5_000;
+const RESTART_AFTER_MS = 5_000;
+
+/**
+ * Works on background jobs until it is stopped: schedules up to the horizon, every hour and when somebody asks, and the
+ * purges. Every process does; a job is done by one of them, and by another if that one dies. Returns the way to stop, which
+ * waits for the job at hand to come to a good place.
+ */
+export function runJobs(ports: JobPorts): () => Promise<void> {
+  const ending = new AbortController();
+  const done = keepWorking(ports, ending.signal);
+  return async () => {
+    ending.abort();
+    await done;
+  };
+}
+
+async function keepWorking(ports: JobPorts, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work(ports, signal);
+    } catch (error) {
+      if (!signal.aborted) ports.onError(error);
+    }
+    await delay(RESTART_AFTER_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** The library is loaded here, behind the start of the service, which does not need it to answer. */
+async function work(ports: JobPorts, signal: AbortSignal): Promise<void> {
+  const { Logger: QueueLogger, parseCronItems, run } = await import("graphile-worker");
+  const runner = await run({
+    pgPool: ports.queuePool,
+    taskList: tasksOf(ports, signal),
+    parsedCronItems: parseCronItems(CRON),
+    concurrency: 1,
+    pollInterval: POLL_MS,
+    noHandleSignals: true,
+    noPreparedStatements: !ports.database.namedStatements,
+    logger: new QueueLogger(() => (level, message) => void (level === "error" && ports.onError(new Error(message)))),
+  });
+  const stop = () => void stopQuietly(runner);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  else await runner.addJob(EXTEND_SCHEDULES, {}, { jobKey: EXTEND_SCHEDULES });
+  await runner.promise;
+}
+
+/** A runner that has stopped by itself refuses to be stopped, which is as good. */
+async function stopQuietly(runner: Runner): Promise<void> {
+  await Promise.resolve()
+    .then(() => runner.stop())
+    .catch(() => undefined);
+}
+
+function tasksOf({ database, now, logger }: JobPorts, signal: AbortSignal): TaskList {
+  return {
+    [EXTEND_SCHEDULES]: async (_, { addJob }) => {
+      for (const { tenantId, id } of await findDuePrograms(database.pool, horizonFrom(now()).through)) {
+        const payload: ExtensionPayload = { tenantId, programId: id };
+        await addJob(EXTEND_SCHEDULE, payload, { jobKey: `${EXTEND_SCHEDULE}:${id}` });
+      }
+    },
+    [EXTEND_SCHEDULE]: async (payload) => {
+      await extendSchedule(payload as ExtensionPayload, { database, now, signal, logger });
+    },
+    [PURGE]: async () => {
+      await purgeIdempotencyKeys(database);
+      await purgeOptionTokens(database, signal);
+    },
+  };
+}

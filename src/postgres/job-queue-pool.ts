@@ -1,0 +1,17 @@
+import { Pool } from "pg";
+
+/** How the job queue reaches its database. */
+export interface JobQueuePoolOptions {
+  /** postgres:// URL, as of the service's own pool. */
+  readonly url: string;
+  readonly onIdleError: (error: Error) => void;
+}
+
+/** A small pool for the job queue, which listens on one of its connections and sends nothing ahead on any. */
+export function openJobQueuePool({ url, onIdleError }: JobQueuePoolOptions): Pool {
+  const address = new URL(url);
+  address.searchParams.delete("prepared_statements");
+  const pool = new Pool({ connectionString: address.href, application_name: "cupo-jobs", max: 3, keepAlive: true });
+  pool.on("error", onIdleError);
+  return pool;
+}
