@@ -20,6 +20,8 @@ export interface JobPorts {
   readonly logger: Logger;
   /** Told of what stopped the queue, which starts again a little later. */
   readonly onError: (error: unknown) => void;
+  /** How much later it starts again; five seconds unless given. */
+  readonly restartAfterMs?: number;
 }
 
 const EXTEND_SCHEDULES = "extend_schedules";
@@ -52,7 +54,7 @@ async function keepWorking(ports: JobPorts, signal: AbortSignal): Promise<void> 
     } catch (error) {
       if (!signal.aborted) ports.onError(error);
     }
-    await delay(RESTART_AFTER_MS, undefined, { signal }).catch(() => undefined);
+    await delay(ports.restartAfterMs ?? RESTART_AFTER_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -1,12 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { purgeIdempotencyKeys, schedulePurge } from "../../src/jobs/purge-idempotency-keys.js";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { purgeIdempotencyKeys } from "../../src/jobs/purge-idempotency-keys.js";
 import { type Database, openDatabase } from "../../src/postgres/database.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
-
-const TEN_MINUTES_MS = 600_000;
 
 let testDatabase: TestDatabase;
 let proxy: PostgresProxy;
@@ -34,7 +31,6 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  vi.useRealTimers();
   await database.close();
 });
 
@@ -104,49 +100,6 @@ describe("row-level security", () => {
   });
 });
 
-describe("the schedule", () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  });
-
-  test("purges every ten minutes until it is stopped", async () => {
-    const stop = schedulePurge(database, failTest);
-    onTestFinished(stop);
-    for (const round of [1, 2]) {
-      await addKeys({ age: "73 hours", count: round });
-      vi.advanceTimersByTime(TEN_MINUTES_MS - 1);
-      expect(await ages()).toHaveLength(round);
-      const done = once(database.pool, "release");
-      vi.advanceTimersByTime(1);
-      await done;
-      expect(await ages()).toEqual([]);
-    }
-    stop();
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  test("reports a purge that fails and goes on with the next", async () => {
-    proxy.setDown(true);
-    onTestFinished(() => proxy.setDown(false));
-    const reported: unknown[] = [];
-    let report: () => void = () => undefined;
-    const stop = schedulePurge(database, (error) => {
-      reported.push(error);
-      report();
-    });
-    onTestFinished(stop);
-    for (const round of [1, 2]) {
-      const told = new Promise<void>((resolve) => {
-        report = resolve;
-      });
-      vi.advanceTimersByTime(TEN_MINUTES_MS);
-      await told;
-      expect(reported).toHaveLength(round);
-    }
-    expect(reported).toEqual([expect.any(Error), expect.any(Error)]);
-  });
-});
-
 /** Adds keys of an age, past row-level security: `count` for each tenant. */
 async function addKeys(keys: { age: string; tenants?: readonly string[]; count?: number }): Promise<void> {
   const { age, tenants = [randomUUID()], count = 1 } = keys;
@@ -166,8 +119,4 @@ async function ages(): Promise<unknown[]> {
     `SELECT (extract(epoch FROM now() - created_at) / 3600)::numeric(9, 2) AS hours FROM idempotency_keys ORDER BY 1`,
   );
   return rows.map(({ hours }) => Math.floor(Number(hours)));
-}
-
-function failTest(error: unknown): never {
-  throw error;
 }
