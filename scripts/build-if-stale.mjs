@@ -1,13 +1,22 @@
-/** Builds where dist is missing or older than a source; prints nothing, so that what runs next owns the output. */
-import { execSync } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
+/**
+ * Builds where dist is missing or older than a source; prints nothing, so that what runs next owns the output. Where the
+ * sources cannot be compiled, the compiler says why on the standard error, every time, and this ends with 1.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const built = "dist/main.js";
+/** Written by every compilation, also one that fails. */
+const stamp = "build/tsconfig.build.tsbuildinfo";
 const sources = ["src", "proto", "package.json", "buf.gen.yaml", "tsconfig.json", "tsconfig.build.json"];
 
-if (!existsSync(built) || newest(sources) > statSync("build/tsconfig.build.tsbuildinfo").mtimeMs) {
-  execSync("npm run --silent build", { stdio: ["ignore", 2, 2] });
+if (!existsSync(built) || !existsSync(stamp) || newest(sources) > statSync(stamp).mtimeMs) {
+  const { status } = spawnSync("npm run --silent build", { shell: true, stdio: ["ignore", 2, 2] });
+  if (status !== 0) {
+    rmSync(stamp, { force: true });
+    process.exit(1);
+  }
 }
 
 function newest(paths) {

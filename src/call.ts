@@ -58,6 +58,8 @@ export interface Call {
   readonly responseHeaders: Record<string, string>;
   /** What the call has done so far; cleared when its transaction starts again. */
   readonly effects: Effect[];
+  /** Gives the next id for what the call creates: a UUID of version 7 unless the idempotency stage was told otherwise. */
+  newId: () => string;
   /** Full name of the RPC, once it is known: `cupo.access.v1.PatientService/RegisterPatient`. */
   operation?: string;
   /** The code of the Problem that the call ended with, if it failed. */

@@ -1,8 +1,10 @@
+import { setFlagsFromString } from "node:v8";
 import { Command, InvalidArgumentError } from "commander";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "./auth/development-issuer.js";
 import { ConfigError, readConfig } from "./config.js";
 import { openReadyDatabase } from "./database-startup.js";
+import { demoPorts } from "./demo/demo-ports.js";
 import { fillDemo } from "./demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "./demo/large-clinic.js";
 import { registrationLine } from "./demo/registration-line.js";
@@ -11,6 +13,11 @@ import { startServer } from "./server.js";
 import { servedServices } from "./services/services.js";
 
 const TOKEN_LIFETIME_SECONDS = 3_600;
+/**
+ * How much, in percent, V8 lets its heap grow over what was live before it collects again. It would let it double and
+ * more; what a request leaves behind is garbage, so that more patience takes much memory and spares little time.
+ */
+const HEAP_GROWING_PERCENT = 40;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 interface TokenFlags {
@@ -46,15 +53,16 @@ program
 await program.parseAsync().catch(fail);
 
 async function serve({ demo = false }: { readonly demo?: boolean }): Promise<void> {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel, base: null });
-  const server = await startServer(config, { logger, now: Date.now });
+  const server = await startServer(config, { logger, now: Date.now, ...(demo ? demoPorts : {}) });
   const signal = stopOnSignal(server.close, logger);
+  if (demo && config.issuer === undefined) await fillDemoTenants(server.internalUrl, config.dataDir, signal);
+  if (signal.aborted) return;
   process.stdout.write(`Public  (REST)                    ${server.publicUrl}${config.basePath}\n`);
   process.stdout.write(`Internal (Connect, gRPC, gRPC-Web) ${server.internalUrl}\n`);
   if (config.issuer !== undefined) return;
-  if (demo) await fillDemoTenants(server.internalUrl, config.dataDir, signal);
-  if (signal.aborted) return;
   const token = await signToken({ tenant: DEMO_TENANT_ID, client: "demo", expires: TOKEN_LIFETIME_SECONDS });
   const line = registrationLine(`${server.publicUrl}${config.basePath}`, token, new Date());
   process.stdout.write(`Try it:\n${line}\n`);

@@ -7,19 +7,20 @@ import { openReadyDatabase } from "./database-startup.js";
 import { defaultLimits } from "./http/limits.js";
 import { type Listener, listen } from "./http/listen.js";
 import { type Chain, createChain } from "./interceptors/chain.js";
+import type { NewIds } from "./interceptors/idempotency.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
 import { createMessageValidator } from "./interceptors/validate-message.js";
 import { createInternalApi } from "./internal-api.js";
-import { schedulePurge } from "./jobs/purge-idempotency-keys.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
-import { scheduleUpkeep } from "./jobs/schedule-upkeep.js";
+import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
 import { openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
+import { openJobQueuePool } from "./postgres/job-queue-pool.js";
 import { optionTokenKeys } from "./postgres/option-token-keys.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
 import { createPublicApi, socketProblem } from "./public-api.js";
 import { createMemoryRateLimiter } from "./rate-limiter.js";
-import { describe, type HttpHandler, logged, observeError } from "./request-log.js";
+import { describe, type HttpHandler, logged, observeError, type RequestLevel } from "./request-log.js";
 import { createServices } from "./services/services.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
 
@@ -34,11 +35,17 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** What tests put in place of the real thing. */
+/** What tests and the demo put in place of the real thing. */
 export interface ServerPorts {
   readonly logger: Logger;
   /** Milliseconds since the epoch; the clock of tokens and services. */
   readonly now: () => number;
+  /** What gives ids to what calls create; UUIDs of version 7 unless given. */
+  readonly newIds?: NewIds;
+  /** The level of the line of each request; info unless given. */
+  readonly requestLevel?: RequestLevel;
+  /** Whether the process works on background jobs; it does unless told otherwise. */
+  readonly runsJobs?: boolean;
 }
 
 type Closer = () => Promise<void> | void;
@@ -62,12 +69,16 @@ export async function startServer(config: Config, ports: ServerPorts): Promise<R
   }
 }
 
-async function start(config: Config, { logger, now }: ServerPorts, closers: Closer[]): Promise<RunningServer> {
+async function start(
+  config: Config,
+  { logger, now, newIds, requestLevel, runsJobs = true }: ServerPorts,
+  closers: Closer[],
+): Promise<RunningServer> {
   const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
-  const { database, close } = await openReadyDatabase(config, logger);
+  let stopJobs: Closer = () => undefined;
+  const { database, url, close } = await openReadyDatabase(config, logger);
   closers.push(close);
-  closers.push(schedulePurge(database, warn("idempotency keys were not purged")));
-  closers.push(scheduleUpkeep({ database, now, onError: warn("schedules were not extended, or tokens not purged") }));
+  closers.push(() => stopJobs());
   const issuer = await openTrustedIssuer(config, now, warn("the issuer's keys were not refreshed"));
   closers.push(() => issuer.close());
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
@@ -79,12 +90,30 @@ async function start(config: Config, { logger, now }: ServerPorts, closers: Clos
       rateLimiter: createMemoryRateLimiter(config.rateLimit),
       validate,
       store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
+      newIds,
     }),
     validate,
     services: createServices({ now, tokens: createOptionTokens({ keyRing, now }) }),
     observe: (error, call) => observeError(error, call, logger),
+    log: (handler) => logged(handler, logger, requestLevel),
   };
-  return openListeners(config, logger, parts, () => database.isReachable(), closers);
+  const server = await openListeners(config, logger, parts, () => database.isReachable(), closers);
+  if (runsJobs) stopJobs = startJobs({ database, now, logger }, url, warn("background jobs stopped for a while"));
+  return server;
+}
+
+/** Behind the listeners, and stopped behind them: requests may ask for jobs, and are answered without. */
+function startJobs(
+  ports: Pick<JobPorts, "database" | "now" | "logger">,
+  url: string,
+  onError: (error: unknown) => void,
+): Closer {
+  const queuePool = openJobQueuePool({ url, onIdleError: onError });
+  const stop = runJobs({ ...ports, queuePool, onError });
+  return async () => {
+    await stop();
+    await queuePool.end();
+  };
 }
 
 interface Parts {
@@ -92,6 +121,7 @@ interface Parts {
   readonly validate: ReturnType<typeof createMessageValidator>;
   readonly services: ReturnType<typeof createServices>;
   readonly observe: ErrorObserver;
+  readonly log: (handler: HttpHandler) => HttpHandler;
 }
 
 async function openListeners(
@@ -105,7 +135,7 @@ async function openListeners(
   const isReady = async () => !isClosing && (await isDatabaseThere());
   const problemsUrlAt = (publicUrl: string) => config.problemsUrl ?? `${publicUrl}/problems`;
   const publicListener = await openListener(config, config.public, logger, problemsUrlAt, (url) =>
-    createPublicApi({ ...parts, basePath: config.basePath, problemsUrl: problemsUrlAt(url) }),
+    parts.log(createPublicApi({ ...parts, basePath: config.basePath, problemsUrl: problemsUrlAt(url) })),
   );
   closers.push(() => publicListener.close(GRACE_MS).then(reportForced(logger)));
   const problemsUrl = problemsUrlAt(publicListener.url);
@@ -114,7 +144,7 @@ async function openListeners(
     config.internal,
     logger,
     () => problemsUrl,
-    () => createInternalApi({ ...parts, problemsUrl, isReady }),
+    () => parts.log(createInternalApi({ ...parts, problemsUrl, isReady })),
   );
   closers.push(() => internalListener.close(GRACE_MS).then(reportForced(logger)));
   let closed: Promise<void> | undefined;
@@ -149,7 +179,7 @@ async function openListener(
     socketError: (kind) => socketProblem(SOCKET_ERRORS[kind], randomUUID(), problemsUrl),
   });
   problemsUrl = problemsUrlAt(listener.url);
-  handler = logged(createHandler(listener.url), logger);
+  handler = createHandler(listener.url);
   return listener;
 }
 

@@ -2,9 +2,9 @@ import type { RequestSource_Channel } from "../gen/cupo/access/v1/request_source
 import type { OpportunityDefinition_DayKind } from "../gen/cupo/clinic/v1/opportunity_definition_pb.js";
 
 /**
- * What a demo clinic is made of. Things refer to each other by code; their ids are the service's to give. Nothing in it
- * depends on when it is made, so that the same things are asked for by the same requests in every start. Lists are in the
- * order in which they are made.
+ * What a demo clinic is made of. Things refer to each other by code. Nothing in it depends on when it is made, so that the
+ * same things are asked for by the same requests, and have the same ids, in every database. Lists are in the order in which
+ * they are made.
  */
 export interface DemoClinic {
   /** UUID of the tenant. */

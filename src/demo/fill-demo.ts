@@ -1,5 +1,6 @@
 import type { DevelopmentIssuer } from "../auth/development-issuer.js";
 import { localDateAt } from "../scheduling/local-clock.js";
+import { demoClient } from "./demo-ports.js";
 import { openDemoTransport } from "./demo-transport.js";
 import { fillClinic } from "./fill-clinic.js";
 import { largeClinic } from "./large-clinic.js";
@@ -18,7 +19,6 @@ export interface FillDemoOptions {
   readonly onProgress: (line: string) => void;
 }
 
-const CLIENT = "demo-setup";
 const TOKEN_LIFETIME_SECONDS = 60;
 const SCOPES = [
   "reference:write",
@@ -39,7 +39,7 @@ export async function fillDemo({ internalUrl, issuer, now, signal, onProgress }:
   for (const clinic of [largeClinic, smallClinic]) {
     const { tenantId } = clinic;
     const token = () =>
-      issuer.sign({ tenantId, client: CLIENT, scopes: SCOPES, expiresInSeconds: TOKEN_LIFETIME_SECONDS });
+      issuer.sign({ tenantId, client: demoClient, scopes: SCOPES, expiresInSeconds: TOKEN_LIFETIME_SECONDS });
     const transport = openDemoTransport({ internalUrl, tenantId, token, signal });
     onProgress(`Demo tenant ${tenantId}, ${clinic.name}`);
     const wasFilled = await fillClinic(clinic, transport, [year, year + 1], (line) => onProgress(`  ${line}`));

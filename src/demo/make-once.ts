@@ -14,12 +14,12 @@ export interface Kind<T> {
   readonly list: (filter: { readonly code: string }) => Promise<readonly Made[]>;
 }
 
-/** What the service says of a thing that it has already: a taken code or document, a set or rule that was made since. */
+/** What the service says of a thing that it has already: a taken id, code or document, a set or rule that was made since. */
 const THERE: ReadonlySet<string | undefined> = new Set(["DUPLICATE", "STALE_VERSION", "RULE_OVERLAP"]);
 
 /**
- * Makes things in their order and gives their ids. Where the code of one is taken, it is the thing that has it: that is how
- * a filling goes on that was cut off so long ago that the service has forgotten its idempotency keys.
+ * Makes things in their order and gives their ids. Where the id or the code of one is taken, it is the thing that has the
+ * code: that is how a filling goes on that was cut off so long ago that the service has forgotten its idempotency keys.
  */
 export async function makeOnce<T extends { readonly code: string }>(
   things: readonly T[],
@@ -28,7 +28,7 @@ export async function makeOnce<T extends { readonly code: string }>(
   const ids = new Map<string, string>();
   for (const thing of things) {
     const made = (await unlessThere(create(thing))) ?? (await list({ code: thing.code }))[0];
-    if (made?.id === undefined) throw new Error(`the code ${thing.code} is taken by what the demo cannot see`);
+    if (made?.id === undefined) throw new Error(`${thing.code} is there, but under another code or unseen by the demo`);
     ids.set(thing.code, made.id);
   }
   return ids;

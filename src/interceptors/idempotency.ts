@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
+import { v7 as uuidv7 } from "uuid";
 import { type Call, callOf, type Principal, principalOf } from "../call.js";
 import { type CupoError, conflict } from "../errors.js";
 import { hasSideEffects, operationName } from "../operation.js";
@@ -42,6 +43,9 @@ export interface IdempotentWork {
   read<T>(call: Call, principal: Principal, work: () => Promise<T>): Promise<T>;
 }
 
+/** Opens the source of ids of what a call creates. Opened anew for each run of its work, which may need more than one. */
+export type NewIds = (claim: IdempotencyClaim, principal: Principal) => () => string;
+
 const RETRY_AFTER = { "Retry-After": "1" };
 
 /**
@@ -51,15 +55,19 @@ const RETRY_AFTER = { "Retry-After": "1" };
  *
  * A replay goes on to the implementation, which `answering-replays.ts` makes answer with what is stored: the way back
  * through the protocol is that of every other answer.
+ *
+ * What calls create gets its ids from `newIds`, UUIDs of version 7 unless it is given.
  */
-export function idempotency(store: IdempotentWork): Interceptor {
+export function idempotency(store: IdempotentWork, newIds: NewIds = () => uuidv7): Interceptor {
   return (next) => async (request) => {
     if (request.stream) return next(request);
     const call = callOf(request.contextValues);
     const principal = principalOf(request.contextValues);
     if (!hasSideEffects(request.method)) return store.read(call, principal, () => next(request));
     let executed: UnaryResponse | undefined;
-    const outcome = await store.execute(claimOf(request, call, principal), call, principal, async () => {
+    const claim = claimOf(request, call, principal);
+    const outcome = await store.execute(claim, call, principal, async () => {
+      call.newId = newIds(claim, principal);
       const response = await next(request);
       if (response.stream) throw new Error("a unary request was answered by a stream");
       executed = response;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
+import { v7 as uuidv7 } from "uuid";
 import { type Call, type CallHeaders, setCall } from "../call.js";
 
 /** The part of Node's HTTP/1.1 and HTTP/2 requests that is read here: names and values in turn, as they were sent. */
@@ -26,7 +27,7 @@ export function openCall({ rawHeaders }: RawHeaders): Call {
   }
   const [sent] = headers.correlationId;
   const correlationId = sent !== undefined && isCorrelationId(headers.correlationId) ? sent : randomUUID();
-  return { correlationId, headers, startedAt: performance.now(), responseHeaders: {}, effects: [] };
+  return { correlationId, headers, startedAt: performance.now(), responseHeaders: {}, effects: [], newId: uuidv7 };
 }
 
 /** Context values that carry the call to interceptors and services. */

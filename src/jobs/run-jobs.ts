@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Runner, TaskList } from "graphile-worker";
-import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Database } from "../postgres/database.js";
 import { findDuePrograms } from "../postgres/due-programs.js";
 import { EXTEND_SCHEDULE, type ExtensionPayload } from "../postgres/job-queue.js";
+import type { JobQueuePool } from "../postgres/job-queue-pool.js";
 import { horizonFrom } from "../services/materialize.js";
 import { extendSchedule } from "./extend-schedule.js";
 import { purgeIdempotencyKeys } from "./purge-idempotency-keys.js";
@@ -14,7 +14,7 @@ import { purgeOptionTokens } from "./purge-option-tokens.js";
 export interface JobPorts {
   readonly database: Pick<Database, "pool" | "acquire" | "namedStatements">;
   /** Connections of the job queue's own: one listens for jobs as long as the process runs. */
-  readonly queuePool: Pool;
+  readonly queuePool: JobQueuePool;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly logger: Logger;
@@ -69,7 +69,9 @@ async function work(ports: JobPorts, signal: AbortSignal): Promise<void> {
     pollInterval: POLL_MS,
     noHandleSignals: true,
     noPreparedStatements: !ports.database.namedStatements,
-    logger: new QueueLogger(() => (level, message) => void (level === "error" && ports.onError(new Error(message)))),
+    logger: new QueueLogger(() => (level: string, message: string) => {
+      if (level === "error") ports.onError(new Error(message));
+    }),
   });
   const stop = () => void stopQuietly(runner);
   signal.addEventListener("abort", stop, { once: true });

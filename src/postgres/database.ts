@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import { Pool, type PoolClient, TypeOverrides } from "pg";
 
 /** How the service reaches its database. */
@@ -57,9 +58,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: 60_000,
     maxLifetimeSeconds: 3_600,
     keepAlive: true,
-    query_timeout: options.queryTimeoutMs,
   });
   pool.on("error", options.onIdleError);
+  giveUpSilent(pool, options.queryTimeoutMs);
   return {
     pool,
     namedStatements,
@@ -97,6 +98,24 @@ function tellGenerations(pool: Pool): Pick<Database, "acquire" | "condemnConnect
       generation += 1;
     },
   };
+}
+
+/**
+ * Breaks a connection that is in use and over which nothing was sent or came for a while. It takes the place of pg's
+ * `query_timeout`, which starts and stops a timer for each statement; this one is Node's own of the socket, which traffic
+ * only puts off.
+ */
+function giveUpSilent(pool: Pool, timeoutMs: number): void {
+  const inUse = new WeakSet<PoolClient>();
+  pool.on("acquire", (client) => inUse.add(client));
+  pool.on("release", (error, client) => error || inUse.delete(client));
+  pool.on("connect", (client) => {
+    const { stream } = client.connection;
+    if (!(stream instanceof Socket)) throw new Error("a connection to the database is a socket");
+    stream.setTimeout(timeoutMs, () => {
+      if (inUse.has(client)) stream.destroy(new Error("Query read timeout"));
+    });
+  });
 }
 
 /** A connection that breaks while a call holds it fails the statements of that call; the event says nothing more. */

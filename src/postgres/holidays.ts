@@ -60,25 +60,40 @@ export async function listHolidays(
   return transaction.rows<HolidayRecord>(query);
 }
 
+/** The holidays of some dates, by date. */
+export interface SeededHolidays {
+  readonly created: readonly HolidayRecord[];
+  /** Those that were there. */
+  readonly existing: readonly HolidayRecord[];
+}
+
 /**
- * Adds those of the holidays whose dates have none yet, and gives all that are on these dates now, by date. Two that seed
- * the same dates at once add each date once: who comes second finds the first one's.
+ * Adds those of the holidays whose dates have none yet, and gives all that are on these dates now. Two that seed the same
+ * dates at once add each date once: who comes second finds the first one's.
  */
 export async function seedHolidays(
   transaction: Transaction,
   holidays: readonly HolidayRecord[],
   at: Date,
-): Promise<HolidayRecord[]> {
+): Promise<SeededHolidays> {
   const rows = holidays.map((holiday) => ({
     tenant_id: transaction.tenantId,
     ...holiday,
     created_at: at,
     updated_at: at,
   }));
-  transaction.send(sql("holidays").insert(rows).onConflict(["tenant_id", "date"]).ignore());
+  const insert = sql("holidays").insert(rows).onConflict(["tenant_id", "date"]).ignore().returning("id");
   const dates = holidays.map(({ date }) => date);
   const query = sql("holidays").where({ tenant_id: transaction.tenantId }).whereRaw("date = ANY(?::date[])", [dates]);
-  return transaction.rows<HolidayRecord>(query.orderBy("date").select(COLUMNS));
+  const [added, kept] = await Promise.all([
+    transaction.rows<{ id: string }>(insert),
+    transaction.rows<HolidayRecord>(query.orderBy("date").select(COLUMNS)),
+  ]);
+  const addedIds = new Set(added.map(({ id }) => id));
+  return {
+    created: kept.filter(({ id }) => addedIds.has(id)),
+    existing: kept.filter(({ id }) => !addedIds.has(id)),
+  };
 }
 
 /** The dates of the tenant's active holidays in a span, both ends inclusive. */

@@ -2,12 +2,25 @@ import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 import type { Statement } from "../call.js";
 import type { IdempotencyClaim } from "../interceptors/idempotency.js";
+import { prepared } from "./prepared.js";
 import { purgeRows } from "./purge-batch.js";
 import { sql } from "./sql.js";
 
 const PURGE = `DELETE FROM idempotency_keys WHERE (tenant_id, key_hash) IN (
   SELECT tenant_id, key_hash FROM idempotency_keys
   WHERE created_at < now() - interval '72 hours' ORDER BY created_at LIMIT $1)`;
+
+const insertClaim = prepared(["tenant_id", "key_hash", "operation", "fingerprint", "correlation_id"], (row) =>
+  sql("idempotency_keys").insert(row),
+);
+
+const updateResponse = prepared(["tenant_id", "key_hash", "response"], ({ response, ...key }) =>
+  sql("idempotency_keys").where(key).update({ response }),
+);
+
+const selectResult = prepared(["tenant_id", "key_hash"], (key) =>
+  sql("idempotency_keys").where(key).select("fingerprint", "correlation_id", "response"),
+);
 
 /** A stored result. */
 export interface StoredResult {
@@ -21,7 +34,7 @@ export interface StoredResult {
  * statement that was sent behind the claim. A claim that another open transaction holds is waited for.
  */
 export function claimKey(claim: IdempotencyClaim): Statement {
-  return sql("idempotency_keys").insert({
+  return insertClaim({
     tenant_id: claim.tenantId,
     key_hash: keyHash(claim),
     operation: claim.operation,
@@ -32,16 +45,12 @@ export function claimKey(claim: IdempotencyClaim): Statement {
 
 /** Completes the claim with the bytes of the response, in the transaction that made it. */
 export function storeResult(claim: IdempotencyClaim, response: Uint8Array): Statement {
-  return sql("idempotency_keys")
-    .where({ tenant_id: claim.tenantId, key_hash: keyHash(claim) })
-    .update({ response });
+  return updateResponse({ tenant_id: claim.tenantId, key_hash: keyHash(claim), response });
 }
 
 /** The committed result of a key, if there is one. */
 export function findResult(claim: IdempotencyClaim): Statement {
-  return sql("idempotency_keys")
-    .where({ tenant_id: claim.tenantId, key_hash: keyHash(claim) })
-    .select("fingerprint", "correlation_id", "response");
+  return selectResult({ tenant_id: claim.tenantId, key_hash: keyHash(claim) });
 }
 
 /** Deletes at most `limit` keys of any tenant that are past their retention of 72 h, and gives their number. */

@@ -1,5 +1,8 @@
 import { Pool } from "pg";
 
+/** The connections of the job queue. */
+export type JobQueuePool = Pool;
+
 /** How the job queue reaches its database. */
 export interface JobQueuePoolOptions {
   /** postgres:// URL, as of the service's own pool. */
@@ -8,7 +11,7 @@ export interface JobQueuePoolOptions {
 }
 
 /** A small pool for the job queue, which listens on one of its connections and sends nothing ahead on any. */
-export function openJobQueuePool({ url, onIdleError }: JobQueuePoolOptions): Pool {
+export function openJobQueuePool({ url, onIdleError }: JobQueuePoolOptions): JobQueuePool {
   const address = new URL(url);
   address.searchParams.delete("prepared_statements");
   const pool = new Pool({ connectionString: address.href, application_name: "cupo-jobs", max: 3, keepAlive: true });

@@ -10,7 +10,7 @@ export interface ListPage {
   readonly limit: number;
 }
 
-/** A page of the rows by id. Ids are UUIDs of version 7, so that this is the order in which the rows came to be. */
+/** A page of the rows by id: UUIDs of version 7 but in the demo, so that this is the order in which the rows came to be. */
 export function byId(query: Knex.QueryBuilder, { afterId, limit }: ListPage): Knex.QueryBuilder {
   if (afterId !== undefined) query.where("id", ">", afterId);
   return query.orderBy("id").limit(limit);

@@ -35,72 +35,99 @@ export interface OptionRecord {
   readonly endsAt: Date;
 }
 
+const FIRST_STRETCH_MS = 3_600_000;
+const GROWTH = 4;
+
 /**
  * The soonest slots that can really be booked: free, with capacity left on their day, in an active program, location and
- * practitioner's hands, and in the way of no other appointment of the practitioner or the patient. Each program's slots
- * are read in order through an index, so the cost grows with what is asked for and not with the schedule.
+ * practitioner's hands, and in the way of no other appointment of the practitioner or the patient.
+ *
+ * Looks at one stretch of time after the other, each four times as long as the one before, until the page is full: the cost
+ * grows with what is asked for and with how far away it is, and not with the schedule.
  */
 export async function searchOptions(
   transaction: Transaction,
   principal: Principal,
   query: OptionQuery,
 ): Promise<OptionRecord[]> {
-  const { tenantId } = transaction;
-  const lateral = freeSlots(query);
-  const programs = sql({ p: "programs" })
+  const found: OptionRecord[] = [];
+  const endMs = query.to.getTime();
+  let fromMs = Math.max(query.from.getTime(), query.after?.startsAt.getTime() ?? 0);
+  for (let stretchMs = FIRST_STRETCH_MS; fromMs < endMs && found.length < query.limit; stretchMs *= GROWTH) {
+    const toMs = Math.min(fromMs + stretchMs, endMs);
+    const stretch = { from: new Date(fromMs), to: new Date(toMs), limit: query.limit - found.length };
+    found.push(...(await searchStretch(transaction, principal, { ...query, ...stretch })));
+    fromMs = toMs;
+  }
+  return found;
+}
+
+/** Sorts the free slots of the stretch and judges them in their order only until there are enough: OFFSET parts the two. */
+function searchStretch(transaction: Transaction, principal: Principal, query: OptionQuery): Promise<OptionRecord[]> {
+  const options = sql(sql.raw("(? OFFSET 0) AS s", [freeSlots(transaction, principal, query)]))
+    .select({
+      slotId: "s.id",
+      generation: "s.generation",
+      programId: "s.program_id",
+      locationId: "s.location_id",
+      practitionerId: "s.practitioner_id",
+      startsAt: "s.starts_at",
+      endsAt: "s.ends_at",
+    })
+    .whereRaw(isPersonFree("practitioner_id = s.practitioner_id"), [query.appointmentId ?? null])
+    .whereRaw(isPersonFree("patient_id = ?::uuid"), [query.patientId, query.appointmentId ?? null])
+    .orderBy([{ column: "s.starts_at" }, { column: "s.id" }])
+    .limit(query.limit);
+  return transaction.rows<OptionRecord>(options);
+}
+
+/** The free slots in the order in which they begin. */
+function freeSlots({ tenantId }: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
+  const slots = sql({ p: "programs" })
     .joinRaw("JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active")
     .joinRaw(
       "JOIN program_services ps ON ps.tenant_id = p.tenant_id AND ps.program_id = p.id AND ps.service_id = ?",
       query.serviceId,
     )
-    .joinRaw("CROSS JOIN LATERAL (:slots) s", { slots: lateral })
+    .joinRaw("JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.appointment_id IS NULL")
+    .joinRaw("JOIN practitioners d ON d.tenant_id = s.tenant_id AND d.id = s.practitioner_id AND d.active")
     .where({ "p.tenant_id": tenantId, "p.active": true })
     .whereRaw("(p.organization_id IS NULL OR p.organization_id = ?::uuid)", [principal.organizationId ?? null])
     .whereRaw("(p.company_id IS NULL OR p.company_id = ?::uuid)", [principal.companyId ?? null])
-    .select({
-      slotId: "s.id",
-      generation: "s.generation",
-      programId: "p.id",
-      locationId: "p.location_id",
-      practitionerId: "s.practitioner_id",
-      startsAt: "s.starts_at",
-      endsAt: "s.ends_at",
-    })
-    .orderBy([{ column: "s.starts_at" }, { column: "s.id" }])
-    .limit(query.limit);
-  if (!query.includeEmergency) programs.where({ "p.emergency": false });
-  if (query.locationId !== undefined) programs.where({ "p.location_id": query.locationId });
-  return transaction.rows<OptionRecord>(programs);
-}
-
-function freeSlots(query: OptionQuery): Knex.QueryBuilder {
-  const slots = sql({ s: "slots" })
-    .joinRaw("JOIN practitioners d ON d.tenant_id = s.tenant_id AND d.id = s.practitioner_id AND d.active")
-    .joinRaw("JOIN program_rules r ON r.tenant_id = s.tenant_id AND r.id = s.rule_id")
-    .whereRaw("s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.appointment_id IS NULL")
     .whereRaw("s.starts_at >= ? AND s.starts_at < ?", [query.from, query.to])
-    .whereRaw(DAY_NOT_FULL, [query.heldDay?.ruleId ?? null, query.heldDay?.localDate ?? null])
-    .whereRaw(PRACTITIONER_FREE, [query.appointmentId ?? null])
-    .whereRaw(PATIENT_FREE, [query.patientId, query.appointmentId ?? null])
-    .select("s.id", "s.generation", "s.practitioner_id", "s.starts_at", "s.ends_at")
-    .orderBy([{ column: "s.starts_at" }, { column: "s.id" }])
-    .limit(query.limit);
-  if (query.after !== undefined) slots.whereRaw("(s.starts_at, s.id) > (?, ?)", [query.after.startsAt, query.after.id]);
+    .whereRaw(DAY_NOT_FULL, [
+      tenantId,
+      query.from,
+      query.to,
+      query.heldDay?.ruleId ?? null,
+      query.heldDay?.localDate ?? null,
+    ])
+    .select("s.id", "s.generation", "s.program_id", "p.location_id", "s.practitioner_id", "s.starts_at", "s.ends_at")
+    .select("s.tenant_id")
+    .orderBy([{ column: "s.starts_at" }, { column: "s.id" }]);
+  if (!query.includeEmergency) slots.where({ "p.emergency": false });
+  if (query.locationId !== undefined) slots.where({ "p.location_id": query.locationId });
   if (query.practitionerId !== undefined) slots.where({ "s.practitioner_id": query.practitionerId });
+  if (query.after !== undefined) slots.whereRaw("(s.starts_at, s.id) > (?, ?)", [query.after.startsAt, query.after.id]);
   if (query.windows !== undefined) slots.where((builder) => inWindows(builder, query.windows ?? []));
   return slots;
 }
 
-const LIVE = "a.status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED')";
-const OVERLAPS = `${LIVE} AND tstzrange(a.starts_at, a.ends_at) && tstzrange(s.starts_at, s.ends_at)`;
-const OTHER = "a.id IS DISTINCT FROM ?::uuid";
-const DAY_NOT_FULL = `NOT EXISTS (SELECT FROM day_counters c WHERE c.tenant_id = s.tenant_id AND c.rule_id = s.rule_id
-  AND c.local_date = s.local_date AND c.booked >= r.daily_capacity AND (c.rule_id, c.local_date) IS DISTINCT FROM (?::uuid, ?::date))`;
-const PRACTITIONER_FREE = `NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = s.tenant_id
-  AND a.practitioner_id = s.practitioner_id AND ${OVERLAPS} AND ${OTHER})`;
-const PATIENT_FREE = `NOT EXISTS (SELECT FROM appointments a WHERE a.tenant_id = s.tenant_id
-  AND a.patient_id = ?::uuid AND ${OVERLAPS} AND ${OTHER})`;
+/** A list that is hashed once: there are few full days, and many slots on them. */
+const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
+  SELECT c.rule_id, c.local_date FROM day_counters c
+  JOIN program_rules r ON r.tenant_id = c.tenant_id AND r.id = c.rule_id AND c.booked >= r.daily_capacity
+  WHERE c.tenant_id = ? AND c.local_date BETWEEN (?::timestamptz AT TIME ZONE 'America/Bogota')::date
+    AND (?::timestamptz AT TIME ZONE 'America/Bogota')::date AND (c.rule_id, c.local_date) IS DISTINCT FROM (?::uuid, ?::date))`;
 const LOCAL_SECOND = "extract(epoch FROM (s.starts_at AT TIME ZONE 'America/Bogota')::time)";
+
+/** One look into the index of the exclusion constraint for each slot; as NOT EXISTS it might be one join of everything. */
+function isPersonFree(person: string): string {
+  return `(SELECT a.id FROM appointments a WHERE a.tenant_id = s.tenant_id AND a.${person}
+    AND a.status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED')
+    AND tstzrange(a.starts_at, a.ends_at) && tstzrange(s.starts_at, s.ends_at)
+    AND a.id IS DISTINCT FROM ?::uuid LIMIT 1) IS NULL`;
+}
 
 function inWindows(builder: Knex.QueryBuilder, windows: readonly { startSecond: number; endSecond: number }[]): void {
   for (const { startSecond, endSecond } of windows) {

@@ -2,6 +2,7 @@ import type { Knex } from "knex";
 import { v7 as uuidv7 } from "uuid";
 import type { Call, Principal, Transaction } from "../call.js";
 import { byId, givenOnly, type ListPage } from "./lists.js";
+import { prepared } from "./prepared.js";
 import { sql } from "./sql.js";
 
 export type PatientStatus = "ACTIVE" | "INACTIVE" | "DECEASED";
@@ -31,6 +32,28 @@ interface PatientRow {
 
 const COLUMNS = ["id", "document_type", "document_number", "full_name", "phone", "email", "status", "version"] as const;
 
+const insertUnlessActive = prepared(["tenant_id", ...COLUMNS, "document_type_key", "document_number_key"], (row) =>
+  sql("patients").insert(row).onConflict().ignore().returning("id"),
+);
+
+const selectById = prepared(["tenant_id", "id"], (key) => sql("patients").where(key).select(COLUMNS));
+
+const selectByIdForUpdate = prepared(["tenant_id", "id"], (key) =>
+  sql("patients").where(key).select(COLUMNS).forNoKeyUpdate(),
+);
+
+const updateContact = prepared(
+  ["tenant_id", "id", "full_name", "phone", "email", "version"],
+  ({ tenant_id, id, ...changed }) =>
+    sql("patients")
+      .where({ tenant_id, id })
+      .update({ ...changed, updated_at: sql.raw("now()") }),
+);
+
+const insertConsent = prepared(["tenant_id", "id", "patient_id", "granted_at", "principal", "correlation_id"], (row) =>
+  sql("patient_consents").insert(row),
+);
+
 /**
  * Adds a patient, unless an ACTIVE patient of the tenant has the same document: then nothing is added and the answer is
  * false. The unique index decides, so that of two registrations at once one wins; no exception is raised, because
@@ -38,40 +61,44 @@ const COLUMNS = ["id", "document_type", "document_number", "full_name", "phone",
  */
 export async function insertPatient(transaction: Transaction, patient: PatientRecord): Promise<boolean> {
   const rows = await transaction.rows(
-    sql("patients")
-      .insert({
-        tenant_id: transaction.tenantId,
-        id: patient.id,
-        document_type: patient.documentType,
-        document_number: patient.documentNumber,
-        document_type_key: documentTypeKey(patient.documentType),
-        document_number_key: documentNumberKey(patient.documentNumber),
-        full_name: patient.fullName,
-        phone: patient.phone,
-        email: patient.email ?? null,
-        status: patient.status,
-        version: patient.version,
-      })
-      .onConflict()
-      .ignore()
-      .returning("id"),
+    insertUnlessActive({
+      tenant_id: transaction.tenantId,
+      id: patient.id,
+      document_type: patient.documentType,
+      document_number: patient.documentNumber,
+      document_type_key: documentTypeKey(patient.documentType),
+      document_number_key: documentNumberKey(patient.documentNumber),
+      full_name: patient.fullName,
+      phone: patient.phone,
+      email: patient.email ?? null,
+      status: patient.status,
+      version: patient.version,
+    }),
   );
   return rows.length === 1;
 }
 
 /** The patient, locked until the transaction ends; undefined where the tenant has no such patient. */
 export async function lockPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
-  const [row] = await transaction.rows<PatientRow>(
-    sql("patients").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS).forNoKeyUpdate(),
-  );
+  const [row] = await transaction.rows<PatientRow>(selectByIdForUpdate({ tenant_id: transaction.tenantId, id }));
+  return row && fromRow(row);
+}
+
+/** The patient of an appointment, locked until the transaction ends; undefined where there is no such appointment. */
+export async function lockPatientOf(
+  transaction: Transaction,
+  appointmentId: string,
+): Promise<PatientRecord | undefined> {
+  const { tenantId } = transaction;
+  const patient = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select("patient_id");
+  const query = sql("patients").where({ tenant_id: tenantId }).where("id", patient).select(COLUMNS);
+  const [row] = await transaction.rows<PatientRow>(query.forNoKeyUpdate());
   return row && fromRow(row);
 }
 
 /** The patient as it is now; undefined where the tenant has no such patient. */
 export async function findPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
-  const [row] = await transaction.rows<PatientRow>(
-    sql("patients").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS),
-  );
+  const [row] = await transaction.rows<PatientRow>(selectById({ tenant_id: transaction.tenantId, id }));
   return row && fromRow(row);
 }
 
@@ -104,15 +131,14 @@ export async function listPatients(
 /** Writes name, contact channels of a patient that the transaction has locked. */
 export function sendContactUpdate(transaction: Transaction, patient: PatientRecord): void {
   transaction.send(
-    sql("patients")
-      .where({ tenant_id: transaction.tenantId, id: patient.id })
-      .update({
-        full_name: patient.fullName,
-        phone: patient.phone,
-        email: patient.email ?? null,
-        version: patient.version,
-        updated_at: sql.raw("now()"),
-      }),
+    updateContact({
+      tenant_id: transaction.tenantId,
+      id: patient.id,
+      full_name: patient.fullName,
+      phone: patient.phone,
+      email: patient.email ?? null,
+      version: patient.version,
+    }),
   );
 }
 
@@ -147,7 +173,7 @@ export function sendConsent(
   call: Call,
 ): void {
   transaction.send(
-    sql("patient_consents").insert({
+    insertConsent({
       tenant_id: transaction.tenantId,
       id: uuidv7(),
       patient_id: patientId,

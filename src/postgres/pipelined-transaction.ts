@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PoolClient, QueryResult } from "pg";
 import type { Statement, Transaction } from "../call.js";
+import { Flight, type FlightStatement } from "./flight.js";
 
 /** Time limits that every transaction sets for itself, in milliseconds. */
 export interface TransactionLimits {
@@ -14,16 +15,21 @@ const MAX_NAMED_STATEMENTS = 1_000;
 const statementNames = new Map<string, string>();
 
 /**
- * A transaction whose statements are sent as soon as they are asked for. BEGIN, the limits and the tenant travel with the
- * first statement, COMMIT with the last, so a call with one dependency between its statements takes two round trips.
+ * A transaction whose statements are sent as soon as they are asked for, those of one turn of the event loop as one
+ * {@link Flight}. BEGIN, the limits and the tenant travel with the first statement, COMMIT with the last, so a call with
+ * one dependency between its statements takes two round trips.
  *
  * The tenant is set with SET LOCAL as a literal, after checking that it is a UUID: it is the form that distributed
  * PostgreSQL hands on to its workers, and it cannot outlive the transaction on a pooled connection.
  */
 export class PipelinedTransaction implements Transaction {
   readonly #client: PoolClient;
+  readonly #limits: TransactionLimits;
   readonly #namedStatements: boolean;
   readonly #sent: Promise<unknown>[] = [];
+  /** What begins the transaction, until it is sent. */
+  #begin: string | undefined;
+  #flight: Flight | undefined;
   #failure: unknown;
 
   constructor(
@@ -32,10 +38,11 @@ export class PipelinedTransaction implements Transaction {
     limits: TransactionLimits,
     namedStatements: boolean,
   ) {
-    this.#client = client;
-    this.#namedStatements = namedStatements;
     if (!UUID.test(tenantId)) throw new Error("the tenant of a transaction is a lower-case UUID");
-    void this.#track(client.query(beginText(tenantId, limits)));
+    this.#client = client;
+    this.#limits = limits;
+    this.#namedStatements = namedStatements;
+    this.#begin = beginText(tenantId, limits);
   }
 
   /** The first failure of a statement; later ones only say that the transaction is aborted. */
@@ -57,21 +64,50 @@ export class PipelinedTransaction implements Transaction {
    * answers COMMIT with the tag ROLLBACK, as it does for a transaction that was aborted.
    */
   async commit(): Promise<void> {
-    const committed = this.#track(this.#client.query("COMMIT"));
+    const committed = this.#board({ text: "COMMIT", values: [], name: undefined });
     await Promise.all([...this.#sent, committed]);
     const { command } = await committed;
     if (command !== "COMMIT") throw this.#failure ?? new Error(`COMMIT was answered with ${command}`);
   }
 
+  /** Ends the transaction with nothing done, once all that was asked for is sent. */
   async rollback(): Promise<void> {
+    this.#depart();
     await this.#client.query("ROLLBACK");
+  }
+
+  /** A new transaction in place of this one, which is rolled back on the same way to the server. */
+  restart(): PipelinedTransaction {
+    this.#depart();
+    const next = new PipelinedTransaction(this.#client, this.tenantId, this.#limits, this.#namedStatements);
+    next.#begin = `ROLLBACK; ${next.#begin}`;
+    return next;
   }
 
   #run(statement: Statement): Promise<QueryResult> {
     const { sql, bindings } = statement.toSQL().toNative();
-    const values = bindings as unknown[];
     const name = this.#namedStatements ? statementName(sql) : undefined;
-    return this.#track(this.#client.query(name === undefined ? { text: sql, values } : { name, text: sql, values }));
+    return this.#board({ text: sql, values: bindings as unknown[], name });
+  }
+
+  #board(statement: FlightStatement): Promise<QueryResult> {
+    if (this.#flight === undefined) {
+      this.#flight = new Flight(this.#client);
+      process.nextTick(() => this.#depart());
+    }
+    return this.#track(this.#flight.add(statement));
+  }
+
+  #depart(): void {
+    const flight = this.#flight;
+    if (flight === undefined) return;
+    this.#flight = undefined;
+    const { stream } = this.#client.connection;
+    stream.cork();
+    if (this.#begin !== undefined) void this.#track(this.#client.query(this.#begin));
+    this.#begin = undefined;
+    this.#client.query(flight);
+    stream.uncork();
   }
 
   #track<T>(sent: Promise<T>): Promise<T> {

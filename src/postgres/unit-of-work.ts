@@ -96,8 +96,7 @@ export class UnitOfWork implements IdempotentWork {
     response: Uint8Array,
   ): Promise<void> {
     transaction.send(storeResult(claim, response));
-    const audit = appendAudit(call, principal);
-    if (audit !== undefined) transaction.send(audit);
+    for (const row of appendAudit(call, principal)) transaction.send(row);
     await transaction.commit();
   }
 
@@ -130,14 +129,11 @@ export class UnitOfWork implements IdempotentWork {
     aborted: PipelinedTransaction,
     claim: IdempotencyClaim,
   ): Promise<StoredResult | undefined> {
-    const rolledBack = failureOf(aborted.rollback());
-    const transaction = this.#begin(client, claim.tenantId);
+    const transaction = aborted.restart();
     try {
-      const found = transaction.rows<StoredResult>(findResult(claim));
-      await transaction.commit();
-      await rolledBack;
+      const [rows] = await Promise.all([transaction.rows<StoredResult>(findResult(claim)), transaction.commit()]);
       client.release();
-      return (await found)[0];
+      return rows[0];
     } catch (error) {
       await abandon(client, transaction);
       throw rootCause(error, transaction);

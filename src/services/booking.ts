@@ -1,5 +1,4 @@
 import type { ContextValues } from "@connectrpc/connect";
-import { v7 as uuidv7 } from "uuid";
 import { callOf, principalOf, transactionOf } from "../call.js";
 import { conflict, type FieldError, notFound, validationFailed } from "../errors.js";
 import type { BookAppointmentRequestValid } from "../gen/cupo/clinic/v1/scheduling_service_pb.js";
@@ -29,7 +28,7 @@ export async function bookAppointment(
   const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
   if (locked === undefined) throw optionGone();
   const taken = await takeSlot(values, option, locked, { patientId, appointmentId: undefined }, nowMs);
-  const appointment = newAppointment(request, option.serviceId, taken, new Date(nowMs));
+  const appointment = newAppointment(callOf(values).newId(), request, option.serviceId, taken, new Date(nowMs));
   sendAppointmentInsert(transaction, appointment);
   sendOccupation(transaction, taken.slot.id, appointment.id);
   sendAppointmentChange(transaction, undefined, appointment, principalOf(values), callOf(values));
@@ -43,6 +42,7 @@ export async function bookAppointment(
 }
 
 function newAppointment(
+  id: string,
   { patientId, requestSourceId, appointmentTypeId, consultationTypeId }: BookAppointmentRequestValid,
   serviceId: string,
   { slot, locationId }: TakenSlot,
@@ -50,7 +50,7 @@ function newAppointment(
 ): AppointmentRecord {
   const { programId, ruleId, practitionerId, localDate, startsAt, endsAt } = slot;
   return {
-    id: uuidv7(),
+    id,
     patientId,
     serviceId,
     programId,

@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
-import { v7 as uuidv7 } from "uuid";
 import { callOf, principalOf, transactionOf } from "../call.js";
 import { notFound } from "../errors.js";
 import {
@@ -42,7 +41,7 @@ async function checkEligibility(
   const reasons = eligibilityReasons(question, facts);
   const decision: EligibilityRecord = {
     ...question,
-    id: uuidv7(),
+    id: callOf(values).newId(),
     eligible: reasons.length === 0,
     reasons,
     evaluatedAt: new Date(nowMs).toISOString(),

@@ -1,5 +1,4 @@
 import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
-import { v7 as uuidv7 } from "uuid";
 import { callOf, transactionOf } from "../call.js";
 import type { Holiday } from "../gen/cupo/access/v1/holiday_pb.js";
 import type {
@@ -7,6 +6,7 @@ import type {
   SeedHolidaysRequestValid,
   UpdateHolidayRequestValid,
 } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
+import { ownCalendar } from "../postgres/calendars.js";
 import {
   type HolidayRecord,
   listHolidays,
@@ -14,7 +14,6 @@ import {
   seedHolidays,
   sendHolidayUpdate,
 } from "../postgres/holidays.js";
-import { lockMaterializedPrograms } from "../postgres/schedule.js";
 import { legalHolidays } from "./colombian-holidays.js";
 import { remakeDate } from "./materialize.js";
 import { dateAfter } from "./page-keys.js";
@@ -52,7 +51,7 @@ async function updateHoliday(
   nowMs: number,
 ): Promise<Holiday> {
   const transaction = transactionOf(values);
-  await lockMaterializedPrograms(transaction);
+  ownCalendar(transaction);
   const holiday = requireFound(await lockHoliday(transaction, request.holidayId));
   requireVersion(holiday, request.expectedVersion);
   const changes = changesOf(request);
@@ -72,20 +71,17 @@ async function updateHoliday(
 
 async function seed(year: number, values: ContextValues, nowMs: number) {
   const wanted: HolidayRecord[] = legalHolidays(year).map(({ date, name }) => ({
-    id: uuidv7(),
+    id: callOf(values).newId(),
     date,
     name,
     active: true,
     version: 1,
   }));
-  await lockMaterializedPrograms(transactionOf(values));
-  const kept = await seedHolidays(transactionOf(values), wanted, new Date(nowMs));
-  const added = new Set(wanted.map(({ id }) => id));
-  const created = kept.filter(({ id }) => added.has(id));
+  ownCalendar(transactionOf(values));
+  const { created, existing } = await seedHolidays(transactionOf(values), wanted, new Date(nowMs));
   for (const { id, date } of created) {
     await remakeDate(transactionOf(values), date, true, nowMs);
     callOf(values).effects.push({ resourceType: "Holiday", resourceId: id, action: "CREATE", version: 1 });
   }
-  const existing = kept.filter(({ id }) => !added.has(id));
   return { createdHolidays: created.map(toHoliday), existingHolidays: existing.map(toHoliday) };
 }

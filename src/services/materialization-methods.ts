@@ -12,9 +12,9 @@ import type {
   ScheduleService,
 } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
 import { shareCalendar } from "../postgres/calendars.js";
+import { countSlots, readMaterialization } from "../postgres/materialization.js";
 import { programs } from "../postgres/programs.js";
 import { findResource } from "../postgres/resources.js";
-import { countSlots, readMaterialization } from "../postgres/materialization.js";
 import { horizonFrom, materializeProgram } from "./materialize.js";
 import { requireFound } from "./preconditions.js";
 import { lockResource } from "./resources.js";

@@ -1,7 +1,6 @@
 import { toJson } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
-import { v7 as uuidv7 } from "uuid";
 import { callOf, principalOf, transactionOf } from "../call.js";
 import { type CupoError, conflict, validationFailed } from "../errors.js";
 import type { Patient } from "../gen/cupo/access/v1/patient_pb.js";
@@ -46,7 +45,7 @@ async function registerPatient(
   const transaction = transactionOf(values);
   const { documentType, documentNumber, fullName, phone } = request;
   const patient: PatientRecord = {
-    id: uuidv7(),
+    id: callOf(values).newId(),
     documentType,
     documentNumber,
     fullName,

@@ -1,6 +1,5 @@
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { ContextValues } from "@connectrpc/connect";
-import { v7 as uuidv7 } from "uuid";
 import { callOf, principalOf, transactionOf } from "../call.js";
 import { type FieldError, notFound } from "../errors.js";
 import {
@@ -25,7 +24,7 @@ export function createResource<A extends object>(
   nowMs: number,
 ): Stored<A> {
   const at = new Date(nowMs);
-  const resource: Stored<A> = { ...attributes, id: uuidv7(), version: 1, createdAt: at, updatedAt: at };
+  const resource: Stored<A> = { ...attributes, id: callOf(values).newId(), version: 1, createdAt: at, updatedAt: at };
   sendInsert(transactionOf(values), principalOf(values), table, resource);
   callOf(values).effects.push({ resourceType: table.type, resourceId: resource.id, action: "CREATE", version: 1 });
   return resource;

@@ -1,5 +1,4 @@
 import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
-import { v7 as uuidv7 } from "uuid";
 import { callOf, principalOf, transactionOf } from "../call.js";
 import type { ProgramRule } from "../gen/cupo/access/v1/program_rule_pb.js";
 import type {
@@ -13,6 +12,7 @@ import type {
   ReplaceProgramServicesRequestValid,
   ScheduleService,
 } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
+import { shareCalendar } from "../postgres/calendars.js";
 import { type ProgramRuleRecord, readRules, sendRuleInsert } from "../postgres/program-rules.js";
 import { programPractitioners, programServices, programs, readProgramSet } from "../postgres/programs.js";
 import { healthcareServices, locations } from "../postgres/reference-data.js";
@@ -119,12 +119,13 @@ async function createRule(
   nowMs: number,
 ): Promise<ProgramRule> {
   const transaction = transactionOf(values);
+  shareCalendar(transaction);
   const [, others] = await Promise.all([
     lockResource(values, programs, request.programId),
     readRules(transaction, request.programId),
   ]);
   const rule: ProgramRuleRecord = {
-    id: uuidv7(),
+    id: callOf(values).newId(),
     programId: request.programId,
     active: request.active,
     dailyCapacity: request.dailyCapacity,

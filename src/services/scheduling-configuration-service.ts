@@ -1,5 +1,4 @@
 import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
-import { v7 as uuidv7 } from "uuid";
 import { callOf, type Effect, transactionOf } from "../call.js";
 import type { Holiday } from "../gen/cupo/access/v1/holiday_pb.js";
 import type { ProgramPractitioners } from "../gen/cupo/access/v1/program_practitioners_pb.js";
@@ -11,6 +10,7 @@ import type {
   UpdateProgramRequestValid,
   UpdateProgramRuleRequestValid,
 } from "../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import { ownCalendar, shareCalendar } from "../postgres/calendars.js";
 import { type HolidayRecord, sendHolidayInsert } from "../postgres/holidays.js";
 import { readRules, sendRuleUpdate } from "../postgres/program-rules.js";
 import { programPractitioners, programs } from "../postgres/programs.js";
@@ -57,6 +57,7 @@ async function updateRule(
   nowMs: number,
 ): Promise<ProgramRule> {
   const transaction = transactionOf(values);
+  shareCalendar(transaction);
   const [, rules] = await Promise.all([
     lockResource(values, programs, request.programId),
     readRules(transaction, request.programId),
@@ -79,6 +80,7 @@ async function replacePractitioners(
   nowMs: number,
 ): Promise<ProgramPractitioners> {
   const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
+  shareCalendar(transactionOf(values));
   const set = await replaceProgramSet(values, programPractitioners, {
     programId,
     ids: practitionerIds,
@@ -100,7 +102,8 @@ async function createHoliday(
   values: ContextValues,
   nowMs: number,
 ): Promise<Holiday> {
-  const holiday: HolidayRecord = { id: uuidv7(), date, name, active, version: 1 };
+  const holiday: HolidayRecord = { id: callOf(values).newId(), date, name, active, version: 1 };
+  ownCalendar(transactionOf(values));
   if (active) await remakeDate(transactionOf(values), date, true, nowMs);
   sendHolidayInsert(transactionOf(values), holiday, new Date(nowMs));
   record(values, { resourceType: "Holiday", resourceId: holiday.id, action: "CREATE", version: 1 });

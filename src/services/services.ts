@@ -15,6 +15,7 @@ import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_servi
 import { ScheduleService } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
 import { SchedulingService } from "../gen/cupo/clinic/v1/scheduling_service_pb.js";
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
+import { createAppointmentService } from "./appointment-service.js";
 import { createCatalogAdminService } from "./catalog-admin-service.js";
 import { createCatalogService } from "./catalog-service.js";
 import { createDeskService } from "./desk-service.js";
@@ -66,7 +67,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
 export function createServices({ now, tokens }: ServicePorts): readonly ServiceEntry[] {
   return [
     { service: PatientService, implementation: createPatientService(now) },
-    { service: AppointmentService, implementation: {} },
+    { service: AppointmentService, implementation: createAppointmentService(now, tokens) },
     { service: EligibilityService, implementation: createEligibilityService(now) },
     { service: WaitlistService, implementation: createWaitlistService(now) },
     { service: UserAttentionService, implementation: createUserAttentionService(now) },

@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
-import { v7 as uuidv7 } from "uuid";
 import { callOf, transactionOf } from "../call.js";
 import { type FieldError, validationFailed } from "../errors.js";
 import {
@@ -32,7 +31,7 @@ async function createCase(
   await requireAgreement(request, values);
   const { externalReference, description, patientId, appointmentId } = request;
   const record: CaseRecord = {
-    id: uuidv7(),
+    id: callOf(values).newId(),
     category: UserAttentionCase_Category[request.category],
     externalReference,
     description,

@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ContextValues, ServiceImpl } from "@connectrpc/connect";
-import { v7 as uuidv7 } from "uuid";
 import { callOf, principalOf, transactionOf } from "../call.js";
 import { type FieldError, validationFailed } from "../errors.js";
 import {
@@ -35,7 +34,7 @@ async function createEntry(
   await requireUsableReferences(request, values);
   const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId } = request;
   const entry: WaitlistEntryRecord = {
-    id: uuidv7(),
+    id: callOf(values).newId(),
     patientId,
     serviceId,
     dateFrom,

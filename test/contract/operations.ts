@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { bookFirst, day, mustCall, type OptionBody, openClinic } from "../schedule/clinic.js";
 import { registration } from "../support/registration.js";
 import type { TestService, TokenFor } from "../support/service.js";
 import * as makers from "./makers.js";
@@ -19,6 +20,8 @@ interface Entry {
   attributes(): JsonObject;
   /** Makes what is referred to where it cannot be made field by field. */
   readonly refer?: (service: TestService, as: TokenFor) => Promise<Readonly<Record<string, string>>>;
+  /** Makes, for what the path names, the members of the body that a success uses up. */
+  readonly renew?: (path: Draft["path"], service: TestService, as: TokenFor) => Promise<JsonObject>;
 }
 
 const admin = { name: "Nuevo nombre", active: false };
@@ -29,6 +32,17 @@ const entries: Readonly<Record<string, Entry>> = {
   UpdatePatient: {
     references: { patientId: makers.patient },
     attributes: () => ({ fullName: "Ana de López", phone: "601 555 0199", email: "lopez@example.com" }),
+  },
+  RescheduleAppointment: {
+    references: { appointmentId: makers.appointment },
+    attributes: () => ({}),
+    async refer(service, as) {
+      const clinic = await openClinic(service, { as });
+      return { appointmentId: (await bookFirst(clinic, await makers.createPatient(service, {}, as))).id };
+    },
+    renew: async ({ appointmentId = "" }, service, as) => ({
+      optionToken: await findOption(appointmentId, service, as),
+    }),
   },
   CheckEligibility: {
     references: {
@@ -132,11 +146,8 @@ export function referencesOf({ method }: PublishedOperation): Readonly<Record<st
 }
 
 /** A request that succeeds once, with every member there is; each call makes another, and all that it refers to. */
-export async function prepare(
-  { method, pathFields, bodyFields }: PublishedOperation,
-  service: TestService,
-  as: TokenFor = {},
-): Promise<Draft> {
+export async function prepare(operation: PublishedOperation, service: TestService, as: TokenFor = {}): Promise<Draft> {
+  const { method, pathFields, bodyFields } = operation;
   const entry = entryOf(method.name);
   const refer = entry.refer ?? (async () => makeReferences(entry, service, as));
   const references = await refer(service, as);
@@ -146,7 +157,18 @@ export async function prepare(
     Object.fromEntries(Object.entries(references).filter(([name]) => isInPath(name) === side)),
   );
   const body = { ...inBody, ...entry.attributes(), ...(isVersioned ? { expectedVersion: 1 } : {}) };
-  return { path: inPath ?? {}, body: wrapLists(bodyFields, body) };
+  return renew(operation, service, { path: inPath ?? {}, body: wrapLists(bodyFields, body) }, as);
+}
+
+/** The draft as it can be sent after a success: with those members of the body made anew that serve only once. */
+export async function renew(
+  { method }: PublishedOperation,
+  service: TestService,
+  { path, body }: Draft,
+  as: TokenFor = {},
+): Promise<Draft> {
+  const renewed = await entryOf(method.name).renew?.(path, service, as);
+  return { path, body: { ...body, ...renewed } };
 }
 
 async function makeReferences(
@@ -166,6 +188,18 @@ function wrapLists(fields: PublishedOperation["bodyFields"], body: JsonObject): 
     lists.has(name) && !Array.isArray(value) ? [value] : value,
   ]);
   return Object.fromEntries(wrapped);
+}
+
+/** The token of a slot that an appointment can be moved to. */
+async function findOption(appointmentId: string, service: TestService, as: TokenFor): Promise<string> {
+  const at = { service, as };
+  const { appointment } = await mustCall(at, "GetAppointment", { appointmentId });
+  const { serviceId } = appointment as unknown as { readonly serviceId: string };
+  const dates = { dateFrom: day(at, 2), dateTo: day(at, 2) };
+  const found = await mustCall(at, "SearchOptions", { appointmentId, serviceId, ...dates });
+  const [option] = found["options"] as unknown as readonly OptionBody[];
+  if (option === undefined) throw new Error("there is no slot that the appointment can be moved to");
+  return option.optionToken;
 }
 
 function entryOf(name: string): Entry {

@@ -6,7 +6,7 @@ import { expectCommonHeaders } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { type Draft, prepare } from "./operations.js";
-import { implementedOperations, type PublishedOperation } from "./published-operations.js";
+import { implementedOperations, type PublishedOperation, versionedOperations } from "./published-operations.js";
 import { sendGrpc, sendRest } from "./send.js";
 import { differences } from "./shape.js";
 import { resources } from "./specification.js";
@@ -58,7 +58,7 @@ for (const operation of implementedOperations) {
           tenant_id: service.tenantId,
           operation: operationName(operation.method),
           principal: expect.stringMatching(/\btest$/),
-          action: operation.httpMethod === "POST" ? "CREATE" : "UPDATE",
+          action: isUpdate(operation) ? "UPDATE" : "CREATE",
           resource_type: operation.response.message.name,
           resource_id: answer.body["id"] ?? answer.body["decisionId"] ?? answer.body["programId"],
           resource_version: answer.body["version"] ?? null,
@@ -75,8 +75,12 @@ test("every resource with a version starts at 1 and is at 2 after its first chan
   }
 });
 
-function firstVersion({ httpMethod }: PublishedOperation): number {
-  return httpMethod === "POST" ? 1 : 2;
+function firstVersion(operation: PublishedOperation): number {
+  return isUpdate(operation) ? 2 : 1;
+}
+
+function isUpdate(operation: PublishedOperation): boolean {
+  return versionedOperations.includes(operation);
 }
 
 function expectSuccess({ options, response }: PublishedOperation, answer: RestAnswer): void {

@@ -58,7 +58,7 @@ export async function sendGrpc(
   }
 }
 
-/** What an update is about, as it is now. */
+/** What an update is about, as it is now; of an appointment all that staff see, and so more than its update answers. */
 export async function readResource(
   service: TestService,
   { response }: PublishedOperation,

@@ -20,6 +20,9 @@ const NOTHING_TO_MISS = [
   "POST /admin/configuration/scheduling/holidays",
 ];
 
+/** How long the token of an option serves. */
+const OPTION_LIFETIME_MS = 10 * 60_000;
+
 /** A way to provoke a status. */
 type Cause = (operation: PublishedOperation) => Promise<RestAnswer>;
 
@@ -38,6 +41,7 @@ const causes: Readonly<Record<number, { readonly name: string; readonly provoke:
   403: { name: "a missing scope", provoke: (operation) => sendWith(operation, { as: { scopes: [] } }) },
   404: { name: "a resource that does not exist", provoke: sendForMissing },
   409: { name: "another request under a used key", provoke: sendUnderUsedKey },
+  410: { name: "an option whose time is over", provoke: sendTooLate },
   422: { name: "an unknown member", provoke: (operation) => sendWith(operation, { body: { unknown: 1 } }) },
   429: { name: "a quota that is used up", provoke: sendTooOften },
   500: { name: "a table that is not there", provoke: sendWithoutAuditTable },
@@ -121,6 +125,12 @@ async function sendUnderUsedKey(operation: PublishedOperation): Promise<RestAnsw
   const answer = await sendRest(service, operation, second, { headers });
   expectProblem(answer, 409, ["Idempotency-Key IDEMPOTENCY_KEY_REUSED"]);
   return answer;
+}
+
+async function sendTooLate(operation: PublishedOperation): Promise<RestAnswer> {
+  const draft = await prepare(operation, service);
+  service.advance(OPTION_LIFETIME_MS);
+  return sendRest(service, operation, draft);
 }
 
 async function sendTooOften(operation: PublishedOperation): Promise<RestAnswer> {

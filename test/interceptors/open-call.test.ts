@@ -34,6 +34,7 @@ test("opens a call with nothing done and nothing known of its principal", () => 
     startedAt: expect.any(Number),
     responseHeaders: {},
     effects: [],
+    newId: expect.any(Function),
   });
   expect(openCall({ rawHeaders: [] }).correlationId).not.toBe(call.correlationId);
 });

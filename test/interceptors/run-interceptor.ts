@@ -44,6 +44,7 @@ export function callWith({ headers = {}, principal }: CallInit = {}): Call {
     startedAt: performance.now(),
     responseHeaders: {},
     effects: [],
+    newId: () => "an id",
     principal: principalWith(principal),
   };
 }

@@ -1,4 +1,6 @@
 import type { TestService } from "../support/service.js";
+import { mustCall } from "./clinic.js";
+import { scheduleDifferences } from "./schedule-differences.js";
 
 const LIVE = "('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED')";
 
@@ -22,8 +24,39 @@ const QUERIES: Readonly<Record<string, string>> = {
        OR bool_or(h.version = a.version AND h.to_status <> a.status)`,
 };
 
+const EXCEEDED_CAPACITY = `SELECT FROM appointments a
+  JOIN program_rules r ON r.tenant_id = a.tenant_id AND r.id = a.rule_id WHERE a.status IN ${LIVE}
+  GROUP BY r.tenant_id, r.id, a.local_date, r.daily_capacity HAVING count(*) > r.daily_capacity`;
+
 /** What is wrong with the bookings of every tenant, seen in one snapshot; nothing if all is well. */
-export async function brokenInvariants(service: TestService): Promise<string[]> {
-  const parts = Object.entries(QUERIES).map(([name, query]) => `SELECT '${name}' AS name WHERE EXISTS (${query})`);
-  return (await service.query(parts.join(" UNION ALL "))).map(({ name }) => String(name));
+export async function brokenInvariants(service: Pick<TestService, "query">): Promise<string[]> {
+  return namesOf(service, QUERIES);
+}
+
+/**
+ * Everything that can be wrong where no rule's capacity was ever lowered: {@link brokenInvariants}, a day with more
+ * appointments than its capacity, what VerifyInvariants finds in the service's tenant, and slots that are not those of the
+ * rules. Each is right at any moment, whatever goes on.
+ */
+export async function everythingBroken(service: TestService): Promise<string[]> {
+  const found = await Promise.all([
+    namesOf(service, { ...QUERIES, "an exceeded capacity": EXCEEDED_CAPACITY }),
+    foundByTheService(service),
+    scheduleDifferences(service),
+  ]);
+  return found.flat();
+}
+
+/** The names of the findings of VerifyInvariants. */
+export async function foundByTheService(service: TestService): Promise<string[]> {
+  const { invariantReport } = await mustCall({ service, as: {} }, "VerifyInvariants", {});
+  return (invariantReport as { findings: { name: string }[] }).findings.map(({ name }) => name);
+}
+
+async function namesOf(
+  { query }: Pick<TestService, "query">,
+  queries: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  const parts = Object.entries(queries).map(([name, each]) => `SELECT '${name}' AS name WHERE EXISTS (${each})`);
+  return (await query(parts.join(" UNION ALL "))).map(({ name }) => String(name));
 }

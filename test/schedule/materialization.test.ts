@@ -3,6 +3,7 @@ import * as makers from "../contract/makers.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { bookFirst, type Clinic, call, day, materialize, mustCall, openClinic, optionsFor } from "./clinic.js";
 import { brokenInvariants } from "./invariants.js";
+import { scheduleDifferences } from "./schedule-differences.js";
 
 let service: TestService;
 
@@ -12,8 +13,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   const broken = await brokenInvariants(service);
+  const differences = await scheduleDifferences(service);
   await service.close();
-  expect(broken).toEqual([]);
+  expect({ broken, differences }).toEqual({ broken: [], differences: [] });
 });
 
 test("makes a slot for each practitioner and each time of the rules, 90 days ahead", async () => {

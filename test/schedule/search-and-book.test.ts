@@ -157,10 +157,23 @@ describe("booking", () => {
     expectRefusal(await book(clinic, patientId, `${second}`), 410);
   });
 
-  test("refuses what is no token, and that of another patient: 422", async () => {
+  test("refuses a token whose time is over, and not before: 410", async () => {
+    const [clinic, patientId] = await prepare();
+    const [first, second] = await tokensFor(clinic, patientId);
+    service.advance(9 * 60_000);
+    appointmentIn(await book(clinic, patientId, `${first}`));
+    service.advance(60_000);
+    expectRefusal(await book(clinic, patientId, `${second}`), 410);
+  });
+
+  test("refuses what is no token, that of another patient or tenant, and one to reschedule: 422", async () => {
     const [clinic, patientId] = await prepare();
     const [others] = await tokensFor(clinic, await makers.createPatient(service));
-    for (const token of ["garbage", `${others}`])
+    const as = { tenantId: randomUUID() };
+    const [foreign] = await tokensFor(await openClinic(service, { as }), await makers.createPatient(service, {}, as));
+    const { id: appointmentId } = await bookFirst(clinic, patientId);
+    const [toReschedule] = await optionsFor(clinic, { appointmentId });
+    for (const token of ["garbage", `${others}`, `${foreign}`, `${toReschedule?.optionToken}`])
       expectRefusal(await book(clinic, patientId, token), 422, ["optionToken INVALID_OPTION"]);
   });
 

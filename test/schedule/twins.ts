@@ -10,15 +10,10 @@ export interface Twins {
   close(): Promise<void>;
 }
 
-/** Has deadlocks found before the services give up waiting, so that they count as what they are. */
-const EARLY_DETECTION = `DO $$ BEGIN
-  EXECUTE format('ALTER DATABASE %I SET deadlock_timeout = ''50ms''', current_database()); END $$`;
-
-/** Starts two services on a database that only they use. */
+/** Starts two services in the process of the test, whose parts it can change, on a database that only they use. */
 export async function startTwins(): Promise<Twins> {
   const dataDir = await mkdtemp(join(tmpdir(), "cupo-twins-"));
   const first = await startTestService({ CUPO_DATA_DIR: dataDir });
-  await first.query(EARLY_DETECTION);
   const second = await startTestService({ CUPO_DATA_DIR: dataDir, DATABASE_URL: first.proxy.url });
   const issuer = await openDevelopmentIssuer({ dataDir, now: first.now });
   const { tenantId, scopes } = first;

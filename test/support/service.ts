@@ -8,7 +8,7 @@ import { openDevelopmentIssuer } from "../../src/auth/development-issuer.js";
 import { openDevelopmentKey } from "../../src/auth/development-key.js";
 import { readConfig } from "../../src/config.js";
 import { scopesOf } from "../../src/scopes.js";
-import { startServer } from "../../src/server.js";
+import { type ServerPorts, startServer } from "../../src/server.js";
 import { servedServices } from "../../src/services/services.js";
 import { createTestDatabase, execute } from "./database.js";
 import { type PostgresProxy, startPostgresProxy } from "./postgres-proxy.js";
@@ -52,15 +52,18 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-/** Starts the service as `npm start` would, with settings of the environment on top. */
-export async function startTestService(environment: Readonly<Record<string, string>> = {}): Promise<TestService> {
+/** Starts the service as `serve` would, but without background jobs, with settings and other ports on top. It logs all. */
+export async function startTestService(
+  environment: Readonly<Record<string, string>> = {},
+  ports: Partial<ServerPorts> = {},
+): Promise<TestService> {
   const [database, dataDir] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), "cupo-service-"))]);
   const proxy = await startPostgresProxy(database.url);
   const log: Record<string, unknown>[] = [];
-  const logger = pino({ base: null }, { write: (line: string) => void log.push(JSON.parse(line)) });
+  const logger = pino({ base: null, level: "debug" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const clock = startClock();
   const config = readConfig({ ...settings(proxy.url, dataDir), ...environment });
-  const server = await startServer(config, { logger, now: clock.now });
+  const server = await startServer(config, { logger, now: clock.now, runsJobs: false, ...ports });
   const tokens = await openTokens(dataDir, clock.now);
   const baseUrl = `${server.publicUrl}${config.basePath}`;
   return {

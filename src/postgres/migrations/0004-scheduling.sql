@@ -25,8 +25,9 @@ COMMENT ON COLUMN programs.services_version IS 'version of the set of services, 
 
 CREATE INDEX programs_active_idx ON programs (tenant_id, active, id);
 CREATE INDEX programs_code_idx ON programs (tenant_id, code, id);
-CREATE INDEX programs_location_idx ON programs (tenant_id, location_id, id);
+CREATE INDEX programs_location_idx ON programs (tenant_id, location_id, id, active, emergency);
 CREATE INDEX programs_emergency_idx ON programs (tenant_id, emergency, id);
+CREATE INDEX programs_emergency_active_idx ON programs (tenant_id, emergency, active, id);
 
 CREATE TABLE program_services (
   tenant_id uuid NOT NULL,

@@ -59,6 +59,7 @@ CREATE TABLE day_counters (
   PRIMARY KEY (tenant_id, rule_id, local_date),
   FOREIGN KEY (tenant_id, rule_id) REFERENCES program_rules (tenant_id, id)
 );
+CREATE INDEX day_counters_date_idx ON day_counters (tenant_id, local_date);
 SELECT cupo_protect('day_counters');
 
 ALTER TABLE appointments

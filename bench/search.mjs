@@ -1,0 +1,153 @@
+/**
+ * Measures searches for options in a tenant with 1,000,000 open slots (BENCH_OPEN_SLOTS) beside one with 10,000, as a client
+ * of the internal listener gets them, one after the other, and prints the plan of the statement:
+ *
+ *   npm run build && node bench/search.mjs
+ */
+import { randomUUID } from "node:crypto";
+import { Client, escapeLiteral } from "pg";
+import { pino } from "pino";
+import { openDevelopmentIssuer } from "../dist/auth/development-issuer.js";
+import { readConfig } from "../dist/config.js";
+import { searchOptions } from "../dist/postgres/option-search.js";
+import { scopesOf } from "../dist/scopes.js";
+import { startServer } from "../dist/server.js";
+import { servedServices } from "../dist/services/services.js";
+import { openBenchDatabase } from "./bench-database.mjs";
+import { dateIn, openSlots } from "./open-slots.mjs";
+
+const LARGE = Number(process.env["BENCH_OPEN_SLOTS"] || 1_000_000);
+const SMALL = 10_000;
+const CALLS = 400;
+const DAY_MS = 86_400_000;
+const SEARCH = "cupo.clinic.v1.SchedulingService/SearchOptions";
+const WISHES = [
+  { label: "from tomorrow, a week", days: [1, 7], wish: () => ({}) },
+  { label: "from tomorrow, 90 days, afternoons", days: [1, 89], wish: () => ({ periods: ["AFTERNOON"] }) },
+  {
+    label: "from tomorrow, 90 days, one practitioner",
+    days: [1, 89],
+    wish: ({ practitionerId }) => ({ practitionerId }),
+  },
+  { label: "in 60 days, a month", days: [60, 89], wish: () => ({}) },
+  { label: "at night, when nobody works: none", days: [1, 89], wish: () => ({ periods: ["NIGHT"] }) },
+];
+
+const database = await openBenchDatabase(progress);
+try {
+  const server = await start();
+  try {
+    const clinics = [await fill(server.internalUrl, SMALL), await fill(server.internalUrl, LARGE)];
+    await database.query("VACUUM ANALYZE");
+    await measure(clinics);
+    await explain(clinics[1]);
+  } finally {
+    await server.close();
+  }
+} finally {
+  await database.close();
+}
+
+function start() {
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    CUPO_DATA_DIR: database.dataDir,
+    PORT: "0",
+    INTERNAL_PORT: "0",
+    RATE_LIMIT_PER_MINUTE: "1000000000",
+    RATE_LIMIT_PER_SECOND: "1000000000",
+  });
+  return startServer(config, { logger: pino({ enabled: false }), now: Date.now });
+}
+
+/** A tenant of its own, with so many open slots. */
+async function fill(internalUrl, slots) {
+  const tenantId = randomUUID();
+  const call = await callerFor(internalUrl, tenantId);
+  progress(`making ${slots} open slots`);
+  const clinic = await openSlots(call, slots);
+  progress(`${clinic.slots} slots were made in ${(clinic.ms / 1_000).toFixed(1)} s`);
+  return { ...clinic, tenantId, call };
+}
+
+async function callerFor(internalUrl, tenantId) {
+  const issuer = await openDevelopmentIssuer({ dataDir: database.dataDir, now: Date.now });
+  const scopes = scopesOf(servedServices);
+  const token = await issuer.sign({ tenantId, client: "bench", scopes, expiresInSeconds: 3_600 });
+  return async (rpc, request) => {
+    const response = await fetch(`${internalUrl}/${rpc}`, {
+      method: "POST",
+      headers: {
+        Authorization: `Bearer ${token}`,
+        "Content-Type": "application/json",
+        "Idempotency-Key": randomUUID(),
+      },
+      body: JSON.stringify(request),
+    });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${rpc} was answered ${response.status}: ${text}`);
+    return JSON.parse(text);
+  };
+}
+
+/** The two tenants take turns, call by call, so that what else the machine does slows both. */
+async function measure(clinics) {
+  const head = ["p50 ms", "p99 ms", "p50 ms", "p99 ms", "ratio p50", "p99"].map((text) => text.padStart(10)).join("");
+  const sizes = clinics.map(({ slots }) => `${slots} slots`.padStart(20)).join("");
+  console.log(`${"a page of 50 options".padEnd(44)}${sizes}\n${" ".repeat(44)}${head}`);
+  for (const { label, days, wish } of WISHES) {
+    const times = clinics.map(() => []);
+    for (let turn = 0; turn < CALLS; turn += 1) {
+      for (const [i, clinic] of clinics.entries()) {
+        const startedAt = performance.now();
+        await clinic.call(SEARCH, { ...requestFor(clinic, days), ...wish(clinic) });
+        if (turn >= CALLS / 4) times[i].push(performance.now() - startedAt);
+      }
+    }
+    const [small, large] = times.map((all) => quantiles(all));
+    const figures = [...small, ...large].map((ms) => ms.toFixed(1));
+    const ratios = large.map((ms, i) => (ms / small[i]).toFixed(2));
+    console.log(`${label.padEnd(44)}${[...figures, ...ratios].map((text) => text.padStart(10)).join("")}`);
+  }
+}
+
+function quantiles(times) {
+  const sorted = times.toSorted((a, b) => a - b);
+  return [0.5, 0.99].map((share) => sorted[Math.floor(sorted.length * share)]);
+}
+
+function requestFor({ patientId, serviceId }, [first, last]) {
+  return { patientId, serviceId, dateFrom: dateIn(first), dateTo: dateIn(last) };
+}
+
+/** As the role that row-level security binds, like the service. */
+async function explain({ tenantId, patientId, serviceId }) {
+  const statements = [];
+  const transaction = { tenantId, rows: async (statement) => (statements.push(statement), Array.from({ length: 51 })) };
+  const from = new Date(Date.now() + DAY_MS);
+  const wish = { patientId, serviceId, from, to: new Date(from.getTime() + 7 * DAY_MS), limit: 51 };
+  await searchOptions(transaction, { tenantId }, wish);
+  const client = new Client(database.url);
+  await client.connect();
+  try {
+    await client.query(`SET cupo.tenant_id = '${tenantId}'`);
+    for (const statement of statements) {
+      const { sql, bindings } = statement.toSQL().toNative();
+      const text = sql.replace(/\$(\d+)/g, (_, n) => literal(bindings[n - 1]));
+      const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS) ${text}`);
+      console.log(`\n${text}\n${rows.map((row) => `  ${row["QUERY PLAN"]}`).join("\n")}`);
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+function literal(value) {
+  if (value === null || value === undefined) return "NULL";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return escapeLiteral(value instanceof Date ? value.toISOString() : String(value));
+}
+
+function progress(text) {
+  console.error(text);
+}

@@ -1,0 +1,42 @@
+import type { Knex } from "knex";
+import type { Statement } from "../call.js";
+
+/** What stands for a value while the text of a statement is made. Knex binds it like any value that it does not know. */
+class Parameter {
+  readonly [key: string]: unknown;
+
+  constructor(readonly name: string) {}
+}
+
+/**
+ * Compiles a statement once, when its module is loaded, and gives a function that binds values to it. To build and compile
+ * a statement anew takes Knex more time than everything else on its way to the server.
+ *
+ * `build` is called with a parameter for each name and never sees a value, so the text cannot depend on one: where the
+ * columns or the conditions of a statement do, it is built for each call instead. A parameter stands wherever Knex binds a
+ * value; `IS NULL` is not what an equation with a parameter becomes, so null is for columns that are written, or for
+ * conditions that say so themselves. Throws where a parameter was not bound exactly as a value would be, and the function
+ * throws where a value is undefined, because Knex would refuse it too.
+ */
+export function prepared<Name extends string>(
+  names: readonly Name[],
+  build: (parameters: Readonly<Record<Name, Parameter>>) => Knex.QueryBuilder | Knex.Raw,
+): (values: Readonly<Record<Name, unknown>>) => Statement {
+  const parameters = Object.fromEntries(names.map((name) => [name, new Parameter(name)]));
+  const { sql, bindings } = build(parameters as Record<Name, Parameter>)
+    .toSQL()
+    .toNative();
+  const unused = names.filter((name) => !bindings.includes(parameters[name] as Parameter));
+  if (unused.length > 0) throw new Error(`not bound: ${unused.join(", ")} in ${sql}`);
+  return (values: Readonly<Record<string, unknown>>) => {
+    const bound = bindings.map((binding) => (binding instanceof Parameter ? valueOf(values, binding) : binding));
+    const native = { sql, bindings: bound };
+    return { toSQL: () => ({ toNative: () => native }) } as unknown as Statement;
+  };
+}
+
+function valueOf(values: Readonly<Record<string, unknown>>, { name }: Parameter): unknown {
+  const value = values[name];
+  if (value === undefined) throw new Error(`no value for ${name}`);
+  return value;
+}

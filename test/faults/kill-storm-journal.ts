@@ -1,0 +1,108 @@
+import { randomInt, randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { ConnectError } from "@connectrpc/connect";
+import { hasSideEffects } from "../../src/operation.js";
+import { rpcNamed } from "../contract/published-operations.js";
+import type { Send } from "../schedule/storm-terms.js";
+import { itemsOf } from "../support/problem.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import { callRpc } from "../support/rpc.js";
+import type { TestService } from "../support/service.js";
+
+/** A request that takes an idempotency key, and what is known of it. */
+export interface Entry {
+  readonly rpc: string;
+  readonly request: JsonObject;
+  readonly key: string;
+  /** The correlation id of each time that it was sent. */
+  readonly correlationIds: string[];
+  /** The first answer that said it is done; undefined as long as none has. */
+  success: RestAnswer | undefined;
+}
+
+/** What clients keep who may lose any answer. */
+export interface Journal {
+  readonly send: Send;
+  readonly entries: readonly Entry[];
+  /** How many requests were answered by neither a success nor a refusal when they were sent first. */
+  readonly lost: () => number;
+  /** The answers that were errors of the service other than that it is unavailable. */
+  readonly faults: readonly string[];
+  /** Sends an entry until its outcome is known, or patience ends. */
+  persist(entry: Entry): Promise<RestAnswer>;
+  /** Resolves when so many more requests are done than now. */
+  more(successes: number): Promise<void>;
+}
+
+/** Of so many requests whose answer was lost, one is left for the end; the others are sent again under their keys. */
+const LEFT = 4;
+/** How often a request is sent again at most, where it is worked on still or there is no answer. */
+const PATIENCE = 50;
+const NO_ANSWER: RestAnswer = { status: 0, headers: new Headers(), text: "", body: {} };
+
+/** Sends requests to either of two services and keeps those that have an effect. `recovery` resolves when all are up. */
+export function openJournal(both: readonly [TestService, TestService], recovery: () => Promise<void>): Journal {
+  const entries: Entry[] = [];
+  const faults: string[] = [];
+  const waiting: { count: number; resolve: () => void }[] = [];
+  let lost = 0;
+  let successes = 0;
+  const attempt = async (entry: Entry) => {
+    const answer = await sendOnce(both[randomInt(2) as 0 | 1], entry);
+    if (answer.status >= 500 && answer.status !== 503) faults.push(`${entry.rpc} ${answer.text}`);
+    return answer;
+  };
+  const persist = async (entry: Entry) => {
+    let answer = NO_ANSWER;
+    for (let tries = 0; tries < PATIENCE && !isDefinite(answer); tries++) {
+      await recovery();
+      answer = await attempt(entry);
+    }
+    return answer;
+  };
+  const succeed = () => {
+    successes += 1;
+    for (const { count, resolve } of waiting) if (successes >= count) resolve();
+  };
+  return {
+    entries,
+    faults,
+    lost: () => lost,
+    persist,
+    more: (count) => new Promise((resolve) => waiting.push({ count: successes + count, resolve })),
+    async send(rpc, request) {
+      const entry: Entry = { rpc, request, key: randomUUID(), correlationIds: [], success: undefined };
+      const isRead = !hasSideEffects(rpcNamed(rpc));
+      if (!isRead) entries.push(entry);
+      let answer = await attempt(entry);
+      if (!isDefinite(answer)) {
+        lost += isRead ? 0 : 1;
+        await recovery();
+        if (isRead || lost % LEFT === 0) return NO_ANSWER;
+        answer = await persist(entry);
+      }
+      if (answer.status !== 200 || isRead) return answer;
+      entry.success = answer;
+      succeed();
+      return answer;
+    },
+  };
+}
+
+/** Whether an answer says what became of the request: it is done, or refused without an effect. */
+export function isDefinite(answer: RestAnswer): boolean {
+  const isInProgress = itemsOf(answer).includes("Idempotency-Key IDEMPOTENCY_IN_PROGRESS");
+  return answer.status >= 200 && answer.status < 500 && !isInProgress;
+}
+
+async function sendOnce(service: TestService, { rpc, request, key, correlationIds }: Entry): Promise<RestAnswer> {
+  const correlationId = randomUUID();
+  correlationIds.push(correlationId);
+  const headers = { "idempotency-key": key, "x-correlation-id": correlationId };
+  try {
+    return await callRpc(service, rpcNamed(rpc), request, { headers });
+  } catch (error) {
+    if (error instanceof ConnectError) return NO_ANSWER;
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { vi } from "vitest";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.js";
+import { identifyProcess } from "../../src/postgres/embedded-process.js";
+import { withDatabase } from "../support/database.js";
+import { pidFile, removeFolder, temporaryFolder } from "../support/temporary-folder.js";
+
+/** A PostgreSQL server of a test's own, whose addresses stay the same however often it is killed. */
+export interface KillablePostgres {
+  readonly url: string;
+  readonly adminUrl: string;
+  /** Kills the server by SIGKILL. Resolves when it is dead; what its connections were about ends with it. */
+  kill(): Promise<void>;
+  /** Starts the server that was killed again, with these settings on top. Resolves when it has recovered. */
+  restart(settings?: Readonly<Record<string, string>>): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What outlives a process needs no fsync, and deadlocks are to be found before anybody gives up waiting. */
+const SETTINGS = { fsync: "off", full_page_writes: "off", deadlock_timeout: "50ms" };
+const DEAD_WITHIN_MS = 5_000;
+
+/** Starts the embedded server in a folder of its own, behind a door through which it is reached at any port. */
+export async function startKillablePostgres(): Promise<KillablePostgres> {
+  const folder = await temporaryFolder();
+  const start = (settings: object = {}) =>
+    startEmbeddedPostgres({ dataDir: folder, settings: { ...SETTINGS, ...settings } });
+  let server: EmbeddedPostgres = await start();
+  const door = await openDoor(() => Number(new URL(server.url).port));
+  return {
+    url: door.urlOf(server.url),
+    adminUrl: door.urlOf(withDatabase(server.superuserUrl, "cupo")),
+    async kill() {
+      const pid = Number.parseInt(readFileSync(pidFile(folder), "utf8"), 10);
+      process.kill(pid, "SIGKILL");
+      await vi.waitUntil(() => identifyProcess(pid) === undefined, { timeout: DEAD_WITHIN_MS });
+    },
+    async restart(settings) {
+      const killed = server;
+      server = await start(settings);
+      await killed.stop();
+    },
+    async close() {
+      await door.close();
+      await server.stop();
+      await removeFolder(folder);
+    },
+  };
+}
+
+interface Door {
+  /** A URL of the server, by way of the door. */
+  urlOf(url: string): string;
+  close(): Promise<void>;
+}
+
+/** A port whose connections go on to whichever port the server has at the time. */
+async function openDoor(port: () => number): Promise<Door> {
+  const sockets = new Set<Socket>();
+  const door = createServer({ noDelay: true }, (client) => {
+    const server = connect({ port: port(), host: "127.0.0.1", noDelay: true });
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+  const { port: own } = door.address() as AddressInfo;
+  return {
+    urlOf(url) {
+      const changed = new URL(url);
+      changed.port = String(own);
+      return changed.href;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        door.close(() => resolve());
+      }),
+  };
+}

@@ -1,0 +1,91 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { expect } from "vitest";
+import * as makers from "../contract/makers.js";
+import { type AppointmentBody, bookFirst, type Clinic, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
+import { auditOf } from "../support/audit.js";
+import { expectProblem } from "../support/problem.js";
+import type { RequestChanges, RestAnswer } from "../support/rest-request.js";
+import type { TestService, TokenFor } from "../support/service.js";
+
+/** An appointment and where it can be moved to: seven slots of its own day, for each the time and a token. */
+export interface Move {
+  readonly clinic: Clinic;
+  readonly appointment: AppointmentBody;
+  readonly options: Awaited<ReturnType<typeof optionsFor>>;
+}
+
+/** What a request may differ in from one that moves the appointment to the first of the options. */
+export interface MoveChanges extends Omit<RequestChanges, "body"> {
+  readonly appointmentId?: string;
+  readonly optionToken?: string | undefined;
+  readonly expectedVersion?: number | undefined;
+}
+
+/** Books the first slot of a day in a program of its own, and looks for others. */
+export async function prepareMove(
+  service: TestService,
+  { rule = {}, as = {} }: { readonly rule?: JsonObject; readonly as?: TokenFor } = {},
+): Promise<Move> {
+  const clinic = await openClinic(service, { rule, as });
+  const appointment = await bookFirst(clinic, await makers.createPatient(service, {}, as));
+  return { clinic, appointment, options: await optionsFor(clinic, { appointmentId: appointment.id }) };
+}
+
+/** Sends the request to move the appointment. */
+export async function sendMove(move: Move, changes: MoveChanges = {}): Promise<RestAnswer> {
+  const { service, as } = move.clinic;
+  const { appointmentId = move.appointment.id, expectedVersion = move.appointment.version, ...rest } = changes;
+  const { optionToken = tokenOf(move), token = await service.token(as), headers = {} } = rest;
+  const body = { optionToken, expectedVersion };
+  return service.request("POST", `/appointments/${appointmentId}/reschedule`, { token, headers, body });
+}
+
+/** The token of the first option, or of one further on. */
+export function tokenOf({ options }: Pick<Move, "options">, index = 0): string {
+  const option = options[index];
+  if (option === undefined) throw new Error(`there are ${options.length} options only`);
+  return option.optionToken;
+}
+
+/** Requires a request to be refused with these items, each `field CODE`, and to leave everything as it was. */
+export async function expectRefusal(
+  move: Move,
+  changes: MoveChanges,
+  status: number,
+  items: readonly string[] = [],
+): Promise<void> {
+  const before = await everything(move);
+  const answer = await sendMove(move, changes);
+  expectProblem(answer, status, items);
+  expect(await everything(move)).toEqual(before);
+  expect(await auditOf(move.clinic.service, answer)).toEqual([]);
+}
+
+/** Requires a request to move the appointment, as one does whose token no refusal has used up. */
+export async function expectMoved(move: Move, changes: MoveChanges = {}): Promise<void> {
+  const answer = await sendMove(move, changes);
+  expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+}
+
+/** Cancels an appointment as it was booked. */
+export async function cancel(clinic: Clinic, { id, version }: AppointmentBody): Promise<void> {
+  const cancellationReasonId = await makers.cancellationReason.create(clinic.service, clinic.as);
+  const request = { appointmentId: id, expectedVersion: version, cancellationReasonId };
+  await mustCall(clinic, "CancelAppointment", request);
+}
+
+/** What a rescheduling writes to: every row of it, but of the slots those that are taken. */
+async function everything({ clinic }: Move): Promise<Record<string, unknown>[]> {
+  const tables = [
+    "appointments",
+    "appointment_history",
+    "day_counters",
+    "consumed_option_tokens",
+    "idempotency_keys",
+    "audit_events",
+  ];
+  const rowsOf = (table: string, condition = "true") =>
+    `SELECT '${table}' AS name, string_agg(t::text, E'\\n' ORDER BY t::text) AS rows FROM ${table} t WHERE ${condition}`;
+  const queries = [...tables.map((table) => rowsOf(table)), rowsOf("slots", "appointment_id IS NOT NULL")];
+  return clinic.service.query(queries.join(" UNION ALL "));
+}

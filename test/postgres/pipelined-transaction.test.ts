@@ -1,0 +1,214 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import type { PoolClient } from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Database, openDatabase } from "../../src/postgres/database.js";
+import { PipelinedTransaction } from "../../src/postgres/pipelined-transaction.js";
+import { sql } from "../../src/postgres/sql.js";
+import { classifyFailure } from "../../src/postgres/sql-errors.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
+import { within } from "../support/within.js";
+
+const LIMITS = { statementTimeoutMs: 5_000, lockTimeoutMs: 200, idleTimeoutMs: 5_000 };
+const QUERY_TIMEOUT_MS = 300;
+
+let testDatabase: TestDatabase;
+let proxy: PostgresProxy;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  proxy = await startPostgresProxy(testDatabase.url);
+});
+
+afterAll(async () => {
+  await proxy.close();
+  await testDatabase.drop();
+});
+
+describe.each(["", "?prepared_statements=false"])("a transaction over a connection%s", (parameters) => {
+  let database: Database;
+  let client: PoolClient;
+
+  beforeEach(async () => {
+    database = openDatabase({
+      url: `${proxy.url}${parameters}`,
+      maxConnections: 1,
+      acquireTimeoutMs: 1_000,
+      queryTimeoutMs: 10_000,
+      onIdleError: () => undefined,
+    });
+    client = await database.acquire();
+  });
+
+  afterEach(async () => {
+    client.release(true);
+    await database.close();
+  });
+
+  const begin = () => new PipelinedTransaction(client, randomUUID(), LIMITS, database.namedStatements);
+  const value = (n: number) => sql.raw("SELECT ?::int AS n", [n]);
+  const failing = (n: number) => sql.raw("SELECT 1 / ?::int AS n", [n]);
+
+  test("gives each statement of a flight its own rows, of their own types", async () => {
+    const transaction = begin();
+    const answers = Promise.all([
+      transaction.rows(value(1)),
+      transaction.rows(sql.raw("SELECT generate_series(1, 3) AS n, '2026-01-31'::date AS date")),
+      transaction.rows(sql.raw("SET LOCAL work_mem = '1MB'")),
+      transaction.rows(value(2)),
+    ]);
+    await transaction.commit();
+    const date = "2026-01-31";
+    expect(await answers).toEqual([
+      [{ n: 1 }],
+      [
+        { n: 1, date },
+        { n: 2, date },
+        { n: 3, date },
+      ],
+      [],
+      [{ n: 2 }],
+    ]);
+  });
+
+  test("sends all of a turn at once, and again what follows an answer", async () => {
+    const before = proxy.roundTrips();
+    const transaction = begin();
+    await Promise.all([transaction.rows(value(1)), transaction.rows(value(2))]);
+    transaction.send(value(3));
+    await transaction.commit();
+    expect(proxy.roundTrips() - before).toBe(2);
+  });
+
+  test("fails the statement that failed, with its own error, and those behind it as aborted", async () => {
+    const transaction = begin();
+    const [before, failed, behind, commit] = await Promise.allSettled([
+      transaction.rows(value(1)),
+      transaction.rows(failing(0)),
+      transaction.rows(sql.raw("SELECT ?::text AS behind", ["x"])),
+      transaction.commit(),
+    ]);
+    expect(before).toMatchObject({ status: "fulfilled", value: [{ n: 1 }] });
+    expect(failed).toMatchObject({ status: "rejected", reason: { code: "22012" } });
+    expect(behind).toMatchObject({ status: "rejected", reason: { code: "25P02" } });
+    expect(commit).toMatchObject({ status: "rejected" });
+    expect(transaction.failure).toMatchObject({ code: "22012" });
+    await transaction.rollback();
+    expect(client.getTransactionStatus()).toBe("I");
+  });
+
+  test("leaves a connection that works after a failure, also for the statements that failed or were passed over", async () => {
+    const aborted = begin();
+    const passedOver = () => sql.raw("SELECT ?::text AS behind", ["x"]);
+    await Promise.allSettled([aborted.rows(failing(0)), aborted.rows(passedOver())]);
+    const next = aborted.restart();
+    const answers = Promise.all([next.rows(failing(1)), next.rows(passedOver()), next.rows(failing(-1))]);
+    await next.commit();
+    expect(await answers).toEqual([[{ n: 1 }], [{ behind: "x" }], [{ n: -1 }]]);
+  });
+
+  test("takes one round trip to give up a transaction and begin another", async () => {
+    const aborted = begin();
+    await Promise.allSettled([aborted.rows(failing(0))]);
+    const before = proxy.roundTrips();
+    const next = aborted.restart();
+    await Promise.all([next.rows(value(1)), next.commit()]);
+    expect(proxy.roundTrips() - before).toBe(1);
+  });
+
+  test("fails all that is on its way where the connection breaks", async () => {
+    const transaction = begin();
+    await transaction.rows(value(1));
+    proxy.cutBefore("COMMIT");
+    const settled = await Promise.allSettled([
+      transaction.rows(value(2)),
+      transaction.rows(value(3)),
+      transaction.commit(),
+    ]);
+    for (const result of settled) {
+      expect(result.status === "rejected" && classifyFailure(result.reason)).toBe("LOST");
+    }
+  });
+
+  test("refuses a value that cannot be sent, and sends the rest", async () => {
+    const circular: Record<string, unknown> = {};
+    circular["itself"] = circular;
+    const transaction = begin();
+    const refused = transaction.rows(sql.raw("SELECT ?::jsonb", [circular]));
+    const answered = transaction.rows(value(1));
+    await expect(refused).rejects.toThrow();
+    expect(await answered).toEqual([{ n: 1 }]);
+    await transaction.rollback();
+  });
+
+  test("answers an empty statement with nothing", async () => {
+    const transaction = begin();
+    const answers = Promise.all([transaction.rows(sql.raw("-- nothing")), transaction.rows(value(1))]);
+    await transaction.commit();
+    expect(await answers).toEqual([[], [{ n: 1 }]]);
+  });
+});
+
+describe("a database that does not answer", () => {
+  test("is given up after a while, with its connection, and a new one is made", async () => {
+    const database = openDatabase({
+      url: proxy.url,
+      maxConnections: 1,
+      acquireTimeoutMs: 1_000,
+      queryTimeoutMs: QUERY_TIMEOUT_MS,
+      onIdleError: () => undefined,
+    });
+    const client = await database.acquire();
+    const ended = new Promise<void>((resolve) => client.once("end", resolve));
+    const hold = proxy.holdBefore("silence");
+    const transaction = new PipelinedTransaction(client, randomUUID(), LIMITS, true);
+    const unanswered = await within(5_000, Promise.allSettled([transaction.rows(sql.raw("SELECT 'silence'"))]));
+    expect(unanswered[0]).toMatchObject({ status: "rejected", reason: { message: "Query read timeout" } });
+    expect(classifyFailure(unanswered[0]?.status === "rejected" && unanswered[0].reason)).toBe("LOST");
+    client.release(true);
+    await within(5_000, ended);
+    hold.release();
+    expect(await database.isReachable()).toBe(true);
+    await database.close();
+  });
+
+  test("is given up by a connection that was given back with an answer outstanding, so that the pool can close", async () => {
+    const database = openDatabase({
+      url: proxy.url,
+      maxConnections: 1,
+      acquireTimeoutMs: 1_000,
+      queryTimeoutMs: QUERY_TIMEOUT_MS,
+      onIdleError: () => undefined,
+    });
+    const client = await database.acquire();
+    const hold = proxy.holdBefore("forgotten");
+    const unanswered = Promise.allSettled([client.query("SELECT 'forgotten'")]);
+    client.release(true);
+    await within(5_000, database.close());
+    expect(await unanswered).toMatchObject([{ status: "rejected" }]);
+    hold.release();
+  });
+
+  test("does not concern a connection that nobody uses", async () => {
+    let idleErrors = 0;
+    const database = openDatabase({
+      url: proxy.url,
+      maxConnections: 1,
+      acquireTimeoutMs: 1_000,
+      queryTimeoutMs: 50,
+      onIdleError: () => {
+        idleErrors += 1;
+      },
+    });
+    const client = await database.acquire();
+    const silent = once(client.connection.stream, "timeout");
+    client.release();
+    await within(5_000, silent);
+    const same = await database.acquire();
+    expect(same).toBe(client);
+    same.release();
+    await database.close();
+    expect(idleErrors).toBe(0);
+  });
+});

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { prepared } from "../../src/postgres/prepared.js";
+import { sql } from "../../src/postgres/sql.js";
+
+const insert = prepared(["a", "b"], (row) => sql("things").insert(row).onConflict().ignore().returning("a"));
+
+test("says what Knex says of the statement with the values in it", () => {
+  const values = { a: Buffer.from("1"), b: "x" };
+  const built = sql("things").insert(values).onConflict().ignore().returning("a");
+  expect(insert(values).toSQL().toNative()).toEqual(native(built));
+});
+
+test("binds each value where the text has its parameter, whatever the order of the names", () => {
+  const update = prepared(["id", "name"], ({ id, name }) =>
+    sql("things").where({ id }).whereRaw("name <> ?", [name]).whereRaw("kind = ?", ["fixed"]).update({ name }),
+  );
+  expect(update({ name: "new", id: 7 }).toSQL().toNative()).toEqual({
+    sql: 'update "things" set "name" = $1 where "id" = $2 and name <> $3 and kind = $4',
+    bindings: ["new", 7, "new", "fixed"],
+  });
+});
+
+test("keeps the values of one call from another", () => {
+  const first = insert({ a: 1, b: 2 });
+  insert({ a: 3, b: 4 });
+  expect(first.toSQL().toNative().bindings).toEqual([1, 2]);
+});
+
+test("takes a list as one value", () => {
+  const select = prepared(["ids"], ({ ids }) => sql("things").whereRaw("id = ANY(?::uuid[])", [ids]).select("id"));
+  expect(
+    select({ ids: ["x", "y"] })
+      .toSQL()
+      .toNative().bindings,
+  ).toEqual([["x", "y"]]);
+});
+
+test("binds null, and refuses a value that is not there", () => {
+  expect(insert({ a: null, b: 0 }).toSQL().toNative().bindings).toEqual([null, 0]);
+  expect(() => insert({ a: 1, b: undefined })).toThrow("no value for b");
+});
+
+test("refuses a statement that does not bind one of its names", () => {
+  expect(() => prepared(["a", "b"], ({ a }) => sql("things").insert({ a }))).toThrow("not bound: b");
+});
+
+function native(built: { toSQL(): { toNative(): { sql: string; bindings: readonly unknown[] } } }) {
+  const { sql: text, bindings } = built.toSQL().toNative();
+  return { sql: text, bindings };
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { sql } from "../../src/postgres/sql.js";
+import { execute } from "../support/database.js";
+import {
+  newCall,
+  newPatient,
+  startWorkServer,
+  type TenantWork,
+  transactionOf,
+  type WorkServer,
+} from "./work-under-test.js";
+
+let server: WorkServer;
+let work: TenantWork;
+
+beforeAll(async () => {
+  server = await startWorkServer();
+});
+
+afterAll(() => server.close());
+
+beforeEach(() => {
+  work = server.newTenant();
+});
+
+describe("row-level security", () => {
+  test("shows and takes nothing of another tenant, whatever a statement asks for", async () => {
+    const call = newCall();
+    await work.register(call, work.claim(call), newPatient());
+    const foreigner = { ...work.principal, tenantId: randomUUID() };
+    const other = newCall();
+    const seen = await work.inTransaction(other, foreigner, () =>
+      transactionOf(other).rows(sql("patients").select("id")),
+    );
+    expect(seen).toEqual([]);
+    const stray = newCall();
+    const intrusion = work.inTransaction(stray, foreigner, () =>
+      transactionOf(stray).rows(sql.raw("INSERT INTO audit_events SELECT * FROM audit_events")),
+    );
+    await expect(intrusion).resolves.toEqual([]);
+    const forged = newCall();
+    const forgery = work.inTransaction(forged, foreigner, () =>
+      transactionOf(forged).rows(
+        sql("patient_consents").insert({
+          tenant_id: work.principal.tenantId,
+          id: randomUUID(),
+          patient_id: randomUUID(),
+          granted_at: "2026-01-01T00:00:00Z",
+          principal: "x",
+          correlation_id: randomUUID(),
+        }),
+      ),
+    );
+    await expect(forgery).rejects.toMatchObject({ code: "42501" });
+  });
+
+  test("keeps audit and consent append-only", async () => {
+    const call = newCall();
+    await work.register(call, work.claim(call), newPatient());
+    const next = newCall();
+    await work.inTransaction(next, work.principal, async () => {
+      await transactionOf(next).rows(sql("audit_events").update({ principal: "nobody" }));
+      await transactionOf(next).rows(sql("audit_events").delete());
+      return [];
+    });
+    const [row] = await execute(
+      server.adminUrl,
+      `SELECT count(*)::int AS n FROM audit_events WHERE tenant_id = '${work.principal.tenantId}' AND principal = 'issuer client'`,
+    );
+    expect(row?.["n"]).toBe(1);
+  });
+});

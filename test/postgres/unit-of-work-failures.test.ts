@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { sql } from "../../src/postgres/sql.js";
+import {
+  newCall,
+  newPatient,
+  RESPONSE,
+  startWorkServer,
+  type TenantWork,
+  transactionOf,
+  type WorkServer,
+} from "./work-under-test.js";
+
+let server: WorkServer;
+let work: TenantWork;
+
+beforeAll(async () => {
+  server = await startWorkServer();
+});
+
+afterAll(() => server.close());
+
+beforeEach(() => {
+  work = server.newTenant();
+});
+
+describe("a connection that breaks", () => {
+  test("before COMMIT arrives: the call is run again and takes effect once", async () => {
+    const call = newCall();
+    server.proxy.cutBefore("COMMIT");
+    expect(await work.register(call, work.claim(call), newPatient())).toEqual({ kind: "EXECUTED" });
+    expect(await work.count("patients")).toBe(1);
+  });
+
+  test("after COMMIT took effect: the key gives the result of the first run", async () => {
+    const call = newCall();
+    server.proxy.cutAfter("COMMIT\0");
+    expect(await work.register(call, work.claim(call), newPatient())).toMatchObject({ kind: "REPLAY", isOwn: true });
+    expect(await work.count("patients")).toBe(1);
+  });
+
+  test("twice: 503 with Retry-After", async () => {
+    const call = newCall();
+    server.proxy.cutBefore("COMMIT");
+    server.proxy.cutBefore("COMMIT");
+    await expect(work.register(call, work.claim(call), newPatient())).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      headers: { "Retry-After": "1" },
+    });
+    expect(await work.count("patients")).toBe(0);
+  });
+
+  test("and a database that is away: 503, healed when it is back", async () => {
+    server.proxy.setDown(true);
+    const call = newCall();
+    await expect(work.register(call, work.claim(call), newPatient())).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+    });
+    server.proxy.setDown(false);
+    expect(await work.register(call, work.claim(call), newPatient())).toEqual({ kind: "EXECUTED" });
+  });
+});
+
+describe("a transaction that PostgreSQL could not serialize", () => {
+  test.each(["40001", "40P01"])("is run again up to three times after %s", async (state) => {
+    const call = newCall();
+    let runs = 0;
+    const outcome = await work.store.execute(work.claim(call), call, work.principal, async () => {
+      runs += 1;
+      if (runs <= 3) await transactionOf(call).rows(raise(state));
+      return RESPONSE;
+    });
+    expect(outcome).toEqual({ kind: "EXECUTED" });
+    expect(work.backOffs).toEqual([1, 2, 3]);
+  });
+
+  test("and then given up: 503 with Retry-After", async () => {
+    const call = newCall();
+    const attempt = work.store.execute(work.claim(call), call, work.principal, async () => {
+      await transactionOf(call).rows(raise("40001"));
+      return RESPONSE;
+    });
+    await expect(attempt).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE", headers: { "Retry-After": "1" } });
+    expect(work.backOffs).toEqual([1, 2, 3]);
+  });
+});
+
+function raise(state: string) {
+  return sql.raw(`DO $$ BEGIN RAISE EXCEPTION 'as asked' USING ERRCODE = '${state}'; END $$`);
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from "node:crypto";
+import type { Call, Principal, Transaction } from "../../src/call.js";
+import type { IdempotencyClaim, Outcome } from "../../src/interceptors/idempotency.js";
+import { openCall } from "../../src/interceptors/open-call.js";
+import { openDatabase } from "../../src/postgres/database.js";
+import { insertPatient, type PatientRecord } from "../../src/postgres/patients.js";
+import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
+import { createTestDatabase, execute } from "../support/database.js";
+import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
+
+/** A database of its own, which units of work reach through a proxy. */
+export interface WorkServer {
+  readonly proxy: PostgresProxy;
+  /** Leads past the proxy and past row-level security. */
+  readonly adminUrl: string;
+  newTenant(): TenantWork;
+  close(): Promise<void>;
+}
+
+/** A unit of work for the calls of a tenant that has nothing yet. */
+export interface TenantWork {
+  readonly principal: Principal;
+  readonly store: UnitOfWork;
+  /** What the store asked to be backed off for, one after the other; nothing is waited for. */
+  readonly backOffs: readonly number[];
+  /** A claim of a new key by a call. */
+  claim(call: Call): IdempotencyClaim;
+  /** Adds a patient under a key and answers with {@link RESPONSE}. */
+  register(call: Call, key: IdempotencyClaim, patient: PatientRecord): Promise<Outcome>;
+  /** Does work under a new key as another principal, or this one, and gives what it gave. */
+  inTransaction<T>(call: Call, who: Principal, does: () => Promise<T>): Promise<T>;
+  /** How many rows of a table are the tenant's. */
+  count(table: string): Promise<unknown>;
+}
+
+/** The response of {@link TenantWork.register}. */
+export const RESPONSE = new TextEncoder().encode("first");
+
+const LIMITS = { statementTimeoutMs: 5_000, lockTimeoutMs: 200, idleTimeoutMs: 5_000 };
+
+export async function startWorkServer(): Promise<WorkServer> {
+  const { url, adminUrl, drop } = await createTestDatabase();
+  const proxy = await startPostgresProxy(url);
+  const database = openDatabase({
+    url: proxy.url,
+    maxConnections: 8,
+    acquireTimeoutMs: 1_000,
+    queryTimeoutMs: 5_000,
+    onIdleError: () => undefined,
+  });
+  return {
+    proxy,
+    adminUrl,
+    newTenant() {
+      const backOffs: number[] = [];
+      const backOff = async (attempt: number) => void backOffs.push(attempt);
+      return tenantWork(new UnitOfWork(database, { ...LIMITS, backOff }), backOffs, adminUrl);
+    },
+    async close() {
+      await database.close();
+      await proxy.close();
+      await drop();
+    },
+  };
+}
+
+/** A call that has not begun. */
+export function newCall(): Call {
+  const call = openCall({ rawHeaders: [] });
+  call.operation = "test.Service/Method";
+  return call;
+}
+
+/** The transaction of a call that is at work. */
+export function transactionOf(call: Call): Transaction {
+  if (call.transaction === undefined) throw new Error("no transaction");
+  return call.transaction;
+}
+
+/** A patient that no tenant has. */
+export function newPatient(): PatientRecord {
+  return {
+    id: randomUUID(),
+    documentType: "CC",
+    documentNumber: randomUUID().slice(0, 30),
+    fullName: "Ana",
+    phone: "12345",
+    email: undefined,
+    status: "ACTIVE",
+    version: 1,
+  };
+}
+
+function tenantWork(store: UnitOfWork, backOffs: readonly number[], adminUrl: string): TenantWork {
+  const principal = principalOf(randomUUID());
+  const claim = (call: Call) => claimOf(call, principal);
+  return {
+    principal,
+    store,
+    backOffs,
+    claim,
+    register: (call, key, patient) =>
+      store.execute(key, call, principal, async () => {
+        await insertPatient(transactionOf(call), patient);
+        call.effects.push({ resourceType: "Patient", resourceId: patient.id, action: "CREATE", version: 1 });
+        return RESPONSE;
+      }),
+    async inTransaction<T>(call: Call, who: Principal, does: () => Promise<T>) {
+      let result: T | undefined;
+      await store.execute(claimOf(call, who), call, who, async () => {
+        result = await does();
+        return RESPONSE;
+      });
+      return result as T;
+    },
+    async count(table) {
+      const text = `SELECT count(*)::int AS n FROM ${table} WHERE tenant_id = '${principal.tenantId}'`;
+      return (await execute(adminUrl, text))[0]?.["n"];
+    },
+  };
+}
+
+function principalOf(tenantId: string): Principal {
+  return {
+    id: "issuer client",
+    issuer: "issuer",
+    clientId: "client",
+    tenantId,
+    organizationId: undefined,
+    companyId: undefined,
+    scopes: new Set(),
+  };
+}
+
+function claimOf({ correlationId }: Call, { tenantId, id: principalId }: Principal): IdempotencyClaim {
+  return {
+    tenantId,
+    principalId,
+    operation: "test.Service/Method",
+    key: randomUUID(),
+    fingerprint: Buffer.alloc(32, 1),
+    correlationId,
+  };
+}

@@ -1,0 +1,89 @@
+import { localDateAt } from "../../src/scheduling/local-clock.js";
+import type { ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
+import { openDates } from "../../src/scheduling/recurrence.js";
+import { slotsOnOpenDate } from "../../src/scheduling/slots.js";
+import type { TestService } from "../support/service.js";
+
+interface ProgramRow {
+  readonly id: string;
+  /** Null for a schedule that was never made. */
+  readonly through: string | null;
+  readonly rules: readonly (ProgramRuleTerms & { readonly id: string })[];
+  readonly practitioners: readonly string[];
+  readonly holidays: readonly string[];
+  readonly slots: readonly SlotRow[];
+}
+
+interface SlotRow {
+  readonly rule: string;
+  readonly practitioner: string;
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly retained: boolean;
+}
+
+const SCHEDULES = `SELECT p.id, p.materialized_through::text AS through,
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('id', r.id, 'active', r.active, 'dailyCapacity', r.daily_capacity,
+     'slotDurationMinutes', r.slot_duration_minutes, 'startsAtLocal', r.starts_at_local, 'endsAtLocal', r.ends_at_local,
+     'recurrence', r.recurrence, 'weekdays', r.weekdays, 'validFrom', r.valid_from, 'validTo', r.valid_to,
+     'holidayDates', r.holiday_dates, 'holidayPolicy', r.holiday_policy)), '[]')
+   FROM program_rules r WHERE r.tenant_id = p.tenant_id AND r.program_id = p.id) AS rules,
+  (SELECT coalesce(jsonb_agg(w.practitioner_id), '[]')
+   FROM program_practitioners w WHERE w.tenant_id = p.tenant_id AND w.program_id = p.id) AS practitioners,
+  (SELECT coalesce(jsonb_agg(h.date), '[]') FROM holidays h WHERE h.tenant_id = p.tenant_id AND h.active) AS holidays,
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('rule', s.rule_id, 'practitioner', s.practitioner_id,
+     'startsAt', s.starts_at, 'endsAt', s.ends_at, 'retained', s.retained)), '[]')
+   FROM slots s WHERE s.tenant_id = p.tenant_id AND s.program_id = p.id) AS slots
+FROM programs p`;
+
+/**
+ * Compares the slots ahead of every program, seen in one snapshot, with those that its rules and practitioners and the
+ * holidays give by the pure rules of `src/scheduling`, up to where its schedule is made: says which are missing, which
+ * nothing asks for and which are kept for their appointments only although the rules have them. Nothing if all is well.
+ */
+export async function scheduleDifferences({ query, now }: Pick<TestService, "query" | "now">): Promise<string[]> {
+  const programs = (await query(SCHEDULES)) as unknown as readonly ProgramRow[];
+  const nowMs = now();
+  return programs.flatMap((program) => differencesOf(program, nowMs));
+}
+
+function differencesOf(program: ProgramRow, nowMs: number): string[] {
+  const wanted = new Set(wantedSlots(program, nowMs));
+  const ahead = program.slots.filter(({ startsAt }) => Date.parse(startsAt) > nowMs);
+  const offered = new Set(ahead.filter(({ retained }) => !retained).map(keyOf));
+  const retained = ahead.filter((slot) => slot.retained).map(keyOf);
+  return [
+    ...describe(
+      "missing",
+      [...wanted].filter((key) => !offered.has(key)),
+    ),
+    ...describe(
+      "stray",
+      [...offered].filter((key) => !wanted.has(key)),
+    ),
+    ...describe(
+      "retained but wanted",
+      retained.filter((key) => wanted.has(key)),
+    ),
+  ];
+}
+
+function wantedSlots({ through, rules, practitioners, holidays }: ProgramRow, nowMs: number): string[] {
+  if (through === null) return [];
+  const closed = new Set(holidays);
+  return rules.flatMap((rule) =>
+    Array.from(openDates(rule, localDateAt(nowMs), through, closed), (date) => slotsOnOpenDate(rule, date))
+      .flat()
+      .filter(({ startsAt }) => Date.parse(startsAt) > nowMs)
+      .flatMap((times) => practitioners.map((practitioner) => keyOf({ ...times, rule: rule.id, practitioner }))),
+  );
+}
+
+function keyOf({ rule, practitioner, startsAt, endsAt }: Omit<SlotRow, "retained">): string {
+  const [start, end] = [startsAt, endsAt].map((time) => new Date(time).toISOString());
+  return `${start}/${end} of rule ${rule} for ${practitioner}`;
+}
+
+function describe(what: string, keys: readonly string[]): string[] {
+  return keys.length === 0 ? [] : [`${keys.length} slots ${what}: ${keys.toSorted().slice(0, 3).join(", ")}`];
+}

@@ -1,0 +1,84 @@
+import { randomInt } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { RestAnswer } from "../support/rest-request.js";
+import { type AppointmentBody, day, type OptionBody } from "./clinic.js";
+import { pick, type Storm } from "./storm-terms.js";
+
+/** Of a hundred turns, how many are looks, how many bookings and so on; the rest are steps of an appointment. */
+const LOOKS = 2;
+const BOOKINGS = 45;
+const MOVES = 25;
+
+/** The appointments that are about, by id, as they were when somebody last saw them. */
+export type Appointments = Map<string, KnownAppointment>;
+
+type KnownAppointment = Pick<AppointmentBody, "id" | "version" | "status">;
+
+/** Searches, books, moves, confirms and cancels until the storm is over, and looks at the whole now and then. */
+export async function attend(storm: Storm, appointments: Appointments): Promise<void> {
+  while (!storm.isOver()) {
+    const turn = randomInt(100);
+    if (turn < LOOKS) await storm.look();
+    else if (turn < LOOKS + BOOKINGS) await bookSomething(storm, appointments);
+    else if (turn < LOOKS + BOOKINGS + MOVES) await moveSomething(storm, appointments);
+    else await stepOn(storm, appointments);
+  }
+}
+
+async function bookSomething(storm: Storm, appointments: Appointments): Promise<void> {
+  const { requestSourceId, appointmentTypeId, patientIds } = storm.ground;
+  const patientId = `${pick(patientIds)}`;
+  const optionToken = await findOption(storm, { patientId });
+  if (optionToken === undefined) return;
+  const request = { patientId, optionToken, requestSourceId, appointmentTypeId };
+  keep(appointments, await storm.send("BookAppointment", request));
+}
+
+async function moveSomething(storm: Storm, appointments: Appointments): Promise<void> {
+  const appointment = pick([...appointments.values()]);
+  if (appointment === undefined) return;
+  const { appointmentId, expectedVersion } = nameOf(appointment);
+  const optionToken = await findOption(storm, { appointmentId });
+  if (optionToken === undefined) return;
+  const answer = await storm.send("RescheduleAppointment", { appointmentId, expectedVersion, optionToken });
+  await follow(storm, appointments, appointmentId, answer);
+}
+
+async function stepOn(storm: Storm, appointments: Appointments): Promise<void> {
+  const appointment = pick([...appointments.values()]);
+  if (appointment === undefined) return;
+  const name = nameOf(appointment);
+  const { cancellationReasonId } = storm.ground;
+  const answer =
+    randomInt(3) > 0
+      ? await storm.send("CancelAppointment", { ...name, cancellationReasonId })
+      : await storm.send("ConfirmAppointment", name);
+  await follow(storm, appointments, name.appointmentId, answer);
+}
+
+/** The token of one of the options; undefined where there is none at the time. */
+async function findOption(
+  { service, ground, days, choices, send }: Storm,
+  subject: JsonObject,
+): Promise<string | undefined> {
+  const dates = { dateFrom: day({ service }, 2), dateTo: day({ service }, 1 + days) };
+  const request = { serviceId: ground.serviceId, pageSize: choices, ...dates, ...subject };
+  const { body } = await send("SearchOptions", request);
+  return pick((body["options"] ?? []) as readonly OptionBody[])?.optionToken;
+}
+
+/** Keeps what became of an appointment; after a refusal, or without an answer, what it is now. */
+async function follow(storm: Storm, appointments: Appointments, id: string, answer: RestAnswer): Promise<void> {
+  keep(appointments, answer.status === 200 ? answer : await storm.send("GetAppointment", { appointmentId: id }));
+}
+
+function keep(appointments: Appointments, { status, body }: RestAnswer): void {
+  if (status !== 200) return;
+  const appointment = body["appointment"] as KnownAppointment;
+  if (appointment.status === "CANCELLED") appointments.delete(appointment.id);
+  else appointments.set(appointment.id, appointment);
+}
+
+function nameOf({ id, version }: KnownAppointment): { appointmentId: string; expectedVersion: number } {
+  return { appointmentId: id, expectedVersion: version };
+}

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { runStorm } from "./storm.js";
+import { type Defect, seedDefect } from "./storm-defects.js";
+import { layStormGround } from "./storm-ground.js";
+import { recordStorm, type StormRecord } from "./storm-record.js";
+import { startTwins, type Twins } from "./twins.js";
+
+vi.mock("../../src/postgres/slots.js", async (original) =>
+  (await import("./storm-defects.js")).withDefect(await original()),
+);
+
+/** How long a storm without a defect lasts, and how long one with a defect may take to show it. */
+const CALM_MS = 2_000;
+const CAUGHT_WITHIN_MS = 60_000;
+const SLACK_MS = 60_000;
+/** Little to choose from, so that many meet. */
+const NARROW = { days: 1, choices: 2 };
+
+/** The last resort, without which the locks are on their own. */
+const DROP_BACKSTOPS = `ALTER TABLE appointments
+  DROP CONSTRAINT appointments_practitioner_excl, DROP CONSTRAINT appointments_patient_excl`;
+
+/** The test of a test: what the storm looks at must show that slots are taken in a wrong way. */
+describe("the storm", () => {
+  let twins: Twins;
+
+  beforeEach(async () => {
+    twins = await startTwins();
+    await twins.both[0].query(DROP_BACKSTOPS);
+  }, SLACK_MS);
+
+  afterEach(() => twins.close(), SLACK_MS);
+
+  test(
+    "finds nothing where there is no defect",
+    async () => {
+      const { broken, serverErrors } = await stormWith(undefined, CALM_MS);
+      expect({ broken: [...broken], serverErrors }).toEqual({ broken: [], serverErrors: [] });
+    },
+    SLACK_MS,
+  );
+
+  test(
+    "finds a check without a lock",
+    async () => {
+      const { broken } = await stormWith("CHECK_WITHOUT_LOCK", CAUGHT_WITHIN_MS);
+      expect([...broken]).not.toEqual([]);
+    },
+    CAUGHT_WITHIN_MS + SLACK_MS,
+  );
+
+  test(
+    "finds a counter outside the transaction",
+    async () => {
+      const { broken } = await stormWith("COUNTER_OUTSIDE_TRANSACTION", CAUGHT_WITHIN_MS);
+      expect([...broken]).toEqual(expect.arrayContaining(["a wrong counter", "DAY_COUNT_WRONG"]));
+    },
+    CAUGHT_WITHIN_MS + SLACK_MS,
+  );
+
+  /** A storm that ends as soon as it has shown something broken, or when the time is over. */
+  async function stormWith(defect: Defect | undefined, maxMs: number): Promise<StormRecord> {
+    const [service] = twins.both;
+    seedDefect(undefined, service.query);
+    const ground = await layStormGround(service);
+    seedDefect(defect, service.query);
+    const record = recordStorm(twins);
+    const end = Date.now() + maxMs;
+    const isOver = () => record.broken.size > 0 || Date.now() > end;
+    await runStorm({ ...record, ground, service, ...NARROW, isOver });
+    await record.look();
+    return record;
+  }
+});

@@ -1,0 +1,57 @@
+import type { Statement, Transaction } from "../../src/call.js";
+import type * as slots from "../../src/postgres/slots.js";
+import { sql } from "../../src/postgres/sql.js";
+
+/** What can be made wrong with the way slots are taken. */
+export type Defect =
+  /** Slots and practitioners are looked at, but not locked. */
+  | "CHECK_WITHOUT_LOCK"
+  /** The day is counted at once, whether the transaction commits or not. */
+  | "COUNTER_OUTSIDE_TRANSACTION";
+
+/** Runs SQL on a connection of its own. */
+type Query = (text: string) => Promise<Record<string, unknown>[]>;
+
+let seeded: Defect | undefined;
+let query: Query = () => Promise.reject(new Error("no defect is seeded"));
+
+/** Seeds a defect into the module that {@link withDefect} made, or takes it away. */
+export function seedDefect(defect: Defect | undefined, elsewhere: Query): void {
+  seeded = defect;
+  query = elsewhere;
+}
+
+/** The module of slots with the defect that is seeded at the time. */
+export function withDefect(sound: typeof slots): typeof slots {
+  return {
+    ...sound,
+    lockSlots: (transaction, which) => sound.lockSlots(without("CHECK_WITHOUT_LOCK", transaction), which),
+    lockPractitionerOf: (transaction, id) => sound.lockPractitionerOf(without("CHECK_WITHOUT_LOCK", transaction), id),
+    takeCapacity: (transaction, day) => sound.takeCapacity(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day),
+    sendCapacityBack: (transaction, day) =>
+      sound.sendCapacityBack(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day),
+  };
+}
+
+/** The transaction, without what the defect takes from it if that is seeded. */
+function without(defect: Defect, transaction: Transaction): Transaction {
+  if (seeded !== defect) return transaction;
+  return defect === "CHECK_WITHOUT_LOCK" ? lockless(transaction) : outside(transaction);
+}
+
+function lockless(transaction: Transaction): Transaction {
+  const unlocked = (statement: Statement) => sql.raw(statement.toQuery().replace(/ for no key update$/, ""));
+  return {
+    tenantId: transaction.tenantId,
+    rows: (statement) => transaction.rows(unlocked(statement)),
+    send: (statement) => transaction.send(unlocked(statement)),
+  };
+}
+
+function outside({ tenantId }: Transaction): Transaction {
+  return {
+    tenantId,
+    rows: async <Row extends object>(statement: Statement) => (await query(statement.toQuery())) as Row[],
+    send: (statement) => void query(statement.toQuery()).catch(() => undefined),
+  };
+}

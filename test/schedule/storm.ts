@@ -1,0 +1,32 @@
+import { type Appointments, attend } from "./storm-attendants.js";
+import { plan } from "./storm-planners.js";
+import type { Storm } from "./storm-terms.js";
+
+/** What a storm does, and has done of each at least one thing with success whatever the machine. */
+export const STORM_RPCS = [
+  "SearchOptions",
+  "BookAppointment",
+  "RescheduleAppointment",
+  "CancelAppointment",
+  "ConfirmAppointment",
+  "UpdateProgramRule",
+  "ReplaceProgramPractitioners",
+  "CreateHoliday",
+  "UpdateHoliday",
+  "MaterializeSchedule",
+] as const;
+
+/** How many callers are about appointments, and how many about the schedule. */
+const ATTENDANTS = 8;
+const PLANNERS = 2;
+
+/**
+ * Lets many at once search, book, move, cancel and confirm, while some change what the schedule is made from, until it is
+ * over. Each caller waits for its answers; what it does next is chance.
+ */
+export async function runStorm(storm: Storm): Promise<void> {
+  const appointments: Appointments = new Map();
+  const attendants = Array.from({ length: ATTENDANTS }, () => attend(storm, appointments));
+  const planners = Array.from({ length: PLANNERS }, (_, first) => plan(storm, first));
+  await Promise.all([...attendants, ...planners]);
+}
