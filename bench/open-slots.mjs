@@ -3,7 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const PROGRAMS = 10;
 const DAYS = 90;
-const SLOTS_A_DAY = 48;
+const WORKDAY_MINUTES = 480;
+const MAX_SLOTS_A_DAY = 48;
 const BOOKINGS = 100;
 const POLL_MS = 200;
 const SCHEDULE = "cupo.clinic.v1.ScheduleService";
@@ -20,7 +21,8 @@ const SCHEDULING = "cupo.clinic.v1.SchedulingService";
  * @returns what a search asks for, how many slots there are, and how long it took to make them, in ms
  */
 export async function openSlots(call, slots) {
-  const clinic = await openClinic(call, Math.max(1, Math.round(slots / (PROGRAMS * DAYS * SLOTS_A_DAY))));
+  const slotsADay = Math.min(MAX_SLOTS_A_DAY, Math.round(slots / (PROGRAMS * DAYS)));
+  const clinic = await openClinic(call, Math.max(1, Math.round(slots / (PROGRAMS * DAYS * slotsADay))), slotsADay);
   const startedAt = performance.now();
   const programs = clinic.programs.map((programId) => ({ programId }));
   for (const program of programs) await call(`${SCHEDULE}/MaterializeSchedule`, program);
@@ -31,7 +33,7 @@ export async function openSlots(call, slots) {
   return { ...clinic, slots: made, ms };
 }
 
-async function openClinic(call, staff) {
+async function openClinic(call, staff, slotsADay) {
   const create = async (rpc, request) =>
     (await call(rpc, request))[rpc.replace(/.*\/Create(.)/, (_, c) => c.toLowerCase())].id;
   const named = (name) => ({ code: name, name, active: true });
@@ -49,7 +51,7 @@ async function openClinic(call, staff) {
     }
     await call(`${SCHEDULE}/ReplaceProgramServices`, { programId, serviceIds: [serviceId], expectedVersion: 1 });
     await call(`${CONFIGURATION}/ReplaceProgramPractitioners`, { programId, practitionerIds, expectedVersion: 1 });
-    await call(`${SCHEDULE}/CreateProgramRule`, { programId, ...ruleFor(staff) });
+    await call(`${SCHEDULE}/CreateProgramRule`, { programId, ...ruleFor(staff, slotsADay) });
     programs.push(programId);
     practitioners.push(...practitionerIds);
   }
@@ -60,11 +62,11 @@ async function createService(call, service) {
   return (await call(`${REFERENCE}/CreateHealthcareService`, service)).healthcareService.id;
 }
 
-function ruleFor(staff) {
+function ruleFor(staff, slotsADay) {
   return {
     active: true,
-    dailyCapacity: staff * SLOTS_A_DAY,
-    slotDurationMinutes: 10,
+    dailyCapacity: Math.min(10_000, staff * slotsADay),
+    slotDurationMinutes: Math.floor(WORKDAY_MINUTES / slotsADay),
     startsAtLocal: "07:00:00",
     endsAtLocal: "15:00:00",
     recurrence: "WEEKLY",

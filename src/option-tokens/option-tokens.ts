@@ -20,13 +20,13 @@ export interface SealedOption {
 /** What a token stands for, once it was found to be this service's own, the tenant's, and in time. */
 export type OpenedOption = Omit<OptionClaims, "tenantId">;
 
-/** A token that was opened: with an option, or with the reason why it has none. */
+/** A token that was opened. */
 export type OpenedToken =
   | { readonly kind: "OPTION"; readonly option: OpenedOption }
   /** Not a token of this service, altered, sealed too long ago to be read, or another tenant's. */
   | { readonly kind: "INVALID" }
   /** The tenant's token, but its time is over. */
-  | { readonly kind: "EXPIRED" };
+  | { readonly kind: "EXPIRED"; readonly option: OpenedOption };
 
 /** The tokens that stand for options: opaque, encrypted and authenticated. */
 export interface OptionTokens {
@@ -90,5 +90,5 @@ async function decryptClaims(token: string, key: CryptoKey): Promise<OptionClaim
 
 function judge({ tenantId, ...option }: OptionClaims, expectedTenantId: string, nowMs: number): OpenedToken {
   if (tenantId !== expectedTenantId) return invalid;
-  return nowMs < option.expiresAtMs ? { kind: "OPTION", option } : { kind: "EXPIRED" };
+  return { kind: nowMs < option.expiresAtMs ? "OPTION" : "EXPIRED", option };
 }

@@ -77,18 +77,16 @@ async function lockEverything(
   return { appointment: requireFound(appointment), isPatientActive: patient?.status === "ACTIVE", option };
 }
 
-function requireMovable({ appointment, isPatientActive, option }: Locked, nowMs: number): void {
+function requireMovable({ appointment, isPatientActive }: Locked, nowMs: number): void {
   const { status, startsAt } = appointment;
   if (status !== "PENDING" && status !== "CONFIRMED") {
-    throw refused("STATE_NOT_ALLOWED", "appointmentId", "only a pending or confirmed appointment can be moved");
+    throw refused("STATE_NOT_ALLOWED", "only a pending or confirmed appointment can be moved");
   }
   if (startsAt.getTime() <= nowMs) {
-    throw refused("STATE_NOT_ALLOWED", "appointmentId", "an appointment that has begun cannot be moved");
+    throw refused("STATE_NOT_ALLOWED", "an appointment that has begun cannot be moved");
   }
-  if (!isPatientActive)
-    throw refused("PATIENT_NOT_ACTIVE", "appointmentId", "the patient of the appointment is not active");
-  if (option?.slot !== undefined && option.slot.id === option.held?.id) {
-    throw refused("SAME_SLOT", "optionToken", "the appointment has this slot already");
+  if (!isPatientActive) {
+    throw refused("PATIENT_NOT_ACTIVE", "the patient of the appointment is not active");
   }
 }
 
@@ -123,6 +121,6 @@ function move(
   return moved;
 }
 
-function refused(code: FieldErrorCode, field: string, message: string): CupoError {
-  return conflict({ code, field, message });
+function refused(code: FieldErrorCode, message: string): CupoError {
+  return conflict({ code, field: "appointmentId", message });
 }

@@ -40,12 +40,14 @@ export interface TakenSlot {
   readonly locationId: string;
 }
 
-/** The option of a token, if it is for this request: 422 for one that is not, 410 for one that is too old. */
+/** The option of a token: 422 for a token that was not given for this request, 410 for one that is too old. */
 export function requireOption(opened: OpenedToken, isFor: (option: OpenedOption) => boolean): OpenedOption {
+  if (opened.kind === "INVALID" || !isFor(opened.option)) {
+    const message = "the token is not one that was given for this request";
+    throw validationFailed([{ code: "INVALID_OPTION", field: "optionToken", message }]);
+  }
   if (opened.kind === "EXPIRED") throw optionGone();
-  if (opened.kind === "OPTION" && isFor(opened.option)) return opened.option;
-  const message = "the token is not one that was given for this request";
-  throw validationFailed([{ code: "INVALID_OPTION", field: "optionToken", message }]);
+  return opened.option;
 }
 
 /**
@@ -69,8 +71,8 @@ export async function lockOption(
 
 /**
  * Takes the locked slot of an option and a unit of its day's capacity for the one that is held. 410 for a token that was
- * used before or whose slot is withdrawn, made anew or no longer offered; 409 for a slot or a day that is taken, and where
- * the patient is expected elsewhere.
+ * used before or whose slot is withdrawn, made anew or no longer offered; 409 for a slot or a day that is taken, for the
+ * slot that the appointment has already, and where the patient is expected elsewhere.
  */
 export async function takeSlot(
   values: ContextValues,
@@ -83,6 +85,7 @@ export async function takeSlot(
   const isOffered = slot !== undefined && slot.generation === option.generation && !slot.retained;
   if (!locked.isFresh || !isOffered || slot.startsAt.getTime() <= nowMs) throw optionGone();
   if (locationId === undefined || !locked.isPractitionerActive) throw optionGone();
+  if (slot.id === locked.held?.id) throw taken("SAME_SLOT", "the appointment has this slot already");
   if (slot.appointmentId !== null) throw taken("SLOT_OCCUPIED", "the slot was taken by another appointment");
   const [isPractitionerBusy, isPatientBusy, hasCapacity] = await tryToTake(transactionOf(values), slot, locked, taker);
   if (isPractitionerBusy) throw taken("SLOT_OCCUPIED", "the practitioner has another appointment at that time");

@@ -111,6 +111,20 @@ test("a token for another appointment comes before a slot that was withdrawn", a
   await expectRefusal(move, { optionToken: tokenOf({ options }) }, 422, ["optionToken INVALID_OPTION"]);
 });
 
+test("a token for another appointment comes before its time being over", async () => {
+  const { move, dates } = await makeDraft();
+  const other = await bookFirst(move.clinic, await makers.createPatient(service), dateAfter(move, 4));
+  const options = await optionsFor(move.clinic, { appointmentId: other.id, ...dates });
+  service.advance(10 * 60_000);
+  await expectRefusal(move, { optionToken: tokenOf({ options }) }, 422, ["optionToken INVALID_OPTION"]);
+});
+
+test("a token that was used comes before the slot that the appointment has by it", async () => {
+  const { move } = await makeDraft();
+  await expectMoved(move);
+  await expectRefusal(move, { expectedVersion: 2 }, 410);
+});
+
 test("a token that was used comes before a slot that somebody else has", async () => {
   const { move, dates } = await makeDraft();
   await expectMoved(move);
