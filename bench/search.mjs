@@ -120,31 +120,42 @@ function requestFor({ patientId, serviceId }, [first, last]) {
   return { patientId, serviceId, dateFrom: dateIn(first), dateTo: dateIn(last) };
 }
 
-/** As the role that row-level security binds, like the service. */
+/** As the role that row-level security binds, and with plans for any values, like the service. */
 async function explain({ tenantId, patientId, serviceId }) {
-  const statements = [];
-  const transaction = { tenantId, rows: async (statement) => (statements.push(statement), Array.from({ length: 51 })) };
-  const from = new Date(Date.now() + DAY_MS);
-  const wish = { patientId, serviceId, from, to: new Date(from.getTime() + 7 * DAY_MS), limit: 51 };
-  await searchOptions(transaction, { tenantId }, wish);
   const client = new Client(database.url);
   await client.connect();
   try {
-    await client.query(`SET cupo.tenant_id = '${tenantId}'`);
-    for (const statement of statements) {
-      const { sql, bindings } = statement.toSQL().toNative();
-      const text = sql.replace(/\$(\d+)/g, (_, n) => literal(bindings[n - 1]));
-      const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS) ${text}`);
-      console.log(`\n${text}\n${rows.map((row) => `  ${row["QUERY PLAN"]}`).join("\n")}`);
-    }
+    await client.query(`SET cupo.tenant_id = '${tenantId}'; SET plan_cache_mode = force_generic_plan`);
+    const from = new Date(Date.parse(`${dateIn(1)}T12:00:00Z`));
+    const windows = [{ startSecond: 0, endSecond: 86_400 }];
+    const wish = { patientId, serviceId, from, to: new Date(from.getTime() + 7 * DAY_MS), windows, limit: 51 };
+    await searchOptions(explaining(client, tenantId), { tenantId }, wish);
   } finally {
     await client.end();
   }
 }
 
+/** A transaction that prints the plan of each statement before it runs it. */
+function explaining(client, tenantId) {
+  return {
+    tenantId,
+    send: () => undefined,
+    rows: async (statement) => {
+      const { sql, bindings } = statement.toSQL().toNative();
+      const name = `search_${randomUUID().slice(0, 8)}`;
+      await client.query(`PREPARE ${name} AS ${sql}`);
+      const run = `EXECUTE ${name} (${bindings.map(literal).join(", ")})`;
+      const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS) ${run}`);
+      console.log(`\n${sql}\n${rows.map((row) => `  ${row["QUERY PLAN"]}`).join("\n")}`);
+      return (await client.query(run)).rows;
+    },
+  };
+}
+
 function literal(value) {
   if (value === null || value === undefined) return "NULL";
   if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (Array.isArray(value)) return escapeLiteral(`{${value.join(",")}}`);
   return escapeLiteral(value instanceof Date ? value.toISOString() : String(value));
 }
 

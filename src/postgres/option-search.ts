@@ -14,8 +14,8 @@ export interface OptionQuery {
   /** Instants between which slots start, the second exclusive. */
   readonly from: Date;
   readonly to: Date;
-  /** Stretches of the local day, in seconds of it, in which slots start; undefined for the whole day. */
-  readonly windows: readonly { readonly startSecond: number; readonly endSecond: number }[] | undefined;
+  /** Stretches of the local day, in seconds of it, in which slots start. */
+  readonly windows: readonly { readonly startSecond: number; readonly endSecond: number }[];
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly includeEmergency: boolean;
@@ -35,31 +35,67 @@ export interface OptionRecord {
   readonly endsAt: Date;
 }
 
-const FIRST_STRETCH_MS = 3_600_000;
-const GROWTH = 4;
+/** Planning takes longer than searching, and no plan depends on the values. */
+const PLAN_ONCE = "SET LOCAL plan_cache_mode = force_generic_plan";
+const FIRST_STRETCH_MS = 1_800_000;
 
 /**
  * The soonest slots that can really be booked: free, with capacity left on their day, in an active program, location and
  * practitioner's hands, and in the way of no other appointment of the practitioner or the patient.
  *
- * Looks at one stretch of time after the other, each four times as long as the one before, until the page is full: the cost
- * grows with what is asked for and with how far away it is, and not with the schedule.
+ * Goes from the next free slot over a stretch of time, and on from there with longer ones until the page is full: the cost
+ * grows with what is asked for, and not with the schedule or with how far away its free slots are.
  */
 export async function searchOptions(
   transaction: Transaction,
   principal: Principal,
   query: OptionQuery,
 ): Promise<OptionRecord[]> {
+  transaction.send(sql.raw(PLAN_ONCE));
   const found: OptionRecord[] = [];
-  const endMs = query.to.getTime();
-  let fromMs = Math.max(query.from.getTime(), query.after?.startsAt.getTime() ?? 0);
-  for (let stretchMs = FIRST_STRETCH_MS; fromMs < endMs && found.length < query.limit; stretchMs *= GROWTH) {
-    const toMs = Math.min(fromMs + stretchMs, endMs);
-    const stretch = { from: new Date(fromMs), to: new Date(toMs), limit: query.limit - found.length };
-    found.push(...(await searchStretch(transaction, principal, { ...query, ...stretch })));
-    fromMs = toMs;
+  let from = new Date(Math.max(query.from.getTime(), query.after?.startsAt.getTime() ?? 0));
+  for (let stretchMs = FIRST_STRETCH_MS; ; ) {
+    const next = await findNextStart(transaction, principal, { ...query, from });
+    if (next === undefined) return found;
+    const to = new Date(Math.min(next.getTime() + stretchMs, query.to.getTime()));
+    const stretch = { from: next, to, limit: query.limit - found.length };
+    const more = await searchStretch(transaction, principal, { ...query, ...stretch });
+    found.push(...more);
+    if (found.length >= query.limit) return found;
+    from = to;
+    stretchMs *= growth(query.limit - found.length, more.length);
   }
-  return found;
+}
+
+/** How much longer the next stretch should be, for so many more options where this one had so many. */
+function growth(missing: number, found: number): number {
+  return Math.min(64, Math.max(4, (2.5 * missing) / Math.max(found, 1)));
+}
+
+/** When the next free slot begins, whoever may be busy then: a look into each program for each range, until one has one. */
+async function findNextStart(
+  transaction: Transaction,
+  principal: Principal,
+  query: OptionQuery,
+): Promise<Date | undefined> {
+  const firstOfEach = sql({ s: "slots" })
+    .whereRaw("s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.appointment_id IS NULL")
+    .whereRaw("s.starts_at >= r.since AND s.starts_at < r.until")
+    .whereRaw(DAY_NOT_FULL, fullDaysOf(transaction, query))
+    .orderBy("s.starts_at")
+    .limit(1)
+    .select("s.starts_at");
+  ofPractitioner(firstOfEach, query);
+  const first = offeringPrograms(transaction, principal, query)
+    .joinRaw("CROSS JOIN LATERAL (:slots) AS s", { slots: firstOfEach })
+    .min({ starts_at: "s.starts_at" });
+  const next = sql(sql.raw(`(${RANGES}) AS r`, rangesOf(query)))
+    .joinRaw("CROSS JOIN LATERAL (:first) AS f", { first })
+    .whereRaw("f.starts_at IS NOT NULL")
+    .orderBy("r.since")
+    .limit(1)
+    .select({ startsAt: "f.starts_at" });
+  return (await transaction.rows<{ startsAt: Date }>(next))[0]?.startsAt;
 }
 
 /** Sorts the free slots of the stretch and judges them in their order only until there are enough: OFFSET parts the two. */
@@ -74,6 +110,7 @@ function searchStretch(transaction: Transaction, principal: Principal, query: Op
       startsAt: "s.starts_at",
       endsAt: "s.ends_at",
     })
+    .whereRaw(IS_PRACTITIONER_ACTIVE)
     .whereRaw(isPersonFree("practitioner_id = s.practitioner_id"), [query.appointmentId ?? null])
     .whereRaw(isPersonFree("patient_id = ?::uuid"), [query.patientId, query.appointmentId ?? null])
     .orderBy([{ column: "s.starts_at" }, { column: "s.id" }])
@@ -82,35 +119,57 @@ function searchStretch(transaction: Transaction, principal: Principal, query: Op
 }
 
 /** The free slots in the order in which they begin. */
-function freeSlots({ tenantId }: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
-  const slots = sql({ p: "programs" })
+function freeSlots(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
+  const slots = offeringPrograms(transaction, principal, query)
+    .joinRaw("JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.appointment_id IS NULL")
+    .whereRaw("s.starts_at >= ? AND s.starts_at < ?", [query.from, query.to])
+    .whereRaw(DAY_NOT_FULL, fullDaysOf(transaction, query))
+    .where((builder) => inWindows(builder, query.windows))
+    .select("s.tenant_id", "s.id", "s.generation", "s.program_id", "s.practitioner_id", "s.starts_at", "s.ends_at")
+    .select("p.location_id")
+    .orderBy([{ column: "s.starts_at" }, { column: "s.id" }]);
+  ofPractitioner(slots, query);
+  if (query.after !== undefined) slots.whereRaw("(s.starts_at, s.id) > (?, ?)", [query.after.startsAt, query.after.id]);
+  return slots;
+}
+
+/** That no free slot is retained goes without saying, but not for the index by practitioner. */
+function ofPractitioner(slots: Knex.QueryBuilder, { practitionerId }: OptionQuery): void {
+  if (practitionerId !== undefined) slots.where({ "s.practitioner_id": practitionerId }).whereRaw("NOT s.retained");
+}
+
+/** The programs that offer the service to the principal, where it is wanted. */
+function offeringPrograms({ tenantId }: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
+  const offering = sql({ p: "programs" })
     .joinRaw("JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active")
     .joinRaw(
       "JOIN program_services ps ON ps.tenant_id = p.tenant_id AND ps.program_id = p.id AND ps.service_id = ?",
       query.serviceId,
     )
-    .joinRaw("JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.appointment_id IS NULL")
-    .joinRaw("JOIN practitioners d ON d.tenant_id = s.tenant_id AND d.id = s.practitioner_id AND d.active")
     .where({ "p.tenant_id": tenantId, "p.active": true })
     .whereRaw("(p.organization_id IS NULL OR p.organization_id = ?::uuid)", [principal.organizationId ?? null])
-    .whereRaw("(p.company_id IS NULL OR p.company_id = ?::uuid)", [principal.companyId ?? null])
-    .whereRaw("s.starts_at >= ? AND s.starts_at < ?", [query.from, query.to])
-    .whereRaw(DAY_NOT_FULL, [
-      tenantId,
-      query.from,
-      query.to,
-      query.heldDay?.ruleId ?? null,
-      query.heldDay?.localDate ?? null,
-    ])
-    .select("s.id", "s.generation", "s.program_id", "p.location_id", "s.practitioner_id", "s.starts_at", "s.ends_at")
-    .select("s.tenant_id")
-    .orderBy([{ column: "s.starts_at" }, { column: "s.id" }]);
-  if (!query.includeEmergency) slots.where({ "p.emergency": false });
-  if (query.locationId !== undefined) slots.where({ "p.location_id": query.locationId });
-  if (query.practitionerId !== undefined) slots.where({ "s.practitioner_id": query.practitionerId });
-  if (query.after !== undefined) slots.whereRaw("(s.starts_at, s.id) > (?, ?)", [query.after.startsAt, query.after.id]);
-  if (query.windows !== undefined) slots.where((builder) => inWindows(builder, query.windows ?? []));
-  return slots;
+    .whereRaw("(p.company_id IS NULL OR p.company_id = ?::uuid)", [principal.companyId ?? null]);
+  if (!query.includeEmergency) offering.where({ "p.emergency": false });
+  if (query.locationId !== undefined) offering.where({ "p.location_id": query.locationId });
+  return offering;
+}
+
+/** The stretches of time in which slots are wanted, in their order. */
+const RANGES = `SELECT greatest(at.since, ?::timestamptz) AS since, least(at.until, ?::timestamptz) AS until
+  FROM generate_series(date_trunc('day', ?::timestamptz AT TIME ZONE 'America/Bogota'),
+    ?::timestamptz AT TIME ZONE 'America/Bogota', interval '1 day') AS date
+  CROSS JOIN unnest(?::integer[], ?::integer[]) AS w (start_second, end_second)
+  CROSS JOIN LATERAL (SELECT (date + make_interval(secs => w.start_second)) AT TIME ZONE 'America/Bogota' AS since,
+    (date + make_interval(secs => w.end_second)) AT TIME ZONE 'America/Bogota' AS until) AS at
+  ORDER BY 1 OFFSET 0`;
+
+function rangesOf({ from, to, windows }: OptionQuery) {
+  const starts = windows.map(({ startSecond }) => startSecond);
+  return [from, to, from, to, starts, windows.map(({ endSecond }) => endSecond)];
+}
+
+function fullDaysOf({ tenantId }: Transaction, { from, to, heldDay }: OptionQuery) {
+  return [tenantId, from, to, heldDay?.ruleId ?? null, heldDay?.localDate ?? null];
 }
 
 /** A list that is hashed once: there are few full days, and many slots on them. */
@@ -119,6 +178,8 @@ const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
   JOIN program_rules r ON r.tenant_id = c.tenant_id AND r.id = c.rule_id AND c.booked >= r.daily_capacity
   WHERE c.tenant_id = ? AND c.local_date BETWEEN (?::timestamptz AT TIME ZONE 'America/Bogota')::date
     AND (?::timestamptz AT TIME ZONE 'America/Bogota')::date AND (c.rule_id, c.local_date) IS DISTINCT FROM (?::uuid, ?::date))`;
+const IS_PRACTITIONER_ACTIVE =
+  "(SELECT d.active FROM practitioners d WHERE d.tenant_id = s.tenant_id AND d.id = s.practitioner_id)";
 const LOCAL_SECOND = "extract(epoch FROM (s.starts_at AT TIME ZONE 'America/Bogota')::time)";
 
 /** One look into the index of the exclusion constraint for each slot; as NOT EXISTS it might be one join of everything. */

@@ -11,6 +11,8 @@ import { type OptionRecord, searchOptions } from "../postgres/option-search.js";
 import { findPatient } from "../postgres/patients.js";
 import { dayPeriods } from "../scheduling/day-periods.js";
 import { endOfLocalDay, startOfLocalDay } from "../scheduling/local-clock.js";
+import { secondsPerDay } from "../scheduling/local-time.js";
+import { horizonFrom } from "./materialize.js";
 import { startAfter } from "./page-keys.js";
 import { cutPage, type PageRequest, readPage } from "./pages.js";
 
@@ -31,6 +33,8 @@ export interface OptionWish {
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
 }
 
+const WHOLE_DAY = [{ startSecond: 0, endSecond: secondsPerDay }];
+
 /** One page of the options that can be booked, soonest first, each with its token. Nothing is reserved or written. */
 export async function findOptions(
   wish: OptionWish,
@@ -48,8 +52,8 @@ export async function findOptions(
     heldDay: subject.heldDay,
     serviceId: wish.serviceId,
     from: new Date(Math.max(Date.parse(startOfLocalDay(wish.dateFrom)), nowMs + 1)),
-    to: new Date(endOfLocalDay(wish.dateTo)),
-    windows: wish.periods.length === 0 ? undefined : wish.periods.flatMap(windowsOf),
+    to: new Date(Math.min(Date.parse(endOfLocalDay(wish.dateTo)), endOfScheduleMs(nowMs))),
+    windows: wish.periods.length === 0 ? WHOLE_DAY : wish.periods.flatMap(windowsOf),
     locationId: wish.locationId,
     practitionerId: wish.practitionerId,
     includeEmergency: wish.includeEmergency,
@@ -65,6 +69,11 @@ export async function findOptions(
   );
   const options = await Promise.all(rows.map((row) => toOption(row, wish, values, tokens)));
   return { options, ...next };
+}
+
+/** No schedule is made further. */
+function endOfScheduleMs(nowMs: number): number {
+  return Date.parse(endOfLocalDay(horizonFrom(nowMs).through));
 }
 
 /** Whom the options are for: 404 for one that does not exist, 409 for one that cannot be booked or moved. */
