@@ -45,7 +45,7 @@ export async function openReadyDatabase(
       await database.close();
       await embedded?.stop();
     };
-    await requireBoundRole(database, close);
+    await patiently(() => requireBoundRole(database, close), logger);
     return { database, url, close };
   } catch (error) {
     await embedded?.stop();
