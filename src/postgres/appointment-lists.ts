@@ -70,7 +70,8 @@ export async function listRetainedAppointments(
   { after, limit }: StartPage,
 ): Promise<ListedAppointment[]> {
   const slots = sql("slots")
-    .where({ tenant_id: transaction.tenantId, program_id: programId, retained: true })
+    .where({ tenant_id: transaction.tenantId, program_id: programId })
+    .whereRaw("retained")
     .where("starts_at", ">", now)
     .orderBy([{ column: "starts_at" }, { column: "appointment_id" }])
     .limit(limit)

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as makers from "../contract/makers.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -83,6 +84,18 @@ test("follows a holiday that is added, made inactive and made active again", asy
   expect(await statusOf(clinic)).toMatchObject({ generation: Number(generation) + 3 });
 });
 
+test("withdraws the slots of the holidays that are seeded", async () => {
+  const clinic = await openClinic(service, { as: { tenantId: randomUUID() }, rule: { holidayPolicy: "SKIP" } });
+  const dates = await datesWithSlots(clinic);
+  const holidays: string[] = [];
+  for (const year of new Set([day(clinic, 0), day(clinic, 90)].map((date) => Number(date.slice(0, 4))))) {
+    const { createdHolidays } = await mustCall(clinic, "SeedHolidays", { year });
+    holidays.push(...(createdHolidays as { date: string }[]).map(({ date }) => date));
+  }
+  expect(dates.filter((date) => holidays.includes(date))).not.toEqual([]);
+  expect(await datesWithSlots(clinic)).toEqual(dates.filter((date) => !holidays.includes(date)));
+});
+
 test("leaves a schedule that was never made as it is", async () => {
   const clinic = await openClinic(service, { materialized: false });
   await changeRule(clinic, 1, { slotDurationMinutes: 20 });
@@ -121,4 +134,13 @@ function slotsOn(clinic: Clinic, days: number): Promise<Record<string, unknown>[
 
 function allSlots({ programId }: Clinic): Promise<Record<string, unknown>[]> {
   return service.query(`SELECT * FROM slots WHERE program_id = '${programId}' AND starts_at > now() ORDER BY id`);
+}
+
+/** From tomorrow on. */
+async function datesWithSlots(clinic: Clinic): Promise<string[]> {
+  const rows = await service.query(
+    `SELECT DISTINCT local_date::text AS date FROM slots
+     WHERE program_id = '${clinic.programId}' AND local_date > '${day(clinic, 0)}' ORDER BY 1`,
+  );
+  return rows.map(({ date }) => String(date));
 }

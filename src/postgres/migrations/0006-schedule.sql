@@ -86,6 +86,8 @@ CREATE INDEX appointments_patient_idx ON appointments (tenant_id, patient_id, st
 CREATE INDEX appointments_practitioner_idx ON appointments (tenant_id, practitioner_id, starts_at, id);
 CREATE INDEX appointments_program_idx ON appointments (tenant_id, program_id, starts_at, id);
 CREATE INDEX appointments_status_idx ON appointments (tenant_id, status, starts_at, id);
+CREATE INDEX appointments_practitioner_status_idx ON appointments (tenant_id, practitioner_id, status, starts_at, id);
+CREATE INDEX appointments_program_status_idx ON appointments (tenant_id, program_id, status, starts_at, id);
 CREATE INDEX appointments_start_idx ON appointments (tenant_id, starts_at, id);
 
 -- What happened to an appointment; append-only.

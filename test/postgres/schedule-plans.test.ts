@@ -1,0 +1,266 @@
+import { randomUUID } from "node:crypto";
+import { Client, escapeLiteral } from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Principal, Statement, Transaction } from "../../src/call.js";
+import { listAppointmentChanges } from "../../src/postgres/appointment-history.js";
+import { listAppointments, listRetainedAppointments } from "../../src/postgres/appointment-lists.js";
+import { type AppointmentStatus, findAppointment, hasOverlap } from "../../src/postgres/appointments.js";
+import { type OptionQuery, searchOptions } from "../../src/postgres/option-search.js";
+import { findOccupiedSlot, lockSlots } from "../../src/postgres/slots.js";
+import { dayPeriods } from "../../src/scheduling/day-periods.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { CHANGES, FIRST_START, fillSchedule, numbered, PROGRAMS, staffOf } from "./schedule-fill.js";
+
+/** Slots ahead, nine in ten of them free. SCHEDULE_PLAN_SLOTS=1000000 is the size that the service is made for. */
+const SLOTS = Number(process.env["SCHEDULE_PLAN_SLOTS"] || 20_000);
+const size = { slotsAhead: SLOTS, slotsBehind: SLOTS / 4 };
+const FILL_TIMEOUT_MS = 60_000 + SLOTS / 2;
+/** The page that a client gets unless it says otherwise, and the row behind it. */
+const LIMIT = 51;
+const PAGE = { blocks: 20 * LIMIT, rows: 20 * LIMIT };
+/** By id, or a person's day. */
+const ONE = { blocks: 60, rows: 60 };
+/** All statements of a search, which go from stretch to stretch and judge slots one by one. */
+const SEARCH = { blocks: 80 * LIMIT, rows: 100 * LIMIT };
+const LARGE_TABLES = new Set(["slots", "appointments", "appointment_history", "day_counters"]);
+
+const tenantId = randomUUID();
+const start = new Date(FIRST_START);
+const caller = { id: "issuer client", issuer: "issuer", clientId: "client", scopes: new Set<string>() };
+const principal: Principal = { ...caller, tenantId, organizationId: undefined, companyId: undefined };
+
+let database: TestDatabase;
+let client: Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new Client(database.url);
+  await client.connect();
+  for (const [tenant, tenantSize] of [
+    [randomUUID(), { slotsAhead: SLOTS / 5, slotsBehind: SLOTS / 5 }],
+    [tenantId, size],
+  ] as const) {
+    await client.query(`SET cupo.tenant_id = '${tenant}'`);
+    for (const statement of fillSchedule(tenant, tenantSize)) await client.query(statement);
+  }
+  await client.query("VACUUM ANALYZE");
+}, FILL_TIMEOUT_MS);
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+describe(`among ${SLOTS} slots, a page of options`, () => {
+  const { MORNING, NIGHT } = dayPeriods;
+
+  test.each<[string, Partial<OptionQuery>]>([
+    ["of all", {}],
+    ["of a practitioner", { practitionerId: numbered(2) }],
+    ["at a location", { locationId: numbered(2) }],
+    ["at some times of day", { windows: MORNING }],
+    ["for which there are none", { windows: NIGHT }],
+    ["of a practitioner, at a location, at some times", { practitionerId: numbered(2), windows: MORNING }],
+    ["for an appointment", { appointmentId: numbered(1), heldDay: { ruleId: numbered(1), localDate: "2030-01-08" } }],
+  ])("%s, and the next, read few blocks", async (_, changes) => {
+    const query = { ...weekOfOptions(), ...changes };
+    const first = await searched(query);
+    const last = first.at(-1);
+    expect(first).toHaveLength(changes.windows === NIGHT ? 0 : LIMIT);
+    const second = await searched({ ...query, after: last && { startsAt: last.startsAt, id: last.slotId } });
+    expect(second.map(({ slotId }) => slotId).filter((id) => first.some(({ slotId }) => slotId === id))).toEqual([]);
+  });
+});
+
+describe.each(["force_custom_plan", "force_generic_plan"])(
+  `among ${SLOTS} slots and their appointments, by %s,`,
+  (mode) => {
+    const combinations = Array.from({ length: 32 }, (_, bits) => [1, 2, 4, 8, 16].map((bit) => (bits & bit) > 0));
+    const wishes = combinations.map(([byPatient, byPractitioner, byProgram, byDate, byStatus]) => ({
+      patientId: byPatient ? numbered(1) : undefined,
+      practitionerId: byPractitioner ? numbered(staffOf(size)) : undefined,
+      programId: byProgram ? numbered(PROGRAMS) : undefined,
+      starts: byDate ? { from: start, to: dayAfter(start) } : undefined,
+      status: byStatus ? ("PENDING" as const) : undefined,
+    }));
+
+    test.each(wishes)("a page of appointments with %o reads few blocks", async (filter) => {
+      for (const after of [undefined, { startsAt: new Date(start.getTime() + 3_600_000), id: numbered(1) }]) {
+        await expectFewBlocks(mode, PAGE, (transaction) =>
+          listAppointments(transaction, filter, { after, limit: LIMIT }),
+        );
+      }
+    });
+
+    test.each<AppointmentStatus>(["CHECKED_IN", "ATTENDED", "CANCELLED", "NO_SHOW"])(
+      "a page of appointments of a program that are %s reads few blocks",
+      async (status) => {
+        const filter = {
+          patientId: undefined,
+          practitionerId: undefined,
+          programId: numbered(2),
+          starts: undefined,
+          status,
+        };
+        const page = { after: undefined, limit: LIMIT };
+        await expectFewBlocks(mode, PAGE, (transaction) => listAppointments(transaction, filter, page));
+      },
+    );
+
+    test.each([undefined, { startsAt: new Date(start.getTime() + 86_400_000), id: numbered(1) }])(
+      "a page of retained appointments after %o reads few blocks",
+      async (after) => {
+        const page = { after, limit: LIMIT };
+        const read = (transaction: Transaction) =>
+          listRetainedAppointments(transaction, numbered(PROGRAMS), start, page);
+        await expectFewBlocks(mode, PAGE, read);
+      },
+    );
+
+    test.each([0, CHANGES / 2])(
+      "a page of an appointment's changes after version %i reads few blocks",
+      async (afterVersion) => {
+        const page = { afterVersion, limit: LIMIT };
+        await expectFewBlocks(mode, PAGE, (transaction) => listAppointmentChanges(transaction, numbered(1), page));
+      },
+    );
+
+    test("what a booking looks for by its id reads few blocks", async () => {
+      const [slotId, occupiedBy] = [numbered(SLOTS), numbered(SLOTS / 8)];
+      await expectFewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { slotId }));
+      await expectFewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { occupiedBy }));
+      await expectFewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { slotId, occupiedBy }));
+      await expectFewBlocks(mode, ONE, (transaction) => findOccupiedSlot(transaction, occupiedBy));
+      await expectFewBlocks(mode, ONE, (transaction) => findAppointment(transaction, occupiedBy));
+    });
+
+    test.each([{ patientId: numbered(1) }, { practitionerId: numbered(staffOf(size)) }])(
+      "whether %o is busy at a time reads few blocks",
+      async (who) => {
+        const time = { startsAt: start, endsAt: new Date(start.getTime() + 1_200_000) };
+        await expectFewBlocks(mode, ONE, (transaction) => hasOverlap(transaction, who, time, undefined));
+      },
+    );
+  },
+);
+
+test.each<[string, () => Promise<unknown>]>([
+  ["slots_free_idx", () => searched(weekOfOptions())],
+  [
+    "slots_appointment_idx",
+    () => expectFewBlocks("auto", ONE, (transaction) => findOccupiedSlot(transaction, numbered(SLOTS / 8))),
+  ],
+])("a schedule without its %s is found out", async (index, read) => {
+  const definition = `SELECT indexdef FROM pg_indexes WHERE indexname = '${index}'`;
+  const { rows } = await client.query(definition);
+  await client.query(`DROP INDEX ${index}`);
+  try {
+    await expect(read()).rejects.toThrow("expected");
+  } finally {
+    await client.query(rows[0].indexdef);
+  }
+  await read();
+});
+
+function dayAfter(date: Date): Date {
+  return new Date(date.getTime() + 86_400_000);
+}
+
+function weekOfOptions(): OptionQuery {
+  return {
+    patientId: numbered(1),
+    appointmentId: undefined,
+    heldDay: undefined,
+    serviceId: numbered(1),
+    from: start,
+    to: new Date(start.getTime() + 7 * 86_400_000),
+    windows: [{ startSecond: 0, endSecond: 86_400 }],
+    locationId: undefined,
+    practitionerId: undefined,
+    includeEmergency: false,
+    after: undefined,
+    limit: LIMIT,
+  };
+}
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** A search as the service runs it: it says itself how it is to be planned. */
+async function searched(query: OptionQuery) {
+  return expectFewBlocks("auto", SEARCH, (transaction) => searchOptions(transaction, principal, query));
+}
+
+/** Gives what was read, and holds it to so many blocks and to indexes. */
+async function expectFewBlocks<T>(
+  mode: string,
+  most: typeof PAGE,
+  read: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  const plans: PlanNode[] = [];
+  await client.query("BEGIN");
+  try {
+    await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
+    const result = await read(explaining(plans));
+    const reads = plans.flatMap(withChildren).filter((node) => LARGE_TABLES.has(`${node["Relation Name"]}`));
+    expect(reads).not.toEqual([]);
+    expect(reads.filter((node) => node["Node Type"] === "Seq Scan")).toEqual([]);
+    const tuples = reads.filter((node) => node["Node Type"] !== "Index Only Scan");
+    expect(Math.max(0, ...tuples.map(rowsRead))).toBeLessThanOrEqual(most.rows);
+    const blocks = plans.reduce((sum, plan) => sum + plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], 0);
+    expect(blocks).toBeLessThanOrEqual(most.blocks);
+    return result;
+  } finally {
+    await client.query("ROLLBACK");
+  }
+}
+
+/** A transaction that keeps the plan of each statement that gives rows, and runs it. */
+function explaining(plans: PlanNode[]): Transaction {
+  return {
+    tenantId,
+    send: (statement) => {
+      const { sql, bindings } = statement.toSQL().toNative();
+      void client.query(sql, bindings as unknown[]);
+    },
+    rows: async (statement) => {
+      const { rows, plan } = await explain(statement);
+      plans.push(plan);
+      return rows;
+    },
+  };
+}
+
+async function explain(statement: Statement) {
+  const { sql, bindings } = statement.toSQL().toNative();
+  const name = `read_${randomUUID().slice(0, 8)}`;
+  const execution = `EXECUTE ${name} (${(bindings as unknown[] as Binding[]).map(literal).join(", ")})`;
+  await client.query(`PREPARE ${name} AS ${sql}`);
+  const explained = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${execution}`);
+  const plan: PlanNode = explained.rows[0]["QUERY PLAN"][0].Plan;
+  return { plan, rows: (await client.query(execution)).rows };
+}
+
+type Binding = string | number | boolean | Date | null | readonly (string | number)[];
+
+function literal(value: Binding): string {
+  if (value === null) return "NULL";
+  if (typeof value === "object" && !(value instanceof Date)) return escapeLiteral(`{${value.join(",")}}`);
+  return escapeLiteral(value instanceof Date ? value.toISOString() : String(value));
+}
+
+function withChildren(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(withChildren)];
+}
+
+function rowsRead(node: PlanNode): number {
+  return (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"];
+}
