@@ -13,19 +13,22 @@ const ANSWER_DELAY_MS = 20;
  * Starts a proxy on a free port that records what clients send to PostgreSQL, in flights: what a client sends before it
  * has an answer is one flight, and so one round trip. Answers are held back for 20 ms, far longer than a client takes to
  * send what it has, so that the flights do not depend on who is faster. `takeFlights` gives what was recorded since the
- * last time.
+ * last time, a list of flights for each connection that sent any: the service has some for other things than requests.
  *
  * @param {string} databaseUrl
  */
 export async function startPostgresTap(databaseUrl) {
   const target = new URL(databaseUrl);
   const sockets = new Set();
-  /** @type {RecordedStatement[][]} */
-  let flights = [];
+  /** @type {RecordedStatement[][][]} */
+  const connections = [];
   const server = createServer({ noDelay: true }, (client) => {
     const upstream = connect({ port: Number(target.port), host: target.hostname, noDelay: true });
     closeTogether([client, upstream], sockets);
     let hasAnswer = true;
+    /** @type {RecordedStatement[][]} */
+    const flights = [];
+    connections.push(flights);
     const record = createRecorder((statement) => {
       if (hasAnswer) flights.push([]);
       hasAnswer = false;
@@ -47,7 +50,7 @@ export async function startPostgresTap(databaseUrl) {
   url.port = String(server.address().port);
   return {
     url: url.href,
-    takeFlights: () => flights.splice(0),
+    takeFlights: () => connections.map((flights) => flights.splice(0)).filter(({ length }) => length > 0),
     async close() {
       for (const socket of sockets) socket.destroy();
       await once(server.close(), "close");
