@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { startEmbeddedPostgres } from "../dist/postgres/embedded.js";
+import { startEmbeddedPostgres } from "../dist/embedded-postgres/start-embedded-postgres.js";
 
 /**
  * Starts the PostgreSQL that comes with the packages, with the settings that it has in service, in a temporary folder

@@ -9,11 +9,11 @@ import { Client, escapeLiteral } from "pg";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "../dist/auth/development-issuer.js";
 import { readConfig } from "../dist/config.js";
-import { payers } from "../dist/postgres/catalogs.js";
-import { listPatients } from "../dist/postgres/patients.js";
-import { listResources } from "../dist/postgres/resources.js";
+import { payers } from "../dist/postgres/tables/catalogs/catalogs.js";
+import { listPatients } from "../dist/postgres/tables/patients/patients.js";
+import { listResources } from "../dist/postgres/tables/resources/resources.js";
 import { startServer } from "../dist/server.js";
-import { cutPage } from "../dist/services/pages.js";
+import { cutPage } from "../dist/services/resources/pages.js";
 import { openBenchDatabase } from "./bench-database.mjs";
 import { TENANT_ID } from "./registration.mjs";
 
@@ -40,14 +40,13 @@ try {
 
 function start() {
   const config = readConfig({
-    DATABASE_URL: database.url,
     CUPO_DATA_DIR: database.dataDir,
     PORT: "0",
     INTERNAL_PORT: "0",
     RATE_LIMIT_PER_MINUTE: "1000000000",
     RATE_LIMIT_PER_SECOND: "1000000000",
   });
-  return startServer(config, { logger: pino({ enabled: false }), now: Date.now });
+  return startServer({ ...config, databaseUrl: database.url }, { logger: pino({ enabled: false }), now: Date.now });
 }
 
 async function fill() {

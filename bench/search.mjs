@@ -9,7 +9,7 @@ import { Client, escapeLiteral } from "pg";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "../dist/auth/development-issuer.js";
 import { readConfig } from "../dist/config.js";
-import { searchOptions } from "../dist/postgres/option-search.js";
+import { searchOptions } from "../dist/postgres/tables/appointments/option-search.js";
 import { scopesOf } from "../dist/scopes.js";
 import { startServer } from "../dist/server.js";
 import { servedServices } from "../dist/services/services.js";
@@ -50,14 +50,13 @@ try {
 
 function start() {
   const config = readConfig({
-    DATABASE_URL: database.url,
     CUPO_DATA_DIR: database.dataDir,
     PORT: "0",
     INTERNAL_PORT: "0",
     RATE_LIMIT_PER_MINUTE: "1000000000",
     RATE_LIMIT_PER_SECOND: "1000000000",
   });
-  return startServer(config, { logger: pino({ enabled: false }), now: Date.now });
+  return startServer({ ...config, databaseUrl: database.url }, { logger: pino({ enabled: false }), now: Date.now });
 }
 
 /** A tenant of its own, with so many open slots. */

@@ -58,8 +58,8 @@ export interface Call {
   readonly responseHeaders: Record<string, string>;
   /** What the call has done so far; cleared when its transaction starts again. */
   readonly effects: Effect[];
-  /** Gives the next id for what the call creates: a UUID of version 7 unless the idempotency stage was told otherwise. */
-  newId: () => string;
+  /** Gives the next id for what the call creates: a UUID of version 7. */
+  readonly newId: () => string;
   /** Full name of the RPC, once it is known: `cupo.access.v1.PatientService/RegisterPatient`. */
   operation?: string;
   /** The code of the Problem that the call ended with, if it failed. */
@@ -68,6 +68,13 @@ export interface Call {
   transaction?: Transaction;
   /** The bytes of the response that an earlier call with the same idempotency key got, where this one replays it. */
   storedResponse?: Uint8Array;
+}
+
+/** A call that passed every stage: who calls is known, and a transaction of theirs is open. */
+export interface ReadyCall extends Call {
+  readonly operation: string;
+  readonly principal: Principal;
+  readonly transaction: Transaction;
 }
 
 const callKey = createContextKey<Call | undefined>(undefined, { description: "cupo.call" });
@@ -91,9 +98,12 @@ export function principalOf(values: ContextValues): Principal {
   return principal;
 }
 
-/** The open transaction of a call that passed the idempotency stage. */
-export function transactionOf(values: ContextValues): Transaction {
-  const { transaction } = callOf(values);
-  if (transaction === undefined) throw new Error("the call has no transaction");
-  return transaction;
+/** The call as one that passed every stage. Throws where it did not: a fault of the composition. */
+export function readyCall(call: Call): ReadyCall {
+  if (!isReady(call)) throw new Error("the call has not passed every stage");
+  return call;
+}
+
+function isReady(call: Call): call is ReadyCall {
+  return call.operation !== undefined && call.principal !== undefined && call.transaction !== undefined;
 }

@@ -1,18 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { Config } from "./config.js";
 import { type Database, openDatabase } from "./postgres/database.js";
-import { startEmbeddedPostgres } from "./postgres/embedded.js";
 import { migrate } from "./postgres/migrate.js";
 import { classifyFailure } from "./postgres/sql-errors.js";
-
-/** A database that is migrated and safe to serve from. */
-export interface ReadyDatabase {
-  readonly database: Database;
-  /** Where it is, for what needs connections of its own. */
-  readonly url: string;
-  close(): Promise<void>;
-}
 
 const MAX_CONNECTIONS = 10;
 const ACQUIRE_TIMEOUT_MS = 2_000;
@@ -21,34 +11,24 @@ const RETRY_INTERVAL_MS = 1_000;
 const GIVE_UP_AFTER_MS = 60_000;
 
 /**
- * Finds the database (the configured one, or the embedded server, started where it does not run), migrates it, and opens
- * the pool. Waits up to a minute for a configured database that is not there yet, as after a restart of everything.
- * Rejects where the role could pass row-level security by, because then a missing predicate would show foreign tenants.
+ * Migrates the database at a postgres:// URL and opens the pool. Waits up to a minute for one that is not there yet, as
+ * after a restart of everything. Rejects where the role could pass row-level security by, because then a missing predicate would show foreign tenants.
  */
-export async function openReadyDatabase(
-  { databaseUrl, dataDir }: Pick<Config, "databaseUrl" | "dataDir">,
-  logger: Logger,
-): Promise<ReadyDatabase> {
+export async function openReadyDatabase(url: string, logger: Logger): Promise<Database> {
   const onProgress = (text: string) => logger.info(text);
-  const embedded = databaseUrl === undefined ? await startEmbeddedPostgres({ dataDir, onProgress }) : undefined;
-  const url = databaseUrl ?? embedded?.url ?? "";
+  await patiently(() => migrate({ url, onProgress }), logger);
+  const database = openDatabase({
+    url,
+    maxConnections: MAX_CONNECTIONS,
+    acquireTimeoutMs: ACQUIRE_TIMEOUT_MS,
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    onIdleError: () => logger.warn("a database connection broke while it was idle"),
+  });
   try {
-    await patiently(() => migrate({ url, onProgress }), logger);
-    const database = openDatabase({
-      url,
-      maxConnections: MAX_CONNECTIONS,
-      acquireTimeoutMs: ACQUIRE_TIMEOUT_MS,
-      queryTimeoutMs: QUERY_TIMEOUT_MS,
-      onIdleError: () => logger.warn("a database connection broke while it was idle"),
-    });
-    const close = async () => {
-      await database.close();
-      await embedded?.stop();
-    };
-    await patiently(() => requireBoundRole(database, close), logger);
-    return { database, url, close };
+    await patiently(() => requireBoundRole(database), logger);
+    return database;
   } catch (error) {
-    await embedded?.stop();
+    await database.close();
     throw error;
   }
 }
@@ -67,9 +47,8 @@ async function patiently(work: () => Promise<void>, logger: Logger): Promise<voi
   }
 }
 
-async function requireBoundRole(database: Database, close: () => Promise<void>): Promise<void> {
+async function requireBoundRole(database: Database): Promise<void> {
   if (await database.isRoleBound()) return;
-  await close();
   throw new Error(
     "The role in DATABASE_URL is a superuser or has BYPASSRLS, so row-level security would not bind it. " +
       "Use a role without either that owns the database.",

@@ -1,5 +1,5 @@
 import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { answeringReplays } from "./interceptors/answering-replays.js";
+import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
 import { valuesOf } from "./interceptors/open-call.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
@@ -34,7 +34,7 @@ export function createInternalApi({ problemsUrl, services, chain, observe, isRea
     maxTimeoutMs: MAX_TIMEOUT_MS,
     jsonOptions: { ignoreUnknownFields: false, alwaysEmitImplicit: true },
     routes: (router) => {
-      for (const { service, implementation } of services.map(answeringReplays)) router.service(service, implementation);
+      for (const { service, implementation } of services.map(answeringCalls)) router.service(service, implementation);
     },
   });
   return (request, response) => {

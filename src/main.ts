@@ -2,12 +2,13 @@ import { setFlagsFromString } from "node:v8";
 import { Command, InvalidArgumentError } from "commander";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "./auth/development-issuer.js";
-import { ConfigError, readConfig } from "./config.js";
+import { type Config, ConfigError, readConfig } from "./config.js";
 import { openReadyDatabase } from "./database-startup.js";
-import { demoPorts } from "./demo/demo-ports.js";
+import { withDocumentedIds } from "./demo/documented-ids.js";
 import { fillDemo } from "./demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "./demo/large-clinic.js";
 import { registrationLine } from "./demo/registration-line.js";
+import { startEmbeddedPostgres } from "./embedded-postgres/start-embedded-postgres.js";
 import { scopesOf } from "./scopes.js";
 import { startServer } from "./server.js";
 import { servedServices } from "./services/services.js";
@@ -18,6 +19,8 @@ const TOKEN_LIFETIME_SECONDS = 3_600;
  * more; what a request leaves behind is garbage, so that more patience takes much memory and spares little time.
  */
 const HEAP_GROWING_PERCENT = 40;
+/** The level of the log while the demo is filled, which tells itself how far it is: its requests are no news. */
+const QUIET_LEVELS: Readonly<Record<string, string>> = { info: "warn" };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 interface TokenFlags {
@@ -56,9 +59,15 @@ async function serve({ demo = false }: { readonly demo?: boolean }): Promise<voi
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel, base: null });
-  const server = await startServer(config, { logger, now: Date.now, ...(demo ? demoPorts : {}) });
+  const server = await onDatabase(config, logger, (databaseUrl) =>
+    startServer({ ...config, databaseUrl }, { logger, now: Date.now, ...(demo ? { served: withDocumentedIds } : {}) }),
+  );
   const signal = stopOnSignal(server.close, logger);
-  if (demo && config.issuer === undefined) await fillDemoTenants(server.internalUrl, config.dataDir, signal);
+  if (demo && config.issuer === undefined) {
+    logger.level = QUIET_LEVELS[config.logLevel] ?? config.logLevel;
+    await fillDemoTenants(server.internalUrl, config.dataDir, signal);
+    logger.level = config.logLevel;
+  }
   if (signal.aborted) return;
   process.stdout.write(`Public  (REST)                    ${server.publicUrl}${config.basePath}\n`);
   process.stdout.write(`Internal (Connect, gRPC, gRPC-Web) ${server.internalUrl}\n`);
@@ -82,8 +91,33 @@ async function fillDemoTenants(internalUrl: string, dataDir: string, signal: Abo
 
 async function migrateOnly(): Promise<void> {
   const config = readConfig(process.env);
-  const { close } = await openReadyDatabase(config, pino({ level: config.logLevel, base: null }));
+  const logger = pino({ level: config.logLevel, base: null });
+  const { close } = await onDatabase(config, logger, (databaseUrl) => openReadyDatabase(databaseUrl, logger));
   await close();
+}
+
+/**
+ * Starts something on the configured database, or on the embedded server of the data folder, which then is stopped behind it:
+ * when it is closed, and where it cannot start.
+ */
+async function onDatabase<T extends { close(): Promise<void> }>(
+  { databaseUrl, dataDir }: Config,
+  logger: pino.Logger,
+  start: (databaseUrl: string) => Promise<T>,
+): Promise<T> {
+  if (databaseUrl !== undefined) return start(databaseUrl);
+  const embedded = await startEmbeddedPostgres({ dataDir, onProgress: (text) => logger.info(text) });
+  try {
+    const started = await start(embedded.url);
+    const close = async () => {
+      await started.close();
+      await embedded.stop();
+    };
+    return { ...started, close };
+  } catch (error) {
+    await embedded.stop();
+    throw error;
+  }
 }
 
 async function printToken(flags: TokenFlags): Promise<void> {

@@ -10,7 +10,7 @@ import {
   notFound,
   validationFailed,
 } from "./errors.js";
-import { answeringReplays } from "./interceptors/answering-replays.js";
+import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
 import { valuesOf } from "./interceptors/open-call.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
@@ -48,7 +48,7 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
   const { problemsUrl, observe } = options;
   const rest = createRestHandler({
     basePath: options.basePath,
-    services: options.services.map(answeringReplays),
+    services: options.services.map(answeringCalls),
     onHeaders: options.chain.onHeaders,
     onMessage: options.chain.onMessage,
     successStatus: (method) => operationOf(method).successStatus,

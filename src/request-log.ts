@@ -9,9 +9,6 @@ export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void;
 
-/** The level of the line of a call that has ended. */
-export type RequestLevel = (call: Call) => "info" | "debug";
-
 const calls = new WeakMap<HttpRequest, Call>();
 
 /** The call of a request; opened when it is first asked for, so that the whole way of a request shares one. */
@@ -28,12 +25,12 @@ export function callFor(request: HttpRequest): Call {
  * how it ended and how long it took; no status where the caller left before the answer. Nothing of path, query, headers or
  * bodies is in it, because they can hold personal data.
  */
-export function logged(handle: HttpHandler, logger: Logger, levelOf: RequestLevel = () => "info"): HttpHandler {
+export function logged(handle: HttpHandler, logger: Logger): HttpHandler {
   return (request, response) => {
     const call = callFor(request);
     response.setHeader("X-Correlation-Id", call.correlationId);
     response.once("close", () => {
-      logger[levelOf(call)](
+      logger.info(
         {
           operation: call.operation,
           status: response.headersSent ? response.statusCode : undefined,

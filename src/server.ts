@@ -7,7 +7,6 @@ import { openReadyDatabase } from "./database-startup.js";
 import { defaultLimits } from "./http/limits.js";
 import { type Listener, listen } from "./http/listen.js";
 import { type Chain, createChain } from "./interceptors/chain.js";
-import type { NewIds } from "./interceptors/idempotency.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
 import { createMessageValidator } from "./interceptors/validate-message.js";
 import { createInternalApi } from "./internal-api.js";
@@ -16,12 +15,12 @@ import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
 import { openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { openJobQueuePool } from "./postgres/job-queue-pool.js";
-import { optionTokenKeys } from "./postgres/option-token-keys.js";
+import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
 import { createPublicApi, socketProblem } from "./public-api.js";
 import { createMemoryRateLimiter } from "./rate-limiter.js";
-import { describe, type HttpHandler, logged, observeError, type RequestLevel } from "./request-log.js";
-import { createServices } from "./services/services.js";
+import { describe, type HttpHandler, logged, observeError } from "./request-log.js";
+import { createServices, type ServiceEntry } from "./services/services.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
 
 /** A running service. */
@@ -30,20 +29,21 @@ export interface RunningServer {
   readonly internalUrl: string;
   /**
    * Stops gracefully: readiness goes off, no new connections, requests in flight finish (HTTP/2 sessions are told by
-   * GOAWAY), then the pool and an embedded database are closed. Takes less than 10 s; further calls wait for the first.
+   * GOAWAY), then the pool is closed. Takes less than 10 s; further calls wait for the first.
    */
   close(): Promise<void>;
 }
 
-/** What tests and the demo put in place of the real thing. */
+/** The settings of a service whose database runs. */
+export type ServerConfig = Omit<Config, "databaseUrl"> & { readonly databaseUrl: string };
+
+/** What the service needs from outside, and what may be put in place of the real thing. */
 export interface ServerPorts {
   readonly logger: Logger;
   /** Milliseconds since the epoch; the clock of tokens and services. */
   readonly now: () => number;
-  /** What gives ids to what calls create; UUIDs of version 7 unless given. */
-  readonly newIds?: NewIds;
-  /** The level of the line of each request; info unless given. */
-  readonly requestLevel?: RequestLevel;
+  /** Gives what is served in place of a service, on both listeners; the service itself unless given. */
+  readonly served?: (entry: ServiceEntry) => ServiceEntry;
   /** Whether the process works on background jobs; it does unless told otherwise. */
   readonly runsJobs?: boolean;
 }
@@ -59,7 +59,7 @@ const SOCKET_ERRORS = {
 } as const;
 
 /** Puts the service together and starts it. Rejects, with everything closed again, where a part cannot start. */
-export async function startServer(config: Config, ports: ServerPorts): Promise<RunningServer> {
+export async function startServer(config: ServerConfig, ports: ServerPorts): Promise<RunningServer> {
   const closers: Closer[] = [];
   try {
     return await start(config, ports, closers);
@@ -70,14 +70,14 @@ export async function startServer(config: Config, ports: ServerPorts): Promise<R
 }
 
 async function start(
-  config: Config,
-  { logger, now, newIds, requestLevel, runsJobs = true }: ServerPorts,
+  config: ServerConfig,
+  { logger, now, served = (entry) => entry, runsJobs = true }: ServerPorts,
   closers: Closer[],
 ): Promise<RunningServer> {
   const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
   let stopJobs: Closer = () => undefined;
-  const { database, url, close } = await openReadyDatabase(config, logger);
-  closers.push(close);
+  const database = await openReadyDatabase(config.databaseUrl, logger);
+  closers.push(() => database.close());
   closers.push(() => stopJobs());
   const issuer = await openTrustedIssuer(config, now, warn("the issuer's keys were not refreshed"));
   closers.push(() => issuer.close());
@@ -90,15 +90,15 @@ async function start(
       rateLimiter: createMemoryRateLimiter(config.rateLimit),
       validate,
       store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
-      newIds,
     }),
     validate,
-    services: createServices({ now, tokens: createOptionTokens({ keyRing, now }) }),
+    services: createServices({ now, tokens: createOptionTokens({ keyRing, now }) }).map(served),
     observe: (error, call) => observeError(error, call, logger),
-    log: (handler) => logged(handler, logger, requestLevel),
+    log: (handler) => logged(handler, logger),
   };
   const server = await openListeners(config, logger, parts, () => database.isReachable(), closers);
-  if (runsJobs) stopJobs = startJobs({ database, now, logger }, url, warn("background jobs stopped for a while"));
+  if (runsJobs)
+    stopJobs = startJobs({ database, now, logger }, config.databaseUrl, warn("background jobs stopped for a while"));
   return server;
 }
 
@@ -119,7 +119,7 @@ function startJobs(
 interface Parts {
   readonly chain: Chain;
   readonly validate: ReturnType<typeof createMessageValidator>;
-  readonly services: ReturnType<typeof createServices>;
+  readonly services: readonly ServiceEntry[];
   readonly observe: ErrorObserver;
   readonly log: (handler: HttpHandler) => HttpHandler;
 }

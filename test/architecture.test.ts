@@ -1,10 +1,18 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-
-/** Texts by path, relative to src: `rest/handler.ts`. */
-type Sources = Readonly<Record<string, string>>;
+import {
+  arrows,
+  circles,
+  crowdedFolders,
+  imports,
+  importsOf,
+  matches,
+  named,
+  type Rooms,
+  readSources,
+  type Sources,
+  strayArrows,
+} from "./support/sources.js";
 
 /** A rule about sources: gives a line for each place that breaks it. */
 interface Rule {
@@ -15,7 +23,32 @@ interface Rule {
   readonly found: string;
 }
 
-const MAX_LINES = 300;
+const MAX_LINES = 220;
+const MAX_FILES = 20;
+
+/** The rooms of the operations, and which of the others each builds on. */
+const serviceRooms: Rooms = {
+  resources: [],
+  patients: ["resources"],
+  catalogs: ["resources"],
+  eligibility: ["resources"],
+  desk: ["resources"],
+  appointments: ["resources"],
+  schedule: ["resources", "appointments"],
+  operations: [],
+};
+
+/** The rooms of the tables, which have the same names. */
+const tableRooms: Rooms = {
+  resources: [],
+  patients: ["resources"],
+  catalogs: ["resources"],
+  eligibility: [],
+  desk: ["resources"],
+  schedule: ["resources"],
+  appointments: ["resources", "schedule"],
+  operations: [],
+};
 
 const rules: readonly Rule[] = [
   {
@@ -93,6 +126,46 @@ const rules: readonly Rule[] = [
     found: "postgres/patients.ts → services/patient-service.ts",
   },
   {
+    name: "rooms of services that import only those they build on, and not the list of all",
+    findings: (sources) => strayArrows(sources, "services", serviceRooms),
+    defect: {
+      "services/schedule/programs.ts": 'import { toAppointment } from "../appointments/appointment-messages.js";',
+      "services/appointments/booking.ts": 'import { planSlots } from "../schedule/plan-slots.js";',
+    },
+    found: "services/appointments/booking.ts → services/schedule/plan-slots.ts",
+  },
+  {
+    name: "rooms of tables that import only those they build on",
+    findings: (sources) => strayArrows(sources, "postgres/tables", tableRooms),
+    defect: {
+      "postgres/tables/appointments/option-search.ts": 'import type { DayOfRule } from "../schedule/slots.js";',
+      "postgres/tables/desk/waitlist.ts": 'import { patients } from "../patients/patients.js";',
+    },
+    found: "postgres/tables/desk/waitlist.ts → postgres/tables/patients/patients.ts",
+  },
+  {
+    name: "an engine of postgres that knows none of its tables",
+    findings: (sources) => arrows(sources, /^postgres\/[^/]+$/, /^postgres\/tables\//),
+    defect: {
+      "postgres/unit-of-work.ts": 'import { insertPatient } from "./tables/patients/patients.js";',
+      "postgres/tables/patients/patients.ts": 'import { sql } from "../../sql.js";',
+    },
+    found: "postgres/unit-of-work.ts → postgres/tables/patients/patients.ts",
+  },
+  {
+    name: "an embedded server that knows nothing of the project, and a demo, both imported by the command line alone",
+    findings: (sources) => [
+      ...arrows(sources, /^embedded-postgres\//, /^(?!embedded-postgres\/)/),
+      ...arrows(sources, /^(?!main\.ts$|embedded-postgres\/)/, /^embedded-postgres\//),
+      ...arrows(sources, /^(?!main\.ts$|demo\/)/, /^demo\//),
+    ],
+    defect: {
+      "main.ts": 'import { fillDemo } from "./demo/fill-demo.js";',
+      "server.ts": 'import { startEmbeddedPostgres } from "./embedded-postgres/start-embedded-postgres.js";',
+    },
+    found: "server.ts → embedded-postgres/start-embedded-postgres.ts",
+  },
+  {
     name: "only the command line imports the composition, nothing imports the command line",
     findings: (sources) => [
       ...arrows(sources, /^(?!main\.ts$)/, /^server\.ts$/),
@@ -154,10 +227,21 @@ const rules: readonly Rule[] = [
     found: "rest/utils.ts",
   },
   {
-    name: "kebab-case file names, in at most one folder below src",
-    findings: (sources) => named(sources, /^(?!gen\/)(?!([a-z]+(-[a-z]+)*\/)?[a-z0-9]+(-[a-z0-9]+)*\.ts$)/),
-    defect: { "rest/json/read.ts": "", "rest/read-json.ts": "" },
-    found: "rest/json/read.ts",
+    name: "kebab-case names, in at most three folders below src",
+    findings: (sources) => named(sources, /^(?!gen\/)(?!([a-z]+(-[a-z]+)*\/){0,3}[a-z0-9]+(-[a-z0-9]+)*\.ts$)/),
+    defect: { "a/b/c/d/read.ts": "", "a/b/c/read-json.ts": "" },
+    found: "a/b/c/d/read.ts",
+  },
+  {
+    name: `folders of at most ${MAX_FILES} files`,
+    findings: (sources) => crowdedFolders(sources, MAX_FILES),
+    defect: Object.fromEntries(
+      Array.from({ length: MAX_FILES + 1 }, (_, i) => [
+        [`a/${i}.ts`, ""],
+        [`b/${i % MAX_FILES}.ts`, ""],
+      ]).flat(),
+    ),
+    found: "a",
   },
   {
     name: `files of at most ${MAX_LINES} lines`,
@@ -210,63 +294,3 @@ type I = typeof import("../i.js");`;
   const found = ["rest/a.ts", "c.ts", "node:fs", "rest/side-effect.ts", "g/f.ts", "rest/h.ts", "i.ts"];
   expect(importsOf({ "rest/any.ts": text }, "rest/any.ts")).toEqual(found);
 });
-
-function readSources(root: string): Sources {
-  const paths = readdirSync(root, { recursive: true, encoding: "utf8" }).map((path) => path.replaceAll("\\", "/"));
-  const files = paths.filter((path) => path.endsWith(".ts"));
-  return Object.fromEntries(files.map((path) => [path, readFileSync(`${root}/${path}`, "utf8")]));
-}
-
-/** What a file imports, for its types alone too: files of src by their path, packages by their name. */
-function importsOf(sources: Sources, path: string): string[] {
-  const text = sources[path] ?? "";
-  const statements = text.matchAll(/^(?:import|export)\b(?:[^"';]*?\bfrom)?\s*"([^"]+)"/gm);
-  const expressions = text.matchAll(/\bimport\(\s*"([^"]+)"/g);
-  return [...statements, ...expressions].map(([, specifier = ""]) => targetOf(path, specifier));
-}
-
-function targetOf(path: string, specifier: string): string {
-  if (!specifier.startsWith(".")) return specifier;
-  return `${posix.join(posix.dirname(path), specifier).replace(/\.js$/, "")}.ts`;
-}
-
-/** Imports of files of the project whose path matches, by files whose path matches. */
-function arrows(sources: Sources, from: RegExp, to: RegExp): string[] {
-  return imports(sources, from, to).filter((arrow) => arrow.endsWith(".ts"));
-}
-
-/** The same for whatever is imported: files and packages. */
-function imports(sources: Sources, from: RegExp, to: RegExp): string[] {
-  return named(sources, from)
-    .flatMap((path) => importsOf(sources, path).map((target) => ({ path, target })))
-    .filter(({ target }) => to.test(target))
-    .map(({ path, target }) => `${path} → ${target}`);
-}
-
-/** The first match of a pattern in each file, with its line. */
-function matches(sources: Sources, paths: RegExp, pattern: RegExp): string[] {
-  return named(sources, paths).flatMap((path) => {
-    const text = sources[path] ?? "";
-    const index = text.search(pattern);
-    return index < 0 ? [] : [`${path}:${text.slice(0, index).split("\n").length}`];
-  });
-}
-
-function named(sources: Sources, paths: RegExp): string[] {
-  return Object.keys(sources).filter((path) => paths.test(path));
-}
-
-/** A depth-first walk: an import of a file that is still being walked closes a circle. */
-function circles(sources: Sources): string[] {
-  const done = new Set<string>();
-  const found: string[] = [];
-  const walk = (path: string, way: readonly string[]) => {
-    const start = way.indexOf(path);
-    if (start >= 0) found.push([...way.slice(start), path].join(" → "));
-    if (start >= 0 || done.has(path)) return;
-    for (const target of importsOf(sources, path)) if (sources[target] !== undefined) walk(target, [...way, path]);
-    done.add(path);
-  };
-  for (const path of Object.keys(sources)) walk(path, []);
-  return found;
-}

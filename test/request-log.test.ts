@@ -5,7 +5,7 @@ import { DatabaseError } from "pg";
 import { type Logger, pino } from "pino";
 import { expect, onTestFinished, describe as suite, test } from "vitest";
 import { CupoError, serviceUnavailable, validationFailed } from "../src/errors.js";
-import { callFor, describe, type HttpHandler, logged, observeError, type RequestLevel } from "../src/request-log.js";
+import { callFor, describe, type HttpHandler, logged, observeError } from "../src/request-log.js";
 import { callWith, correlationId, principalWith, tenantId } from "./interceptors/run-interceptor.js";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -70,20 +70,6 @@ suite("the line of a request", () => {
     await expect(send(port, {})).rejects.toThrow("socket hang up");
     await nextLine;
     expect(lines).toEqual([expect.not.objectContaining({ status: expect.anything() })]);
-  });
-
-  test("is written at the level that its call is given when it has ended", async () => {
-    const { lines, nextLine, logger } = createLog();
-    const levelOf: RequestLevel = ({ problemCode }) => (problemCode === undefined ? "debug" : "info");
-    const handle: HttpHandler = (request, response) => {
-      if (request.url !== "/") callFor(request).problemCode = "RESOURCE_NOT_FOUND";
-      response.end();
-    };
-    const port = await serve(logged(handle, logger, levelOf));
-    await send(port, {});
-    await send(port, { path: "/unknown" });
-    await nextLine;
-    expect(lines).toEqual([expect.objectContaining({ level: 30, code: "RESOURCE_NOT_FOUND" })]);
   });
 
   test("is written over HTTP/2 too", async () => {

@@ -1,7 +1,7 @@
 import type { DevelopmentIssuer } from "../auth/development-issuer.js";
 import { localDateAt } from "../scheduling/local-clock.js";
-import { demoClient } from "./demo-ports.js";
 import { openDemoTransport } from "./demo-transport.js";
+import { demoClient } from "./documented-ids.js";
 import { fillClinic } from "./fill-clinic.js";
 import { largeClinic } from "./large-clinic.js";
 import { smallClinic } from "./small-clinic.js";

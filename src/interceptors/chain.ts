@@ -1,7 +1,7 @@
 import type { Interceptor } from "@connectrpc/connect";
 import { authentication, type TokenVerifier } from "./authentication.js";
 import { authorization } from "./authorization.js";
-import { type IdempotentWork, idempotency, type NewIds } from "./idempotency.js";
+import { type IdempotentWork, idempotency } from "./idempotency.js";
 import { type RateLimiter, rateLimit } from "./rate-limit.js";
 import { redaction } from "./redaction.js";
 import { requestHeaders } from "./request-headers.js";
@@ -14,8 +14,6 @@ export interface ChainPorts {
   readonly rateLimiter: RateLimiter;
   readonly validate: MessageValidator;
   readonly store: IdempotentWork;
-  /** UUIDs of version 7 unless it is given. */
-  readonly newIds?: NewIds | undefined;
 }
 
 /** The stages of a call, outermost first. */
@@ -30,7 +28,7 @@ export interface Chain {
  * The one statement of the order in which a call is judged, the same on every transport: who it is, how often, whether
  * it may, whether its headers and its message are right, whether it was done before. docs/lifecycle.md draws it.
  */
-export function createChain({ verifyToken, rateLimiter, validate, store, newIds }: ChainPorts): Chain {
+export function createChain({ verifyToken, rateLimiter, validate, store }: ChainPorts): Chain {
   return {
     onHeaders: [
       responseHeaders(),
@@ -39,6 +37,6 @@ export function createChain({ verifyToken, rateLimiter, validate, store, newIds 
       authorization(),
       requestHeaders(),
     ],
-    onMessage: [validation(validate), redaction(), idempotency(store, newIds)],
+    onMessage: [validation(validate), redaction(), idempotency(store)],
   };
 }

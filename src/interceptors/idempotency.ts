@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
-import { v7 as uuidv7 } from "uuid";
 import { type Call, callOf, type Principal, principalOf } from "../call.js";
 import { type CupoError, conflict } from "../errors.js";
 import { hasSideEffects, operationName } from "../operation.js";
@@ -43,9 +42,6 @@ export interface IdempotentWork {
   read<T>(call: Call, principal: Principal, work: () => Promise<T>): Promise<T>;
 }
 
-/** Opens the source of ids of what a call creates. Opened anew for each run of its work, which may need more than one. */
-export type NewIds = (claim: IdempotencyClaim, principal: Principal) => () => string;
-
 const RETRY_AFTER = { "Retry-After": "1" };
 
 /**
@@ -53,12 +49,10 @@ const RETRY_AFTER = { "Retry-After": "1" };
  * the same key and request, marked by `Idempotent-Replayed: true` (specification sections 4 and 8). An operation that
  * only reads takes no key and is run each time.
  *
- * A replay goes on to the implementation, which `answering-replays.ts` makes answer with what is stored: the way back
+ * A replay goes on to the implementation, which `answering-calls.ts` makes answer with what is stored: the way back
  * through the protocol is that of every other answer.
- *
- * What calls create gets its ids from `newIds`, UUIDs of version 7 unless it is given.
  */
-export function idempotency(store: IdempotentWork, newIds: NewIds = () => uuidv7): Interceptor {
+export function idempotency(store: IdempotentWork): Interceptor {
   return (next) => async (request) => {
     if (request.stream) return next(request);
     const call = callOf(request.contextValues);
@@ -67,7 +61,6 @@ export function idempotency(store: IdempotentWork, newIds: NewIds = () => uuidv7
     let executed: UnaryResponse | undefined;
     const claim = claimOf(request, call, principal);
     const outcome = await store.execute(claim, call, principal, async () => {
-      call.newId = newIds(claim, principal);
       const response = await next(request);
       if (response.stream) throw new Error("a unary request was answered by a stream");
       executed = response;

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import { shareCalendar } from "../postgres/calendars.js";
 import type { Database } from "../postgres/database.js";
-import { sendProgramLock } from "../postgres/due-programs.js";
 import type { ExtensionPayload } from "../postgres/job-queue.js";
+import { shareCalendar } from "../postgres/tables/schedule/calendars.js";
+import { sendProgramLock } from "../postgres/tables/schedule/due-programs.js";
 import { runAsTenant } from "../postgres/tenant-transaction.js";
-import { extendProgram } from "../services/materialize.js";
+import { extendProgram } from "../services/schedule/materialize.js";
 
 const LIMITS = { statementTimeoutMs: 30_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };
 

@@ -2,13 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Runner, TaskList } from "graphile-worker";
 import type { Logger } from "pino";
 import type { Database } from "../postgres/database.js";
-import { findDuePrograms } from "../postgres/due-programs.js";
 import { EXTEND_SCHEDULE, type ExtensionPayload } from "../postgres/job-queue.js";
 import type { JobQueuePool } from "../postgres/job-queue-pool.js";
-import { horizonFrom } from "../services/materialize.js";
+import { findDuePrograms } from "../postgres/tables/schedule/due-programs.js";
+import { horizonFrom } from "../scheduling/horizon.js";
 import { extendSchedule } from "./extend-schedule.js";
-import { purgeIdempotencyKeys } from "./purge-idempotency-keys.js";
-import { purgeOptionTokens } from "./purge-option-tokens.js";
+import { purgeIdempotencyKeys, purgeOptionTokens } from "./purges.js";
 
 /** What the jobs need. */
 export interface JobPorts {
@@ -99,7 +98,7 @@ function tasksOf({ database, now, logger }: JobPorts, signal: AbortSignal): Task
       await extendSchedule(payload as ExtensionPayload, { database, now, signal, logger });
     },
     [PURGE]: async () => {
-      await purgeIdempotencyKeys(database);
+      await purgeIdempotencyKeys(database, signal);
       await purgeOptionTokens(database, signal);
     },
   };

@@ -54,7 +54,7 @@ export function findResult(claim: IdempotencyClaim): Statement {
 }
 
 /** Deletes at most `limit` keys of any tenant that are past their retention of 72 h, and gives their number. */
-export function purgeBatch(pool: Pool, limit: number): Promise<number> {
+export function purgeKeyBatch(pool: Pool, limit: number): Promise<number> {
   return purgeRows(pool, PURGE, limit);
 }
 

@@ -15,21 +15,21 @@ import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_servi
 import { ScheduleService } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
 import { SchedulingService } from "../gen/cupo/clinic/v1/scheduling_service_pb.js";
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
-import { createAppointmentService } from "./appointment-service.js";
-import { createCatalogAdminService } from "./catalog-admin-service.js";
-import { createCatalogService } from "./catalog-service.js";
-import { createDeskService } from "./desk-service.js";
-import { createEligibilityAuditService } from "./eligibility-audit-service.js";
-import { createEligibilityService } from "./eligibility-service.js";
-import { createOperationsService } from "./operations-service.js";
-import { createPatientDirectoryService } from "./patient-directory-service.js";
-import { createPatientService } from "./patient-service.js";
-import { createReferenceDataService } from "./reference-data-service.js";
-import { createScheduleService } from "./schedule-service.js";
-import { createSchedulingConfigurationService } from "./scheduling-configuration-service.js";
-import { createSchedulingService } from "./scheduling-service.js";
-import { createUserAttentionService } from "./user-attention-service.js";
-import { createWaitlistService } from "./waitlist-service.js";
+import { createAppointmentService } from "./appointments/appointment-service.js";
+import { createSchedulingService } from "./appointments/scheduling-service.js";
+import { createCatalogAdminService } from "./catalogs/catalog-admin-service.js";
+import { createCatalogService } from "./catalogs/catalog-service.js";
+import { createReferenceDataService } from "./catalogs/reference-data-service.js";
+import { createDeskService } from "./desk/desk-service.js";
+import { createUserAttentionService } from "./desk/user-attention-service.js";
+import { createWaitlistService } from "./desk/waitlist-service.js";
+import { createEligibilityAuditService } from "./eligibility/eligibility-audit-service.js";
+import { createEligibilityService } from "./eligibility/eligibility-service.js";
+import { createOperationsService } from "./operations/operations-service.js";
+import { createPatientDirectoryService } from "./patients/patient-directory-service.js";
+import { createPatientService } from "./patients/patient-service.js";
+import { createScheduleService } from "./schedule/schedule-service.js";
+import { createSchedulingConfigurationService } from "./schedule/scheduling-configuration-service.js";
 
 /** What the services need from outside. */
 export interface ServicePorts {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { vi } from "vitest";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/postgres/embedded.js";
-import { identifyProcess } from "../../src/postgres/embedded-process.js";
+import { identifyProcess } from "../../src/embedded-postgres/processes.js";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/embedded-postgres/start-embedded-postgres.js";
 import { withDatabase } from "../support/database.js";
 import { pidFile, removeFolder, temporaryFolder } from "../support/temporary-folder.js";
 

@@ -25,6 +25,7 @@ test(
     const first = await compiled.start({ CUPO_DATA_DIR: dataDir });
     const line = await printedLine(first);
     expect(line).toContain(first.baseUrl);
+    expect(first.lines.filter((printed) => printed.includes('"msg":"request"'))).toEqual([]);
     const registered = await run(line);
     expect(registered).toMatch(/^HTTP\/1\.1 201 /);
     expect(await first.stop()).toBe(0);

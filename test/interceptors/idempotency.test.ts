@@ -1,7 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
 import { MethodOptions_IdempotencyLevel, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { version } from "uuid";
 import { describe, expect, test } from "vitest";
 import type { Principal } from "../../src/call.js";
 import { notFound } from "../../src/errors.js";
@@ -167,39 +166,6 @@ describe("an operation that only reads", () => {
     expect(reads).toEqual([[call, call.principal]]);
     expect(store.claims).toEqual([]);
     expect(call.responseHeaders).toEqual({});
-  });
-});
-
-describe("the ids of what a call creates", () => {
-  test("are those of the claim and the principal, from the first one on in each run of the work", async () => {
-    const store: IdempotentWork = {
-      read,
-      async execute(_claim, _call, _principal, work) {
-        await work();
-        await work();
-        return { kind: "EXECUTED" };
-      },
-    };
-    const call = callWith({ headers: { idempotencyKey: ["key-7"] }, principal: { id: "issuer client" } });
-    const ids: string[] = [];
-    const request = requestOf(registerPatient, {}, call);
-    const stage = idempotency(store, ({ key }, { id }) => {
-      let count = 0;
-      return () => `${id} ${key} ${count++}`;
-    });
-    await stage(async () => {
-      ids.push(call.newId(), call.newId());
-      return responseOf(request, first);
-    })(request);
-    const [one, two] = ["issuer client key-7 0", "issuer client key-7 1"];
-    expect(ids).toEqual([one, two, one, two]);
-  });
-
-  test("are UUIDs of version 7 unless it was told otherwise", async () => {
-    const { call } = await run(idempotency(fakeStore()), requestOf(registerPatient, {}), first);
-    const [one, two] = [call.newId(), call.newId()];
-    expect([one, two].map(version)).toEqual([7, 7]);
-    expect(two > one).toBe(true);
   });
 });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { purgeIdempotencyKeys } from "../../src/jobs/purge-idempotency-keys.js";
+import { purgeIdempotencyKeys } from "../../src/jobs/purges.js";
 import { type Database, openDatabase } from "../../src/postgres/database.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";

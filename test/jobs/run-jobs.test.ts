@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } fro
 import { runJobs } from "../../src/jobs/run-jobs.js";
 import { type Database, openDatabase } from "../../src/postgres/database.js";
 import { openJobQueuePool } from "../../src/postgres/job-queue-pool.js";
-import { MAX_SLOTS_AT_ONCE } from "../../src/services/materialize.js";
+import { MAX_SLOTS_AT_ONCE } from "../../src/services/schedule/materialize.js";
 import * as makers from "../contract/makers.js";
 import { type Clinic, day, everyMorning, materialize, mustCall, openClinic } from "../schedule/clinic.js";
 import { startTestService, type TestService } from "../support/service.js";

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { Client, escapeLiteral } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Principal, Statement, Transaction } from "../../src/call.js";
-import { listHolidays } from "../../src/postgres/holidays.js";
-import { listAccessRecords, listConsents } from "../../src/postgres/patient-evidence.js";
-import { listPatients } from "../../src/postgres/patients.js";
-import { programs } from "../../src/postgres/programs.js";
-import { listResources } from "../../src/postgres/resources.js";
-import { listCases } from "../../src/postgres/user-attention-cases.js";
-import { listWaitlistEntries } from "../../src/postgres/waitlist.js";
+import { listCases } from "../../src/postgres/tables/desk/user-attention-cases.js";
+import { listWaitlistEntries } from "../../src/postgres/tables/desk/waitlist.js";
+import { listAccessRecords, listConsents } from "../../src/postgres/tables/patients/patient-evidence.js";
+import { listPatients } from "../../src/postgres/tables/patients/patients.js";
+import { listResources } from "../../src/postgres/tables/resources/resources.js";
+import { listHolidays } from "../../src/postgres/tables/schedule/holidays.js";
+import { programs } from "../../src/postgres/tables/schedule/programs.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 
 /**

@@ -3,9 +3,9 @@ import type { Knex } from "knex";
 import { Client, escapeLiteral } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Principal, Statement } from "../../src/call.js";
-import * as catalogs from "../../src/postgres/catalogs.js";
-import * as referenceData from "../../src/postgres/reference-data.js";
-import { listResources, type ResourceTable } from "../../src/postgres/resources.js";
+import * as catalogs from "../../src/postgres/tables/catalogs/catalogs.js";
+import * as referenceData from "../../src/postgres/tables/catalogs/reference-data.js";
+import { listResources, type ResourceTable } from "../../src/postgres/tables/resources/resources.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 
 const ROWS = 100_000;

@@ -2,11 +2,18 @@ import { randomUUID } from "node:crypto";
 import { Client, escapeLiteral } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Principal, Statement, Transaction } from "../../src/call.js";
-import { listAppointmentChanges } from "../../src/postgres/appointment-history.js";
-import { listAppointments, listRetainedAppointments } from "../../src/postgres/appointment-lists.js";
-import { type AppointmentStatus, findAppointment, hasOverlap } from "../../src/postgres/appointments.js";
-import { type OptionQuery, searchOptions } from "../../src/postgres/option-search.js";
-import { findOccupiedSlot, lockSlots } from "../../src/postgres/slots.js";
+import { listAppointmentChanges } from "../../src/postgres/tables/appointments/appointment-history.js";
+import {
+  listAppointments,
+  listRetainedAppointments,
+} from "../../src/postgres/tables/appointments/appointment-lists.js";
+import {
+  type AppointmentStatus,
+  findAppointment,
+  hasOverlap,
+} from "../../src/postgres/tables/appointments/appointments.js";
+import { type OptionQuery, searchOptions } from "../../src/postgres/tables/appointments/option-search.js";
+import { findOccupiedSlot, lockSlots } from "../../src/postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../src/scheduling/day-periods.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { CHANGES, FIRST_START, fillSchedule, numbered, PROGRAMS, staffOf } from "./schedule-fill.js";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { CupoError } from "../../src/errors.js";
-import { insertPatient } from "../../src/postgres/patients.js";
 import { sql } from "../../src/postgres/sql.js";
+import { insertPatient } from "../../src/postgres/tables/patients/patients.js";
 import { deferred } from "../support/deferred.js";
 import {
   newCall,

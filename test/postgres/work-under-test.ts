@@ -3,7 +3,7 @@ import type { Call, Principal, Transaction } from "../../src/call.js";
 import type { IdempotencyClaim, Outcome } from "../../src/interceptors/idempotency.js";
 import { openCall } from "../../src/interceptors/open-call.js";
 import { openDatabase } from "../../src/postgres/database.js";
-import { insertPatient, type PatientRecord } from "../../src/postgres/patients.js";
+import { insertPatient, type PatientRecord } from "../../src/postgres/tables/patients/patients.js";
 import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
 import { createTestDatabase, execute } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";

@@ -1,6 +1,6 @@
 import type { Statement, Transaction } from "../../src/call.js";
-import type * as slots from "../../src/postgres/slots.js";
 import { sql } from "../../src/postgres/sql.js";
+import type * as slots from "../../src/postgres/tables/schedule/slots.js";
 
 /** What can be made wrong with the way slots are taken. */
 export type Defect =

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { escapeIdentifier } from "pg";
 import type { TestProject } from "vitest/node";
-import { startEmbeddedPostgres } from "../../src/postgres/embedded.js";
+import { startEmbeddedPostgres } from "../../src/embedded-postgres/start-embedded-postgres.js";
 import { migrate } from "../../src/postgres/migrate.js";
 import { execute, withDatabase } from "./database.js";
 import { pidFile, removeAbandonedFolders, removeFolder, temporaryFolder } from "./temporary-folder.js";

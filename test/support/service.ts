@@ -63,7 +63,10 @@ export async function startTestService(
   const logger = pino({ base: null, level: "debug" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const clock = startClock();
   const config = readConfig({ ...settings(proxy.url, dataDir), ...environment });
-  const server = await startServer(config, { logger, now: clock.now, runsJobs: false, ...ports });
+  const server = await startServer(
+    { ...config, databaseUrl: proxy.url },
+    { logger, now: clock.now, runsJobs: false, ...ports },
+  );
   const tokens = await openTokens(dataDir, clock.now);
   const baseUrl = `${server.publicUrl}${config.basePath}`;
   return {

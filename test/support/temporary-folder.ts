@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbeddedPostgres } from "../../src/postgres/embedded.js";
-import { identifyProcess, isRunning } from "../../src/postgres/embedded-process.js";
+import { identifyProcess, isRunning } from "../../src/embedded-postgres/processes.js";
+import { startEmbeddedPostgres } from "../../src/embedded-postgres/start-embedded-postgres.js";
 
 const PREFIX = "cupo-test-";
 

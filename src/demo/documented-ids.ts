@@ -1,0 +1,37 @@
+import { v5 as uuidv5 } from "uuid";
+import { developmentIssuer } from "../auth/development-issuer.js";
+import type { Principal, ReadyCall } from "../call.js";
+import type { ServiceEntry } from "../services/services.js";
+import { largeClinic } from "./large-clinic.js";
+import { smallClinic } from "./small-clinic.js";
+
+/** The client as which the demo tenants are filled. */
+export const demoClient = "demo-setup";
+
+const TENANT_IDS: ReadonlySet<string> = new Set([largeClinic.tenantId, smallClinic.tenantId]);
+
+/**
+ * A service that gives what the filling of the demo tenants makes the ids of docs/demo.md, and does everything else as the
+ * service itself. The ids are UUIDs of version 5 of the tenant, the idempotency key and a counter. The key is one of the
+ * tenant, the operation and the request, so that each thing has its id in every database.
+ */
+export function withDocumentedIds<T extends ServiceEntry>(entry: T): T {
+  const implementation: Record<string, unknown> = {};
+  for (const { localName } of entry.service.methods) {
+    const operation: unknown = Reflect.get(entry.implementation, localName);
+    if (typeof operation !== "function") continue;
+    implementation[localName] = (request: unknown, call: ReadyCall): unknown =>
+      operation.call(entry.implementation, request, isFilling(call.principal) ? numbered(call) : call);
+  }
+  return { ...entry, implementation };
+}
+
+function isFilling({ issuer, clientId, tenantId }: Principal): boolean {
+  return issuer === developmentIssuer && clientId === demoClient && TENANT_IDS.has(tenantId);
+}
+
+function numbered(call: ReadyCall): ReadyCall {
+  const [key = ""] = call.headers.idempotencyKey;
+  let count = 0;
+  return { ...call, newId: () => uuidv5(`${key}\n${count++}`, call.principal.tenantId) };
+}

@@ -1,0 +1,32 @@
+import type { Database } from "../postgres/database.js";
+import { purgeKeyBatch } from "../postgres/idempotency-keys.js";
+import { purgeTokenBatch } from "../postgres/tables/appointments/consumed-tokens.js";
+
+const BATCH = 1_000;
+
+/**
+ * Deletes the results of idempotency keys that are past their retention and gives their number. In batches, each its own
+ * transaction, so that no lock is held for long; of processes that purge at once, one finds the work done. A signal ends it
+ * behind the batch at hand.
+ */
+export function purgeIdempotencyKeys(database: Pick<Database, "pool">, signal?: AbortSignal): Promise<number> {
+  return purgeInBatches(database, purgeKeyBatch, signal);
+}
+
+/** Forgets used option tokens that expired more than a day ago, in the same way. */
+export function purgeOptionTokens(database: Pick<Database, "pool">, signal?: AbortSignal): Promise<number> {
+  return purgeInBatches(database, purgeTokenBatch, signal);
+}
+
+async function purgeInBatches(
+  { pool }: Pick<Database, "pool">,
+  purgeBatch: typeof purgeKeyBatch,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let deleted = 0;
+  for (;;) {
+    const batch = await purgeBatch(pool, BATCH);
+    deleted += batch;
+    if (batch < BATCH || signal?.aborted === true) return deleted;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+
+/** The services that a contract covers. */
+export interface CoveredServiceSet {
+  /** In ascending order; none where the contract covers every service. */
+  readonly serviceIds: readonly string[];
+  /** The version of the contract, which each replacement of the set moves on. */
+  readonly version: number;
+}
+
+/** The set and the version as they are at one moment; undefined where the tenant has no such contract. */
+export async function readCoveredServices(
+  transaction: Transaction,
+  contractId: string,
+): Promise<CoveredServiceSet | undefined> {
+  const query = sql("contracts")
+    .where({ tenant_id: transaction.tenantId, id: contractId })
+    .select({
+      version: "version",
+      serviceIds: sql.raw(
+        `ARRAY(SELECT service_id FROM contract_services
+          WHERE contract_services.tenant_id = contracts.tenant_id AND contract_id = contracts.id ORDER BY service_id)`,
+      ),
+    });
+  return (await transaction.rows<CoveredServiceSet>(query))[0];
+}
+
+/** Puts a set in place of the one before it. The transaction has locked the contract and writes its new version. */
+export function sendCoveredServices(transaction: Transaction, contractId: string, serviceIds: readonly string[]): void {
+  const { tenantId } = transaction;
+  transaction.send(sql("contract_services").where({ tenant_id: tenantId, contract_id: contractId }).delete());
+  if (serviceIds.length === 0) return;
+  transaction.send(
+    sql.raw(
+      `INSERT INTO contract_services (tenant_id, contract_id, service_id)
+       SELECT ?::uuid, ?::uuid, unnest(?::uuid[])`,
+      [tenantId, contractId, serviceIds as string[]],
+    ),
+  );
+}

@@ -1,0 +1,64 @@
+import type { ResourceTable } from "../resources/resources.js";
+
+/** Attributes of a location. */
+export interface LocationAttributes {
+  readonly code: string;
+  readonly name: string;
+  readonly address: string | undefined;
+  readonly active: boolean;
+}
+
+/** Attributes of a healthcare service. */
+export interface HealthcareServiceAttributes {
+  readonly code: string;
+  readonly name: string;
+  readonly active: boolean;
+}
+
+/** Attributes of a practitioner. */
+export interface PractitionerAttributes {
+  readonly code: string;
+  readonly fullName: string;
+  readonly registrationNumber: string | undefined;
+  readonly active: boolean;
+}
+
+/** Attributes of an opportunity definition: how many days somebody may wait, and which days count. */
+export interface OpportunityDefinitionAttributes {
+  readonly code: string;
+  readonly name: string;
+  readonly maxWaitDays: number;
+  readonly dayKind: "BUSINESS" | "CALENDAR";
+  readonly active: boolean;
+}
+
+const named = { code: "code", name: "name", active: "active" } as const;
+
+export const locations: ResourceTable<LocationAttributes> = {
+  name: "locations",
+  type: "Location",
+  columns: { ...named, address: "address" },
+};
+
+export const healthcareServices: ResourceTable<HealthcareServiceAttributes> = {
+  name: "healthcare_services",
+  type: "HealthcareService",
+  columns: named,
+};
+
+export const practitioners: ResourceTable<PractitionerAttributes> = {
+  name: "practitioners",
+  type: "Practitioner",
+  columns: {
+    code: "code",
+    fullName: "full_name",
+    registrationNumber: "registration_number",
+    active: "active",
+  },
+};
+
+export const opportunityDefinitions: ResourceTable<OpportunityDefinitionAttributes> = {
+  name: "opportunity_definitions",
+  type: "OpportunityDefinition",
+  columns: { ...named, maxWaitDays: "max_wait_days", dayKind: "day_kind" },
+};

@@ -1,0 +1,76 @@
+import type { Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+
+/** What was found of all bookings of a tenant, at one instant. */
+export interface InvariantFindings {
+  readonly liveAppointments: number;
+  readonly occupiedSlots: number;
+  readonly countedBookings: number;
+  /** The rules that do not hold, by name. */
+  readonly findings: readonly InvariantFinding[];
+}
+
+/** A rule that does not hold: how many things break it, and the first ten of them by id. */
+export interface InvariantFinding {
+  readonly name: string;
+  readonly count: number;
+  readonly exampleIds: readonly string[];
+}
+
+/**
+ * Compares all appointments of the tenant with slots, counters, history and audit trail. One statement, because it must see
+ * them all in one snapshot.
+ */
+export async function verifyInvariants(transaction: Transaction): Promise<InvariantFindings> {
+  const [row] = await transaction.rows<InvariantFindings>(sql.raw(VERIFY, { tenant: transaction.tenantId }));
+  if (row === undefined) throw new Error("the check of the invariants gave no row");
+  return row;
+}
+
+/** Each rule gives the ids of what breaks it: of appointments, of slots, and of rules whose day is counted wrong. */
+const RULES: Readonly<Record<string, string>> = {
+  APPOINTMENT_WITHOUT_SLOT:
+    "SELECT a.id FROM live a WHERE NOT EXISTS (SELECT FROM occupied s WHERE s.appointment_id = a.id)",
+  AUDIT_MISSING: `SELECT DISTINCT h.appointment_id FROM history h WHERE NOT EXISTS (
+    SELECT FROM audit_events e WHERE e.tenant_id = :tenant AND e.resource_type = 'Appointment'
+      AND e.resource_id = h.appointment_id AND e.resource_version = h.version)`,
+  DAY_COUNT_WRONG: `SELECT rule_id FROM (
+      SELECT rule_id, local_date, 1 AS live, 0 AS slots, 0 AS counted FROM live
+      UNION ALL SELECT rule_id, local_date, 0, 1, 0 FROM occupied
+      UNION ALL SELECT rule_id, local_date, 0, 0, booked FROM counters) AS booking
+    GROUP BY rule_id, local_date HAVING sum(live) <> sum(counted) OR sum(slots) <> sum(counted)`,
+  HISTORY_WRONG: `SELECT a.id FROM appointments a
+    LEFT JOIN (SELECT appointment_id, count(*) AS changes, max(version) AS latest FROM history GROUP BY 1) AS whole
+      ON whole.appointment_id = a.id
+    LEFT JOIN history h ON h.appointment_id = a.id AND h.version = a.version
+    WHERE a.tenant_id = :tenant AND (whole.changes, whole.latest, h.to_status, h.to_starts_at, h.to_ends_at, h.to_program_id,
+      h.to_practitioner_id) IS DISTINCT FROM (a.version, a.version, a.status, a.starts_at, a.ends_at, a.program_id,
+      a.practitioner_id)`,
+  PATIENT_OVERLAP: overlap("patient_id"),
+  PRACTITIONER_OVERLAP: overlap("practitioner_id"),
+  SLOT_WRONG: `SELECT s.id FROM occupied s LEFT JOIN live a ON a.id = s.appointment_id
+    WHERE (s.program_id, s.rule_id, s.practitioner_id, s.local_date, s.starts_at, s.ends_at)
+      IS DISTINCT FROM (a.program_id, a.rule_id, a.practitioner_id, a.local_date, a.starts_at, a.ends_at)`,
+};
+
+const VERIFY = `WITH
+  live AS MATERIALIZED (SELECT * FROM appointments
+    WHERE tenant_id = :tenant AND status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED')),
+  occupied AS MATERIALIZED (SELECT * FROM slots WHERE tenant_id = :tenant AND appointment_id IS NOT NULL),
+  counters AS MATERIALIZED (SELECT * FROM day_counters WHERE tenant_id = :tenant),
+  history AS MATERIALIZED (SELECT * FROM appointment_history WHERE tenant_id = :tenant),
+  broken (name, id) AS (${Object.entries(RULES)
+    .map(([name, ids]) => `SELECT '${name}', id FROM (${ids}) AS breach (id)`)
+    .join(" UNION ALL ")}),
+  findings AS (SELECT name, count(*) AS count, (array_agg(DISTINCT id))[1:10] AS ids FROM broken GROUP BY name)
+  SELECT (SELECT count(*) FROM live)::int AS "liveAppointments",
+    (SELECT count(*) FROM occupied)::int AS "occupiedSlots",
+    (SELECT coalesce(sum(booked), 0) FROM counters)::int AS "countedBookings",
+    (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'count', count, 'exampleIds', ids) ORDER BY name), '[]')
+     FROM findings) AS findings`;
+
+/** Live appointments that begin before an earlier one of the same person has ended. */
+function overlap(person: "patient_id" | "practitioner_id"): string {
+  return `SELECT id FROM (SELECT id, starts_at, max(ends_at) OVER (PARTITION BY ${person} ORDER BY starts_at, id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS busy_until FROM live) AS timed WHERE starts_at < busy_until`;
+}

@@ -1,0 +1,88 @@
+import { v7 as uuidv7 } from "uuid";
+import type { Call, Principal, Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+import { type ListPage, latestFirst } from "../resources/lists.js";
+
+/** One occasion on which somebody read the data of a patient. */
+export interface AccessRecord {
+  readonly id: string;
+  readonly patientId: string;
+  readonly accessedAt: Date;
+  readonly principal: string;
+  /** Full name of the RPC. */
+  readonly operation: string;
+  readonly correlationId: string;
+}
+
+/** Evidence of a patient's consent. */
+export interface ConsentRecord {
+  readonly id: string;
+  readonly patientId: string;
+  readonly grantedAt: Date;
+  readonly recordedAt: Date;
+  readonly principal: string;
+  readonly correlationId: string;
+}
+
+const ACCESS_COLUMNS = {
+  id: "id",
+  patientId: "patient_id",
+  accessedAt: "accessed_at",
+  principal: "principal",
+  operation: "operation",
+  correlationId: "correlation_id",
+} as const;
+
+const CONSENT_COLUMNS = {
+  id: "id",
+  patientId: "patient_id",
+  grantedAt: "granted_at",
+  recordedAt: "recorded_at",
+  principal: "principal",
+  correlationId: "correlation_id",
+} as const;
+
+/**
+ * Records that a call has read these patients. Of one text for any number of them, because each text is a prepared
+ * statement of its own.
+ */
+export function sendAccessRecords(
+  transaction: Transaction,
+  patientIds: readonly string[],
+  principal: Principal,
+  { operation, correlationId }: Call,
+): void {
+  if (patientIds.length === 0) return;
+  if (operation === undefined) throw new Error("the operation of the call is not known");
+  const ids = patientIds.map(() => uuidv7());
+  transaction.send(
+    sql.raw(
+      `INSERT INTO patient_access_records (tenant_id, id, patient_id, operation, principal, correlation_id)
+       SELECT ?::uuid, access.id, access.patient_id, ?::text, ?::text, ?::uuid
+       FROM unnest(?::uuid[], ?::uuid[]) AS access (id, patient_id)`,
+      [transaction.tenantId, operation, principal.id, correlationId, ids, patientIds as string[]],
+    ),
+  );
+}
+
+/** One page of the access records of a patient, the latest first. */
+export async function listAccessRecords(
+  transaction: Transaction,
+  patientId: string,
+  page: ListPage,
+): Promise<AccessRecord[]> {
+  const order = { table: "patient_access_records", time: "accessed_at" };
+  const query = sql(order.table).where({ tenant_id: transaction.tenantId, patient_id: patientId });
+  return transaction.rows(latestFirst(transaction, query.select(ACCESS_COLUMNS), order, page));
+}
+
+/** One page of the evidence of a patient's consent, what was recorded last first. */
+export async function listConsents(
+  transaction: Transaction,
+  patientId: string,
+  page: ListPage,
+): Promise<ConsentRecord[]> {
+  const order = { table: "patient_consents", time: "recorded_at" };
+  const query = sql(order.table).where({ tenant_id: transaction.tenantId, patient_id: patientId });
+  return transaction.rows(latestFirst(transaction, query.select(CONSENT_COLUMNS), order, page));
+}

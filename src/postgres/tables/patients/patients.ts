@@ -1,0 +1,214 @@
+import type { Knex } from "knex";
+import { v7 as uuidv7 } from "uuid";
+import type { Call, Principal, Transaction } from "../../../call.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import { byId, givenOnly, type ListPage } from "../resources/lists.js";
+
+export type PatientStatus = "ACTIVE" | "INACTIVE" | "DECEASED";
+
+/** A patient as it is kept. */
+export interface PatientRecord {
+  readonly id: string;
+  readonly documentType: string;
+  readonly documentNumber: string;
+  readonly fullName: string;
+  readonly phone: string;
+  readonly email: string | undefined;
+  readonly status: PatientStatus;
+  readonly version: number;
+}
+
+interface PatientRow {
+  id: string;
+  document_type: string;
+  document_number: string;
+  full_name: string;
+  phone: string;
+  email: string | null;
+  status: PatientStatus;
+  version: number;
+}
+
+const COLUMNS = ["id", "document_type", "document_number", "full_name", "phone", "email", "status", "version"] as const;
+
+const insertUnlessActive = prepared(["tenant_id", ...COLUMNS, "document_type_key", "document_number_key"], (row) =>
+  sql("patients").insert(row).onConflict().ignore().returning("id"),
+);
+
+const selectById = prepared(["tenant_id", "id"], (key) => sql("patients").where(key).select(COLUMNS));
+
+const selectByIdForUpdate = prepared(["tenant_id", "id"], (key) =>
+  sql("patients").where(key).select(COLUMNS).forNoKeyUpdate(),
+);
+
+const updateContact = prepared(
+  ["tenant_id", "id", "full_name", "phone", "email", "version"],
+  ({ tenant_id, id, ...changed }) =>
+    sql("patients")
+      .where({ tenant_id, id })
+      .update({ ...changed, updated_at: sql.raw("now()") }),
+);
+
+const insertConsent = prepared(["tenant_id", "id", "patient_id", "granted_at", "principal", "correlation_id"], (row) =>
+  sql("patient_consents").insert(row),
+);
+
+/**
+ * Adds a patient, unless an ACTIVE patient of the tenant has the same document: then nothing is added and the answer is
+ * false. The unique index decides, so that of two registrations at once one wins; no exception is raised, because
+ * PostgreSQL would write the document number into its log.
+ */
+export async function insertPatient(transaction: Transaction, patient: PatientRecord): Promise<boolean> {
+  const rows = await transaction.rows(
+    insertUnlessActive({
+      tenant_id: transaction.tenantId,
+      id: patient.id,
+      document_type: patient.documentType,
+      document_number: patient.documentNumber,
+      document_type_key: documentTypeKey(patient.documentType),
+      document_number_key: documentNumberKey(patient.documentNumber),
+      full_name: patient.fullName,
+      phone: patient.phone,
+      email: patient.email ?? null,
+      status: patient.status,
+      version: patient.version,
+    }),
+  );
+  return rows.length === 1;
+}
+
+/** The patient, locked until the transaction ends; undefined where the tenant has no such patient. */
+export async function lockPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
+  const [row] = await transaction.rows<PatientRow>(selectByIdForUpdate({ tenant_id: transaction.tenantId, id }));
+  return row && fromRow(row);
+}
+
+/** The patient of an appointment, locked until the transaction ends; undefined where there is no such appointment. */
+export async function lockPatientOf(
+  transaction: Transaction,
+  appointmentId: string,
+): Promise<PatientRecord | undefined> {
+  const { tenantId } = transaction;
+  const patient = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select("patient_id");
+  const query = sql("patients").where({ tenant_id: tenantId }).where("id", patient).select(COLUMNS);
+  const [row] = await transaction.rows<PatientRow>(query.forNoKeyUpdate());
+  return row && fromRow(row);
+}
+
+/** The patient as it is now; undefined where the tenant has no such patient. */
+export async function findPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
+  const [row] = await transaction.rows<PatientRow>(selectById({ tenant_id: transaction.tenantId, id }));
+  return row && fromRow(row);
+}
+
+/** The ACTIVE patient with a document, of whom the tenant has at most one; undefined where it has none. */
+export async function findActivePatient(
+  transaction: Transaction,
+  documentType: string,
+  documentNumber: string,
+): Promise<PatientRecord | undefined> {
+  const key = {
+    tenant_id: transaction.tenantId,
+    document_type_key: documentTypeKey(documentType),
+    document_number_key: documentNumberKey(documentNumber),
+  };
+  const query = sql("patients").where(key).whereRaw("status = 'ACTIVE'").select(COLUMNS);
+  const [row] = await transaction.rows<PatientRow>(query);
+  return row && fromRow(row);
+}
+
+/** One page of the tenant's patients by id, of one status if one is given. */
+export async function listPatients(
+  transaction: Transaction,
+  filter: { readonly status: string | undefined },
+  page: ListPage,
+): Promise<PatientRecord[]> {
+  const query = sql("patients").where({ tenant_id: transaction.tenantId, ...givenOnly(filter) });
+  return (await transaction.rows<PatientRow>(byId(query.select(COLUMNS), page))).map(fromRow);
+}
+
+/** Writes name, contact channels of a patient that the transaction has locked. */
+export function sendContactUpdate(transaction: Transaction, patient: PatientRecord): void {
+  transaction.send(
+    updateContact({
+      tenant_id: transaction.tenantId,
+      id: patient.id,
+      full_name: patient.fullName,
+      phone: patient.phone,
+      email: patient.email ?? null,
+      version: patient.version,
+    }),
+  );
+}
+
+/** Writes status and version of a patient that the transaction has locked, and who is not ACTIVE from now on. */
+export function sendStatusUpdate(transaction: Transaction, patient: PatientRecord): void {
+  transaction.send(statusUpdate(transaction, patient));
+}
+
+/**
+ * Makes a patient that the transaction has locked ACTIVE, unless another ACTIVE patient of the tenant has the same
+ * document: then nothing is changed and the answer is false. The condition keeps the document number out of PostgreSQL's
+ * log. It cannot see a rival that has not committed yet; the unique index waits for that one and rejects this call as a
+ * conflict on documentNumber.
+ */
+export async function activatePatient(transaction: Transaction, patient: PatientRecord): Promise<boolean> {
+  const rivals = sql({ rival: "patients" })
+    .whereRaw("rival.tenant_id = patients.tenant_id AND rival.id <> patients.id AND rival.status = 'ACTIVE'")
+    .whereRaw("rival.document_type_key = patients.document_type_key")
+    .whereRaw("rival.document_number_key = patients.document_number_key");
+  const update = statusUpdate(transaction, patient).whereNotExists(rivals).returning("id");
+  return (await transaction.rows(update)).length === 1;
+}
+
+/**
+ * Records the temporal evidence of a consent: when it was granted (RFC 3339), and who told so in which call.
+ */
+export function sendConsent(
+  transaction: Transaction,
+  patientId: string,
+  grantedAt: string,
+  principal: Principal,
+  call: Call,
+): void {
+  transaction.send(
+    insertConsent({
+      tenant_id: transaction.tenantId,
+      id: uuidv7(),
+      patient_id: patientId,
+      granted_at: grantedAt,
+      principal: principal.id,
+      correlation_id: call.correlationId,
+    }),
+  );
+}
+
+/** Two document types are the same if these are equal. */
+export function documentTypeKey(documentType: string): string {
+  return documentType.toUpperCase();
+}
+
+/** Two document numbers are the same if these are equal: case, spaces, dots, hyphens and slashes do not count. */
+export function documentNumberKey(documentNumber: string): string {
+  return documentNumber.toUpperCase().replaceAll(/[ ./-]/g, "");
+}
+
+function statusUpdate(transaction: Transaction, { id, status, version }: PatientRecord): Knex.QueryBuilder {
+  return sql("patients")
+    .where({ tenant_id: transaction.tenantId, id })
+    .update({ status, version, updated_at: sql.raw("now()") });
+}
+
+function fromRow(row: PatientRow): PatientRecord {
+  return {
+    id: row.id,
+    documentType: row.document_type,
+    documentNumber: row.document_number,
+    fullName: row.full_name,
+    phone: row.phone,
+    email: row.email ?? undefined,
+    status: row.status,
+    version: row.version,
+  };
+}

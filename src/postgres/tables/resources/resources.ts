@@ -1,0 +1,137 @@
+import type { Knex } from "knex";
+import type { Principal, Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+
+/** What every administered resource has beside its own attributes. */
+export interface ResourceHead {
+  readonly id: string;
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** A resource as it is kept. */
+export type Stored<A extends object> = A & ResourceHead;
+
+/** A table of resources that belong to an organization and company: its name, and the column of each attribute. */
+export interface ResourceTable<A extends object> {
+  readonly name: string;
+  /** The type name of the resource in the proto, for the audit trail. */
+  readonly type: string;
+  readonly columns: { readonly [K in keyof A]-?: string };
+}
+
+type Row = Record<string, unknown>;
+
+const HEAD = { id: "id", version: "version", createdAt: "created_at", updatedAt: "updated_at" } as const;
+
+/**
+ * Adds a resource for the organization and company of the principal. Nothing is waited for: a code that is taken fails the
+ * commit, as a conflict on the column that the violated constraint is named after.
+ */
+export function sendInsert<A extends object>(
+  transaction: Transaction,
+  principal: Principal,
+  table: ResourceTable<A>,
+  resource: Stored<A>,
+): void {
+  transaction.send(
+    sql(table.name).insert({
+      tenant_id: transaction.tenantId,
+      organization_id: principal.organizationId ?? null,
+      company_id: principal.companyId ?? null,
+      ...toRow(table, resource),
+    }),
+  );
+}
+
+/** The resource, locked until the transaction ends; undefined where the principal can see none of that id. */
+export async function lockResourceRow<A extends object>(
+  transaction: Transaction,
+  principal: Principal,
+  table: ResourceTable<A>,
+  id: string,
+): Promise<Stored<A> | undefined> {
+  const rows = await transaction.rows<Row>(visible(transaction, principal, table).where({ id }).forNoKeyUpdate());
+  return rows[0] && fromRow(table, rows[0]);
+}
+
+/** The resource as it is now; undefined where the principal can see none of that id. */
+export async function findResource<A extends object>(
+  transaction: Transaction,
+  principal: Principal,
+  table: ResourceTable<A>,
+  id: string,
+): Promise<Stored<A> | undefined> {
+  const rows = await transaction.rows<Row>(visible(transaction, principal, table).where({ id }));
+  return rows[0] && fromRow(table, rows[0]);
+}
+
+/** Those of the ids that the principal can see a resource for. */
+export async function findVisibleIds(
+  transaction: Transaction,
+  principal: Principal,
+  table: Pick<ResourceTable<object>, "name">,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const query = visibleRows(transaction, principal, table.name)
+    .select("id")
+    .whereRaw("id = ANY(?::uuid[])", [ids as string[]]);
+  const rows = await transaction.rows<{ id: string }>(query);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Writes changed attributes and the new version of a resource that the transaction has locked. */
+export function sendUpdate<A extends object>(
+  transaction: Transaction,
+  table: ResourceTable<A>,
+  id: string,
+  changes: Partial<Stored<A>>,
+): void {
+  transaction.send(sql(table.name).where({ tenant_id: transaction.tenantId, id }).update(toRow(table, changes)));
+}
+
+/** One page of what the principal can see, by id, from behind `afterId`; reads one row more than `limit` at most. */
+export async function listResources<A extends object>(
+  transaction: Transaction,
+  principal: Principal,
+  table: ResourceTable<A>,
+  page: { readonly afterId: string | undefined; readonly limit: number; readonly filter?: Partial<A> },
+): Promise<Stored<A>[]> {
+  const query = visible(transaction, principal, table)
+    .where(toRow(table, (page.filter ?? {}) as Partial<Stored<A>>))
+    .orderBy("id")
+    .limit(page.limit);
+  if (page.afterId !== undefined) query.where("id", ">", page.afterId);
+  return (await transaction.rows<Row>(query)).map((row) => fromRow(table, row));
+}
+
+function visible<A extends object>(transaction: Transaction, principal: Principal, table: ResourceTable<A>) {
+  const columns = [...Object.values<string>(HEAD), ...Object.values<string>(table.columns)];
+  return visibleRows(transaction, principal, table.name).select(columns);
+}
+
+/** A row is visible if each of its organization and company that is not null equals the claim of the token. */
+function visibleRows({ tenantId }: Transaction, principal: Principal, tableName: string): Knex.QueryBuilder {
+  return sql(tableName)
+    .where({ tenant_id: tenantId })
+    .whereRaw("(organization_id IS NULL OR organization_id = ?::uuid)", [principal.organizationId ?? null])
+    .whereRaw("(company_id IS NULL OR company_id = ?::uuid)", [principal.companyId ?? null]);
+}
+
+function toRow<A extends object>(table: ResourceTable<A>, resource: Partial<Stored<A>>): Row {
+  const columns: Readonly<Record<string, string>> = { ...table.columns, ...HEAD };
+  const row: Row = {};
+  for (const [attribute, value] of Object.entries(resource)) {
+    const column = columns[attribute];
+    if (column !== undefined) row[column] = value ?? null;
+  }
+  return row;
+}
+
+function fromRow<A extends object>(table: ResourceTable<A>, row: Row): Stored<A> {
+  const columns: Readonly<Record<string, string>> = { ...table.columns, ...HEAD };
+  const entries = Object.entries(columns).map(([attribute, column]) => [attribute, row[column] ?? undefined]);
+  return Object.fromEntries(entries) as Stored<A>;
+}

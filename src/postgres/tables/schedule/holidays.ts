@@ -1,0 +1,110 @@
+import type { Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+
+/** A holiday of a tenant. */
+export interface HolidayRecord {
+  readonly id: string;
+  /** YYYY-MM-DD, local in America/Bogota; one holiday each. */
+  readonly date: string;
+  readonly name: string;
+  readonly active: boolean;
+  readonly version: number;
+}
+
+const COLUMNS = ["id", "date", "name", "active", "version"] as const;
+
+/** Adds a holiday. A date that has one fails the commit, as a conflict on `date`. */
+export function sendHolidayInsert(transaction: Transaction, holiday: HolidayRecord, at: Date): void {
+  const row = { tenant_id: transaction.tenantId, ...holiday, created_at: at, updated_at: at };
+  transaction.send(sql("holidays").insert(row));
+}
+
+/** The holiday, locked until the transaction ends; undefined where the tenant has none of that id. */
+export async function lockHoliday(transaction: Transaction, id: string): Promise<HolidayRecord | undefined> {
+  const query = sql("holidays").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS).forNoKeyUpdate();
+  return (await transaction.rows<HolidayRecord>(query))[0];
+}
+
+/** Writes name, activity and version of a holiday that the transaction has locked. */
+export function sendHolidayUpdate(
+  transaction: Transaction,
+  { id, name, active, version }: HolidayRecord,
+  at: Date,
+): void {
+  const key = { tenant_id: transaction.tenantId, id };
+  transaction.send(sql("holidays").where(key).update({ name, active, version, updated_at: at }));
+}
+
+/** Which holidays are wanted; both dates inclusive. */
+export interface HolidayFilter {
+  readonly dateFrom: string | undefined;
+  readonly dateTo: string | undefined;
+  readonly active: boolean | undefined;
+}
+
+/** Holidays by date, from behind `afterDate`, at most `limit`. */
+export async function listHolidays(
+  transaction: Transaction,
+  { dateFrom, dateTo, active }: HolidayFilter,
+  page: { readonly afterDate: string | undefined; readonly limit: number },
+): Promise<HolidayRecord[]> {
+  const query = sql("holidays")
+    .where({ tenant_id: transaction.tenantId })
+    .select(COLUMNS)
+    .orderBy("date")
+    .limit(page.limit);
+  if (dateFrom !== undefined) query.where("date", ">=", dateFrom);
+  if (dateTo !== undefined) query.where("date", "<=", dateTo);
+  if (active !== undefined) query.where({ active });
+  if (page.afterDate !== undefined) query.where("date", ">", page.afterDate);
+  return transaction.rows<HolidayRecord>(query);
+}
+
+/** The holidays of some dates, by date. */
+export interface SeededHolidays {
+  readonly created: readonly HolidayRecord[];
+  /** Those that were there. */
+  readonly existing: readonly HolidayRecord[];
+}
+
+/**
+ * Adds those of the holidays whose dates have none yet, and gives all that are on these dates now. Two that seed the same
+ * dates at once add each date once: who comes second finds the first one's.
+ */
+export async function seedHolidays(
+  transaction: Transaction,
+  holidays: readonly HolidayRecord[],
+  at: Date,
+): Promise<SeededHolidays> {
+  const rows = holidays.map((holiday) => ({
+    tenant_id: transaction.tenantId,
+    ...holiday,
+    created_at: at,
+    updated_at: at,
+  }));
+  const insert = sql("holidays").insert(rows).onConflict(["tenant_id", "date"]).ignore().returning("id");
+  const dates = holidays.map(({ date }) => date);
+  const query = sql("holidays").where({ tenant_id: transaction.tenantId }).whereRaw("date = ANY(?::date[])", [dates]);
+  const [added, kept] = await Promise.all([
+    transaction.rows<{ id: string }>(insert),
+    transaction.rows<HolidayRecord>(query.orderBy("date").select(COLUMNS)),
+  ]);
+  const addedIds = new Set(added.map(({ id }) => id));
+  return {
+    created: kept.filter(({ id }) => addedIds.has(id)),
+    existing: kept.filter(({ id }) => !addedIds.has(id)),
+  };
+}
+
+/** The dates of the tenant's active holidays in a span, both ends inclusive. */
+export async function readActiveHolidayDates(
+  transaction: Transaction,
+  from: string,
+  through: string,
+): Promise<Set<string>> {
+  const query = sql("holidays")
+    .where({ tenant_id: transaction.tenantId, active: true })
+    .whereBetween("date", [from, through])
+    .select("date");
+  return new Set((await transaction.rows<{ date: string }>(query)).map(({ date }) => date));
+}

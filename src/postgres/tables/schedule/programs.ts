@@ -1,0 +1,88 @@
+import type { Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+import type { ResourceTable } from "../resources/resources.js";
+
+/** Attributes of a program. */
+export interface ProgramAttributes {
+  readonly code: string;
+  readonly name: string;
+  readonly emergency: boolean;
+  readonly locationId: string;
+  readonly active: boolean;
+}
+
+export const programs: ResourceTable<ProgramAttributes> = {
+  name: "programs",
+  type: "Program",
+  columns: { code: "code", name: "name", emergency: "emergency", locationId: "location_id", active: "active" },
+};
+
+/** A set of a program's that is replaced as a whole: its members, in the order kept, and its own version. */
+export interface ProgramSet {
+  readonly ids: readonly string[];
+  readonly version: number;
+}
+
+/** Which set of a program: the table of its members, their column, and the column of its version. */
+export interface ProgramSetTable {
+  readonly name: string;
+  readonly member: string;
+  readonly version: "practitioners_version" | "services_version";
+}
+
+export const programPractitioners: ProgramSetTable = {
+  name: "program_practitioners",
+  member: "practitioner_id",
+  version: "practitioners_version",
+};
+
+export const programServices: ProgramSetTable = {
+  name: "program_services",
+  member: "service_id",
+  version: "services_version",
+};
+
+/** The set as it is now. The caller has locked the program, or is content with a set that may be replaced meanwhile. */
+export async function readProgramSet(
+  transaction: Transaction,
+  set: ProgramSetTable,
+  programId: string,
+): Promise<ProgramSet> {
+  const { tenantId } = transaction;
+  const [programRows, members] = await Promise.all([
+    transaction.rows<{ version: number }>(
+      sql("programs").where({ tenant_id: tenantId, id: programId }).select({ version: set.version }),
+    ),
+    transaction.rows<{ id: string }>(
+      sql(set.name)
+        .where({ tenant_id: tenantId, program_id: programId })
+        .orderBy("position")
+        .select({ id: set.member }),
+    ),
+  ]);
+  return { ids: members.map(({ id }) => id), version: programRows[0]?.version ?? 1 };
+}
+
+/** Puts a set in place of the one before it, in a program that the transaction has locked. */
+export function sendProgramSet(
+  transaction: Transaction,
+  set: ProgramSetTable,
+  programId: string,
+  { ids, version }: ProgramSet,
+): void {
+  const { tenantId } = transaction;
+  transaction.send(sql(set.name).where({ tenant_id: tenantId, program_id: programId }).delete());
+  transaction.send(
+    sql("programs")
+      .where({ tenant_id: tenantId, id: programId })
+      .update({ [set.version]: version }),
+  );
+  if (ids.length === 0) return;
+  transaction.send(
+    sql.raw(
+      `INSERT INTO ?? (tenant_id, program_id, ??, position)
+       SELECT ?::uuid, ?::uuid, id, position FROM unnest(?::uuid[]) WITH ORDINALITY AS sent (id, position)`,
+      [set.name, set.member, tenantId, programId, ids as string[]],
+    ),
+  );
+}

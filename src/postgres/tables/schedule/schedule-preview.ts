@@ -1,0 +1,39 @@
+import type { Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+import { FITS, IN_SCOPE, PLAN, planBindings, type SlotPlan } from "./slot-plan.js";
+
+/** What bringing the slots of a program into line with a plan would do. */
+export interface SlotChanges {
+  /** How many free slots would come, and how many would go. */
+  readonly added: number;
+  readonly withdrawn: number;
+  /** How many appointments would be in slots that the plan does not have. */
+  readonly retained: number;
+  /** The first of these appointments, in the order in which they begin. */
+  readonly firstRetainedIds: readonly string[];
+}
+
+/** Says what carrying out a plan would do, without doing it, as one statement. Names at most `limit` appointments. */
+export async function previewSlots(
+  transaction: Transaction,
+  plan: SlotPlan,
+  now: Date,
+  limit: number,
+): Promise<SlotChanges> {
+  const bindings = { ...planBindings(transaction, plan, now), limit };
+  const [row] = await transaction.rows<SlotChanges>(sql.raw(PREVIEW, bindings));
+  return row ?? { added: 0, withdrawn: 0, retained: 0, firstRetainedIds: [] };
+}
+
+const PREVIEW = `${PLAN},
+  going AS MATERIALIZED (SELECT s.appointment_id, s.starts_at FROM slots s WHERE ${IN_SCOPE} AND NOT ${FITS}),
+  coming AS (
+    SELECT FROM wanted w JOIN staff p USING (program_id) WHERE w.starts_at > :now AND NOT EXISTS (
+      SELECT FROM slots s WHERE s.tenant_id = :tenant AND s.program_id = w.program_id
+        AND s.practitioner_id = p.practitioner_id AND s.starts_at = w.starts_at AND s.ends_at = w.ends_at
+        AND s.rule_id = w.rule_id))
+  SELECT (SELECT count(*) FROM coming)::int AS added,
+    (SELECT count(*) FROM going WHERE appointment_id IS NULL)::int AS withdrawn,
+    (SELECT count(*) FROM going WHERE appointment_id IS NOT NULL)::int AS retained,
+    ARRAY(SELECT appointment_id::text FROM going WHERE appointment_id IS NOT NULL
+      ORDER BY starts_at, going.appointment_id LIMIT :limit) AS "firstRetainedIds"`;

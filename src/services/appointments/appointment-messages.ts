@@ -1,0 +1,73 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Appointment, Appointment_Status, AppointmentSchema } from "../../gen/cupo/access/v1/appointment_pb.js";
+import {
+  type AppointmentChange,
+  type AppointmentChange_Slot,
+  AppointmentChange_SlotSchema,
+  AppointmentChangeSchema,
+} from "../../gen/cupo/clinic/v1/appointment_change_pb.js";
+import { type AppointmentDetails, AppointmentDetailsSchema } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
+import type { AppointmentChangeRecord } from "../../postgres/tables/appointments/appointment-history.js";
+import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+
+/** The messages of appointments, from what is kept. */
+
+export function toAppointment(kept: AppointmentRecord): Appointment {
+  const { id, patientId, serviceId, startsAt, endsAt, status, version } = kept;
+  return create(AppointmentSchema, {
+    id,
+    patientId,
+    serviceId,
+    startsAt: timestampFromDate(startsAt),
+    endsAt: timestampFromDate(endsAt),
+    status: Appointment_Status[status],
+    version,
+  });
+}
+
+/** The message of a change, which for a booking has nothing before it. */
+export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentChange {
+  const { appointmentId, version, principal, correlationId, fromStatus } = kept;
+  return create(AppointmentChangeSchema, {
+    appointmentId,
+    version,
+    ...(fromStatus === null ? {} : { fromStatus: Appointment_Status[fromStatus], fromSlot: slotBefore(kept) }),
+    toStatus: Appointment_Status[kept.toStatus],
+    toSlot: slotOf(kept.toStartsAt, kept.toEndsAt, kept.toProgramId, kept.toPractitionerId),
+    changedAt: timestampFromDate(kept.changedAt),
+    principal,
+    correlationId,
+  });
+}
+
+function slotBefore({ fromStartsAt, fromEndsAt, fromProgramId, fromPractitionerId }: AppointmentChangeRecord) {
+  if (fromStartsAt === null || fromEndsAt === null || fromProgramId === null || fromPractitionerId === null) {
+    throw new Error("a change of an appointment lacks the slot before it");
+  }
+  return slotOf(fromStartsAt, fromEndsAt, fromProgramId, fromPractitionerId);
+}
+
+function slotOf(startsAt: Date, endsAt: Date, programId: string, practitionerId: string): AppointmentChange_Slot {
+  return create(AppointmentChange_SlotSchema, {
+    startsAt: timestampFromDate(startsAt),
+    endsAt: timestampFromDate(endsAt),
+    programId,
+    practitionerId,
+  });
+}
+
+/** `isRetained` says whether the rules no longer have the slot that the appointment occupies. */
+export function toAppointmentDetails(kept: AppointmentRecord, isRetained: boolean): AppointmentDetails {
+  const { localDate: _, ruleId: __, startsAt, endsAt, createdAt, updatedAt, status, ...rest } = kept;
+  const present = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  return create(AppointmentDetailsSchema, {
+    ...present,
+    status: Appointment_Status[status],
+    startsAt: timestampFromDate(startsAt),
+    endsAt: timestampFromDate(endsAt),
+    createdAt: timestampFromDate(createdAt),
+    updatedAt: timestampFromDate(updatedAt),
+    retained: isRetained,
+  });
+}

@@ -1,0 +1,125 @@
+import type { ReadyCall } from "../../call.js";
+import { type CupoError, conflict, type FieldErrorCode } from "../../errors.js";
+import type {
+  AppointmentService,
+  RescheduleAppointmentRequestValid,
+} from "../../gen/cupo/access/v1/appointment_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import type { OpenedToken, OptionTokens } from "../../option-tokens/option-tokens.js";
+import {
+  type AppointmentRecord,
+  lockAppointment,
+  sendAppointmentChange,
+  sendAppointmentUpdate,
+} from "../../postgres/tables/appointments/appointments.js";
+import { lockPatientOf } from "../../postgres/tables/patients/patients.js";
+import { type SlotRecord, sendOccupation, sendRelease } from "../../postgres/tables/schedule/slots.js";
+import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
+import { toAppointment } from "./appointment-messages.js";
+import { type LockedOption, lockOption, optionGone, requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
+
+/** Rescheduling of appointments (specification section 4.3). `now` gives milliseconds since the epoch. */
+export function createAppointmentService(
+  now: () => number,
+  tokens: OptionTokens,
+): Implementation<typeof AppointmentService> {
+  return {
+    async rescheduleAppointment(request, call) {
+      const opened = await tokens.open(request.optionToken, call.principal.tenantId);
+      return { appointment: toAppointment(await reschedule(request, opened, call, now())) };
+    },
+  };
+}
+
+/** What the transaction has locked to move an appointment, in the one order of locks. */
+interface Locked {
+  readonly appointment: AppointmentRecord;
+  readonly isPatientActive: boolean;
+  /** Undefined for a token that holds no option. */
+  readonly option: LockedOption | undefined;
+}
+
+async function reschedule(
+  request: RescheduleAppointmentRequestValid,
+  opened: OpenedToken,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<AppointmentRecord> {
+  const locked = await lockEverything(request, opened, call);
+  const { appointment } = locked;
+  requireVersion(appointment, request.expectedVersion);
+  requireMovable(locked, nowMs);
+  const option = requireOption(
+    opened,
+    ({ subject, serviceId }) =>
+      subject.kind === "APPOINTMENT" && subject.id === appointment.id && serviceId === appointment.serviceId,
+  );
+  if (locked.option === undefined) throw optionGone();
+  const taker = { patientId: appointment.patientId, appointmentId: appointment.id };
+  const taken = await takeSlot(call, option, locked.option, taker, nowMs);
+  return move(appointment, locked.option.held, taken, call, nowMs);
+}
+
+/** The patient first, as in a booking, then the appointment, the token, the slots and the practitioner: one round trip. */
+async function lockEverything(
+  request: RescheduleAppointmentRequestValid,
+  opened: OpenedToken,
+  call: ReadyCall,
+): Promise<Locked> {
+  const transaction = call.transaction;
+  const id = requireFound(parseOpaqueId(request.appointmentId));
+  const [patient, appointment, option] = await Promise.all([
+    lockPatientOf(transaction, id),
+    lockAppointment(transaction, id),
+    opened.kind === "OPTION" ? lockOption(transaction, opened.option, id) : undefined,
+  ]);
+  return { appointment: requireFound(appointment), isPatientActive: patient?.status === "ACTIVE", option };
+}
+
+function requireMovable({ appointment, isPatientActive }: Locked, nowMs: number): void {
+  const { status, startsAt } = appointment;
+  if (status !== "PENDING" && status !== "CONFIRMED") {
+    throw refused("STATE_NOT_ALLOWED", "only a pending or confirmed appointment can be moved");
+  }
+  if (startsAt.getTime() <= nowMs) {
+    throw refused("STATE_NOT_ALLOWED", "an appointment that has begun cannot be moved");
+  }
+  if (!isPatientActive) {
+    throw refused("PATIENT_NOT_ACTIVE", "the patient of the appointment is not active");
+  }
+}
+
+/** Puts the appointment into the slot that was taken for it and frees the one that it had. Id and status stay. */
+function move(
+  appointment: AppointmentRecord,
+  held: SlotRecord | undefined,
+  { slot, locationId }: TakenSlot,
+  call: ReadyCall,
+  nowMs: number,
+): AppointmentRecord {
+  const transaction = call.transaction;
+  const { programId, ruleId, practitionerId, localDate, startsAt, endsAt } = slot;
+  const moved: AppointmentRecord = {
+    ...appointment,
+    programId,
+    ruleId,
+    practitionerId,
+    localDate,
+    startsAt,
+    endsAt,
+    locationId,
+    version: appointment.version + 1,
+    updatedAt: new Date(nowMs),
+  };
+  if (held !== undefined) sendRelease(transaction, held);
+  sendOccupation(transaction, slot.id, moved.id);
+  sendAppointmentUpdate(transaction, moved);
+  sendAppointmentChange(transaction, appointment, moved, call.principal, call);
+  const { id: resourceId, version } = moved;
+  call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
+  return moved;
+}
+
+function refused(code: FieldErrorCode, message: string): CupoError {
+  return conflict({ code, field: "appointmentId", message });
+}

@@ -1,0 +1,94 @@
+import type { ReadyCall, Transaction } from "../../call.js";
+import { conflict, notFound, validationFailed } from "../../errors.js";
+import {
+  type AppointmentRecord,
+  type AppointmentStatus,
+  lockAppointment,
+  sendAppointmentChange,
+  sendAppointmentUpdate,
+} from "../../postgres/tables/appointments/appointments.js";
+import type { ReasonAttributes } from "../../postgres/tables/catalogs/catalogs.js";
+import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
+import { lockSlots, type SlotRecord, sendCapacityBack, sendRelease } from "../../postgres/tables/schedule/slots.js";
+import { requireFound, requireVersion } from "../resources/preconditions.js";
+
+/** A step in the life of an appointment. */
+export interface Transition {
+  readonly from: readonly AppointmentStatus[];
+  readonly to: AppointmentStatus;
+  /** Whether the slot and the day's capacity are given back. */
+  readonly releases: boolean;
+}
+
+export const confirm: Transition = { from: ["PENDING"], to: "CONFIRMED", releases: false };
+export const checkIn: Transition = { from: ["CONFIRMED"], to: "CHECKED_IN", releases: false };
+export const attend: Transition = { from: ["CHECKED_IN"], to: "ATTENDED", releases: false };
+export const missAppointment: Transition = { from: ["CONFIRMED"], to: "NO_SHOW", releases: true };
+export const cancel: Transition = { from: ["PENDING", "CONFIRMED", "CHECKED_IN"], to: "CANCELLED", releases: true };
+
+/** Which appointment, as what version, and why. */
+export interface TransitionRequest {
+  readonly appointmentId: string;
+  readonly expectedVersion: number;
+  readonly details?: Partial<Pick<AppointmentRecord, "cancellationReasonId" | "noShowReasonId" | "comment">>;
+}
+
+/** Moves an appointment on by one step: 404, then 409 for another version, then 409 for a status that the step is not from. */
+export async function moveOn(
+  call: ReadyCall,
+  transition: Transition,
+  { appointmentId, expectedVersion, details = {} }: TransitionRequest,
+  nowMs: number,
+): Promise<AppointmentRecord> {
+  const transaction = call.transaction;
+  const [locked, [occupied]] = await Promise.all([
+    lockAppointment(transaction, appointmentId),
+    transition.releases ? lockSlots(transaction, { occupiedBy: appointmentId }) : [],
+  ]);
+  const appointment = requireFound(locked);
+  requireVersion(appointment, expectedVersion);
+  requireStatus(appointment, transition);
+  const moved: AppointmentRecord = {
+    ...appointment,
+    ...details,
+    status: transition.to,
+    version: appointment.version + 1,
+    updatedAt: new Date(nowMs),
+  };
+  if (occupied !== undefined) release(transaction, occupied);
+  sendAppointmentUpdate(transaction, moved);
+  sendAppointmentChange(transaction, appointment, moved, call.principal, call);
+  const { id: resourceId, version } = moved;
+  call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
+  return moved;
+}
+
+/** Requires the reason of a step to exist (404) and be active, with a comment where it asks for one (422). */
+export async function requireReason(
+  call: ReadyCall,
+  table: ResourceTable<ReasonAttributes>,
+  field: string,
+  id: string,
+  comment: string | undefined,
+): Promise<void> {
+  const reason = await findResource(call.transaction, call.principal, table, id);
+  if (reason === undefined) {
+    const missing = { code: "NOT_FOUND" as const, field, message: "no such resource exists" };
+    throw notFound("A resource that the request refers to does not exist; see errors.", [missing]);
+  }
+  if (!reason.active) throw validationFailed([{ code: "INVALID_VALUE", field, message: "the resource is not active" }]);
+  if (reason.requiresComment && comment === undefined) {
+    throw validationFailed([{ code: "REQUIRED", field: "comment", message: "this reason requires a comment" }]);
+  }
+}
+
+function requireStatus({ status }: AppointmentRecord, { from, to }: Transition): void {
+  if (from.includes(status)) return;
+  const message = `an appointment that is ${status} cannot become ${to}`;
+  throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
+}
+
+function release(transaction: Transaction, slot: SlotRecord): void {
+  sendRelease(transaction, slot);
+  sendCapacityBack(transaction, slot);
+}

@@ -1,0 +1,128 @@
+import type { ReadyCall } from "../../call.js";
+import { conflict, type FieldError, notFound, validationFailed } from "../../errors.js";
+import type { BookAppointmentRequestValid } from "../../gen/cupo/clinic/v1/scheduling_service_pb.js";
+import type { OpenedToken } from "../../option-tokens/option-tokens.js";
+import {
+  type AppointmentRecord,
+  sendAppointmentChange,
+  sendAppointmentInsert,
+} from "../../postgres/tables/appointments/appointments.js";
+import { appointmentTypes, consultationTypes, requestSources } from "../../postgres/tables/catalogs/catalogs.js";
+import { lockPatient, type PatientRecord } from "../../postgres/tables/patients/patients.js";
+import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
+import { sendOccupation } from "../../postgres/tables/schedule/slots.js";
+import { lockOption, optionGone, requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
+
+/** Books the slot of an option for the patient it was given for: one transaction, all or nothing. */
+export async function bookAppointment(
+  request: BookAppointmentRequestValid,
+  opened: OpenedToken,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<AppointmentRecord> {
+  const transaction = call.transaction;
+  const { patientId } = request;
+  const [patient, references, locked] = await Promise.all([
+    lockPatient(transaction, patientId),
+    judgeReferences(request, call),
+    opened.kind === "OPTION" ? lockOption(transaction, opened.option) : undefined,
+  ]);
+  requireUsable(patient, references);
+  const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
+  if (locked === undefined) throw optionGone();
+  const taken = await takeSlot(call, option, locked, { patientId, appointmentId: undefined }, nowMs);
+  const appointment = newAppointment(call.newId(), request, option.serviceId, taken, new Date(nowMs));
+  sendAppointmentInsert(transaction, appointment);
+  sendOccupation(transaction, taken.slot.id, appointment.id);
+  sendAppointmentChange(transaction, undefined, appointment, call.principal, call);
+  call.effects.push({
+    resourceType: "Appointment",
+    resourceId: appointment.id,
+    action: "CREATE",
+    version: 1,
+  });
+  return appointment;
+}
+
+function newAppointment(
+  id: string,
+  { patientId, requestSourceId, appointmentTypeId, consultationTypeId }: BookAppointmentRequestValid,
+  serviceId: string,
+  { slot, locationId }: TakenSlot,
+  at: Date,
+): AppointmentRecord {
+  const { programId, ruleId, practitionerId, localDate, startsAt, endsAt } = slot;
+  return {
+    id,
+    patientId,
+    serviceId,
+    programId,
+    ruleId,
+    practitionerId,
+    locationId,
+    localDate,
+    startsAt,
+    endsAt,
+    status: "PENDING",
+    version: 1,
+    requestSourceId,
+    appointmentTypeId,
+    consultationTypeId,
+    cancellationReasonId: undefined,
+    noShowReasonId: undefined,
+    comment: undefined,
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+/** What is wrong with the references of a request. */
+interface JudgedReferences {
+  readonly missing: readonly FieldError[];
+  readonly inactive: readonly FieldError[];
+}
+
+/** 404 for what does not exist, then 409 for a patient who is not active, then 422 for what else is not. */
+function requireUsable(
+  patient: PatientRecord | undefined,
+  { missing: unknown, inactive: unusable }: JudgedReferences,
+): void {
+  const absent = patient === undefined ? [missing("patientId"), ...unknown] : unknown;
+  if (absent.length > 0) throw notFound("A resource that the request refers to does not exist; see errors.", absent);
+  if (patient?.status !== "ACTIVE") {
+    throw conflict({ code: "PATIENT_NOT_ACTIVE", field: "patientId", message: "the patient is not active" });
+  }
+  if (unusable.length > 0) throw validationFailed(unusable);
+}
+
+async function judgeReferences(request: BookAppointmentRequestValid, call: ReadyCall): Promise<JudgedReferences> {
+  const references = [
+    ["requestSourceId", requestSources, request.requestSourceId],
+    ["appointmentTypeId", appointmentTypes, request.appointmentTypeId],
+    ["consultationTypeId", consultationTypes, request.consultationTypeId],
+  ] as const;
+  const judged = await Promise.all(
+    references.map(async ([field, table, id]) => ({ field, isActive: await isActive(call, table, id) })),
+  );
+  return {
+    missing: judged.filter((each) => each.isActive === undefined).map(({ field }) => missing(field)),
+    inactive: judged.filter((each) => each.isActive === false).map(({ field }) => inactive(field)),
+  };
+}
+
+async function isActive(
+  call: ReadyCall,
+  table: ResourceTable<{ active: boolean }>,
+  id: string | undefined,
+): Promise<boolean | undefined> {
+  if (id === undefined) return true;
+  return (await findResource(call.transaction, call.principal, table, id))?.active;
+}
+
+function missing(field: string): FieldError {
+  return { code: "NOT_FOUND", field, message: "no such resource exists" };
+}
+
+function inactive(field: string): FieldError {
+  return { code: "INVALID_VALUE", field, message: "the resource is not active" };
+}

@@ -1,0 +1,143 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ReadyCall } from "../../call.js";
+import { conflict, notFound, validationFailed } from "../../errors.js";
+import { WaitlistEntry_Period } from "../../gen/cupo/access/v1/waitlist_entry_pb.js";
+import { type Option, OptionSchema } from "../../gen/cupo/clinic/v1/option_pb.js";
+import type { OptionTokens } from "../../option-tokens/option-tokens.js";
+import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { type OptionRecord, searchOptions } from "../../postgres/tables/appointments/option-search.js";
+import { findPatient } from "../../postgres/tables/patients/patients.js";
+import { dayPeriods } from "../../scheduling/day-periods.js";
+import { horizonFrom } from "../../scheduling/horizon.js";
+import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
+import { secondsPerDay } from "../../scheduling/local-time.js";
+import { startAfter } from "../resources/page-keys.js";
+import { cutPage, type PageRequest, readPage } from "../resources/pages.js";
+
+/** What options are looked for. */
+export interface OptionWish {
+  readonly patientId: string | undefined;
+  /** The appointment to move, in place of a patient to book for. */
+  readonly appointmentId: string | undefined;
+  readonly serviceId: string;
+  /** Local dates, YYYY-MM-DD, both inclusive. */
+  readonly dateFrom: string;
+  readonly dateTo: string;
+  readonly periods: readonly WaitlistEntry_Period[];
+  readonly locationId: string | undefined;
+  readonly practitionerId: string | undefined;
+  readonly includeEmergency: boolean;
+  /** The field of the request that says for whom: what is said to be wrong with a patient or appointment is said of it. */
+  readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
+}
+
+const WHOLE_DAY = [{ startSecond: 0, endSecond: secondsPerDay }];
+
+/** One page of the options that can be booked, soonest first, each with its token. Nothing is reserved or written. */
+export async function findOptions(
+  wish: OptionWish,
+  request: PageRequest,
+  call: ReadyCall,
+  tokens: OptionTokens,
+  nowMs: number,
+): Promise<{ options: Option[]; nextPageToken?: string }> {
+  const filters = Object.values(wish);
+  const page = readPage(request, "options", filters);
+  const subject = await requireSubject(wish, call, nowMs);
+  const found = await searchOptions(call.transaction, call.principal, {
+    patientId: subject.patientId,
+    appointmentId: wish.appointmentId,
+    heldDay: subject.heldDay,
+    serviceId: wish.serviceId,
+    from: new Date(Math.max(Date.parse(startOfLocalDay(wish.dateFrom)), nowMs + 1)),
+    to: new Date(Math.min(Date.parse(endOfLocalDay(wish.dateTo)), endOfScheduleMs(nowMs))),
+    windows: wish.periods.length === 0 ? WHOLE_DAY : wish.periods.flatMap(windowsOf),
+    locationId: wish.locationId,
+    practitionerId: wish.practitionerId,
+    includeEmergency: wish.includeEmergency,
+    after: startAfter(page),
+    limit: page.size + 1,
+  });
+  const { rows, next } = cutPage(
+    found,
+    page,
+    ({ startsAt, slotId }) => [startsAt.toISOString(), slotId],
+    "options",
+    filters,
+  );
+  const options = await Promise.all(rows.map((row) => toOption(row, wish, call, tokens)));
+  return { options, ...next };
+}
+
+/** No schedule is made further. */
+function endOfScheduleMs(nowMs: number): number {
+  return Date.parse(endOfLocalDay(horizonFrom(nowMs).through));
+}
+
+/** Whom the options are for: 404 for one that does not exist, 409 for one that cannot be booked or moved. */
+async function requireSubject(
+  { patientId, appointmentId, serviceId, subjectField: field }: OptionWish,
+  call: ReadyCall,
+  nowMs: number,
+) {
+  const transaction = call.transaction;
+  const appointment = appointmentId === undefined ? undefined : await findAppointment(transaction, appointmentId);
+  if (appointmentId !== undefined && appointment === undefined) throw unknown(field);
+  const patient = await findPatient(transaction, appointment?.patientId ?? patientId ?? "");
+  if (patient === undefined) throw unknown(field);
+  if (patient.status !== "ACTIVE")
+    throw conflict({ code: "PATIENT_NOT_ACTIVE", field, message: "the patient is not active" });
+  if (appointment !== undefined && appointment.status !== "PENDING" && appointment.status !== "CONFIRMED") {
+    const message = "only a pending or confirmed appointment can be moved";
+    throw conflict({ code: "STATE_NOT_ALLOWED", field, message });
+  }
+  if (appointment !== undefined && appointment.startsAt.getTime() <= nowMs) {
+    throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "an appointment that has begun cannot be moved" });
+  }
+  if (appointment !== undefined && appointment.serviceId !== serviceId) {
+    const message = "the appointment is for another service";
+    throw validationFailed([{ code: "INVALID_VALUE", field: "serviceId", message }]);
+  }
+  return { patientId: patient.id, heldDay: appointment };
+}
+
+async function toOption(
+  { slotId, generation, programId, locationId, practitionerId, startsAt, endsAt }: OptionRecord,
+  { appointmentId, patientId, serviceId }: OptionWish,
+  call: ReadyCall,
+  tokens: OptionTokens,
+): Promise<Option> {
+  const subject =
+    appointmentId === undefined
+      ? ({ kind: "PATIENT", id: patientId ?? "" } as const)
+      : ({ kind: "APPOINTMENT", id: appointmentId } as const);
+  const { tenantId } = call.principal;
+  const sealed = await tokens.seal({
+    tenantId,
+    slotId,
+    generation,
+    serviceId,
+    subject,
+    startsAtMs: startsAt.getTime(),
+  });
+  return create(OptionSchema, {
+    optionToken: sealed.token,
+    expiresAt: timestampFromDate(new Date(sealed.expiresAtMs)),
+    startsAt: timestampFromDate(startsAt),
+    endsAt: timestampFromDate(endsAt),
+    programId,
+    locationId,
+    practitionerId,
+  });
+}
+
+function windowsOf(period: WaitlistEntry_Period) {
+  const name = WaitlistEntry_Period[period] as keyof typeof dayPeriods;
+  return dayPeriods[name];
+}
+
+function unknown(field: string) {
+  const missing = { code: "NOT_FOUND" as const, field, message: "no such resource exists" };
+  return notFound("A resource that the request refers to does not exist; see errors.", [missing]);
+}

@@ -1,0 +1,75 @@
+import type { ReadyCall } from "../../call.js";
+import type { SchedulingService } from "../../gen/cupo/clinic/v1/scheduling_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import type { OptionTokens } from "../../option-tokens/option-tokens.js";
+import { type AppointmentRecord, findAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { cancellationReasons, noShowReasons } from "../../postgres/tables/catalogs/catalogs.js";
+import { findOccupiedSlot } from "../../postgres/tables/schedule/slots.js";
+import { requireFound } from "../resources/preconditions.js";
+import { toAppointmentDetails } from "./appointment-messages.js";
+import { appointmentReadMethods } from "./appointment-read-methods.js";
+import * as transitions from "./appointment-transitions.js";
+import { bookAppointment } from "./booking.js";
+import { findOptions } from "./option-search.js";
+import { matchWaitlistEntry } from "./waitlist-match.js";
+
+/** Booking: from the search for an option to the end of an appointment. `now` gives milliseconds since the epoch. */
+export function createSchedulingService(
+  now: () => number,
+  tokens: OptionTokens,
+): Implementation<typeof SchedulingService> {
+  const { moveOn, requireReason } = transitions;
+  return {
+    async searchOptions(request, call) {
+      const { patientId, appointmentId, serviceId, dateFrom, dateTo, periods, ...rest } = request;
+      const { locationId, practitionerId, includeEmergency = false } = rest;
+      const wish = {
+        patientId,
+        appointmentId,
+        serviceId,
+        dateFrom,
+        dateTo,
+        periods,
+        locationId,
+        practitionerId,
+        includeEmergency,
+        subjectField: appointmentId === undefined ? "patientId" : "appointmentId",
+      } as const;
+      return findOptions(wish, request, call, tokens, now());
+    },
+    async matchWaitlistEntry(request, call) {
+      return matchWaitlistEntry(request, call, tokens, now());
+    },
+    async bookAppointment(request, call) {
+      const opened = await tokens.open(request.optionToken, call.principal.tenantId);
+      return { appointment: toAppointmentDetails(await bookAppointment(request, opened, call, now()), false) };
+    },
+    async confirmAppointment(request, call) {
+      return detailsOf(call, await moveOn(call, transitions.confirm, request, now()));
+    },
+    async checkInAppointment(request, call) {
+      return detailsOf(call, await moveOn(call, transitions.checkIn, request, now()));
+    },
+    async markAttended(request, call) {
+      return detailsOf(call, await moveOn(call, transitions.attend, request, now()));
+    },
+    async markNoShow({ appointmentId, expectedVersion, noShowReasonId, comment }, call) {
+      requireFound(await findAppointment(call.transaction, appointmentId));
+      await requireReason(call, noShowReasons, "noShowReasonId", noShowReasonId, comment);
+      const request = { appointmentId, expectedVersion, details: { noShowReasonId, comment } };
+      return detailsOf(call, await moveOn(call, transitions.missAppointment, request, now()));
+    },
+    async cancelAppointment({ appointmentId, expectedVersion, cancellationReasonId, comment }, call) {
+      requireFound(await findAppointment(call.transaction, appointmentId));
+      await requireReason(call, cancellationReasons, "cancellationReasonId", cancellationReasonId, comment);
+      const request = { appointmentId, expectedVersion, details: { cancellationReasonId, comment } };
+      return detailsOf(call, await moveOn(call, transitions.cancel, request, now()));
+    },
+    ...appointmentReadMethods,
+  };
+}
+
+async function detailsOf(call: ReadyCall, appointment: AppointmentRecord) {
+  const slot = await findOccupiedSlot(call.transaction, appointment.id);
+  return { appointment: toAppointmentDetails(appointment, slot?.retained === true) };
+}

@@ -1,0 +1,34 @@
+import type { ReadyCall } from "../../call.js";
+import { conflict } from "../../errors.js";
+import { WaitlistEntry_Period } from "../../gen/cupo/access/v1/waitlist_entry_pb.js";
+import type { MatchWaitlistEntryRequestValid } from "../../gen/cupo/clinic/v1/scheduling_service_pb.js";
+import type { OptionTokens } from "../../option-tokens/option-tokens.js";
+import { findWaitlistEntry } from "../../postgres/tables/desk/waitlist.js";
+import { requireFound } from "../resources/preconditions.js";
+import { findOptions } from "./option-search.js";
+
+/** One page of the options that meet a waitlist entry: 404 where there is no such entry, 409 for one that is closed. */
+export async function matchWaitlistEntry(
+  request: MatchWaitlistEntryRequestValid,
+  call: ReadyCall,
+  tokens: OptionTokens,
+  nowMs: number,
+): ReturnType<typeof findOptions> {
+  const entry = requireFound(await findWaitlistEntry(call.transaction, request.waitlistEntryId));
+  const field = "waitlistEntryId";
+  if (entry.closure !== undefined) throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "the entry is closed" });
+  const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId } = entry;
+  const wish = {
+    patientId,
+    appointmentId: undefined,
+    serviceId,
+    dateFrom,
+    dateTo,
+    periods: entry.preferredPeriods.map((name) => WaitlistEntry_Period[name as keyof typeof WaitlistEntry_Period]),
+    locationId,
+    practitionerId,
+    includeEmergency: false,
+    subjectField: field,
+  } as const;
+  return findOptions(wish, request, call, tokens, nowMs);
+}

@@ -1,0 +1,118 @@
+import type { ReadyCall } from "../../call.js";
+import { validationFailed } from "../../errors.js";
+import type { Contract } from "../../gen/cupo/access/v1/contract_pb.js";
+import type {
+  CatalogAdminService,
+  GetCoveredServicesRequestValid,
+  ReplaceCoveredServicesRequestValid,
+  UpdateContractRequestValid,
+} from "../../gen/cupo/clinic/v1/catalog_admin_service_pb.js";
+import type { CoveredServices } from "../../gen/cupo/clinic/v1/covered_services_pb.js";
+import type { Implementation } from "../../implementation.js";
+import {
+  type ContractAttributes,
+  consultationTypes,
+  contracts,
+  noShowReasons,
+  payers,
+} from "../../postgres/tables/catalogs/catalogs.js";
+import { readCoveredServices, sendCoveredServices } from "../../postgres/tables/catalogs/covered-services.js";
+import { healthcareServices } from "../../postgres/tables/catalogs/reference-data.js";
+import { sendUpdate } from "../../postgres/tables/resources/resources.js";
+import { requireFound, requireVersion } from "../resources/preconditions.js";
+import {
+  changesOf,
+  createResource,
+  getResource,
+  lockResource,
+  missingReferences,
+  refuseMissing,
+  saveResource,
+} from "../resources/resources.js";
+import * as to from "./catalog-messages.js";
+import { createCatalogReadMethods } from "./catalog-read-methods.js";
+
+/** The catalogs, beyond what CatalogService publishes. `now` gives milliseconds since the epoch. */
+export function createCatalogAdminService(now: () => number): Implementation<typeof CatalogAdminService> {
+  return {
+    async createConsultationType({ code, name, description, active }, call) {
+      const attributes = { code, name, description, active };
+      return { consultationType: to.toConsultationType(createResource(call, consultationTypes, attributes, now())) };
+    },
+    async createNoShowReason({ code, name, requiresComment, active }, call) {
+      const attributes = { code, name, requiresComment, active };
+      return { noShowReason: to.toNoShowReason(createResource(call, noShowReasons, attributes, now())) };
+    },
+    async updatePayer(request, call) {
+      const current = await lockResource(call, payers, request.id);
+      requireVersion(current, request.expectedVersion);
+      return { payer: to.toPayer(saveResource(call, payers, current, changesOf(request), now())) };
+    },
+    async updateContract(request, call) {
+      return { contract: await updateContract(request, call, now()) };
+    },
+    async replaceCoveredServices(request, call) {
+      return { coveredServices: await replaceCoveredServices(request, call, now()) };
+    },
+    async getCoveredServices(request, call) {
+      return { coveredServices: await getCoveredServices(request, call) };
+    },
+    ...createCatalogReadMethods(),
+  };
+}
+
+async function updateContract(request: UpdateContractRequestValid, call: ReadyCall, nowMs: number): Promise<Contract> {
+  const changes = changesOf(request);
+  const [contract, missing] = await Promise.all([
+    lockResource(call, contracts, request.id),
+    missingReferences(call, [{ field: "payerId", table: payers, id: changes.payerId }]),
+  ]);
+  refuseMissing(missing);
+  requireVersion(contract, request.expectedVersion);
+  requireDatesInOrder({ ...contract, ...changes });
+  return to.toContract(saveResource(call, contracts, contract, changes, nowMs));
+}
+
+/** Holds a whole contract to what each request that creates one is held to by its message: 422. */
+function requireDatesInOrder({ validFrom, validTo }: Pick<ContractAttributes, "validFrom" | "validTo">): void {
+  if (validFrom <= validTo) return;
+  const message = "the last date must not be before the first";
+  throw validationFailed([{ code: "INVALID_RANGE", field: "validTo", message }]);
+}
+
+async function replaceCoveredServices(
+  { contractId, serviceIds, expectedVersion }: ReplaceCoveredServicesRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<CoveredServices> {
+  const transaction = call.transaction;
+  const references = serviceIds.map((id, i) => ({ field: `serviceIds[${i}]`, table: healthcareServices, id }));
+  const [contract, missing] = await Promise.all([
+    lockResource(call, contracts, contractId),
+    missingReferences(call, references),
+  ]);
+  refuseMissing(missing);
+  requireVersion(contract, expectedVersion);
+  const version = contract.version + 1;
+  sendUpdate<ContractAttributes>(transaction, contracts, contractId, { version, updatedAt: new Date(nowMs) });
+  sendCoveredServices(transaction, contractId, serviceIds);
+  call.effects.push({
+    resourceType: "CoveredServices",
+    resourceId: contractId,
+    action: "UPDATE",
+    version,
+  });
+  return to.toCoveredServices(contractId, { serviceIds: serviceIds.toSorted(), version });
+}
+
+/** One statement gives the set together with its version; the other one only judges whether the caller may see it. */
+async function getCoveredServices(
+  { contractId }: GetCoveredServicesRequestValid,
+  call: ReadyCall,
+): Promise<CoveredServices> {
+  const [, set] = await Promise.all([
+    getResource(call, contracts, contractId),
+    readCoveredServices(call.transaction, contractId),
+  ]);
+  return to.toCoveredServices(contractId, requireFound(set));
+}

@@ -1,0 +1,45 @@
+import { create } from "@bufbuild/protobuf";
+import { type HealthcareService, HealthcareServiceSchema } from "../../gen/cupo/clinic/v1/healthcare_service_pb.js";
+import { type Location, LocationSchema } from "../../gen/cupo/clinic/v1/location_pb.js";
+import {
+  type OpportunityDefinition,
+  OpportunityDefinition_DayKind,
+  OpportunityDefinitionSchema,
+} from "../../gen/cupo/clinic/v1/opportunity_definition_pb.js";
+import { type Practitioner, PractitionerSchema } from "../../gen/cupo/clinic/v1/practitioner_pb.js";
+import type {
+  HealthcareServiceAttributes,
+  LocationAttributes,
+  OpportunityDefinitionAttributes,
+  PractitionerAttributes,
+} from "../../postgres/tables/catalogs/reference-data.js";
+import type { Stored } from "../../postgres/tables/resources/resources.js";
+import { timesOf } from "./catalog-messages.js";
+
+/** The messages of the reference data, from what is kept. */
+
+export function toLocation({ address, ...kept }: Stored<LocationAttributes>): Location {
+  const placed = address === undefined ? {} : { address };
+  return create(LocationSchema, { ...kept, ...placed, ...timesOf(kept) });
+}
+
+export function toHealthcareService(kept: Stored<HealthcareServiceAttributes>): HealthcareService {
+  return create(HealthcareServiceSchema, { ...kept, ...timesOf(kept) });
+}
+
+export function toPractitioner({ registrationNumber, ...kept }: Stored<PractitionerAttributes>): Practitioner {
+  const registered = registrationNumber === undefined ? {} : { registrationNumber };
+  return create(PractitionerSchema, { ...kept, ...registered, ...timesOf(kept) });
+}
+
+export function toOpportunityDefinition(kept: Stored<OpportunityDefinitionAttributes>): OpportunityDefinition {
+  const dayKind = OpportunityDefinition_DayKind[kept.dayKind];
+  return create(OpportunityDefinitionSchema, { ...kept, ...timesOf(kept), dayKind });
+}
+
+/** The kind of days of an opportunity definition as it is kept. Validation has refused every other value. */
+export function dayKindName(kind: OpportunityDefinition_DayKind): OpportunityDefinitionAttributes["dayKind"] {
+  const name = OpportunityDefinition_DayKind[kind];
+  if (name === undefined || name === "DAY_KIND_UNSPECIFIED") throw new Error("the kind of days was not validated");
+  return name as OpportunityDefinitionAttributes["dayKind"];
+}

@@ -1,0 +1,142 @@
+import type { ReferenceDataService } from "../../gen/cupo/clinic/v1/reference_data_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import {
+  healthcareServices,
+  locations,
+  opportunityDefinitions,
+  practitioners,
+} from "../../postgres/tables/catalogs/reference-data.js";
+import { requireVersion } from "../resources/preconditions.js";
+import {
+  changesOf,
+  createResource,
+  getResource,
+  listResources,
+  lockResource,
+  saveResource,
+} from "../resources/resources.js";
+import * as to from "./reference-data-messages.js";
+
+type Methods = Implementation<typeof ReferenceDataService>;
+
+/** What programs, catalogs and the waitlist refer to. `now` gives milliseconds since the epoch. */
+export function createReferenceDataService(now: () => number): Methods {
+  return {
+    ...locationMethods(now),
+    ...healthcareServiceMethods(now),
+    ...practitionerMethods(now),
+    ...opportunityDefinitionMethods(now),
+  };
+}
+
+function locationMethods(
+  now: () => number,
+): Pick<Methods, "createLocation" | "updateLocation" | "getLocation" | "listLocations"> {
+  return {
+    async createLocation({ code, name, address, active }, call) {
+      const attributes = { code, name, address, active };
+      return { location: to.toLocation(createResource(call, locations, attributes, now())) };
+    },
+    async updateLocation(request, call) {
+      const current = await lockResource(call, locations, request.id);
+      requireVersion(current, request.expectedVersion);
+      return { location: to.toLocation(saveResource(call, locations, current, changesOf(request), now())) };
+    },
+    async getLocation({ id }, call) {
+      return { location: to.toLocation(await getResource(call, locations, id)) };
+    },
+    async listLocations(request, call) {
+      const { active, code } = request;
+      const { rows, next } = await listResources(call, locations, request, { active, code });
+      return { locations: rows.map(to.toLocation), ...next };
+    },
+  };
+}
+
+function healthcareServiceMethods(
+  now: () => number,
+): Pick<
+  Methods,
+  "createHealthcareService" | "updateHealthcareService" | "getHealthcareService" | "listHealthcareServices"
+> {
+  return {
+    async createHealthcareService({ code, name, active }, call) {
+      const created = createResource(call, healthcareServices, { code, name, active }, now());
+      return { healthcareService: to.toHealthcareService(created) };
+    },
+    async updateHealthcareService(request, call) {
+      const current = await lockResource(call, healthcareServices, request.id);
+      requireVersion(current, request.expectedVersion);
+      const updated = saveResource(call, healthcareServices, current, changesOf(request), now());
+      return { healthcareService: to.toHealthcareService(updated) };
+    },
+    async getHealthcareService({ id }, call) {
+      return { healthcareService: to.toHealthcareService(await getResource(call, healthcareServices, id)) };
+    },
+    async listHealthcareServices(request, call) {
+      const { active, code } = request;
+      const { rows, next } = await listResources(call, healthcareServices, request, { active, code });
+      return { healthcareServices: rows.map(to.toHealthcareService), ...next };
+    },
+  };
+}
+
+function practitionerMethods(
+  now: () => number,
+): Pick<Methods, "createPractitioner" | "updatePractitioner" | "getPractitioner" | "listPractitioners"> {
+  return {
+    async createPractitioner({ code, fullName, registrationNumber, active }, call) {
+      const attributes = { code, fullName, registrationNumber, active };
+      return { practitioner: to.toPractitioner(createResource(call, practitioners, attributes, now())) };
+    },
+    async updatePractitioner(request, call) {
+      const current = await lockResource(call, practitioners, request.id);
+      requireVersion(current, request.expectedVersion);
+      const updated = saveResource(call, practitioners, current, changesOf(request), now());
+      return { practitioner: to.toPractitioner(updated) };
+    },
+    async getPractitioner({ id }, call) {
+      return { practitioner: to.toPractitioner(await getResource(call, practitioners, id)) };
+    },
+    async listPractitioners(request, call) {
+      const { active, code } = request;
+      const { rows, next } = await listResources(call, practitioners, request, { active, code });
+      return { practitioners: rows.map(to.toPractitioner), ...next };
+    },
+  };
+}
+
+function opportunityDefinitionMethods(
+  now: () => number,
+): Pick<
+  Methods,
+  | "createOpportunityDefinition"
+  | "updateOpportunityDefinition"
+  | "getOpportunityDefinition"
+  | "listOpportunityDefinitions"
+> {
+  return {
+    async createOpportunityDefinition({ code, name, maxWaitDays, dayKind, active }, call) {
+      const attributes = { code, name, maxWaitDays, dayKind: to.dayKindName(dayKind), active };
+      const created = createResource(call, opportunityDefinitions, attributes, now());
+      return { opportunityDefinition: to.toOpportunityDefinition(created) };
+    },
+    async updateOpportunityDefinition(request, call) {
+      const { dayKind, ...changes } = changesOf(request);
+      const current = await lockResource(call, opportunityDefinitions, request.id);
+      requireVersion(current, request.expectedVersion);
+      const kindChange = dayKind === undefined ? {} : { dayKind: to.dayKindName(dayKind) };
+      const updated = saveResource(call, opportunityDefinitions, current, { ...changes, ...kindChange }, now());
+      return { opportunityDefinition: to.toOpportunityDefinition(updated) };
+    },
+    async getOpportunityDefinition({ id }, call) {
+      const found = await getResource(call, opportunityDefinitions, id);
+      return { opportunityDefinition: to.toOpportunityDefinition(found) };
+    },
+    async listOpportunityDefinitions(request, call) {
+      const { active, code } = request;
+      const { rows, next } = await listResources(call, opportunityDefinitions, request, { active, code });
+      return { opportunityDefinitions: rows.map(to.toOpportunityDefinition), ...next };
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  UserAttentionCase_Category,
+  UserAttentionCase_Status,
+} from "../../gen/cupo/access/v1/user_attention_case_pb.js";
+import { WaitlistEntry_Period, WaitlistEntry_Status } from "../../gen/cupo/access/v1/waitlist_entry_pb.js";
+import { type CaseDetails, CaseDetailsSchema } from "../../gen/cupo/clinic/v1/case_details_pb.js";
+import {
+  type WaitlistEntryDetails,
+  WaitlistEntryDetailsSchema,
+} from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
+import type { Closure } from "../../postgres/tables/desk/closures.js";
+import type { KeptCase } from "../../postgres/tables/desk/user-attention-cases.js";
+import type { KeptWaitlistEntry } from "../../postgres/tables/desk/waitlist.js";
+
+/** The messages of what the clinic's desks deal with, from what is kept. */
+
+export function toWaitlistEntryDetails(entry: KeptWaitlistEntry): WaitlistEntryDetails {
+  const { id, patientId, serviceId, dateFrom, dateTo, locationId, practitionerId } = entry;
+  return create(WaitlistEntryDetailsSchema, {
+    id,
+    patientId,
+    serviceId,
+    dateFrom,
+    dateTo,
+    createdAt: timestampFromDate(entry.createdAt),
+    status: WaitlistEntry_Status[entry.status],
+    preferredPeriods: entry.preferredPeriods.map((name) => valueNamed(WaitlistEntry_Period, name)),
+    ...(locationId === undefined ? {} : { locationId }),
+    ...(practitionerId === undefined ? {} : { practitionerId }),
+    ...closureFields(entry.closure),
+  });
+}
+
+export function toCaseDetails(kept: KeptCase): CaseDetails {
+  const { id, externalReference, description, patientId, appointmentId } = kept;
+  return create(CaseDetailsSchema, {
+    id,
+    externalReference,
+    description,
+    createdAt: timestampFromDate(kept.createdAt),
+    status: UserAttentionCase_Status[kept.status],
+    category: valueNamed(UserAttentionCase_Category, kept.category),
+    ...(patientId === undefined ? {} : { patientId }),
+    ...(appointmentId === undefined ? {} : { appointmentId }),
+    ...closureFields(kept.closure),
+  });
+}
+
+function closureFields(closure: Closure | undefined) {
+  if (closure === undefined) return {};
+  return { closedAt: timestampFromDate(closure.at), closedBy: closure.by, closeReason: closure.reason };
+}
+
+/** The value of an enum, whose names are what is kept. */
+function valueNamed<E extends number>(values: Readonly<Record<string, E | string>>, name: string): E {
+  const value = values[name];
+  if (typeof value !== "number") throw new Error("a value is kept that the contract does not know");
+  return value;
+}

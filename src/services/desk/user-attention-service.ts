@@ -1,0 +1,74 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ReadyCall } from "../../call.js";
+import { type FieldError, validationFailed } from "../../errors.js";
+import {
+  type UserAttentionCase,
+  UserAttentionCase_Category,
+  UserAttentionCase_Status,
+  UserAttentionCaseSchema,
+} from "../../gen/cupo/access/v1/user_attention_case_pb.js";
+import type {
+  CreateCaseRequestValid,
+  UserAttentionService,
+} from "../../gen/cupo/access/v1/user_attention_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { findAppointmentPatient } from "../../postgres/tables/appointments/appointments.js";
+import { type CaseRecord, sendCase } from "../../postgres/tables/desk/user-attention-cases.js";
+import { findPatient } from "../../postgres/tables/patients/patients.js";
+
+/** User-attention cases (specification section 4.6). `now` gives milliseconds since the epoch. */
+export function createUserAttentionService(now: () => number): Implementation<typeof UserAttentionService> {
+  return {
+    async createCase(request, call) {
+      return { userAttentionCase: await createCase(request, call, now()) };
+    },
+  };
+}
+
+async function createCase(request: CreateCaseRequestValid, call: ReadyCall, nowMs: number): Promise<UserAttentionCase> {
+  await requireAgreement(request, call);
+  const { externalReference, description, patientId, appointmentId } = request;
+  const record: CaseRecord = {
+    id: call.newId(),
+    category: UserAttentionCase_Category[request.category],
+    externalReference,
+    description,
+    patientId,
+    appointmentId,
+    status: "RECEIVED",
+    createdAt: new Date(nowMs),
+  };
+  sendCase(call.transaction, record);
+  call.effects.push({ resourceType: "UserAttentionCase", resourceId: record.id, action: "CREATE" });
+  return toUserAttentionCase(record);
+}
+
+/** The message of a case that is kept. */
+export function toUserAttentionCase({ id, createdAt, status }: CaseRecord): UserAttentionCase {
+  return create(UserAttentionCaseSchema, {
+    id,
+    createdAt: timestampFromDate(createdAt),
+    status: UserAttentionCase_Status[status],
+  });
+}
+
+/** Patient and appointment must exist for the caller, and an appointment must be that patient's: 422 otherwise. */
+async function requireAgreement({ patientId, appointmentId }: CreateCaseRequestValid, call: ReadyCall): Promise<void> {
+  const transaction = call.transaction;
+  const [patient, appointmentPatientId] = await Promise.all([
+    patientId === undefined ? undefined : findPatient(transaction, patientId),
+    appointmentId === undefined ? undefined : findAppointmentPatient(transaction, appointmentId),
+  ]);
+  const errors: FieldError[] = [];
+  if (patientId !== undefined && patient === undefined) errors.push(missing("patientId"));
+  if (appointmentId !== undefined && appointmentPatientId === undefined) errors.push(missing("appointmentId"));
+  if (patient !== undefined && appointmentPatientId !== undefined && appointmentPatientId !== patient.id) {
+    errors.push({ code: "INVALID_VALUE", field: "appointmentId", message: "the appointment is another patient's" });
+  }
+  if (errors.length > 0) throw validationFailed(errors);
+}
+
+function missing(field: string): FieldError {
+  return { code: "NOT_FOUND", field, message: "no such resource exists" };
+}

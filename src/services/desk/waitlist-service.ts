@@ -1,0 +1,92 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ReadyCall } from "../../call.js";
+import { type FieldError, validationFailed } from "../../errors.js";
+import {
+  type WaitlistEntry,
+  WaitlistEntry_Period,
+  WaitlistEntry_Status,
+  WaitlistEntrySchema,
+} from "../../gen/cupo/access/v1/waitlist_entry_pb.js";
+import type { CreateWaitlistEntryRequestValid, WaitlistService } from "../../gen/cupo/access/v1/waitlist_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { healthcareServices, locations, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
+import { sendWaitlistEntry, type WaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
+import { findPatient } from "../../postgres/tables/patients/patients.js";
+import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
+
+/** Waitlist entries (specification section 4.5). `now` gives milliseconds since the epoch. */
+export function createWaitlistService(now: () => number): Implementation<typeof WaitlistService> {
+  return {
+    async createWaitlistEntry(request, call) {
+      return { waitlistEntry: await createEntry(request, call, now()) };
+    },
+  };
+}
+
+async function createEntry(
+  request: CreateWaitlistEntryRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<WaitlistEntry> {
+  refusePastRange(request.dateTo, nowMs);
+  await requireUsableReferences(request, call);
+  const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId } = request;
+  const entry: WaitlistEntryRecord = {
+    id: call.newId(),
+    patientId,
+    serviceId,
+    dateFrom,
+    dateTo,
+    preferredPeriods: request.preferredPeriods.map((period) => WaitlistEntry_Period[period]),
+    locationId,
+    practitionerId,
+    status: "ACTIVE",
+    createdAt: new Date(nowMs),
+  };
+  sendWaitlistEntry(call.transaction, entry);
+  call.effects.push({ resourceType: "WaitlistEntry", resourceId: entry.id, action: "CREATE" });
+  return toWaitlistEntry(entry);
+}
+
+/** The message of an entry that is kept. */
+export function toWaitlistEntry({ id, createdAt, status }: WaitlistEntryRecord): WaitlistEntry {
+  return create(WaitlistEntrySchema, {
+    id,
+    createdAt: timestampFromDate(createdAt),
+    status: WaitlistEntry_Status[status],
+  });
+}
+
+function refusePastRange(dateTo: string, nowMs: number): void {
+  if (dateTo >= localDateAt(nowMs)) return;
+  throw validationFailed([
+    { code: "OUT_OF_RANGE", field: "dateTo", message: "the last date must not be before today in America/Bogota" },
+  ]);
+}
+
+/** The patient and everything else the entry names must exist for the caller and be active: 422 with every field. */
+async function requireUsableReferences(request: CreateWaitlistEntryRequestValid, call: ReadyCall): Promise<void> {
+  const isActive = async (table: ResourceTable<{ active: boolean }>, id: string | undefined) =>
+    id === undefined || (await findResource(call.transaction, call.principal, table, id))?.active;
+  const patient = findPatient(call.transaction, request.patientId);
+  const checks = await Promise.all([
+    usable(
+      "patientId",
+      patient.then((found) => found && found.status === "ACTIVE"),
+    ),
+    usable("serviceId", isActive(healthcareServices, request.serviceId)),
+    usable("locationId", isActive(locations, request.locationId)),
+    usable("practitionerId", isActive(practitioners, request.practitionerId)),
+  ]);
+  const errors = checks.flat();
+  if (errors.length > 0) throw validationFailed(errors);
+}
+
+/** `isActive` is undefined where there is no such resource. */
+async function usable(field: string, isActive: Promise<boolean | undefined>): Promise<FieldError[]> {
+  const found = await isActive;
+  if (found === undefined) return [{ code: "NOT_FOUND", field, message: "no such resource exists" }];
+  return found ? [] : [{ code: "INVALID_VALUE", field, message: "the resource is not active" }];
+}

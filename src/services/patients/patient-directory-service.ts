@@ -1,0 +1,120 @@
+import type { ReadyCall } from "../../call.js";
+import { conflict, notFound } from "../../errors.js";
+import type { Patient } from "../../gen/cupo/access/v1/patient_pb.js";
+import type {
+  ListAccessRecordsRequestValid,
+  ListConsentsRequestValid,
+  ListPatientsRequest,
+  PatientDirectoryService,
+  SetPatientStatusRequestValid,
+} from "../../gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { listAccessRecords, listConsents, sendAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
+import {
+  activatePatient,
+  findActivePatient,
+  findPatient,
+  listPatients,
+  lockPatient,
+  type PatientRecord,
+  sendStatusUpdate,
+} from "../../postgres/tables/patients/patients.js";
+import { idAfter } from "../resources/page-keys.js";
+import { cutPage, readPage } from "../resources/pages.js";
+import { requireFound, requireVersion } from "../resources/preconditions.js";
+import { patientStatusName, toAccessRecord, toConsent, toPatient } from "./patient-messages.js";
+import { duplicateDocument } from "./patient-service.js";
+
+/**
+ * The patients on record, for internal callers. Whoever is given a patient's data leaves an access record in the
+ * transaction that read it, so that nothing is shown that is not recorded.
+ */
+export function createPatientDirectoryService(): Implementation<typeof PatientDirectoryService> {
+  return {
+    async getPatient({ patientId }, call) {
+      const patient = requireFound(await findPatient(call.transaction, patientId));
+      recordAccess(call, [patient]);
+      return { patient: toPatient(patient) };
+    },
+    async findPatientByDocument({ documentType, documentNumber }, call) {
+      const patient = await findActivePatient(call.transaction, documentType, documentNumber);
+      if (patient === undefined) throw notFound("No active patient has this document.");
+      recordAccess(call, [patient]);
+      return { patient: toPatient(patient) };
+    },
+    async listPatients(request, call) {
+      return listPage(request, call);
+    },
+    async setPatientStatus(request, call) {
+      return { patient: await setStatus(request, call) };
+    },
+    async listConsents(request, call) {
+      return listConsentsPage(request, call);
+    },
+    async listAccessRecords(request, call) {
+      return listAccessRecordsPage(request, call);
+    },
+  };
+}
+
+async function listPage(request: ListPatientsRequest, call: ReadyCall) {
+  const status = request.status === undefined ? undefined : patientStatusName(request.status);
+  const page = readPage(request, "patients", [status]);
+  const limits = { afterId: idAfter(page), limit: page.size + 1 };
+  const found = await listPatients(call.transaction, { status }, limits);
+  const { rows, next } = cutPage(found, page, ({ id }) => [id], "patients", [status]);
+  recordAccess(call, rows);
+  return { patients: rows.map(toPatient), ...next };
+}
+
+/** The status that the patient has already is set like any other, which counts as a change. */
+async function setStatus(request: SetPatientStatusRequestValid, call: ReadyCall): Promise<Patient> {
+  const transaction = call.transaction;
+  const patient = requireFound(await lockPatient(transaction, request.patientId));
+  requireVersion(patient, request.expectedVersion);
+  if (patient.status === "DECEASED") {
+    throw conflict({ code: "STATE_NOT_ALLOWED", field: "status", message: "DECEASED is final" });
+  }
+  const updated: PatientRecord = {
+    ...patient,
+    status: patientStatusName(request.status),
+    version: patient.version + 1,
+  };
+  if (updated.status !== "ACTIVE") sendStatusUpdate(transaction, updated);
+  else if (!(await activatePatient(transaction, updated))) throw duplicateDocument();
+  const { id, version } = updated;
+  call.effects.push({ resourceType: "Patient", resourceId: id, action: "UPDATE", version });
+  return toPatient(updated);
+}
+
+async function listConsentsPage(request: ListConsentsRequestValid, call: ReadyCall) {
+  const transaction = call.transaction;
+  const { patientId } = request;
+  const page = readPage(request, "consents", [patientId]);
+  const [patient, found] = await Promise.all([
+    findPatient(transaction, patientId),
+    listConsents(transaction, patientId, { afterId: idAfter(page), limit: page.size + 1 }),
+  ]);
+  recordAccess(call, [requireFound(patient)]);
+  const { rows, next } = cutPage(found, page, ({ id }) => [id], "consents", [patientId]);
+  return { consents: rows.map(toConsent), ...next };
+}
+
+/** Shows nothing of the patient's data, and so leaves no access record itself. */
+async function listAccessRecordsPage(request: ListAccessRecordsRequestValid, call: ReadyCall) {
+  const transaction = call.transaction;
+  const { patientId } = request;
+  const page = readPage(request, "access records", [patientId]);
+  const [patient, found] = await Promise.all([
+    findPatient(transaction, patientId),
+    listAccessRecords(transaction, patientId, { afterId: idAfter(page), limit: page.size + 1 }),
+  ]);
+  requireFound(patient);
+  const { rows, next } = cutPage(found, page, ({ id }) => [id], "access records", [patientId]);
+  return { accessRecords: rows.map(toAccessRecord), ...next };
+}
+
+function recordAccess(call: ReadyCall, patients: readonly PatientRecord[]): void {
+  const ids = patients.map(({ id }) => id);
+  sendAccessRecords(call.transaction, ids, call.principal, call);
+}

@@ -1,0 +1,35 @@
+import { isLocalDate } from "../../scheduling/local-date.js";
+import { invalidPageToken, type Page } from "./pages.js";
+import { parseOpaqueId } from "./preconditions.js";
+
+/** The id that the page before ended with, for lists in the order of ids; 422 where the page token holds something else. */
+export function idAfter(page: Page): string | undefined {
+  return keyAfter(page, parseOpaqueId);
+}
+
+/** The date that the page before ended with, for lists in the order of dates; 422 where the token holds something else. */
+export function dateAfter(page: Page): string | undefined {
+  return keyAfter(page, (date) => (isLocalDate(date) ? date : undefined));
+}
+
+/** The version that the page before ended with, for histories; 0 for the first page, 422 for a token of something else. */
+export function versionAfter(page: Page): number {
+  return Number(keyAfter(page, (version) => (/^[1-9]\d{0,8}$/.test(version) ? version : undefined)) ?? 0);
+}
+
+/** Start and id of what the page before ended with, for lists in the order of starts; 422 as above. */
+export function startAfter({ after }: Page): { readonly startsAt: Date; readonly id: string } | undefined {
+  if (after === undefined) return undefined;
+  const [start = "", id = ""] = after;
+  const startsAt = new Date(start);
+  if (after.length !== 2 || Number.isNaN(startsAt.getTime()) || parseOpaqueId(id) === undefined)
+    throw invalidPageToken();
+  return { startsAt, id };
+}
+
+function keyAfter({ after }: Page, parse: (key: string) => string | undefined): string | undefined {
+  if (after === undefined) return undefined;
+  const key = after.length === 1 ? parse(after[0] ?? "") : undefined;
+  if (key === undefined) throw invalidPageToken();
+  return key;
+}

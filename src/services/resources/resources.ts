@@ -1,0 +1,149 @@
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import type { ReadyCall } from "../../call.js";
+import { type FieldError, notFound } from "../../errors.js";
+import {
+  findResource,
+  findVisibleIds,
+  lockResourceRow,
+  type ResourceTable,
+  listResources as readResources,
+  type Stored,
+  sendInsert,
+  sendUpdate,
+} from "../../postgres/tables/resources/resources.js";
+import { idAfter } from "./page-keys.js";
+import { cutPage, type PageRequest, readPage } from "./pages.js";
+import { requireFound } from "./preconditions.js";
+
+/** Adds a resource at version 1 for the organization and company of the caller. */
+export function createResource<A extends object>(
+  call: ReadyCall,
+  table: ResourceTable<A>,
+  attributes: A,
+  nowMs: number,
+): Stored<A> {
+  const at = new Date(nowMs);
+  const resource: Stored<A> = { ...attributes, id: call.newId(), version: 1, createdAt: at, updatedAt: at };
+  sendInsert(call.transaction, call.principal, table, resource);
+  call.effects.push({ resourceType: table.type, resourceId: resource.id, action: "CREATE", version: 1 });
+  return resource;
+}
+
+/** The resource that a request asks for, as it is now. 404 where the caller can see none. */
+export async function getResource<A extends object>(
+  call: ReadyCall,
+  table: ResourceTable<A>,
+  id: string,
+): Promise<Stored<A>> {
+  return requireFound(await findResource(call.transaction, call.principal, table, id));
+}
+
+/** What the resources of a list must have; an attribute that is absent or undefined may be anything. */
+export type Filter<A extends object> = { readonly [K in keyof A]?: A[K] | undefined };
+
+/**
+ * The page that a request asks for, by id, of the resources that the caller can see and the filter lets through, and
+ * `next`, to be spread into the response. 422 for a page token of another list or another filter.
+ */
+export async function listResources<A extends object>(
+  call: ReadyCall,
+  table: ResourceTable<A>,
+  request: PageRequest,
+  filter: Filter<A>,
+): Promise<ReturnType<typeof cutPage<Stored<A>>>> {
+  const wanted = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Partial<A>;
+  const page = readPage(request, table.type, [wanted]);
+  const rows = await readResources(call.transaction, call.principal, table, {
+    afterId: idAfter(page),
+    limit: page.size + 1,
+    filter: wanted,
+  });
+  return cutPage(rows, page, ({ id }) => [id], table.type, [wanted]);
+}
+
+/** The resource that a request wants to update, locked until the call ends. 404 where the caller can see none. */
+export async function lockResource<A extends object>(
+  call: ReadyCall,
+  table: ResourceTable<A>,
+  id: string,
+): Promise<Stored<A>> {
+  return requireFound(await lockResourceRow(call.transaction, call.principal, table, id));
+}
+
+/** Writes the changes to a locked resource; its version grows by one if they name an attribute, be it to the same value. */
+export function saveResource<A extends object>(
+  call: ReadyCall,
+  table: ResourceTable<A>,
+  resource: Stored<A>,
+  changes: Partial<A>,
+  nowMs: number,
+): Stored<A> {
+  if (Object.keys(changes).length === 0) return resource;
+  const head = { version: resource.version + 1, updatedAt: new Date(nowMs) };
+  sendUpdate<A>(call.transaction, table, resource.id, { ...changes, ...head } as Partial<Stored<A>>);
+  call.effects.push({
+    resourceType: table.type,
+    resourceId: resource.id,
+    action: "UPDATE",
+    version: head.version,
+  });
+  return { ...resource, ...changes, ...head };
+}
+
+/** What is in every update request beside attributes. */
+type NotAttributes = "$typeName" | "$unknown" | "id" | "expectedVersion" | "updateMask";
+
+/** The attributes of an update request; those that are not to change are absent. */
+export type Changes<R> = { readonly [K in keyof R as K extends NotAttributes ? never : K]?: Exclude<R[K], undefined> };
+
+/**
+ * The attributes that the update mask of a request names, by their names in the message. The validation stage has put the
+ * mask there, naming nothing but attributes, each with a value.
+ */
+export function changesOf<R extends { readonly updateMask?: FieldMask | undefined }>(request: R): Changes<R> {
+  const names = (request.updateMask?.paths ?? []).map(localName);
+  return Object.fromEntries(names.map((name) => [name, Reflect.get(request, name)])) as Changes<R>;
+}
+
+/** A field of a request that refers to a resource; one without an id refers to nothing. */
+export interface Reference {
+  /** JSON path of the field. */
+  readonly field: string;
+  readonly table: Pick<ResourceTable<object>, "name">;
+  readonly id: string | undefined;
+}
+
+/** Refuses references to resources that the caller cannot see: 404 with every such field. One statement for each table. */
+export async function requireReferences(call: ReadyCall, references: readonly Reference[]): Promise<void> {
+  refuseMissing(await missingReferences(call, references));
+}
+
+/** Refuses a request with these missing references, if there is one: for callers that look for other things meanwhile. */
+export function refuseMissing(missing: readonly FieldError[]): void {
+  if (missing.length > 0) throw notFound("A resource that the request refers to does not exist; see errors.", missing);
+}
+
+/** An item for each reference to a resource that the caller cannot see. */
+export async function missingReferences(
+  call: ReadyCall,
+  references: readonly Reference[],
+): Promise<readonly FieldError[]> {
+  const tables = new Map(references.map(({ table }) => [table.name, table]));
+  const found = new Map<string, Promise<ReadonlySet<string>>>();
+  for (const [name, table] of tables) {
+    const ids = references.flatMap(({ table: { name: other }, id }) =>
+      other === name && id !== undefined ? [id] : [],
+    );
+    found.set(name, findVisibleIds(call.transaction, call.principal, table, ids));
+  }
+  const isThere = await Promise.all(
+    references.map(async ({ table, id }) => id === undefined || (await found.get(table.name))?.has(id) === true),
+  );
+  return references
+    .filter((_, i) => isThere[i] === false)
+    .map(({ field }) => ({ code: "NOT_FOUND", field, message: "no such resource exists" }));
+}
+
+function localName(path: string): string {
+  return path.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

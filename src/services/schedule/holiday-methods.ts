@@ -1,0 +1,79 @@
+import type { ReadyCall } from "../../call.js";
+import type { Holiday } from "../../gen/cupo/access/v1/holiday_pb.js";
+import type { ScheduleService, UpdateHolidayRequestValid } from "../../gen/cupo/clinic/v1/schedule_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { ownCalendar } from "../../postgres/tables/schedule/calendars.js";
+import {
+  type HolidayRecord,
+  listHolidays,
+  lockHoliday,
+  seedHolidays,
+  sendHolidayUpdate,
+} from "../../postgres/tables/schedule/holidays.js";
+import { dateAfter } from "../resources/page-keys.js";
+import { cutPage, readPage } from "../resources/pages.js";
+import { requireFound, requireVersion } from "../resources/preconditions.js";
+import { changesOf } from "../resources/resources.js";
+import { legalHolidays } from "./colombian-holidays.js";
+import { remakeDate } from "./materialize.js";
+import { toHoliday } from "./schedule-messages.js";
+
+type HolidayMethods = Pick<Implementation<typeof ScheduleService>, "listHolidays" | "updateHoliday" | "seedHolidays">;
+
+/** The methods of ScheduleService that are about holidays. `now` gives milliseconds since the epoch. */
+export function createHolidayMethods(now: () => number): HolidayMethods {
+  return {
+    async listHolidays(request, call) {
+      const { dateFrom, dateTo, active } = request;
+      const filters = [dateFrom, dateTo, active];
+      const page = readPage(request, "holidays", filters);
+      const limits = { afterDate: dateAfter(page), limit: page.size + 1 };
+      const found = await listHolidays(call.transaction, { dateFrom, dateTo, active }, limits);
+      const { rows, next } = cutPage(found, page, ({ date }) => [date], "holidays", filters);
+      return { holidays: rows.map(toHoliday), ...next };
+    },
+    async updateHoliday(request, call) {
+      return { holiday: await updateHoliday(request, call, now()) };
+    },
+    async seedHolidays(request, call) {
+      return seed(request.year, call, now());
+    },
+  };
+}
+
+async function updateHoliday(request: UpdateHolidayRequestValid, call: ReadyCall, nowMs: number): Promise<Holiday> {
+  const transaction = call.transaction;
+  ownCalendar(transaction);
+  const holiday = requireFound(await lockHoliday(transaction, request.holidayId));
+  requireVersion(holiday, request.expectedVersion);
+  const changes = changesOf(request);
+  if (Object.keys(changes).length === 0) return toHoliday(holiday);
+  const { name = holiday.name, active = holiday.active } = changes;
+  const updated = { ...holiday, name, active, version: holiday.version + 1 };
+  if (active !== holiday.active) await remakeDate(call.transaction, holiday.date, active, nowMs);
+  sendHolidayUpdate(transaction, updated, new Date(nowMs));
+  call.effects.push({
+    resourceType: "Holiday",
+    resourceId: holiday.id,
+    action: "UPDATE",
+    version: updated.version,
+  });
+  return toHoliday(updated);
+}
+
+async function seed(year: number, call: ReadyCall, nowMs: number) {
+  const wanted: HolidayRecord[] = legalHolidays(year).map(({ date, name }) => ({
+    id: call.newId(),
+    date,
+    name,
+    active: true,
+    version: 1,
+  }));
+  ownCalendar(call.transaction);
+  const { created, existing } = await seedHolidays(call.transaction, wanted, new Date(nowMs));
+  for (const { id, date } of created) {
+    await remakeDate(call.transaction, date, true, nowMs);
+    call.effects.push({ resourceType: "Holiday", resourceId: id, action: "CREATE", version: 1 });
+  }
+  return { createdHolidays: created.map(toHoliday), existingHolidays: existing.map(toHoliday) };
+}

@@ -1,0 +1,56 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ReadyCall } from "../../call.js";
+import {
+  type ScheduleMaterialization,
+  ScheduleMaterializationSchema,
+} from "../../gen/cupo/clinic/v1/schedule_materialization_pb.js";
+import type { ScheduleService } from "../../gen/cupo/clinic/v1/schedule_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { findResource } from "../../postgres/tables/resources/resources.js";
+import { shareCalendar } from "../../postgres/tables/schedule/calendars.js";
+import { countSlots, readMaterialization } from "../../postgres/tables/schedule/materialization.js";
+import { programs } from "../../postgres/tables/schedule/programs.js";
+import { horizonFrom } from "../../scheduling/horizon.js";
+import { requireFound } from "../resources/preconditions.js";
+import { lockResource } from "../resources/resources.js";
+import { materializeProgram } from "./materialize.js";
+
+type MaterializationMethods = Pick<
+  Implementation<typeof ScheduleService>,
+  "materializeSchedule" | "getMaterializationStatus"
+>;
+
+/** The methods of ScheduleService that are about the materialized schedule. `now` gives milliseconds since the epoch. */
+export function createMaterializationMethods(now: () => number): MaterializationMethods {
+  return {
+    async materializeSchedule({ programId }, call) {
+      shareCalendar(call.transaction);
+      await lockResource(call, programs, programId);
+      await materializeProgram(call.transaction, programId, now());
+      call.effects.push({ resourceType: "Schedule", resourceId: programId, action: "UPDATE" });
+      return { materialization: await describe(call, programId, now()) };
+    },
+    async getMaterializationStatus({ programId }, call) {
+      requireFound(await findResource(call.transaction, call.principal, programs, programId));
+      return { materialization: await describe(call, programId, now()) };
+    },
+  };
+}
+
+async function describe(call: ReadyCall, programId: string, nowMs: number): Promise<ScheduleMaterialization> {
+  const [state, counts] = await Promise.all([
+    readMaterialization(call.transaction, programId),
+    countSlots(call.transaction, programId, new Date(nowMs)),
+  ]);
+  return create(ScheduleMaterializationSchema, {
+    programId,
+    generation: state.generation,
+    ...(state.through === undefined ? {} : { materializedThrough: state.through }),
+    ...(state.at === undefined ? {} : { materializedAt: timestampFromDate(state.at) }),
+    openSlotCount: counts.open,
+    bookedSlotCount: counts.booked,
+    retainedSlotCount: counts.retained,
+    pending: state.through !== undefined && state.through < horizonFrom(nowMs).through,
+  });
+}

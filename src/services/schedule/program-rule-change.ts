@@ -1,0 +1,46 @@
+import { type FieldError, validationFailed } from "../../errors.js";
+import type { UpdateProgramRuleRequestValid } from "../../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import type { ProgramRuleRecord } from "../../postgres/tables/schedule/program-rules.js";
+import { formatLocalTime, parseLocalTime } from "../../scheduling/local-time.js";
+import { overlaps } from "../../scheduling/overlap.js";
+import { ruleProblems } from "../../scheduling/rule-problems.js";
+import type { Changes } from "../resources/resources.js";
+import { holidayPolicyName } from "./schedule-messages.js";
+
+type RuleChanges = Changes<UpdateProgramRuleRequestValid>;
+
+/** The rule with the changes merged into it, at its next version; local times in the form in which they are shown. */
+export function mergeRule(rule: ProgramRuleRecord, { holidayPolicy, ...changes }: RuleChanges): ProgramRuleRecord {
+  const { startsAtLocal = rule.startsAtLocal, endsAtLocal = rule.endsAtLocal } = changes;
+  return {
+    ...rule,
+    ...changes,
+    recurrence: "WEEKLY",
+    holidayPolicy: holidayPolicy === undefined ? rule.holidayPolicy : holidayPolicyName(holidayPolicy),
+    startsAtLocal: shownTime(startsAtLocal),
+    endsAtLocal: shownTime(endsAtLocal),
+    id: rule.id,
+    programId: rule.programId,
+    version: rule.version + 1,
+  };
+}
+
+/**
+ * Holds a whole rule to what rules must be, by itself and beside the other rules of its program (specification section
+ * 4.7, rule 1): 422 with every problem. The caller has locked the program, so that no other rule changes meanwhile.
+ */
+export function requireSoundRule(rule: ProgramRuleRecord, others: readonly ProgramRuleRecord[]): void {
+  const problems: FieldError[] = ruleProblems(rule);
+  if (problems.length > 0) throw validationFailed(problems);
+  const rival = others.find((other) => other.id !== rule.id && overlaps(rule, other));
+  if (rival === undefined) return;
+  const message = `the rule would share a date and a time of day with the active rule ${rival.id}`;
+  throw validationFailed([{ code: "RULE_OVERLAP", field: "startsAtLocal", message }]);
+}
+
+/** HH:MM:SS of a local time that validation has let pass. */
+export function shownTime(text: string): string {
+  const second = parseLocalTime(text);
+  if (second === undefined) throw new Error("the local time was not validated");
+  return formatLocalTime(second);
+}

@@ -1,0 +1,37 @@
+import type { ReadyCall } from "../../call.js";
+import {
+  type ProgramSet,
+  type ProgramSetTable,
+  programs,
+  readProgramSet,
+  sendProgramSet,
+} from "../../postgres/tables/schedule/programs.js";
+import { requireVersion } from "../resources/preconditions.js";
+import { lockResource, type Reference, requireReferences } from "../resources/resources.js";
+
+/** The members that a set of a program shall have from now on. */
+export interface Replacement {
+  readonly programId: string;
+  readonly ids: readonly string[];
+  readonly expectedVersion: number;
+  /** The members as references, so that unknown ones are named. */
+  readonly references: readonly Reference[];
+}
+
+/** Replaces a set as a whole under the lock of the program: 404 for the program or a member, 409 for another version. */
+export async function replaceProgramSet(
+  call: ReadyCall,
+  table: ProgramSetTable,
+  { programId, ids, expectedVersion, references }: Replacement,
+): Promise<ProgramSet> {
+  const transaction = call.transaction;
+  const [, current] = await Promise.all([
+    lockResource(call, programs, programId),
+    readProgramSet(transaction, table, programId),
+  ]);
+  await requireReferences(call, references);
+  requireVersion(current, expectedVersion);
+  const set = { ids, version: current.version + 1 };
+  sendProgramSet(transaction, table, programId, set);
+  return set;
+}

@@ -1,0 +1,63 @@
+import { create } from "@bufbuild/protobuf";
+import { type Holiday, HolidaySchema } from "../../gen/cupo/access/v1/holiday_pb.js";
+import { type Program, ProgramSchema } from "../../gen/cupo/access/v1/program_pb.js";
+import {
+  type ProgramPractitioners,
+  ProgramPractitionersSchema,
+} from "../../gen/cupo/access/v1/program_practitioners_pb.js";
+import {
+  type ProgramRule,
+  ProgramRule_HolidayPolicy,
+  ProgramRule_Recurrence,
+  ProgramRuleSchema,
+} from "../../gen/cupo/access/v1/program_rule_pb.js";
+import { type ProgramServices, ProgramServicesSchema } from "../../gen/cupo/clinic/v1/program_services_pb.js";
+import type { Stored } from "../../postgres/tables/resources/resources.js";
+import type { HolidayRecord } from "../../postgres/tables/schedule/holidays.js";
+import type { ProgramRuleRecord } from "../../postgres/tables/schedule/program-rules.js";
+import type { ProgramAttributes, ProgramSet } from "../../postgres/tables/schedule/programs.js";
+import type { HolidayPolicy } from "../../scheduling/program-rule-terms.js";
+
+/** The messages of the schedule's configuration, from what is kept. */
+
+export function toProgram({
+  id,
+  code,
+  name,
+  emergency,
+  locationId,
+  active,
+  version,
+}: Stored<ProgramAttributes>): Program {
+  return create(ProgramSchema, { id, code, name, emergency, locationId, active, version });
+}
+
+export function toProgramRule(rule: ProgramRuleRecord): ProgramRule {
+  return create(ProgramRuleSchema, {
+    ...rule,
+    weekdays: [...rule.weekdays],
+    holidayDates: [...rule.holidayDates],
+    recurrence: ProgramRule_Recurrence[rule.recurrence],
+    holidayPolicy: ProgramRule_HolidayPolicy[rule.holidayPolicy],
+  });
+}
+
+export function toProgramPractitioners(programId: string, { ids, version }: ProgramSet): ProgramPractitioners {
+  return create(ProgramPractitionersSchema, { programId, practitionerIds: [...ids], version });
+}
+
+export function toProgramServices(programId: string, { ids, version }: ProgramSet): ProgramServices {
+  return create(ProgramServicesSchema, { programId, serviceIds: [...ids], version });
+}
+
+export function toHoliday(holiday: HolidayRecord): Holiday {
+  return create(HolidaySchema, holiday);
+}
+
+/** The holiday policy of a rule as it is kept. Validation has refused every other value. */
+export function holidayPolicyName(policy: ProgramRule_HolidayPolicy): HolidayPolicy {
+  const name = ProgramRule_HolidayPolicy[policy];
+  if (name === undefined || name === "HOLIDAY_POLICY_UNSPECIFIED")
+    throw new Error("the holiday policy was not validated");
+  return name as HolidayPolicy;
+}

@@ -1,0 +1,85 @@
+import { create } from "@bufbuild/protobuf";
+import type { ReadyCall } from "../../call.js";
+import { type SchedulePreview, SchedulePreviewSchema } from "../../gen/cupo/clinic/v1/schedule_preview_pb.js";
+import type { PreviewRuleChangeRequestValid, ScheduleService } from "../../gen/cupo/clinic/v1/schedule_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { listRetainedAppointments, readAppointments } from "../../postgres/tables/appointments/appointment-lists.js";
+import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
+import { findResource } from "../../postgres/tables/resources/resources.js";
+import { readRules } from "../../postgres/tables/schedule/program-rules.js";
+import { programs } from "../../postgres/tables/schedule/programs.js";
+import { toAppointmentDetails } from "../appointments/appointment-messages.js";
+import { pageOfAppointments } from "../appointments/appointment-read-methods.js";
+import { requireFound } from "../resources/preconditions.js";
+import { changesOf, requireReferences } from "../resources/resources.js";
+import { previewRemake } from "./materialize.js";
+import type { PlanChanges } from "./plan-slots.js";
+import { mergeRule, requireSoundRule } from "./program-rule-change.js";
+
+type PreviewMethods = Pick<
+  Implementation<typeof ScheduleService>,
+  "previewRuleChange" | "previewPractitionerChange" | "listRetainedAppointments"
+>;
+
+const MAX_SHOWN = 200;
+
+/** The methods of ScheduleService about what a change does to appointments. `now` gives milliseconds since the epoch. */
+export function createSchedulePreviewMethods(now: () => number): PreviewMethods {
+  return {
+    async previewRuleChange(request, call) {
+      return { schedulePreview: await previewRule(request, call, now()) };
+    },
+    async previewPractitionerChange({ programId, practitionerIds }, call) {
+      await requireProgram(call, programId);
+      const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
+      await requireReferences(call, references);
+      return { schedulePreview: await preview(call, programId, { practitionerIds }, now()) };
+    },
+    async listRetainedAppointments(request, call) {
+      const { programId } = request;
+      await requireProgram(call, programId);
+      return pageOfAppointments(request, "retained appointments", [programId], (page) =>
+        listRetainedAppointments(call.transaction, programId, new Date(now()), page),
+      );
+    },
+  };
+}
+
+async function requireProgram(call: ReadyCall, id: string): Promise<void> {
+  requireFound(await findResource(call.transaction, call.principal, programs, id));
+}
+
+async function previewRule(
+  request: PreviewRuleChangeRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<SchedulePreview> {
+  const { programId, ruleId } = request;
+  const [, rules] = await Promise.all([requireProgram(call, programId), readRules(call.transaction, programId)]);
+  const rule = requireFound(rules.find(({ id }) => id === ruleId));
+  const changes = changesOf(request);
+  if (Object.keys(changes).length === 0) return preview(call, programId, { rules }, nowMs);
+  const merged = mergeRule(rule, changes);
+  requireSoundRule(merged, rules);
+  const changed = rules.map((other) => (other.id === ruleId ? merged : other));
+  return preview(call, programId, { rules: changed }, nowMs);
+}
+
+async function preview(
+  call: ReadyCall,
+  programId: string,
+  changes: PlanChanges,
+  nowMs: number,
+): Promise<SchedulePreview> {
+  const transaction = call.transaction;
+  const found = await previewRemake(transaction, programId, changes, nowMs, MAX_SHOWN);
+  const retained = await readAppointments(transaction, found?.firstRetainedIds ?? []);
+  return create(SchedulePreviewSchema, {
+    programId,
+    ...(found === undefined ? {} : { previewedThrough: found.through }),
+    addedSlotCount: found?.added ?? 0,
+    withdrawnSlotCount: found?.withdrawn ?? 0,
+    retainedAppointmentCount: found?.retained ?? 0,
+    retainedAppointments: retained.map((appointment) => toAppointmentDetails(appointment, appointment.retained)),
+  });
+}

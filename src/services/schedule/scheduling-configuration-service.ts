@@ -1,0 +1,112 @@
+import type { Effect, ReadyCall } from "../../call.js";
+import type { Holiday } from "../../gen/cupo/access/v1/holiday_pb.js";
+import type { ProgramPractitioners } from "../../gen/cupo/access/v1/program_practitioners_pb.js";
+import type { ProgramRule } from "../../gen/cupo/access/v1/program_rule_pb.js";
+import type {
+  CreateHolidayRequestValid,
+  ReplaceProgramPractitionersRequestValid,
+  SchedulingConfigurationService,
+  UpdateProgramRuleRequestValid,
+} from "../../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { locations, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
+import { ownCalendar, shareCalendar } from "../../postgres/tables/schedule/calendars.js";
+import { type HolidayRecord, sendHolidayInsert } from "../../postgres/tables/schedule/holidays.js";
+import { readRules, sendRuleUpdate } from "../../postgres/tables/schedule/program-rules.js";
+import { programPractitioners, programs } from "../../postgres/tables/schedule/programs.js";
+import { requireFound, requireVersion } from "../resources/preconditions.js";
+import { changesOf, lockResource, requireReferences, saveResource } from "../resources/resources.js";
+import { remakeDate, remakeProgram } from "./materialize.js";
+import { mergeRule, requireSoundRule } from "./program-rule-change.js";
+import { replaceProgramSet } from "./program-sets.js";
+import { toHoliday, toProgram, toProgramPractitioners, toProgramRule } from "./schedule-messages.js";
+
+/**
+ * Administration of programs, their rules and practitioners, and of holidays (specification section 4.7). Everything that
+ * belongs to a program is changed under the lock of its row. `now` gives milliseconds since the epoch.
+ */
+export function createSchedulingConfigurationService(
+  now: () => number,
+): Implementation<typeof SchedulingConfigurationService> {
+  return {
+    async updateProgram(request, call) {
+      const { programId: _, ...changes } = changesOf(request);
+      const program = await lockResource(call, programs, request.programId);
+      await requireReferences(call, [{ field: "locationId", table: locations, id: changes.locationId }]);
+      requireVersion(program, request.expectedVersion);
+      return { program: toProgram(saveResource(call, programs, program, changes, now())) };
+    },
+    async updateProgramRule(request, call) {
+      return { programRule: await updateRule(request, call, now()) };
+    },
+    async replaceProgramPractitioners(request, call) {
+      return { programPractitioners: await replacePractitioners(request, call, now()) };
+    },
+    async createHoliday(request, call) {
+      return { holiday: await createHoliday(request, call, now()) };
+    },
+  };
+}
+
+async function updateRule(
+  request: UpdateProgramRuleRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<ProgramRule> {
+  const transaction = call.transaction;
+  shareCalendar(transaction);
+  const [, rules] = await Promise.all([
+    lockResource(call, programs, request.programId),
+    readRules(transaction, request.programId),
+  ]);
+  const rule = requireFound(rules.find(({ id }) => id === request.ruleId));
+  requireVersion(rule, request.expectedVersion);
+  const changes = changesOf(request);
+  if (Object.keys(changes).length === 0) return toProgramRule(rule);
+  const merged = mergeRule(rule, changes);
+  requireSoundRule(merged, rules);
+  sendRuleUpdate(transaction, merged, new Date(nowMs));
+  await remakeProgram(transaction, request.programId, nowMs);
+  record(call, { resourceType: "ProgramRule", resourceId: merged.id, action: "UPDATE", version: merged.version });
+  return toProgramRule(merged);
+}
+
+async function replacePractitioners(
+  { programId, practitionerIds, expectedVersion }: ReplaceProgramPractitionersRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<ProgramPractitioners> {
+  const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
+  shareCalendar(call.transaction);
+  const set = await replaceProgramSet(call, programPractitioners, {
+    programId,
+    ids: practitionerIds,
+    expectedVersion,
+    references,
+  });
+  await remakeProgram(call.transaction, programId, nowMs);
+  record(call, {
+    resourceType: "ProgramPractitioners",
+    resourceId: programId,
+    action: "UPDATE",
+    version: set.version,
+  });
+  return toProgramPractitioners(programId, set);
+}
+
+async function createHoliday(
+  { date, name, active }: CreateHolidayRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<Holiday> {
+  const holiday: HolidayRecord = { id: call.newId(), date, name, active, version: 1 };
+  ownCalendar(call.transaction);
+  if (active) await remakeDate(call.transaction, date, true, nowMs);
+  sendHolidayInsert(call.transaction, holiday, new Date(nowMs));
+  record(call, { resourceType: "Holiday", resourceId: holiday.id, action: "CREATE", version: 1 });
+  return toHoliday(holiday);
+}
+
+function record(call: ReadyCall, effect: Effect): void {
+  call.effects.push(effect);
+}

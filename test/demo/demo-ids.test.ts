@@ -1,0 +1,167 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { v7 as uuidv7, validate, version } from "uuid";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { developmentIssuer } from "../../src/auth/development-issuer.js";
+import type { Call, Principal } from "../../src/call.js";
+import { demoClient, withDocumentedIds } from "../../src/demo/documented-ids.js";
+import { fillDemo } from "../../src/demo/fill-demo.js";
+import { DEMO_TENANT_ID, largeClinic } from "../../src/demo/large-clinic.js";
+import { smallClinic } from "../../src/demo/small-clinic.js";
+import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
+import { callWith, principalWith } from "../interceptors/run-interceptor.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+
+/** A start in the year of the holidays that docs/demo.md lists first. */
+const STARTED_AT = Date.parse("2026-03-01T12:00:00Z");
+
+/** Code and name of everything that has them, by kind, as SQL. */
+const KINDS: Readonly<Record<string, readonly [table: string, code: string, name: string]>> = {
+  location: ["locations", "code", "name"],
+  "healthcare service": ["healthcare_services", "code", "name"],
+  practitioner: ["practitioners", "code", "full_name"],
+  "opportunity definition": ["opportunity_definitions", "code", "name"],
+  "appointment type": ["appointment_types", "code", "name"],
+  "consultation type": ["consultation_types", "code", "name"],
+  "request source": ["request_sources", "code", "name"],
+  "cancellation reason": ["cancellation_reasons", "code", "name"],
+  "no-show reason": ["no_show_reasons", "code", "name"],
+  payer: ["payers", "code", "name"],
+  contract: ["contracts", "code", "name"],
+  program: ["programs", "code", "name"],
+  "program rule": [
+    "program_rules JOIN programs USING (tenant_id)",
+    "programs.code",
+    "concat('weekdays ', array_to_string(weekdays, ', '), ', ', left(starts_at_local::text, 5), ' to ', left(ends_at_local::text, 5))",
+  ],
+  patient: ["patients", "concat(document_type, ' ', document_number)", "full_name"],
+  holiday: ["holidays", "date::text", "name"],
+};
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({}, { served: withDocumentedIds });
+  await fill();
+});
+
+afterAll(() => service.close());
+
+describe("what the filling of the demo tenants makes", () => {
+  test.each([largeClinic, smallClinic])(
+    "has the ids of docs/demo.md, which leaves nothing out: $name",
+    async (clinic) => {
+      expect(await documentOf(clinic.tenantId)).toEqual(documented(clinic.tenantId));
+    },
+  );
+
+  test("has them too where it goes on after its idempotency keys are forgotten, whatever became of it", async () => {
+    await service.query("DELETE FROM idempotency_keys");
+    await service.query("UPDATE patients SET status = 'INACTIVE'; UPDATE program_rules SET active = false");
+    await service.query("UPDATE programs SET practitioners_version = 1");
+    await fill();
+    for (const { tenantId } of [largeClinic, smallClinic]) {
+      expect(await documentOf(tenantId)).toEqual(documented(tenantId));
+    }
+    expect(await service.query("SELECT FROM programs WHERE practitioners_version = 1")).toEqual([]);
+    expect(await service.query("SELECT FROM audit_events WHERE resource_type = 'Holiday'")).toHaveLength(
+      2 * documented(DEMO_TENANT_ID).filter((line) => line.startsWith("holiday")).length,
+    );
+  });
+
+  test("are what the scripts of the README name", () => {
+    const ids = documented(DEMO_TENANT_ID).map((line) => line.split(" | ").at(-1));
+    const named = readDocument("../../README.md").match(/\b[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f-]{21}\b/g) ?? [];
+    expect(named).not.toEqual([]);
+    expect(ids).toEqual(expect.arrayContaining(named));
+  });
+});
+
+describe("an id", () => {
+  const headers = { "Idempotency-Key": "not-a-UUID" };
+
+  test("that is taken is a conflict", async () => {
+    const made = await createLocation({ as: { client: demoClient, tenantId: DEMO_TENANT_ID }, headers });
+    expect(version(made.id)).toBe(5);
+    await service.query("DELETE FROM idempotency_keys");
+    const again = await createLocation({ as: { client: demoClient, tenantId: DEMO_TENANT_ID }, headers });
+    expect(again).toMatchObject({ status: 409, errors: [{ code: "DUPLICATE", field: "id" }] });
+  });
+
+  test.each<[string, TokenFor]>([
+    ["of another client in a demo tenant", { tenantId: DEMO_TENANT_ID, client: "demo" }],
+    ["of the same client in another tenant", { client: demoClient }],
+  ])("is of version 7 in a call %s", async (_, as) => {
+    const { id } = await createLocation({ as, headers });
+    expect(version(id)).toBe(7);
+  });
+});
+
+describe("a call is not taken for one of the filling", () => {
+  const filling = principalWith({ issuer: developmentIssuer, clientId: demoClient, tenantId: DEMO_TENANT_ID });
+
+  test.each<[string, Partial<Principal>]>([
+    ["where another issuer", { issuer: "https://id.example.org" }],
+    ["where another client", { clientId: "demo" }],
+    ["where another tenant", { tenantId: randomUUID() }],
+  ])("%s is named", (_, change) => {
+    const other = { ...filling, ...change };
+    expect([filling, other].map(firstId).map(version)).toEqual([5, 7]);
+  });
+
+  function firstId(principal: Principal): string {
+    const entry = {
+      service: ReferenceDataService,
+      implementation: { createLocation: (_: unknown, { newId }: Call) => newId() },
+    };
+    const call = { ...callWith({ principal }), newId: uuidv7 };
+    return withDocumentedIds(entry).implementation.createLocation({}, call);
+  }
+});
+
+function fill(): Promise<void> {
+  return fillDemo({
+    internalUrl: service.internalUrl,
+    issuer: { sign: (request) => service.token(request) },
+    now: () => STARTED_AT,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+  });
+}
+
+async function createLocation(changes: Parameters<typeof callRpc>[3]) {
+  const request = { code: randomUUID(), name: "Sede", active: true };
+  const { status, body } = await callRpc(service, ReferenceDataService.method.createLocation, request, changes);
+  const { id } = (body["location"] ?? { id: "" }) as { id: string };
+  return { status, id, errors: body["errors"] };
+}
+
+/** What a tenant has, a line for each thing, sorted. */
+async function documentOf(tenantId: string): Promise<string[]> {
+  const lines: string[] = [];
+  for (const [kind, [table, code, name]] of Object.entries(KINDS)) {
+    const id = `${table.split(" ")[0]}.id`;
+    const join = kind === "program rule" ? "AND programs.id = program_id" : "";
+    const rows = await service.query(
+      `SELECT concat_ws(' | ', '${kind}', ${code}, ${name}, ${id}) AS line FROM ${table} WHERE tenant_id = '${tenantId}' ${join}`,
+    );
+    lines.push(...rows.map(({ line }) => String(line)));
+  }
+  return lines.toSorted();
+}
+
+/** The lines of the table of a tenant in docs/demo.md. */
+function documented(tenantId: string): string[] {
+  const section =
+    readDocument("../../docs/demo.md")
+      .split(/^## /m)
+      .find((part) => part.includes(`Tenant \`${tenantId}\``)) ?? "";
+  const cells = section.split("\n").map((line) => line.split("|").map((cell) => cell.trim().replaceAll("`", "")));
+  const rows = cells.filter((row) => row.length === 6 && validate(row[4] ?? ""));
+  return rows.map((row) => row.slice(1, 5).join(" | ")).toSorted();
+}
+
+function readDocument(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), "utf8");
+}
