@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Database } from "../postgres/database.js";
 import type { ExtensionPayload } from "../postgres/job-queue.js";
 import { shareCalendar } from "../postgres/tables/schedule/calendars.js";
-import { sendProgramLock } from "../postgres/tables/schedule/due-programs.js";
+import { lockProgram } from "../postgres/tables/schedule/due-programs.js";
 import { runAsTenant } from "../postgres/tenant-transaction.js";
 import { extendProgram } from "../services/schedule/materialize.js";
 
@@ -32,7 +32,7 @@ export async function extendSchedule(
     signal.throwIfAborted();
     const isDone = await runAsTenant(database, tenantId, LIMITS, (transaction) => {
       shareCalendar(transaction);
-      sendProgramLock(transaction, programId);
+      lockProgram(transaction, programId);
       return extendProgram(transaction, programId, now());
     });
     logger.info({ tenant: tenantId, program: programId, isDone }, "a schedule was extended");

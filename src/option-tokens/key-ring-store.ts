@@ -1,5 +1,5 @@
 /** A key of option tokens as it is stored. */
-export interface StoredKey {
+export interface KeyRecord {
   /** Eight characters of base64url, unique in the store. */
   readonly kid: string;
   /** 32 random bytes. */
@@ -11,8 +11,8 @@ export interface StoredKey {
 /** Where the keys are kept that all processes of the service share. What is added is seen by every later load. */
 export interface KeyRingStore {
   /** All keys, in any order. */
-  load(): Promise<readonly StoredKey[]>;
-  add(key: StoredKey): Promise<void>;
+  load(): Promise<readonly KeyRecord[]>;
+  add(key: KeyRecord): Promise<void>;
   /** Removes the keys with these ids; those that are gone already are no error. */
   remove(kids: readonly string[]): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { randomBytes, webcrypto } from "node:crypto";
 import type { CryptoKey } from "jose";
-import type { KeyRingStore, StoredKey } from "./key-ring-store.js";
+import type { KeyRecord, KeyRingStore } from "./key-ring-store.js";
 import { isKeyId } from "./token-form.js";
 
 /** A key that can be used. */
@@ -33,7 +33,7 @@ export interface KeyRingOptions {
   readonly now: () => number;
 }
 
-type RingKey = TokenKey & Pick<StoredKey, "createdAtMs">;
+type RingKey = TokenKey & Pick<KeyRecord, "createdAtMs">;
 
 const hourMs = 60 * 60 * 1000;
 /** Far below the 2^32 tokens that one key may seal with random nonces (NIST SP 800-38D, section 8.3). */
@@ -49,7 +49,7 @@ const kidBytes = 6;
  */
 export async function openKeyRing({ store, now }: KeyRingOptions): Promise<KeyRing> {
   let keys: readonly RingKey[] = [];
-  const learn = async (stored: readonly StoredKey[]) => {
+  const learn = async (stored: readonly KeyRecord[]) => {
     const learnt = await Promise.all(stored.toSorted(byAge).map(importKey));
     keys = learnt;
     return learnt;
@@ -73,11 +73,11 @@ export async function openKeyRing({ store, now }: KeyRingOptions): Promise<KeyRi
 }
 
 /** A key from a clock that is days ahead does not count, or it would put off the next one by as long. */
-function isRotationDue(stored: readonly StoredKey[], nowMs: number): boolean {
+function isRotationDue(stored: readonly KeyRecord[], nowMs: number): boolean {
   return !stored.some(({ createdAtMs }) => Math.abs(nowMs - createdAtMs) < rotationMs);
 }
 
-function makeKey(nowMs: number): StoredKey {
+function makeKey(nowMs: number): KeyRecord {
   return {
     kid: randomBytes(kidBytes).toString("base64url"),
     secret: randomBytes(secretBytes),
@@ -85,7 +85,7 @@ function makeKey(nowMs: number): StoredKey {
   };
 }
 
-function outlivedKeys(stored: readonly StoredKey[], nowMs: number): readonly StoredKey[] {
+function outlivedKeys(stored: readonly KeyRecord[], nowMs: number): readonly KeyRecord[] {
   const keys = stored.toSorted(byAge);
   return keys.filter((_, index) => {
     const successor = keys[index + 1];
@@ -93,11 +93,11 @@ function outlivedKeys(stored: readonly StoredKey[], nowMs: number): readonly Sto
   });
 }
 
-function byAge(a: StoredKey, b: StoredKey): number {
+function byAge(a: KeyRecord, b: KeyRecord): number {
   return a.createdAtMs - b.createdAtMs || (a.kid < b.kid ? -1 : 1);
 }
 
-async function importKey({ kid, secret, createdAtMs }: StoredKey): Promise<RingKey> {
+async function importKey({ kid, secret, createdAtMs }: KeyRecord): Promise<RingKey> {
   if (!isKeyId(kid) || secret.length !== secretBytes)
     throw new Error("the store holds what is no key of option tokens");
   const key = await webcrypto.subtle.importKey("raw", secret, "AES-GCM", false, ["encrypt", "decrypt"]);

@@ -23,7 +23,7 @@ const selectResult = prepared(["tenant_id", "key_hash"], (key) =>
 );
 
 /** A stored result. */
-export interface StoredResult {
+export interface ResultRecord {
   readonly fingerprint: Buffer;
   readonly correlation_id: string;
   readonly response: Buffer | null;

@@ -11,7 +11,7 @@ export interface ExtensionPayload {
 }
 
 /** Has a job extend the schedule of a program as soon as the transaction has committed. Asked for twice, it is done once. */
-export function sendExtension(transaction: Transaction, programId: string): void {
+export function requestExtension(transaction: Transaction, programId: string): void {
   const payload: ExtensionPayload = { tenantId: transaction.tenantId, programId };
   transaction.send(
     sql.raw("SELECT graphile_worker.add_job(identifier => ?, payload => ?::json, job_key => ?)", [

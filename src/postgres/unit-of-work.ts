@@ -4,7 +4,7 @@ import { serviceUnavailable } from "../errors.js";
 import type { IdempotencyClaim, IdempotentWork, Outcome } from "../interceptors/idempotency.js";
 import { appendAudit } from "./audit.js";
 import type { Database } from "./database.js";
-import { claimKey, findResult, type StoredResult, storeResult } from "./idempotency-keys.js";
+import { claimKey, findResult, type ResultRecord, storeResult } from "./idempotency-keys.js";
 import { PipelinedTransaction, type TransactionLimits } from "./pipelined-transaction.js";
 import { classifyFailure, type DatabaseFailure } from "./sql-errors.js";
 import { uniqueConflict } from "./unique-conflict.js";
@@ -128,10 +128,10 @@ export class UnitOfWork implements IdempotentWork {
     client: PoolClient,
     aborted: PipelinedTransaction,
     claim: IdempotencyClaim,
-  ): Promise<StoredResult | undefined> {
+  ): Promise<ResultRecord | undefined> {
     const transaction = aborted.restart();
     try {
-      const [rows] = await Promise.all([transaction.rows<StoredResult>(findResult(claim)), transaction.commit()]);
+      const [rows] = await Promise.all([transaction.rows<ResultRecord>(findResult(claim)), transaction.commit()]);
       client.release();
       return rows[0];
     } catch (error) {

@@ -1,8 +1,8 @@
-import type { KeyRingStore, StoredKey } from "../../src/option-tokens/key-ring-store.js";
+import type { KeyRecord, KeyRingStore } from "../../src/option-tokens/key-ring-store.js";
 
 /** A store in memory, whose keys and loads can be looked at, and which can be made to fail. */
 export interface MemoryKeyStore extends KeyRingStore {
-  keys: StoredKey[];
+  keys: KeyRecord[];
   loads: number;
   failure: Error | undefined;
 }

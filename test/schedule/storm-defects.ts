@@ -28,8 +28,8 @@ export function withDefect(sound: typeof slots): typeof slots {
     lockSlots: (transaction, which) => sound.lockSlots(without("CHECK_WITHOUT_LOCK", transaction), which),
     lockPractitionerOf: (transaction, id) => sound.lockPractitionerOf(without("CHECK_WITHOUT_LOCK", transaction), id),
     takeCapacity: (transaction, day) => sound.takeCapacity(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day),
-    sendCapacityBack: (transaction, day) =>
-      sound.sendCapacityBack(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day),
+    giveCapacityBack: (transaction, day) =>
+      sound.giveCapacityBack(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day),
   };
 }
 

@@ -8,12 +8,12 @@ import type { Implementation } from "../../implementation.js";
 import type { OpenedToken, OptionTokens } from "../../option-tokens/option-tokens.js";
 import {
   type AppointmentRecord,
+  insertAppointmentChange,
   lockAppointment,
-  sendAppointmentChange,
-  sendAppointmentUpdate,
+  updateAppointment,
 } from "../../postgres/tables/appointments/appointments.js";
 import { lockPatientOf } from "../../postgres/tables/patients/patients.js";
-import { type SlotRecord, sendOccupation, sendRelease } from "../../postgres/tables/schedule/slots.js";
+import { occupySlot, releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { toAppointment } from "./appointment-messages.js";
 import { type LockedOption, lockOption, optionGone, requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
@@ -111,10 +111,10 @@ function move(
     version: appointment.version + 1,
     updatedAt: new Date(nowMs),
   };
-  if (held !== undefined) sendRelease(transaction, held);
-  sendOccupation(transaction, slot.id, moved.id);
-  sendAppointmentUpdate(transaction, moved);
-  sendAppointmentChange(transaction, appointment, moved, call.principal, call);
+  if (held !== undefined) releaseSlot(transaction, held);
+  occupySlot(transaction, slot.id, moved.id);
+  updateAppointment(transaction, moved);
+  insertAppointmentChange(transaction, appointment, moved, call.principal, call);
   const { id: resourceId, version } = moved;
   call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
   return moved;

@@ -3,13 +3,13 @@ import { conflict, notFound, validationFailed } from "../../errors.js";
 import {
   type AppointmentRecord,
   type AppointmentStatus,
+  insertAppointmentChange,
   lockAppointment,
-  sendAppointmentChange,
-  sendAppointmentUpdate,
+  updateAppointment,
 } from "../../postgres/tables/appointments/appointments.js";
 import type { ReasonAttributes } from "../../postgres/tables/catalogs/catalogs.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
-import { lockSlots, type SlotRecord, sendCapacityBack, sendRelease } from "../../postgres/tables/schedule/slots.js";
+import { giveCapacityBack, lockSlots, releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 
 /** A step in the life of an appointment. */
@@ -56,8 +56,8 @@ export async function moveOn(
     updatedAt: new Date(nowMs),
   };
   if (occupied !== undefined) release(transaction, occupied);
-  sendAppointmentUpdate(transaction, moved);
-  sendAppointmentChange(transaction, appointment, moved, call.principal, call);
+  updateAppointment(transaction, moved);
+  insertAppointmentChange(transaction, appointment, moved, call.principal, call);
   const { id: resourceId, version } = moved;
   call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
   return moved;
@@ -89,6 +89,6 @@ function requireStatus({ status }: AppointmentRecord, { from, to }: Transition):
 }
 
 function release(transaction: Transaction, slot: SlotRecord): void {
-  sendRelease(transaction, slot);
-  sendCapacityBack(transaction, slot);
+  releaseSlot(transaction, slot);
+  giveCapacityBack(transaction, slot);
 }

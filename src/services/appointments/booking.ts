@@ -4,13 +4,13 @@ import type { BookAppointmentRequestValid } from "../../gen/cupo/clinic/v1/sched
 import type { OpenedToken } from "../../option-tokens/option-tokens.js";
 import {
   type AppointmentRecord,
-  sendAppointmentChange,
-  sendAppointmentInsert,
+  insertAppointment,
+  insertAppointmentChange,
 } from "../../postgres/tables/appointments/appointments.js";
 import { appointmentTypes, consultationTypes, requestSources } from "../../postgres/tables/catalogs/catalogs.js";
 import { lockPatient, type PatientRecord } from "../../postgres/tables/patients/patients.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
-import { sendOccupation } from "../../postgres/tables/schedule/slots.js";
+import { occupySlot } from "../../postgres/tables/schedule/slots.js";
 import { lockOption, optionGone, requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
 
 /** Books the slot of an option for the patient it was given for: one transaction, all or nothing. */
@@ -32,9 +32,9 @@ export async function bookAppointment(
   if (locked === undefined) throw optionGone();
   const taken = await takeSlot(call, option, locked, { patientId, appointmentId: undefined }, nowMs);
   const appointment = newAppointment(call.newId(), request, option.serviceId, taken, new Date(nowMs));
-  sendAppointmentInsert(transaction, appointment);
-  sendOccupation(transaction, taken.slot.id, appointment.id);
-  sendAppointmentChange(transaction, undefined, appointment, call.principal, call);
+  insertAppointment(transaction, appointment);
+  occupySlot(transaction, taken.slot.id, appointment.id);
+  insertAppointmentChange(transaction, undefined, appointment, call.principal, call);
   call.effects.push({
     resourceType: "Appointment",
     resourceId: appointment.id,

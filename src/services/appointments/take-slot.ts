@@ -6,10 +6,10 @@ import {
   consumeToken,
   type DayOfRule,
   findLocationOf,
+  giveCapacityBack,
   lockPractitionerOf,
   lockSlots,
   type SlotRecord,
-  sendCapacityBack,
   takeCapacity,
 } from "../../postgres/tables/schedule/slots.js";
 
@@ -120,9 +120,9 @@ function exchangeCapacity(transaction: Transaction, slot: DayOfRule, held: DayOf
   if (held === undefined) return takeCapacity(transaction, slot);
   const [old, wanted] = [dayKey(held), dayKey(slot)];
   if (old === wanted) return Promise.resolve(true);
-  if (old < wanted) sendCapacityBack(transaction, held);
+  if (old < wanted) giveCapacityBack(transaction, held);
   const isTaken = takeCapacity(transaction, slot);
-  if (old > wanted) sendCapacityBack(transaction, held);
+  if (old > wanted) giveCapacityBack(transaction, held);
   return isTaken;
 }
 

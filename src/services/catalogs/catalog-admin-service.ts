@@ -16,9 +16,9 @@ import {
   noShowReasons,
   payers,
 } from "../../postgres/tables/catalogs/catalogs.js";
-import { readCoveredServices, sendCoveredServices } from "../../postgres/tables/catalogs/covered-services.js";
+import { readCoveredServices, writeCoveredServices } from "../../postgres/tables/catalogs/covered-services.js";
 import { healthcareServices } from "../../postgres/tables/catalogs/reference-data.js";
-import { sendUpdate } from "../../postgres/tables/resources/resources.js";
+import { updateResource } from "../../postgres/tables/resources/resources.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import {
   changesOf,
@@ -94,8 +94,8 @@ async function replaceCoveredServices(
   refuseMissing(missing);
   requireVersion(contract, expectedVersion);
   const version = contract.version + 1;
-  sendUpdate<ContractAttributes>(transaction, contracts, contractId, { version, updatedAt: new Date(nowMs) });
-  sendCoveredServices(transaction, contractId, serviceIds);
+  updateResource<ContractAttributes>(transaction, contracts, contractId, { version, updatedAt: new Date(nowMs) });
+  writeCoveredServices(transaction, contractId, serviceIds);
   call.effects.push({
     resourceType: "CoveredServices",
     resourceId: contractId,

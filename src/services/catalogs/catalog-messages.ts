@@ -25,32 +25,35 @@ import type { ResourceHead, Stored } from "../../postgres/tables/resources/resou
 
 /** The messages of the catalogs, from what is kept. */
 
-export function toAppointmentType(kept: Stored<AppointmentTypeAttributes>): AppointmentType {
+export function toAppointmentType(kept: ResourceRecord<AppointmentTypeAttributes>): AppointmentType {
   return create(AppointmentTypeSchema, { ...kept, ...timesOf(kept) });
 }
 
-export function toConsultationType({ description, ...kept }: Stored<ConsultationTypeAttributes>): ConsultationType {
+export function toConsultationType({
+  description,
+  ...kept
+}: ResourceRecord<ConsultationTypeAttributes>): ConsultationType {
   const described = description === undefined ? {} : { description };
   return create(ConsultationTypeSchema, { ...kept, ...described, ...timesOf(kept) });
 }
 
-export function toCancellationReason(kept: Stored<ReasonAttributes>): CancellationReason {
+export function toCancellationReason(kept: ResourceRecord<ReasonAttributes>): CancellationReason {
   return create(CancellationReasonSchema, { ...kept, ...timesOf(kept) });
 }
 
-export function toNoShowReason(kept: Stored<ReasonAttributes>): NoShowReason {
+export function toNoShowReason(kept: ResourceRecord<ReasonAttributes>): NoShowReason {
   return create(NoShowReasonSchema, { ...kept, ...timesOf(kept) });
 }
 
-export function toRequestSource(kept: Stored<RequestSourceAttributes>): RequestSource {
+export function toRequestSource(kept: ResourceRecord<RequestSourceAttributes>): RequestSource {
   return create(RequestSourceSchema, { ...kept, ...timesOf(kept), channel: RequestSource_Channel[kept.channel] });
 }
 
-export function toPayer(kept: Stored<PayerAttributes>): Payer {
+export function toPayer(kept: ResourceRecord<PayerAttributes>): Payer {
   return create(PayerSchema, { ...kept, ...timesOf(kept) });
 }
 
-export function toContract(kept: Stored<ContractAttributes>): Contract {
+export function toContract(kept: ResourceRecord<ContractAttributes>): Contract {
   return create(ContractSchema, { ...kept, ...timesOf(kept) });
 }
 

@@ -18,21 +18,21 @@ import { timesOf } from "./catalog-messages.js";
 
 /** The messages of the reference data, from what is kept. */
 
-export function toLocation({ address, ...kept }: Stored<LocationAttributes>): Location {
+export function toLocation({ address, ...kept }: ResourceRecord<LocationAttributes>): Location {
   const placed = address === undefined ? {} : { address };
   return create(LocationSchema, { ...kept, ...placed, ...timesOf(kept) });
 }
 
-export function toHealthcareService(kept: Stored<HealthcareServiceAttributes>): HealthcareService {
+export function toHealthcareService(kept: ResourceRecord<HealthcareServiceAttributes>): HealthcareService {
   return create(HealthcareServiceSchema, { ...kept, ...timesOf(kept) });
 }
 
-export function toPractitioner({ registrationNumber, ...kept }: Stored<PractitionerAttributes>): Practitioner {
+export function toPractitioner({ registrationNumber, ...kept }: ResourceRecord<PractitionerAttributes>): Practitioner {
   const registered = registrationNumber === undefined ? {} : { registrationNumber };
   return create(PractitionerSchema, { ...kept, ...registered, ...timesOf(kept) });
 }
 
-export function toOpportunityDefinition(kept: Stored<OpportunityDefinitionAttributes>): OpportunityDefinition {
+export function toOpportunityDefinition(kept: ResourceRecord<OpportunityDefinitionAttributes>): OpportunityDefinition {
   const dayKind = OpportunityDefinition_DayKind[kept.dayKind];
   return create(OpportunityDefinitionSchema, { ...kept, ...timesOf(kept), dayKind });
 }

@@ -11,12 +11,12 @@ import {
   WaitlistEntryDetailsSchema,
 } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import type { Closure } from "../../postgres/tables/desk/closures.js";
-import type { KeptCase } from "../../postgres/tables/desk/user-attention-cases.js";
-import type { KeptWaitlistEntry } from "../../postgres/tables/desk/waitlist.js";
+import type { DeskCaseRecord } from "../../postgres/tables/desk/user-attention-cases.js";
+import type { DeskWaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
 
 /** The messages of what the clinic's desks deal with, from what is kept. */
 
-export function toWaitlistEntryDetails(entry: KeptWaitlistEntry): WaitlistEntryDetails {
+export function toWaitlistEntryDetails(entry: DeskWaitlistEntryRecord): WaitlistEntryDetails {
   const { id, patientId, serviceId, dateFrom, dateTo, locationId, practitionerId } = entry;
   return create(WaitlistEntryDetailsSchema, {
     id,
@@ -33,7 +33,7 @@ export function toWaitlistEntryDetails(entry: KeptWaitlistEntry): WaitlistEntryD
   });
 }
 
-export function toCaseDetails(kept: KeptCase): CaseDetails {
+export function toCaseDetails(kept: DeskCaseRecord): CaseDetails {
   const { id, externalReference, description, patientId, appointmentId } = kept;
   return create(CaseDetailsSchema, {
     id,

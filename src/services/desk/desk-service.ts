@@ -13,19 +13,19 @@ import type {
 import type { Implementation } from "../../implementation.js";
 import type { Closure } from "../../postgres/tables/desk/closures.js";
 import {
+  type DeskCaseRecord,
   findCase,
-  type KeptCase,
   listCases,
   lockCase,
-  sendCaseClosure,
-  sendCaseStatus,
+  writeCaseClosure,
+  writeCaseStatus,
 } from "../../postgres/tables/desk/user-attention-cases.js";
 import {
+  type DeskWaitlistEntryRecord,
   findWaitlistEntry,
-  type KeptWaitlistEntry,
   listWaitlistEntries,
   lockWaitlistEntry,
-  sendWaitlistEntryClosure,
+  writeWaitlistEntryClosure,
 } from "../../postgres/tables/desk/waitlist.js";
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
@@ -79,11 +79,11 @@ async function closeEntry(
   { waitlistEntryId, reason }: CloseWaitlistEntryRequestValid,
   call: ReadyCall,
   nowMs: number,
-): Promise<KeptWaitlistEntry> {
+): Promise<DeskWaitlistEntryRecord> {
   const entry = requireFound(await lockWaitlistEntry(call.transaction, waitlistEntryId));
   if (entry.closure !== undefined) throw stateNotAllowed("waitlistEntryId", "the entry is closed already");
   const closure = closureNow(call, reason, nowMs);
-  sendWaitlistEntryClosure(call.transaction, entry.id, closure);
+  writeWaitlistEntryClosure(call.transaction, entry.id, closure);
   call.effects.push({ resourceType: "WaitlistEntry", resourceId: entry.id, action: "UPDATE" });
   return { ...entry, closure };
 }
@@ -99,21 +99,25 @@ async function listCasesPage(request: ListCasesRequest, call: ReadyCall) {
   return { userAttentionCases: rows.map(toCaseDetails), ...next };
 }
 
-async function takeCase({ caseId }: TakeCaseRequestValid, call: ReadyCall): Promise<KeptCase> {
+async function takeCase({ caseId }: TakeCaseRequestValid, call: ReadyCall): Promise<DeskCaseRecord> {
   const kept = requireFound(await lockCase(call.transaction, caseId));
   if (kept.closure !== undefined) throw stateNotAllowed("caseId", "the case is closed");
   if (kept.status !== "RECEIVED") throw stateNotAllowed("caseId", `the case is ${kept.status}, not RECEIVED`);
-  const taken: KeptCase = { ...kept, status: "OPEN" };
-  sendCaseStatus(call.transaction, taken);
+  const taken: DeskCaseRecord = { ...kept, status: "OPEN" };
+  writeCaseStatus(call.transaction, taken);
   call.effects.push({ resourceType: "UserAttentionCase", resourceId: kept.id, action: "UPDATE" });
   return taken;
 }
 
-async function closeCase({ caseId, reason }: CloseCaseRequestValid, call: ReadyCall, nowMs: number): Promise<KeptCase> {
+async function closeCase(
+  { caseId, reason }: CloseCaseRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<DeskCaseRecord> {
   const kept = requireFound(await lockCase(call.transaction, caseId));
   if (kept.closure !== undefined) throw stateNotAllowed("caseId", "the case is closed already");
   const closure = closureNow(call, reason, nowMs);
-  sendCaseClosure(call.transaction, kept.id, closure);
+  writeCaseClosure(call.transaction, kept.id, closure);
   call.effects.push({ resourceType: "UserAttentionCase", resourceId: kept.id, action: "UPDATE" });
   return { ...kept, closure };
 }

@@ -14,7 +14,7 @@ import type {
 } from "../../gen/cupo/access/v1/user_attention_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { findAppointmentPatient } from "../../postgres/tables/appointments/appointments.js";
-import { type CaseRecord, sendCase } from "../../postgres/tables/desk/user-attention-cases.js";
+import { type CaseRecord, insertCase } from "../../postgres/tables/desk/user-attention-cases.js";
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 
 /** User-attention cases (specification section 4.6). `now` gives milliseconds since the epoch. */
@@ -39,7 +39,7 @@ async function createCase(request: CreateCaseRequestValid, call: ReadyCall, nowM
     status: "RECEIVED",
     createdAt: new Date(nowMs),
   };
-  sendCase(call.transaction, record);
+  insertCase(call.transaction, record);
   call.effects.push({ resourceType: "UserAttentionCase", resourceId: record.id, action: "CREATE" });
   return toUserAttentionCase(record);
 }

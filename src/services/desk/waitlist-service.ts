@@ -11,7 +11,7 @@ import {
 import type { CreateWaitlistEntryRequestValid, WaitlistService } from "../../gen/cupo/access/v1/waitlist_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { healthcareServices, locations, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
-import { sendWaitlistEntry, type WaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
+import { insertWaitlistEntry, type WaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
@@ -45,7 +45,7 @@ async function createEntry(
     status: "ACTIVE",
     createdAt: new Date(nowMs),
   };
-  sendWaitlistEntry(call.transaction, entry);
+  insertWaitlistEntry(call.transaction, entry);
   call.effects.push({ resourceType: "WaitlistEntry", resourceId: entry.id, action: "CREATE" });
   return toWaitlistEntry(entry);
 }

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { EligibilityAuditService } from "../../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
 import { type EligibilityRecord, EligibilityRecordSchema } from "../../gen/cupo/clinic/v1/eligibility_record_pb.js";
 import type { Implementation } from "../../implementation.js";
-import { findDecision, type KeptEligibilityRecord } from "../../postgres/tables/eligibility/eligibility.js";
+import { type AttributedEligibilityRecord, findDecision } from "../../postgres/tables/eligibility/eligibility.js";
 import { requireFound } from "../resources/preconditions.js";
 import { toEligibilityDecision } from "./eligibility-service.js";
 
@@ -16,7 +16,7 @@ export function createEligibilityAuditService(): Implementation<typeof Eligibili
   };
 }
 
-function toEligibilityRecord(kept: KeptEligibilityRecord): EligibilityRecord {
+function toEligibilityRecord(kept: AttributedEligibilityRecord): EligibilityRecord {
   return create(EligibilityRecordSchema, {
     eligibilityDecision: toEligibilityDecision(kept),
     patientId: kept.patientId,

@@ -18,7 +18,7 @@ import {
   coversService,
   type EligibilityQuestion,
   type EligibilityRecord,
-  sendDecision,
+  insertDecision,
 } from "../../postgres/tables/eligibility/eligibility.js";
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
@@ -50,7 +50,7 @@ async function checkEligibility(
     evaluatedAt: new Date(nowMs).toISOString(),
     validUntil: eligibilityValidUntil(nowMs, facts.contract.validTo),
   };
-  sendDecision(call.transaction, decision, call.principal, call);
+  insertDecision(call.transaction, decision, call.principal, call);
   call.effects.push({ resourceType: "EligibilityDecision", resourceId: decision.id, action: "CREATE" });
   return toEligibilityDecision(decision);
 }

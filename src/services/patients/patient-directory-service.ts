@@ -9,7 +9,11 @@ import type {
   SetPatientStatusRequestValid,
 } from "../../gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import type { Implementation } from "../../implementation.js";
-import { listAccessRecords, listConsents, sendAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
+import {
+  insertAccessRecords,
+  listAccessRecords,
+  listConsents,
+} from "../../postgres/tables/patients/patient-evidence.js";
 import {
   activatePatient,
   findActivePatient,
@@ -17,7 +21,7 @@ import {
   listPatients,
   lockPatient,
   type PatientRecord,
-  sendStatusUpdate,
+  writePatientStatus,
 } from "../../postgres/tables/patients/patients.js";
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
@@ -80,7 +84,7 @@ async function setStatus(request: SetPatientStatusRequestValid, call: ReadyCall)
     status: patientStatusName(request.status),
     version: patient.version + 1,
   };
-  if (updated.status !== "ACTIVE") sendStatusUpdate(transaction, updated);
+  if (updated.status !== "ACTIVE") writePatientStatus(transaction, updated);
   else if (!(await activatePatient(transaction, updated))) throw duplicateDocument();
   const { id, version } = updated;
   call.effects.push({ resourceType: "Patient", resourceId: id, action: "UPDATE", version });
@@ -116,5 +120,5 @@ async function listAccessRecordsPage(request: ListAccessRecordsRequestValid, cal
 
 function recordAccess(call: ReadyCall, patients: readonly PatientRecord[]): void {
   const ids = patients.map(({ id }) => id);
-  sendAccessRecords(call.transaction, ids, call.principal, call);
+  insertAccessRecords(call.transaction, ids, call.principal, call);
 }

@@ -13,8 +13,8 @@ import {
   insertPatient,
   lockPatient,
   type PatientRecord,
-  sendConsent,
-  sendContactUpdate,
+  recordConsent,
+  writeContact,
 } from "../../postgres/tables/patients/patients.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { toPatient } from "./patient-messages.js";
@@ -55,7 +55,7 @@ async function registerPatient(
     version: 1,
   };
   if (!(await insertPatient(transaction, patient))) throw duplicateDocument();
-  sendConsent(transaction, patient.id, toJson(TimestampSchema, consentGrantedAt), call.principal, call);
+  recordConsent(transaction, patient.id, toJson(TimestampSchema, consentGrantedAt), call.principal, call);
   call.effects.push({ resourceType: "Patient", resourceId: patient.id, action: "CREATE", version: 1 });
   return toPatient(patient);
 }
@@ -75,7 +75,7 @@ async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall
     email: changed.has("email") ? request.email : patient.email,
     version: patient.version + 1,
   };
-  sendContactUpdate(transaction, updated);
+  writeContact(transaction, updated);
   call.effects.push({ resourceType: "Patient", resourceId: id, action: "UPDATE", version: updated.version });
   return toPatient(updated);
 }

@@ -4,12 +4,12 @@ import { type FieldError, notFound } from "../../errors.js";
 import {
   findResource,
   findVisibleIds,
+  insertResource,
   lockResourceRow,
+  type ResourceRecord,
   type ResourceTable,
   listResources as readResources,
-  type Stored,
-  sendInsert,
-  sendUpdate,
+  updateResource,
 } from "../../postgres/tables/resources/resources.js";
 import { idAfter } from "./page-keys.js";
 import { cutPage, type PageRequest, readPage } from "./pages.js";
@@ -21,10 +21,10 @@ export function createResource<A extends object>(
   table: ResourceTable<A>,
   attributes: A,
   nowMs: number,
-): Stored<A> {
+): ResourceRecord<A> {
   const at = new Date(nowMs);
-  const resource: Stored<A> = { ...attributes, id: call.newId(), version: 1, createdAt: at, updatedAt: at };
-  sendInsert(call.transaction, call.principal, table, resource);
+  const resource: ResourceRecord<A> = { ...attributes, id: call.newId(), version: 1, createdAt: at, updatedAt: at };
+  insertResource(call.transaction, call.principal, table, resource);
   call.effects.push({ resourceType: table.type, resourceId: resource.id, action: "CREATE", version: 1 });
   return resource;
 }
@@ -34,7 +34,7 @@ export async function getResource<A extends object>(
   call: ReadyCall,
   table: ResourceTable<A>,
   id: string,
-): Promise<Stored<A>> {
+): Promise<ResourceRecord<A>> {
   return requireFound(await findResource(call.transaction, call.principal, table, id));
 }
 
@@ -50,7 +50,7 @@ export async function listResources<A extends object>(
   table: ResourceTable<A>,
   request: PageRequest,
   filter: Filter<A>,
-): Promise<ReturnType<typeof cutPage<Stored<A>>>> {
+): Promise<ReturnType<typeof cutPage<ResourceRecord<A>>>> {
   const wanted = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Partial<A>;
   const page = readPage(request, table.type, [wanted]);
   const rows = await readResources(call.transaction, call.principal, table, {
@@ -66,7 +66,7 @@ export async function lockResource<A extends object>(
   call: ReadyCall,
   table: ResourceTable<A>,
   id: string,
-): Promise<Stored<A>> {
+): Promise<ResourceRecord<A>> {
   return requireFound(await lockResourceRow(call.transaction, call.principal, table, id));
 }
 
@@ -74,13 +74,13 @@ export async function lockResource<A extends object>(
 export function saveResource<A extends object>(
   call: ReadyCall,
   table: ResourceTable<A>,
-  resource: Stored<A>,
+  resource: ResourceRecord<A>,
   changes: Partial<A>,
   nowMs: number,
-): Stored<A> {
+): ResourceRecord<A> {
   if (Object.keys(changes).length === 0) return resource;
   const head = { version: resource.version + 1, updatedAt: new Date(nowMs) };
-  sendUpdate<A>(call.transaction, table, resource.id, { ...changes, ...head } as Partial<Stored<A>>);
+  updateResource<A>(call.transaction, table, resource.id, { ...changes, ...head } as Partial<ResourceRecord<A>>);
   call.effects.push({
     resourceType: table.type,
     resourceId: resource.id,

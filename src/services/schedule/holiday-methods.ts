@@ -8,7 +8,7 @@ import {
   listHolidays,
   lockHoliday,
   seedHolidays,
-  sendHolidayUpdate,
+  writeHoliday,
 } from "../../postgres/tables/schedule/holidays.js";
 import { dateAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
@@ -51,7 +51,7 @@ async function updateHoliday(request: UpdateHolidayRequestValid, call: ReadyCall
   const { name = holiday.name, active = holiday.active } = changes;
   const updated = { ...holiday, name, active, version: holiday.version + 1 };
   if (active !== holiday.active) await remakeDate(call.transaction, holiday.date, active, nowMs);
-  sendHolidayUpdate(transaction, updated, new Date(nowMs));
+  writeHoliday(transaction, updated, new Date(nowMs));
   call.effects.push({
     resourceType: "Holiday",
     resourceId: holiday.id,

@@ -1,17 +1,17 @@
 import type { Transaction } from "../../call.js";
-import { sendExtension } from "../../postgres/job-queue.js";
+import { requestExtension } from "../../postgres/job-queue.js";
 import {
   findMaterializedPrograms,
+  markMaterialized,
   readMaterialization,
-  sendMaterialized,
-  sendNewGeneration,
+  startNewGeneration,
 } from "../../postgres/tables/schedule/materialization.js";
 import { previewSlots, type SlotChanges } from "../../postgres/tables/schedule/schedule-preview.js";
 import {
+  addMissingSlots,
+  deletePastSlots,
   type SlotPlan,
-  sendMissingSlots,
-  sendPastSlotsAway,
-  sendWithdrawals,
+  withdrawSlots,
 } from "../../postgres/tables/schedule/slot-plan.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { addCalendarDays } from "../../scheduling/local-date.js";
@@ -43,7 +43,7 @@ export async function remakeProgram(transaction: Transaction, programId: string,
     planSlots(transaction, programId, horizonFrom(nowMs)),
   ]);
   if (through === undefined) return;
-  sendNewGeneration(transaction, [programId]);
+  startNewGeneration(transaction, [programId]);
   carryOut(transaction, programId, plan, nowMs);
 }
 
@@ -64,9 +64,9 @@ export async function remakeDate(
   const changes = { holiday: { date, isHoliday } };
   const plans = await Promise.all(programIds.map((id) => planSlots(transaction, id, span, changes)));
   const plan = joinPlans(plans, span);
-  sendNewGeneration(transaction, programIds);
-  sendWithdrawals(transaction, plan, new Date(nowMs));
-  sendMissingSlots(transaction, plan, new Date(nowMs));
+  startNewGeneration(transaction, programIds);
+  withdrawSlots(transaction, plan, new Date(nowMs));
+  addMissingSlots(transaction, plan, new Date(nowMs));
 }
 
 /**
@@ -80,9 +80,9 @@ export async function extendProgram(transaction: Transaction, programId: string,
   const next = addCalendarDays(through, 1);
   const span = { from: next > horizon.from ? next : horizon.from, through: horizon.through };
   const part = firstDatesOf(await planSlots(transaction, programId, span), MAX_SLOTS_AT_ONCE);
-  sendMissingSlots(transaction, part, new Date(nowMs));
-  sendMaterialized(transaction, programId, part.through, new Date(nowMs));
-  sendPastSlotsAway(transaction, programId, new Date(nowMs - KEEP_PAST_SLOTS_MS));
+  addMissingSlots(transaction, part, new Date(nowMs));
+  markMaterialized(transaction, programId, part.through, new Date(nowMs));
+  deletePastSlots(transaction, programId, new Date(nowMs - KEEP_PAST_SLOTS_MS));
   return part.through === horizon.through;
 }
 
@@ -106,8 +106,8 @@ export async function previewRemake(
 function carryOut(transaction: Transaction, programId: string, plan: SlotPlan, nowMs: number): void {
   const now = new Date(nowMs);
   const part = firstDatesOf(plan, MAX_SLOTS_AT_ONCE);
-  sendWithdrawals(transaction, plan, now);
-  sendMissingSlots(transaction, part, now);
-  sendMaterialized(transaction, programId, part.through, now);
-  if (part.through < plan.through) sendExtension(transaction, programId);
+  withdrawSlots(transaction, plan, now);
+  addMissingSlots(transaction, part, now);
+  markMaterialized(transaction, programId, part.through, now);
+  if (part.through < plan.through) requestExtension(transaction, programId);
 }

@@ -4,7 +4,7 @@ import {
   type ProgramSetTable,
   programs,
   readProgramSet,
-  sendProgramSet,
+  writeProgramSet,
 } from "../../postgres/tables/schedule/programs.js";
 import { requireVersion } from "../resources/preconditions.js";
 import { lockResource, type Reference, requireReferences } from "../resources/resources.js";
@@ -32,6 +32,6 @@ export async function replaceProgramSet(
   await requireReferences(call, references);
   requireVersion(current, expectedVersion);
   const set = { ids, version: current.version + 1 };
-  sendProgramSet(transaction, table, programId, set);
+  writeProgramSet(transaction, table, programId, set);
   return set;
 }

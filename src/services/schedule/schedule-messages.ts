@@ -28,7 +28,7 @@ export function toProgram({
   locationId,
   active,
   version,
-}: Stored<ProgramAttributes>): Program {
+}: ResourceRecord<ProgramAttributes>): Program {
   return create(ProgramSchema, { id, code, name, emergency, locationId, active, version });
 }
 

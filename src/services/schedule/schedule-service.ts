@@ -9,7 +9,7 @@ import type { Implementation } from "../../implementation.js";
 import { healthcareServices, locations } from "../../postgres/tables/catalogs/reference-data.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
 import { shareCalendar } from "../../postgres/tables/schedule/calendars.js";
-import { type ProgramRuleRecord, readRules, sendRuleInsert } from "../../postgres/tables/schedule/program-rules.js";
+import { insertRule, type ProgramRuleRecord, readRules } from "../../postgres/tables/schedule/program-rules.js";
 import {
   programPractitioners,
   programServices,
@@ -135,7 +135,7 @@ async function createRule(
     version: 1,
   };
   requireSoundRule(rule, others);
-  sendRuleInsert(transaction, rule, new Date(nowMs));
+  insertRule(transaction, rule, new Date(nowMs));
   await remakeProgram(transaction, rule.programId, nowMs);
   call.effects.push({ resourceType: "ProgramRule", resourceId: rule.id, action: "CREATE", version: 1 });
   return toProgramRule(rule);

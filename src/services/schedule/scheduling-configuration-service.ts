@@ -11,8 +11,8 @@ import type {
 import type { Implementation } from "../../implementation.js";
 import { locations, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { ownCalendar, shareCalendar } from "../../postgres/tables/schedule/calendars.js";
-import { type HolidayRecord, sendHolidayInsert } from "../../postgres/tables/schedule/holidays.js";
-import { readRules, sendRuleUpdate } from "../../postgres/tables/schedule/program-rules.js";
+import { type HolidayRecord, insertHoliday } from "../../postgres/tables/schedule/holidays.js";
+import { readRules, writeRule } from "../../postgres/tables/schedule/program-rules.js";
 import { programPractitioners, programs } from "../../postgres/tables/schedule/programs.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { changesOf, lockResource, requireReferences, saveResource } from "../resources/resources.js";
@@ -65,7 +65,7 @@ async function updateRule(
   if (Object.keys(changes).length === 0) return toProgramRule(rule);
   const merged = mergeRule(rule, changes);
   requireSoundRule(merged, rules);
-  sendRuleUpdate(transaction, merged, new Date(nowMs));
+  writeRule(transaction, merged, new Date(nowMs));
   await remakeProgram(transaction, request.programId, nowMs);
   record(call, { resourceType: "ProgramRule", resourceId: merged.id, action: "UPDATE", version: merged.version });
   return toProgramRule(merged);
@@ -102,7 +102,7 @@ async function createHoliday(
   const holiday: HolidayRecord = { id: call.newId(), date, name, active, version: 1 };
   ownCalendar(call.transaction);
   if (active) await remakeDate(call.transaction, date, true, nowMs);
-  sendHolidayInsert(call.transaction, holiday, new Date(nowMs));
+  insertHoliday(call.transaction, holiday, new Date(nowMs));
   record(call, { resourceType: "Holiday", resourceId: holiday.id, action: "CREATE", version: 1 });
   return toHoliday(holiday);
 }

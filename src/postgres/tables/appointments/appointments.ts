@@ -103,18 +103,18 @@ export async function hasOverlap(
 }
 
 /** Adds an appointment at version 1. */
-export function sendAppointmentInsert(transaction: Transaction, appointment: AppointmentRecord): void {
+export function insertAppointment(transaction: Transaction, appointment: AppointmentRecord): void {
   transaction.send(sql("appointments").insert({ tenant_id: transaction.tenantId, ...toRow(appointment) }));
 }
 
 /** Writes everything that can change of an appointment that the transaction has locked. */
-export function sendAppointmentUpdate(transaction: Transaction, appointment: AppointmentRecord): void {
+export function updateAppointment(transaction: Transaction, appointment: AppointmentRecord): void {
   const key = { tenant_id: transaction.tenantId, id: appointment.id };
   transaction.send(sql("appointments").where(key).update(toRow(appointment)));
 }
 
 /** Appends what happened to an appointment; `before` is absent for a new one. */
-export function sendAppointmentChange(
+export function insertAppointmentChange(
   transaction: Transaction,
   before: AppointmentRecord | undefined,
   after: AppointmentRecord,

@@ -27,7 +27,11 @@ export async function readCoveredServices(
 }
 
 /** Puts a set in place of the one before it. The transaction has locked the contract and writes its new version. */
-export function sendCoveredServices(transaction: Transaction, contractId: string, serviceIds: readonly string[]): void {
+export function writeCoveredServices(
+  transaction: Transaction,
+  contractId: string,
+  serviceIds: readonly string[],
+): void {
   const { tenantId } = transaction;
   transaction.send(sql("contract_services").where({ tenant_id: tenantId, contract_id: contractId }).delete());
   if (serviceIds.length === 0) return;

@@ -16,7 +16,7 @@ export interface CaseRecord {
 }
 
 /** A case with what became of it. */
-export interface KeptCase extends CaseRecord {
+export interface DeskCaseRecord extends CaseRecord {
   /** Undefined while the case is to be dealt with. */
   readonly closure: Closure | undefined;
 }
@@ -52,7 +52,7 @@ const COLUMNS: readonly (keyof CaseRow)[] = [
 ];
 
 /** Adds a case. */
-export function sendCase(transaction: Transaction, record: CaseRecord): void {
+export function insertCase(transaction: Transaction, record: CaseRecord): void {
   transaction.send(
     sql("user_attention_cases").insert({
       tenant_id: transaction.tenantId,
@@ -69,13 +69,13 @@ export function sendCase(transaction: Transaction, record: CaseRecord): void {
 }
 
 /** The case as it is now; undefined where the tenant has no such case. */
-export async function findCase(transaction: Transaction, id: string): Promise<KeptCase | undefined> {
+export async function findCase(transaction: Transaction, id: string): Promise<DeskCaseRecord | undefined> {
   const [row] = await transaction.rows<CaseRow>(cases(transaction).where({ id }));
   return row && fromRow(row);
 }
 
 /** The case, locked until the transaction ends; undefined where the tenant has no such case. */
-export async function lockCase(transaction: Transaction, id: string): Promise<KeptCase | undefined> {
+export async function lockCase(transaction: Transaction, id: string): Promise<DeskCaseRecord | undefined> {
   const [row] = await transaction.rows<CaseRow>(cases(transaction).where({ id }).forNoKeyUpdate());
   return row && fromRow(row);
 }
@@ -85,19 +85,19 @@ export async function listCases(
   transaction: Transaction,
   { status, patientId, closed }: CaseFilter,
   page: ListPage,
-): Promise<KeptCase[]> {
+): Promise<DeskCaseRecord[]> {
   const columns = givenOnly({ status, patient_id: patientId });
   const query = whereClosed(cases(transaction).where(columns), closed);
   return (await transaction.rows<CaseRow>(byId(query, page))).map(fromRow);
 }
 
 /** Writes the status of a case that the transaction has locked. */
-export function sendCaseStatus(transaction: Transaction, { id, status }: Pick<CaseRecord, "id" | "status">): void {
+export function writeCaseStatus(transaction: Transaction, { id, status }: Pick<CaseRecord, "id" | "status">): void {
   transaction.send(sql("user_attention_cases").where({ tenant_id: transaction.tenantId, id }).update({ status }));
 }
 
 /** Closes a case that the transaction has locked. */
-export function sendCaseClosure(transaction: Transaction, id: string, closure: Closure): void {
+export function writeCaseClosure(transaction: Transaction, id: string, closure: Closure): void {
   const key = { tenant_id: transaction.tenantId, id };
   transaction.send(sql("user_attention_cases").where(key).update(closureColumns(closure)));
 }
@@ -106,7 +106,7 @@ function cases({ tenantId }: Transaction) {
   return sql("user_attention_cases").where({ tenant_id: tenantId }).select(COLUMNS);
 }
 
-function fromRow(row: CaseRow): KeptCase {
+function fromRow(row: CaseRow): DeskCaseRecord {
   return {
     id: row.id,
     category: row.category,

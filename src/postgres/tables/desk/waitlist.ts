@@ -18,7 +18,7 @@ export interface WaitlistEntryRecord {
 }
 
 /** An entry with what became of it. */
-export interface KeptWaitlistEntry extends WaitlistEntryRecord {
+export interface DeskWaitlistEntryRecord extends WaitlistEntryRecord {
   /** Undefined while the entry is to be dealt with. */
   readonly closure: Closure | undefined;
 }
@@ -59,7 +59,7 @@ const COLUMNS: readonly (keyof WaitlistEntryRow)[] = [
 ];
 
 /** Adds an entry. */
-export function sendWaitlistEntry(transaction: Transaction, entry: WaitlistEntryRecord): void {
+export function insertWaitlistEntry(transaction: Transaction, entry: WaitlistEntryRecord): void {
   transaction.send(
     sql("waitlist_entries").insert({
       tenant_id: transaction.tenantId,
@@ -78,13 +78,19 @@ export function sendWaitlistEntry(transaction: Transaction, entry: WaitlistEntry
 }
 
 /** The entry as it is now; undefined where the tenant has no such entry. */
-export async function findWaitlistEntry(transaction: Transaction, id: string): Promise<KeptWaitlistEntry | undefined> {
+export async function findWaitlistEntry(
+  transaction: Transaction,
+  id: string,
+): Promise<DeskWaitlistEntryRecord | undefined> {
   const [row] = await transaction.rows<WaitlistEntryRow>(entries(transaction).where({ id }));
   return row && fromRow(row);
 }
 
 /** The entry, locked until the transaction ends; undefined where the tenant has no such entry. */
-export async function lockWaitlistEntry(transaction: Transaction, id: string): Promise<KeptWaitlistEntry | undefined> {
+export async function lockWaitlistEntry(
+  transaction: Transaction,
+  id: string,
+): Promise<DeskWaitlistEntryRecord | undefined> {
   const [row] = await transaction.rows<WaitlistEntryRow>(entries(transaction).where({ id }).forNoKeyUpdate());
   return row && fromRow(row);
 }
@@ -94,14 +100,14 @@ export async function listWaitlistEntries(
   transaction: Transaction,
   { status, patientId, serviceId, closed }: WaitlistFilter,
   page: ListPage,
-): Promise<KeptWaitlistEntry[]> {
+): Promise<DeskWaitlistEntryRecord[]> {
   const columns = givenOnly({ status, patient_id: patientId, service_id: serviceId });
   const query = whereClosed(entries(transaction).where(columns), closed);
   return (await transaction.rows<WaitlistEntryRow>(byId(query, page))).map(fromRow);
 }
 
 /** Closes an entry that the transaction has locked. */
-export function sendWaitlistEntryClosure(transaction: Transaction, id: string, closure: Closure): void {
+export function writeWaitlistEntryClosure(transaction: Transaction, id: string, closure: Closure): void {
   const key = { tenant_id: transaction.tenantId, id };
   transaction.send(sql("waitlist_entries").where(key).update(closureColumns(closure)));
 }
@@ -110,7 +116,7 @@ function entries({ tenantId }: Transaction) {
   return sql("waitlist_entries").where({ tenant_id: tenantId }).select(COLUMNS);
 }
 
-function fromRow(row: WaitlistEntryRow): KeptWaitlistEntry {
+function fromRow(row: WaitlistEntryRow): DeskWaitlistEntryRecord {
   return {
     id: row.id,
     patientId: row.patient_id,

@@ -42,7 +42,7 @@ export interface EligibilityRecord extends EligibilityQuestion {
 }
 
 /** A decision with who asked for it, and in which call. */
-export interface KeptEligibilityRecord extends EligibilityRecord {
+export interface AttributedEligibilityRecord extends EligibilityRecord {
   /** Issuer and client. */
   readonly principal: string;
   readonly correlationId: string;
@@ -89,7 +89,7 @@ export async function coversService(transaction: Transaction, contractId: string
 }
 
 /** Keeps a decision, and who asked for it in which call. */
-export function sendDecision(
+export function insertDecision(
   transaction: Transaction,
   record: EligibilityRecord,
   principal: Principal,
@@ -115,13 +115,16 @@ export function sendDecision(
 }
 
 /** The decision as it was made; undefined where the tenant has no such decision. */
-export async function findDecision(transaction: Transaction, id: string): Promise<KeptEligibilityRecord | undefined> {
+export async function findDecision(
+  transaction: Transaction,
+  id: string,
+): Promise<AttributedEligibilityRecord | undefined> {
   const query = sql("eligibility_decisions").where({ tenant_id: transaction.tenantId, id }).select(DECISION_COLUMNS);
   const [row] = await transaction.rows<DecisionRow>(query);
   return row && fromRow(row);
 }
 
-function fromRow(row: DecisionRow): KeptEligibilityRecord {
+function fromRow(row: DecisionRow): AttributedEligibilityRecord {
   return {
     id: row.id,
     patientId: row.patient_id,

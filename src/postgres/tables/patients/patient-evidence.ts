@@ -46,7 +46,7 @@ const CONSENT_COLUMNS = {
  * Records that a call has read these patients. Of one text for any number of them, because each text is a prepared
  * statement of its own.
  */
-export function sendAccessRecords(
+export function insertAccessRecords(
   transaction: Transaction,
   patientIds: readonly string[],
   principal: Principal,

@@ -129,7 +129,7 @@ export async function listPatients(
 }
 
 /** Writes name, contact channels of a patient that the transaction has locked. */
-export function sendContactUpdate(transaction: Transaction, patient: PatientRecord): void {
+export function writeContact(transaction: Transaction, patient: PatientRecord): void {
   transaction.send(
     updateContact({
       tenant_id: transaction.tenantId,
@@ -143,7 +143,7 @@ export function sendContactUpdate(transaction: Transaction, patient: PatientReco
 }
 
 /** Writes status and version of a patient that the transaction has locked, and who is not ACTIVE from now on. */
-export function sendStatusUpdate(transaction: Transaction, patient: PatientRecord): void {
+export function writePatientStatus(transaction: Transaction, patient: PatientRecord): void {
   transaction.send(statusUpdate(transaction, patient));
 }
 
@@ -165,7 +165,7 @@ export async function activatePatient(transaction: Transaction, patient: Patient
 /**
  * Records the temporal evidence of a consent: when it was granted (RFC 3339), and who told so in which call.
  */
-export function sendConsent(
+export function recordConsent(
   transaction: Transaction,
   patientId: string,
   grantedAt: string,

@@ -11,7 +11,7 @@ export interface ResourceHead {
 }
 
 /** A resource as it is kept. */
-export type Stored<A extends object> = A & ResourceHead;
+export type ResourceRecord<A extends object> = A & ResourceHead;
 
 /** A table of resources that belong to an organization and company: its name, and the column of each attribute. */
 export interface ResourceTable<A extends object> {
@@ -29,11 +29,11 @@ const HEAD = { id: "id", version: "version", createdAt: "created_at", updatedAt:
  * Adds a resource for the organization and company of the principal. Nothing is waited for: a code that is taken fails the
  * commit, as a conflict on the column that the violated constraint is named after.
  */
-export function sendInsert<A extends object>(
+export function insertResource<A extends object>(
   transaction: Transaction,
   principal: Principal,
   table: ResourceTable<A>,
-  resource: Stored<A>,
+  resource: ResourceRecord<A>,
 ): void {
   transaction.send(
     sql(table.name).insert({
@@ -51,7 +51,7 @@ export async function lockResourceRow<A extends object>(
   principal: Principal,
   table: ResourceTable<A>,
   id: string,
-): Promise<Stored<A> | undefined> {
+): Promise<ResourceRecord<A> | undefined> {
   const rows = await transaction.rows<Row>(visible(transaction, principal, table).where({ id }).forNoKeyUpdate());
   return rows[0] && fromRow(table, rows[0]);
 }
@@ -62,7 +62,7 @@ export async function findResource<A extends object>(
   principal: Principal,
   table: ResourceTable<A>,
   id: string,
-): Promise<Stored<A> | undefined> {
+): Promise<ResourceRecord<A> | undefined> {
   const rows = await transaction.rows<Row>(visible(transaction, principal, table).where({ id }));
   return rows[0] && fromRow(table, rows[0]);
 }
@@ -83,11 +83,11 @@ export async function findVisibleIds(
 }
 
 /** Writes changed attributes and the new version of a resource that the transaction has locked. */
-export function sendUpdate<A extends object>(
+export function updateResource<A extends object>(
   transaction: Transaction,
   table: ResourceTable<A>,
   id: string,
-  changes: Partial<Stored<A>>,
+  changes: Partial<ResourceRecord<A>>,
 ): void {
   transaction.send(sql(table.name).where({ tenant_id: transaction.tenantId, id }).update(toRow(table, changes)));
 }
@@ -98,9 +98,9 @@ export async function listResources<A extends object>(
   principal: Principal,
   table: ResourceTable<A>,
   page: { readonly afterId: string | undefined; readonly limit: number; readonly filter?: Partial<A> },
-): Promise<Stored<A>[]> {
+): Promise<ResourceRecord<A>[]> {
   const query = visible(transaction, principal, table)
-    .where(toRow(table, (page.filter ?? {}) as Partial<Stored<A>>))
+    .where(toRow(table, (page.filter ?? {}) as Partial<ResourceRecord<A>>))
     .orderBy("id")
     .limit(page.limit);
   if (page.afterId !== undefined) query.where("id", ">", page.afterId);
@@ -120,7 +120,7 @@ function visibleRows({ tenantId }: Transaction, principal: Principal, tableName:
     .whereRaw("(company_id IS NULL OR company_id = ?::uuid)", [principal.companyId ?? null]);
 }
 
-function toRow<A extends object>(table: ResourceTable<A>, resource: Partial<Stored<A>>): Row {
+function toRow<A extends object>(table: ResourceTable<A>, resource: Partial<ResourceRecord<A>>): Row {
   const columns: Readonly<Record<string, string>> = { ...table.columns, ...HEAD };
   const row: Row = {};
   for (const [attribute, value] of Object.entries(resource)) {
@@ -130,8 +130,8 @@ function toRow<A extends object>(table: ResourceTable<A>, resource: Partial<Stor
   return row;
 }
 
-function fromRow<A extends object>(table: ResourceTable<A>, row: Row): Stored<A> {
+function fromRow<A extends object>(table: ResourceTable<A>, row: Row): ResourceRecord<A> {
   const columns: Readonly<Record<string, string>> = { ...table.columns, ...HEAD };
   const entries = Object.entries(columns).map(([attribute, column]) => [attribute, row[column] ?? undefined]);
-  return Object.fromEntries(entries) as Stored<A>;
+  return Object.fromEntries(entries) as ResourceRecord<A>;
 }

@@ -29,7 +29,7 @@ export async function findDuePrograms(pool: Pool, date: string): Promise<DueProg
 }
 
 /** Locks a program against every other change of its schedule until the transaction ends. */
-export function sendProgramLock(transaction: Transaction, id: string): void {
+export function lockProgram(transaction: Transaction, id: string): void {
   const program = { tenant_id: transaction.tenantId, id };
   transaction.send(sql("programs").where(program).select("id").forNoKeyUpdate());
 }

@@ -14,7 +14,7 @@ export interface HolidayRecord {
 const COLUMNS = ["id", "date", "name", "active", "version"] as const;
 
 /** Adds a holiday. A date that has one fails the commit, as a conflict on `date`. */
-export function sendHolidayInsert(transaction: Transaction, holiday: HolidayRecord, at: Date): void {
+export function insertHoliday(transaction: Transaction, holiday: HolidayRecord, at: Date): void {
   const row = { tenant_id: transaction.tenantId, ...holiday, created_at: at, updated_at: at };
   transaction.send(sql("holidays").insert(row));
 }
@@ -26,11 +26,7 @@ export async function lockHoliday(transaction: Transaction, id: string): Promise
 }
 
 /** Writes name, activity and version of a holiday that the transaction has locked. */
-export function sendHolidayUpdate(
-  transaction: Transaction,
-  { id, name, active, version }: HolidayRecord,
-  at: Date,
-): void {
+export function writeHoliday(transaction: Transaction, { id, name, active, version }: HolidayRecord, at: Date): void {
   const key = { tenant_id: transaction.tenantId, id };
   transaction.send(sql("holidays").where(key).update({ name, active, version, updated_at: at }));
 }

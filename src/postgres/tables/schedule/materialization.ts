@@ -26,13 +26,13 @@ export async function readMaterialization(transaction: Transaction, programId: s
 }
 
 /** Writes how far the schedule of a locked program is made. */
-export function sendMaterialized(transaction: Transaction, programId: string, through: string, at: Date): void {
+export function markMaterialized(transaction: Transaction, programId: string, through: string, at: Date): void {
   const state = { materialized_through: through, materialized_at: at };
   transaction.send(sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).update(state));
 }
 
 /** Starts a new generation of the schedules of programs: the slots that are made from now on carry it. */
-export function sendNewGeneration(transaction: Transaction, programIds: readonly string[]): void {
+export function startNewGeneration(transaction: Transaction, programIds: readonly string[]): void {
   const query = sql("programs")
     .where({ tenant_id: transaction.tenantId })
     .whereRaw("id = ANY(?::uuid[])", [programIds as string[]]);

@@ -51,13 +51,13 @@ export async function readRules(transaction: Transaction, programId: string): Pr
 }
 
 /** Adds a rule to a program that the transaction has locked. */
-export function sendRuleInsert(transaction: Transaction, rule: ProgramRuleRecord, at: Date): void {
+export function insertRule(transaction: Transaction, rule: ProgramRuleRecord, at: Date): void {
   const key = { tenant_id: transaction.tenantId, id: rule.id, program_id: rule.programId };
   transaction.send(sql("program_rules").insert({ ...key, ...toRow(rule), created_at: at, updated_at: at }));
 }
 
 /** Writes terms and version of a rule of a program that the transaction has locked. */
-export function sendRuleUpdate(transaction: Transaction, rule: ProgramRuleRecord, at: Date): void {
+export function writeRule(transaction: Transaction, rule: ProgramRuleRecord, at: Date): void {
   const key = { tenant_id: transaction.tenantId, id: rule.id };
   transaction.send(
     sql("program_rules")

@@ -64,7 +64,7 @@ export async function readProgramSet(
 }
 
 /** Puts a set in place of the one before it, in a program that the transaction has locked. */
-export function sendProgramSet(
+export function writeProgramSet(
   transaction: Transaction,
   set: ProgramSetTable,
   programId: string,

@@ -36,7 +36,7 @@ export interface PlannedRun {
  *
  * The transaction holds what keeps others from making slots in these programs. Set-based statements, whatever the number.
  */
-export function sendWithdrawals(transaction: Transaction, plan: SlotPlan, now: Date): void {
+export function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
   const bindings = planBindings(transaction, plan, now);
   for (const statement of [LOCK_CHANGING, DELETE_UNFIT, RETAIN_UNFIT, FIT_AGAIN]) {
     transaction.send(sql.raw(statement, bindings));
@@ -44,13 +44,13 @@ export function sendWithdrawals(transaction: Transaction, plan: SlotPlan, now: D
 }
 
 /** Adds the future slots of a plan that are missing, in the generation that their program is in. */
-export function sendMissingSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
+export function addMissingSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
   if (plan.runs.length === 0 || plan.staff.length === 0) return;
   transaction.send(sql.raw(INSERT_MISSING, planBindings(transaction, plan, now)));
 }
 
 /** Deletes the slots of a program that nobody booked and that began before an instant. */
-export function sendPastSlotsAway(transaction: Transaction, programId: string, before: Date): void {
+export function deletePastSlots(transaction: Transaction, programId: string, before: Date): void {
   const slots = sql("slots").where({ tenant_id: transaction.tenantId, program_id: programId, appointment_id: null });
   transaction.send(slots.where("starts_at", "<", before).delete());
 }

@@ -89,13 +89,13 @@ export async function findLocationOf(
 }
 
 /** Gives a locked, free slot to an appointment. */
-export function sendOccupation(transaction: Transaction, slotId: string, appointmentId: string): void {
+export function occupySlot(transaction: Transaction, slotId: string, appointmentId: string): void {
   const slot = { tenant_id: transaction.tenantId, id: slotId };
   transaction.send(sql("slots").where(slot).update({ appointment_id: appointmentId }));
 }
 
 /** Frees a locked slot; one that was only kept for its appointment goes. */
-export function sendRelease(transaction: Transaction, { id, retained }: SlotRecord): void {
+export function releaseSlot(transaction: Transaction, { id, retained }: SlotRecord): void {
   const slot = sql("slots").where({ tenant_id: transaction.tenantId, id });
   transaction.send(retained ? slot.delete() : slot.update({ appointment_id: null }));
 }
@@ -119,7 +119,7 @@ export async function takeCapacity(transaction: Transaction, { ruleId, localDate
 }
 
 /** Gives one unit of a rule's capacity on a date back. */
-export function sendCapacityBack(transaction: Transaction, { ruleId, localDate }: DayOfRule): void {
+export function giveCapacityBack(transaction: Transaction, { ruleId, localDate }: DayOfRule): void {
   const day = { tenant_id: transaction.tenantId, rule_id: ruleId, local_date: localDate };
   transaction.send(sql("day_counters").where(day).decrement("booked"));
 }
