@@ -21,7 +21,7 @@ import type {
   RequestSourceAttributes,
 } from "../../postgres/tables/catalogs/catalogs.js";
 import type { CoveredServiceSet } from "../../postgres/tables/catalogs/covered-services.js";
-import type { ResourceHead, Stored } from "../../postgres/tables/resources/resources.js";
+import type { ResourceHead, ResourceRecord } from "../../postgres/tables/resources/resources.js";
 
 /** The messages of the catalogs, from what is kept. */
 

@@ -13,7 +13,7 @@ import type {
   OpportunityDefinitionAttributes,
   PractitionerAttributes,
 } from "../../postgres/tables/catalogs/reference-data.js";
-import type { Stored } from "../../postgres/tables/resources/resources.js";
+import type { ResourceRecord } from "../../postgres/tables/resources/resources.js";
 import { timesOf } from "./catalog-messages.js";
 
 /** The messages of the reference data, from what is kept. */

@@ -12,7 +12,7 @@ import {
   ProgramRuleSchema,
 } from "../../gen/cupo/access/v1/program_rule_pb.js";
 import { type ProgramServices, ProgramServicesSchema } from "../../gen/cupo/clinic/v1/program_services_pb.js";
-import type { Stored } from "../../postgres/tables/resources/resources.js";
+import type { ResourceRecord } from "../../postgres/tables/resources/resources.js";
 import type { HolidayRecord } from "../../postgres/tables/schedule/holidays.js";
 import type { ProgramRuleRecord } from "../../postgres/tables/schedule/program-rules.js";
 import type { ProgramAttributes, ProgramSet } from "../../postgres/tables/schedule/programs.js";
