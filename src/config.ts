@@ -1,6 +1,5 @@
-import { BlockList, isIP } from "node:net";
 import { resolve } from "node:path";
-import { type Setting, settings } from "./settings.js";
+import { isLoopback, type Setting, settings } from "./settings.js";
 
 /** The settings of the service, read and checked. */
 export interface Config {
@@ -8,6 +7,8 @@ export interface Config {
   readonly internal: { readonly host: string; readonly port: number };
   /** Prefix of every REST path, without a slash at the end; empty for none. */
   readonly basePath: string;
+  /** Where clients reach the public listener, without a slash at the end; undefined for the listener's own address. */
+  readonly publicUrl: string | undefined;
   /** Prefix of the problem types, without a slash at the end; undefined for the public listener's own pages. */
   readonly problemsUrl: string | undefined;
   /** undefined: the embedded PostgreSQL of the data folder. */
@@ -39,10 +40,6 @@ export class ConfigError extends Error {
   }
 }
 
-const loopback = new BlockList();
-loopback.addSubnet("127.0.0.0", 8, "ipv4");
-loopback.addAddress("::1", "ipv6");
-
 /**
  * Reads the configuration from environment variables; the only reader of the environment. An empty variable counts as
  * absent. Throws a {@link ConfigError} that names every wrong setting at once.
@@ -62,12 +59,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return config;
 }
 
-/** Whether an address to listen on can be reached from this machine only. */
-export function isLoopback(host: string): boolean {
-  const family = isIP(host);
-  return family === 0 ? host === "localhost" : loopback.check(host, family === 6 ? "ipv6" : "ipv4");
-}
-
 interface Source {
   /** The value of a setting; undefined where it is absent without a default, or wrong, which is among the problems then. */
   read<T>(setting: Setting<T>): T | undefined;
@@ -81,6 +72,7 @@ function assemble(source: Source, problems: string[]): Config {
     public: { host: read(settings.host) ?? "", port: read(settings.port) ?? 0 },
     internal: { host: read(settings.internalHost) ?? "", port: read(settings.internalPort) ?? 0 },
     basePath: read(settings.basePath) ?? "",
+    publicUrl: read(settings.publicUrl),
     problemsUrl: read(settings.problemsUrl),
     databaseUrl: read(settings.databaseUrl),
     dataDir: resolve(read(settings.dataDir) ?? ""),
@@ -106,6 +98,9 @@ function issuerOf({ read, isGiven }: Source, problems: string[]): IssuerConfig |
   if (!isGiven(settings.audience)) problems.push("AUTH_AUDIENCE is missing; it goes with AUTH_ISSUER");
   if (isGiven(settings.jwksUrl) === isGiven(settings.jwksFile)) {
     problems.push("AUTH_JWKS_URL or AUTH_JWKS_FILE goes with AUTH_ISSUER, and only one of the two");
+  }
+  if (!isGiven(settings.publicUrl)) {
+    problems.push(`PUBLIC_URL held nothing; with AUTH_ISSUER it takes ${settings.publicUrl.takes}`);
   }
   const url = read(settings.jwksUrl);
   return {

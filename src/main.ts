@@ -12,6 +12,7 @@ import { startEmbeddedPostgres } from "./embedded-postgres/start-embedded-postgr
 import { scopesOf } from "./scopes.js";
 import { startServer } from "./server.js";
 import { servedServices } from "./services/services.js";
+import { isUuid } from "./uuid.js";
 
 const TOKEN_LIFETIME_SECONDS = 3_600;
 /**
@@ -21,7 +22,6 @@ const TOKEN_LIFETIME_SECONDS = 3_600;
 const HEAP_GROWING_PERCENT = 40;
 /** The level of the log while the demo is filled, which tells itself how far it is: its requests are no news. */
 const QUIET_LEVELS: Readonly<Record<string, string>> = { info: "warn" };
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 interface TokenFlags {
   readonly tenant: string;
@@ -160,7 +160,7 @@ function fail(error: unknown): never {
 }
 
 function uuid(text: string): string {
-  if (!UUID.test(text)) throw new InvalidArgumentError("It takes a UUID.");
+  if (!isUuid(text)) throw new InvalidArgumentError("It takes a UUID.");
   return text.toLowerCase();
 }
 

@@ -133,7 +133,7 @@ async function openListeners(
 ): Promise<RunningServer> {
   let isClosing = false;
   const isReady = async () => !isClosing && (await isDatabaseThere());
-  const problemsUrlAt = (publicUrl: string) => config.problemsUrl ?? `${publicUrl}/problems`;
+  const problemsUrlAt = (ownUrl: string) => config.problemsUrl ?? `${config.publicUrl ?? ownUrl}/problems`;
   const publicListener = await openListener(config, config.public, logger, problemsUrlAt, (url) =>
     parts.log(createPublicApi({ ...parts, basePath: config.basePath, problemsUrl: problemsUrlAt(url) })),
   );

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { isIP } from "node:net";
+import { BlockList, isIP } from "node:net";
 
 /** One environment variable: how to read it, and what to tell people about it. */
 export interface Setting<T> {
@@ -30,12 +30,14 @@ export const settings = {
     defaultText: "/api/external/v1",
     parse: (held: string) => (held === "/" ? "" : matching(/^(\/[A-Za-z0-9._~-]+)+$/)(held)),
   },
-  problemsUrl: {
-    name: "PROBLEMS_URL",
-    about: "Prefix of the problem type URIs; by default the pages that the public listener serves under /problems.",
-    takes: "an http or https URL",
-    parse: (held: string) => httpUrl(held)?.replace(/\/+$/, ""),
-  },
+  publicUrl: prefixUrl(
+    "PUBLIC_URL",
+    "Where clients reach the public listener; required with AUTH_ISSUER. Without it the listener's own address.",
+  ),
+  problemsUrl: prefixUrl(
+    "PROBLEMS_URL",
+    "Prefix of the problem type URIs. Without it /problems below PUBLIC_URL, whose pages the public listener serves.",
+  ),
   databaseUrl: {
     name: "DATABASE_URL",
     about:
@@ -125,13 +127,33 @@ function urlOf(held: string): URL | undefined {
   return URL.canParse(held) ? new URL(held) : undefined;
 }
 
-function httpUrl(held: string): string | undefined {
-  return /^https?:$/.test(urlOf(held)?.protocol ?? "") ? held : undefined;
+/** Something is put behind it, and callers see it: so it ends with its path, has no secret and only one spelling. */
+function prefixUrl(name: string, about: string): Setting<string> {
+  const parse = (held: string) => {
+    const url = urlOf(held);
+    if (url === undefined || !/^https?:$/.test(url.protocol) || hasMore(url)) return undefined;
+    return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+  };
+  return { name, about, takes: "an http or https URL without user, password, query and fragment", parse };
+}
+
+function hasMore({ username, password, search, hash }: URL): boolean {
+  return [username, password, search, hash].some((part) => part !== "");
 }
 
 function jwksUrl(held: string): string | undefined {
   const url = urlOf(held);
   if (url === undefined || url.username !== "" || url.password !== "") return undefined;
-  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
-  return url.protocol === "https:" || (url.protocol === "http:" && isLocal) ? held : undefined;
+  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname)) ? held : undefined;
+}
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+/** Whether a host, which may be that of a URL, can be reached from this machine only: an address or `localhost`. */
+export function isLoopback(host: string): boolean {
+  const address = host.replace(/^\[(.*)\]$/, "$1");
+  const family = isIP(address);
+  return family === 0 ? host === "localhost" : loopback.check(address, family === 6 ? "ipv6" : "ipv4");
 }

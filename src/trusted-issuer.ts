@@ -28,7 +28,7 @@ export async function openTrustedIssuer(
   const { keySet, ...expectations } =
     config.issuer === undefined
       ? await expectDevelopmentIssuer(config.dataDir, now)
-      : await expectIssuer(config.issuer, config, now, onError);
+      : await expectIssuer(config.issuer, config, onError);
   return { verifyToken: createTokenVerifier({ ...expectations, keySet, now }), close: () => keySet.close() };
 }
 
@@ -43,18 +43,11 @@ async function expectDevelopmentIssuer(dataDir: string, now: () => number): Prom
 async function expectIssuer(
   { issuer, audience, keys }: IssuerConfig,
   { tokenTypes, tokenClaims }: IssuerSettings,
-  now: () => number,
   onError: (error: unknown) => void,
 ): Promise<Expectations> {
-  return { issuer, audience, keySet: await openKeySet(keys, now, onError), tokenTypes, claims: tokenClaims };
+  return { issuer, audience, keySet: await openKeySet(keys, onError), tokenTypes, claims: tokenClaims };
 }
 
-async function openKeySet(
-  keys: IssuerConfig["keys"],
-  now: () => number,
-  onError: (error: unknown) => void,
-): Promise<KeySet> {
-  return "url" in keys
-    ? openRemoteKeySet({ url: keys.url, now, onError })
-    : readFileKeySet({ path: keys.file, now, onError });
+async function openKeySet(keys: IssuerConfig["keys"], onError: (error: unknown) => void): Promise<KeySet> {
+  return "url" in keys ? openRemoteKeySet({ url: keys.url, onError }) : readFileKeySet({ path: keys.file, onError });
 }

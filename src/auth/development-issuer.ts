@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type JWTPayload, SignJWT } from "jose";
 import { openDevelopmentKey } from "./development-key.js";
-import { fixedKeySet } from "./fixed-key-set.js";
-import { importKeys } from "./import-keys.js";
-import type { KeySet } from "./key-set.js";
+import { fixedKeySet, type KeySet } from "./key-set.js";
 
 /** An issuer for machines of developers. Whoever can read its data folder can be any tenant's client. */
 export interface DevelopmentIssuer {
@@ -39,11 +37,10 @@ export async function openDevelopmentIssuer(options: {
   now(): number;
 }): Promise<DevelopmentIssuer> {
   const { kid, publicJwk, privateKey } = await openDevelopmentKey(options.dataDir);
-  const keys = await importKeys(JSON.stringify({ keys: [publicJwk] }));
   return {
     issuer: developmentIssuer,
     audience: developmentAudience,
-    keySet: fixedKeySet(keys),
+    keySet: fixedKeySet({ keys: [publicJwk] }),
     sign: (request) =>
       new SignJWT(claimsOf(request, Math.floor(options.now() / 1000)))
         .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid })

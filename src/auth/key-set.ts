@@ -1,4 +1,4 @@
-import type { CryptoKey } from "jose";
+import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet } from "jose";
 
 /** The public keys that may have signed access tokens, as they are known at the moment. */
 export interface KeySet {
@@ -30,4 +30,18 @@ const tokenAlgorithms = ["ES256", "PS256", "RS256"] as const;
 /** Whether a value from a token or a key set is the name of an accepted algorithm. */
 export function isTokenAlgorithm(value: unknown): value is TokenAlgorithm {
   return tokenAlgorithms.some((algorithm) => algorithm === value);
+}
+
+/** A key set that never changes. */
+export function fixedKeySet(keys: JSONWebKeySet): KeySet {
+  const find = createLocalJWKSet(keys);
+  return {
+    key: (reference) => find({ ...reference }).catch(refuseAllButUnknown),
+    generation: () => 1,
+    close() {},
+  };
+}
+
+function refuseAllButUnknown(error: unknown): undefined {
+  if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
 }

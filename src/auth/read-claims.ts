@@ -1,7 +1,7 @@
 import type { Principal } from "../call.js";
+import { isUuid } from "../uuid.js";
 import { invalidClaim, invalidToken } from "./invalid-token.js";
 import { parseJsonObject } from "./parse-json-object.js";
-import { parseScopes } from "./parse-scopes.js";
 
 /** What the claims of an access token must say. */
 export interface ClaimRules {
@@ -20,9 +20,9 @@ export interface ClaimNames {
 /** The claims that count, once the signature has been checked. */
 export interface TokenClaims {
   readonly principal: Principal;
-  /** The token counts from this moment (ms, inclusive) … */
+  /** The token counts from this moment (ms, inclusive), in which the tolerance for clocks that differ is included … */
   readonly fromMs: number;
-  /** … to this one (ms, exclusive). Both include the tolerance for clocks that differ. */
+  /** … to this one (ms, exclusive), which is `exp` itself. */
   readonly untilMs: number;
 }
 
@@ -32,7 +32,8 @@ const clockToleranceMs = 5000;
  * Reads the claims of a signed access token (RFC 9068 section 2.2): `iss` exactly ours, `aud` with ours among its
  * members, `exp` and `iat`, `nbf` where there is one, `sub` and `jti`, the client, the tenant (a UUID), the scopes, and
  * `organization_id` and `company_id` (UUIDs) where there are any. `null` is not absence. Does not look at the clock: a
- * token is good from the later of `iat` and `nbf` until `exp`, give or take 5 s. Throws INVALID_ACCESS_TOKEN.
+ * token is good from 5 s before the later of `iat` and `nbf`, for an issuer's clock may be ahead, until `exp` and not a
+ * moment longer (RFC 7519 section 4.1.4). Throws INVALID_ACCESS_TOKEN.
  */
 export function readClaims(payload: Uint8Array, { issuer, audience, claims: names }: ClaimRules): TokenClaims {
   const claims = parsePayload(payload);
@@ -52,7 +53,7 @@ export function readClaims(payload: Uint8Array, { issuer, audience, claims: name
       scopes: scopesOf(claims, names.scope),
     },
     fromMs: Math.max(timeOf(claims, "iat"), optionalTimeOf(claims, "nbf") ?? 0) - clockToleranceMs,
-    untilMs: timeOf(claims, "exp") + clockToleranceMs,
+    untilMs: timeOf(claims, "exp"),
   };
 }
 
@@ -88,11 +89,9 @@ function clientIdOf(claims: Claims, name: string): string {
   return value;
 }
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 function uuidOf(claims: Claims, name: string): string {
   const value = requireString(claims, name);
-  if (!uuid.test(value)) throw invalidClaim(name);
+  if (!isUuid(value)) throw invalidClaim(name);
   return value.toLowerCase();
 }
 
@@ -100,10 +99,27 @@ function optionalUuidOf(claims: Claims, name: string): string | undefined {
   return claims[name] === undefined ? undefined : uuidOf(claims, name);
 }
 
+/**
+ * The standard `scope` is a string of scope tokens with one space between them (RFC 8693 section 4.2, RFC 6749 section
+ * 3.3). A claim of another name, such as `scp`, may also be an array of scope tokens, as several issuers write it. The
+ * empty string and the empty array mean no scopes: issuers send them for clients without any, and "insufficient scope"
+ * tells those more than "invalid token".
+ */
 function scopesOf(claims: Claims, name: string): ReadonlySet<string> {
-  const scopes = parseScopes(claims[name], name);
-  if (scopes === undefined) throw invalidClaim(name);
-  return scopes;
+  const tokens = scopeTokensOf(claims[name], name);
+  if (!Array.isArray(tokens) || !tokens.every(isScopeToken)) throw invalidClaim(name);
+  return new Set(tokens);
+}
+
+function scopeTokensOf(claim: unknown, name: string): unknown {
+  if (typeof claim === "string") return claim === "" ? [] : claim.split(" ");
+  return name === "scope" ? undefined : claim;
+}
+
+const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+function isScopeToken(token: unknown): token is string {
+  return typeof token === "string" && scopeToken.test(token);
 }
 
 function timeOf(claims: Claims, name: string): number {

@@ -1,12 +1,11 @@
+import { settings } from "../settings.js";
 import type { KeySet } from "./key-set.js";
 import { openRefreshingKeySet } from "./refreshing-key-set.js";
 
 /** How to reach an issuer's published keys. */
 export interface RemoteKeySetOptions {
-  /** Address of the JSON Web Key Set: https, or http on a loopback address. */
+  /** Address of the JSON Web Key Set, as the setting AUTH_JWKS_URL takes it. */
   readonly url: string;
-  /** Milliseconds of wall-clock time. */
-  now(): number;
   /** Told about each load that failed; for the log. Must not throw. */
   readonly onError?: (error: Error) => void;
   /** In place of the global fetch. */
@@ -16,7 +15,6 @@ export interface RemoteKeySetOptions {
 }
 
 const refreshMs = 5 * 60 * 1000;
-const defaultTimeoutMs = 3000;
 const maxDocumentBytes = 256 * 1024;
 
 /**
@@ -25,34 +23,24 @@ const maxDocumentBytes = 256 * 1024;
  * an address that must not be used.
  */
 export function openRemoteKeySet(options: RemoteKeySetOptions): KeySet {
-  const { now, onError = () => {}, fetch = globalThis.fetch, timeoutMs = defaultTimeoutMs } = options;
+  const { onError = () => {}, fetch = globalThis.fetch, timeoutMs = 3000 } = options;
   const url = parseKeySetUrl(options.url);
   return openRefreshingKeySet({
-    now,
+    url,
     onError,
     refreshMs,
-    load: async (closing) => {
-      const signal = AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]);
-      try {
-        return await fetchDocument(fetch, url, signal);
-      } catch (cause) {
+    timeoutMs,
+    load: (signal) =>
+      fetchDocument(fetch, url, signal).catch((cause: unknown) => {
         throw new Error(`the key set at ${url.origin}${url.pathname} cannot be loaded`, { cause });
-      }
-    },
+      }),
   });
 }
 
 function parseKeySetUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const allowed = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));
-  if (url === undefined || !allowed || url.username !== "" || url.password !== "") {
-    throw new Error("the address of a key set must be an https URL (http on a loopback address) without credentials");
-  }
-  return url;
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
+  const { parse, takes } = settings.jwksUrl;
+  if (parse(text) === undefined) throw new Error(`the address of a key set must be ${takes}`);
+  return new URL(text);
 }
 
 async function fetchDocument(fetch: typeof globalThis.fetch, url: URL, signal: AbortSignal): Promise<string> {

@@ -1,9 +1,8 @@
 import { hash } from "node:crypto";
 import { type CryptoKey, compactVerify } from "jose";
 import type { Principal } from "../call.js";
-import { invalidToken } from "./invalid-token.js";
+import { invalidToken, missingToken } from "./invalid-token.js";
 import type { KeySet } from "./key-set.js";
-import { readBearerToken } from "./read-bearer-token.js";
 import { type ClaimNames, type ClaimRules, readClaims, type TokenClaims } from "./read-claims.js";
 import { normalizeTokenType, readTokenHeader } from "./read-token-header.js";
 import { createVerifiedTokens } from "./verified-tokens.js";
@@ -72,6 +71,22 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     requireTime(claims, now());
     return claims.principal;
   };
+}
+
+const maxTokenBytes = 8192;
+const scheme = /^bearer(?![^ ])/i;
+const compactJws = /^ +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/;
+
+/**
+ * The token in an Authorization header: `Bearer` in any case, one or more spaces and three base64url parts joined by
+ * dots (RFC 6750 section 2.1, RFC 7515 section 7.1), with nothing after them: no padding, no line break, no second
+ * value. At most 8 KiB, for hashing and parsing come before the signature is checked.
+ */
+function readBearerToken(authorization: string | null): string {
+  if (authorization === null || !scheme.test(authorization)) throw missingToken();
+  const token = compactJws.exec(authorization.slice("bearer".length))?.[1];
+  if (token === undefined || token.length > maxTokenBytes) throw invalidToken("MALFORMED");
+  return token;
 }
 
 const claimName = /^[\x21\x23-\x5b\x5d-\x7e]+$/;

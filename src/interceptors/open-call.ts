@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
 import { v7 as uuidv7 } from "uuid";
 import { type Call, type CallHeaders, setCall } from "../call.js";
+import { isUuid } from "../uuid.js";
 
 /** The part of Node's HTTP/1.1 and HTTP/2 requests that is read here: names and values in turn, as they were sent. */
 export interface RawHeaders {
@@ -13,7 +14,6 @@ const NAMES: Readonly<Record<string, keyof CallHeaders>> = {
   "idempotency-key": "idempotencyKey",
   "x-correlation-id": "correlationId",
 };
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Opens the call of a request: gives it its correlation id (specification section 4) before anything can fail, and takes
@@ -39,5 +39,5 @@ export function valuesOf(call: Call): ContextValues {
 
 /** Whether the X-Correlation-Id headers of a request, absent ones included, are acceptable: at most one, a UUID. */
 export function isCorrelationId(sent: readonly string[]): boolean {
-  return sent.length === 0 || (sent.length === 1 && UUID.test(sent[0] ?? ""));
+  return sent.length === 0 || (sent.length === 1 && isUuid(sent[0] ?? ""));
 }

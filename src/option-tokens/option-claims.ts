@@ -1,3 +1,5 @@
+import { isLowerCaseUuid } from "../uuid.js";
+
 /** What a token says. Ids are UUIDs in lower case. */
 export interface OptionClaims {
   /** The token itself, for single use. */
@@ -35,7 +37,6 @@ const layoutVersion = 1;
 const expiryBytes = 6;
 const uuidBytes = 16;
 const subjectKinds: readonly OptionSubject["kind"][] = ["APPOINTMENT", "PATIENT"];
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The claims as 92 bytes. Throws a RangeError for an id that is no UUID in lower case or a number out of its range. */
 export function encodeClaims(claims: OptionClaims): Uint8Array {
@@ -70,7 +71,7 @@ export function decodeClaims(plaintext: Uint8Array): OptionClaims | undefined {
 }
 
 function writeUuid(bytes: Buffer, text: string, offset: number): void {
-  if (!uuid.test(text)) throw new RangeError("an option is made of UUIDs in lower case");
+  if (!isLowerCaseUuid(text)) throw new RangeError("an option is made of UUIDs in lower case");
   bytes.write(text.replaceAll("-", ""), offset, uuidBytes, "hex");
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PoolClient, QueryResult } from "pg";
 import type { Statement, Transaction } from "../call.js";
+import { isLowerCaseUuid } from "../uuid.js";
 import { Flight, type FlightStatement } from "./flight.js";
 
 /** Time limits that every transaction sets for itself, in milliseconds. */
@@ -10,7 +11,6 @@ export interface TransactionLimits {
   readonly idleTimeoutMs: number;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MAX_NAMED_STATEMENTS = 1_000;
 const statementNames = new Map<string, string>();
 
@@ -38,7 +38,7 @@ export class PipelinedTransaction implements Transaction {
     limits: TransactionLimits,
     namedStatements: boolean,
   ) {
-    if (!UUID.test(tenantId)) throw new Error("the tenant of a transaction is a lower-case UUID");
+    if (!isLowerCaseUuid(tenantId)) throw new Error("the tenant of a transaction is a lower-case UUID");
     this.#client = client;
     this.#limits = limits;
     this.#namedStatements = namedStatements;

@@ -11,15 +11,13 @@ const second = makeKey("ES256", "second");
 
 let folder: string;
 let path: string;
-let nowMs: number;
 let errors: Error[];
 let keySet: KeySet | undefined;
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"], now: startMs });
   folder = await mkdtemp(join(tmpdir(), "cupo-keys-"));
   path = join(folder, "keys.json");
-  nowMs = startMs;
   errors = [];
 });
 
@@ -52,7 +50,7 @@ describe("a key set in a file", () => {
     const opened = await open(keySetDocument(first.publicJwk));
     await opened.key(first);
     await writeFile(path, keySetDocument(first.publicJwk, second.publicJwk));
-    nowMs += 30_000;
+    vi.setSystemTime(startMs + 30_000);
     expect(await opened.key(second)).toBeDefined();
   });
 
@@ -76,19 +74,18 @@ describe("a key set in a file", () => {
   });
 
   it("cannot be opened where there is no file", async () => {
-    const options = { path, now: () => nowMs };
-    await expect(readFileKeySet(options)).rejects.toThrow(`the key set ${path} cannot be read`);
+    await expect(readFileKeySet({ path })).rejects.toThrow(`the key set ${path} cannot be read`);
   });
 });
 
 async function open(document: string): Promise<KeySet> {
   await writeFile(path, document);
-  keySet = await readFileKeySet({ path, now: () => nowMs, onError: (error) => errors.push(error) });
+  keySet = await readFileKeySet({ path, onError: (error) => errors.push(error) });
   return keySet;
 }
 
 /** Moves the clock and lets the timer notice. */
 function passTime(ms: number): void {
-  nowMs += ms;
+  vi.setSystemTime(Date.now() + ms - 1000);
   vi.advanceTimersByTime(1000);
 }

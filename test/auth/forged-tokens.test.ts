@@ -167,8 +167,11 @@ const claims: Case[] = [
   ["other audiences", forgedClaims({ aud: ["a", "b"] }), sentences.audience],
   ["no audience in the array", forgedClaims({ aud: [] }), sentences.audience],
   ["expired", forgedClaims({ exp: startSeconds - 60 }), sentences.expired],
+  ["expired just now", forgedClaims({ exp: startSeconds }), sentences.expired],
+  ["expired three seconds ago", forgedClaims({ exp: startSeconds - 3 }), sentences.expired],
   ["nbf ahead", forgedClaims({ nbf: startSeconds + 60 }), sentences.notYet],
   ["iat ahead", forgedClaims({ iat: startSeconds + 60 }), sentences.notYet],
+  ["iat ahead by more than clocks may differ", forgedClaims({ iat: startSeconds + 5.001 }), sentences.notYet],
   ["exp beyond all numbers", forgedPayload((text) => text.replace(/"exp":\d+/, '"exp":1e400')), claim("exp")],
 ];
 

@@ -1,13 +1,12 @@
 import { constants, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { fixedKeySet } from "../../src/auth/fixed-key-set.js";
-import { importKeys } from "../../src/auth/import-keys.js";
-import type { TokenAlgorithm } from "../../src/auth/key-set.js";
+import { fixedKeySet, type TokenAlgorithm } from "../../src/auth/key-set.js";
 import {
   createTokenVerifier,
   defaultClaimNames,
   defaultTokenTypes,
   type TokenVerifierOptions,
 } from "../../src/auth/token-verifier.js";
+import { usableKeys } from "../../src/auth/usable-keys.js";
 import { CupoError } from "../../src/errors.js";
 
 /** The moment at which all tests begin, in milliseconds, and in the seconds that claims use. */
@@ -78,7 +77,7 @@ export function encode(data: string | Buffer): string {
 /** A verifier with the defaults, a clock that stands at {@link startMs}, and these keys. */
 export async function verifierFor(keys: readonly TestKey[], changes: Partial<TokenVerifierOptions> = {}) {
   const document = keySetDocument(...keys.map((key) => key.publicJwk));
-  return createTokenVerifier({ ...defaults(), keySet: fixedKeySet(await importKeys(document)), ...changes });
+  return createTokenVerifier({ ...defaults(), keySet: fixedKeySet(await usableKeys(document)), ...changes });
 }
 
 /** The options of a verifier, but for its keys. */

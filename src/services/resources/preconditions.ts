@@ -1,6 +1,5 @@
 import { conflict, notFound } from "../../errors.js";
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+import { isUuid } from "../../uuid.js";
 
 /** The resource, or 404: it does not exist or is not visible to the principal, which are not told apart. */
 export function requireFound<T>(resource: T | undefined): T {
@@ -23,5 +22,5 @@ export function requireVersion(resource: { readonly version: number }, expectedV
  * callers, so one that is no UUID is one that does not exist.
  */
 export function parseOpaqueId(id: string): string | undefined {
-  return UUID.test(id) ? id.toLowerCase() : undefined;
+  return isUuid(id) ? id.toLowerCase() : undefined;
 }
