@@ -153,7 +153,7 @@ loopback.addAddress("::1", "ipv6");
 
 /** Whether a host, which may be that of a URL, can be reached from this machine only: an address or `localhost`. */
 export function isLoopback(host: string): boolean {
-  const address = host.replace(/^\[(.*)\]$/, "$1");
-  const family = isIP(address);
-  return family === 0 ? host === "localhost" : loopback.check(address, family === 6 ? "ipv6" : "ipv4");
+  const literal = host.replace(/^\[(.*)\]$/, "$1");
+  const family = isIP(literal);
+  return family === 0 ? host === "localhost" : loopback.check(literal, family === 6 ? "ipv6" : "ipv4");
 }

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { describe, expect, test } from "vitest";
-import { ConfigError, isLoopback, readConfig } from "../src/config.js";
-import { type Setting, settings } from "../src/settings.js";
+import { ConfigError, readConfig } from "../src/config.js";
+import { isLoopback, type Setting, settings } from "../src/settings.js";
 
 const all: readonly Setting<unknown>[] = Object.values(settings);
 const example = readFileSync(new URL("../.env.example", import.meta.url), "utf8");
@@ -14,6 +14,8 @@ const trusted = {
   AUTH_AUDIENCE: "cupo",
   AUTH_JWKS_URL: "https://id.example.org/keys",
 };
+/** What has to be told where a real issuer is. */
+const complete = { ...trusted, PUBLIC_URL: "https://cupo.example.org" };
 
 describe("defaults", () => {
   test("are what an empty environment gives", () => {
@@ -21,6 +23,7 @@ describe("defaults", () => {
       public: { host: "127.0.0.1", port: 8080 },
       internal: { host: "127.0.0.1", port: 9090 },
       basePath: "/api/external/v1",
+      publicUrl: undefined,
       problemsUrl: undefined,
       databaseUrl: undefined,
       dataDir: resolve(".cupo"),
@@ -48,6 +51,7 @@ describe("values", () => {
       INTERNAL_HOST: "cupo.internal",
       INTERNAL_PORT: "65535",
       BASE_PATH: "/v1",
+      PUBLIC_URL: "https://Cupo.example.org:443/clinic/",
       PROBLEMS_URL: "https://example.org/problems/",
       DATABASE_URL: "postgresql://cupo:secret@db/cupo?prepared_statements=false",
       CUPO_DATA_DIR: "/var/lib/cupo",
@@ -65,6 +69,7 @@ describe("values", () => {
       public: { host: "::", port: 0 },
       internal: { host: "cupo.internal", port: 65_535 },
       basePath: "/v1",
+      publicUrl: "https://cupo.example.org/clinic",
       problemsUrl: "https://example.org/problems",
       databaseUrl: "postgresql://cupo:secret@db/cupo?prepared_statements=false",
       dataDir: "/var/lib/cupo",
@@ -88,12 +93,12 @@ describe("values", () => {
   test.each(["http://localhost:9/keys", "http://127.0.0.1/keys", "http://[::1]:9/keys"])(
     "may name a key server on this machine without TLS: %s",
     (url) => {
-      expect(readConfig({ ...trusted, AUTH_JWKS_URL: url }).issuer?.keys).toEqual({ url });
+      expect(readConfig({ ...complete, AUTH_JWKS_URL: url }).issuer?.keys).toEqual({ url });
     },
   );
 
   test("may name a file of keys", () => {
-    const config = readConfig({ ...trusted, AUTH_JWKS_URL: "", AUTH_JWKS_FILE: aFile });
+    const config = readConfig({ ...complete, AUTH_JWKS_URL: "", AUTH_JWKS_FILE: aFile });
     expect(config.issuer?.keys).toEqual({ file: aFile });
   });
 });
@@ -105,7 +110,8 @@ describe("a wrong value", () => {
     ["INTERNAL_HOST", "http://localhost"],
     ["INTERNAL_PORT", "http"],
     ["BASE_PATH", "api", "/api/", "//", "/a?b", "/a b"],
-    ["PROBLEMS_URL", "example.org/problems", "ftp://example.org"],
+    ["PUBLIC_URL", "cupo.example.org", "ftp://example.org", "https://example.org/?a=b", "https://example.org/#a", "/"],
+    ["PROBLEMS_URL", "example.org/problems", "ftp://example.org", "http://example.org/problems?code="],
     ["AUTH_JWKS_URL", "http://id.example.org", "file:///keys", "keys.json", "http://127.0.0.1.example.org"],
     ["AUTH_JWKS_FILE", "/does/not/exist", "/"],
     ["AUTH_TOKEN_TYPES", "at+jwt,JWT", " JWT", "JWT  at+jwt"],
@@ -121,10 +127,10 @@ describe("a wrong value", () => {
   const cases = wrong.flatMap(([name, ...values]) => values.map((held) => ({ name, held })));
 
   test.each(cases)("is named with what it held and what it takes: $name=$held", ({ name, held }) => {
-    const complete = { TLS_CERT_FILE: aFile, TLS_KEY_FILE: aFile, ...trusted };
+    const right = { TLS_CERT_FILE: aFile, TLS_KEY_FILE: aFile, ...complete };
     const takes = all.find((setting) => setting.name === name)?.takes;
     const file = name === "AUTH_JWKS_FILE" ? { AUTH_JWKS_URL: "" } : {};
-    expect(problemsOf({ ...complete, ...file, [name]: held })).toEqual([
+    expect(problemsOf({ ...right, ...file, [name]: held })).toEqual([
       `${name} held ${JSON.stringify(held)}; it takes ${takes}`,
     ]);
   });
@@ -172,11 +178,18 @@ describe("a secret", () => {
   });
 
   test("has no place in AUTH_JWKS_URL, which is fetched without a user", () => {
-    const [problem] = problemsOf({ ...trusted, AUTH_JWKS_URL: "https://cupo:s3cret@id.example.org/keys" });
+    const [problem] = problemsOf({ ...complete, AUTH_JWKS_URL: "https://cupo:s3cret@id.example.org/keys" });
     expect(problem).toBe(
       'AUTH_JWKS_URL held "https://…@id.example.org/keys"; it takes an https URL without user and password; ' +
         "http on a loopback address only",
     );
+  });
+
+  test.each(["PUBLIC_URL", "PROBLEMS_URL"])("has no place in %s, which every caller is told", (name) => {
+    const problems = problemsOf({ ...complete, [name]: "https://cupo:s3cret@example.org" });
+    expect(problems).toEqual([
+      `${name} held "https://…@example.org"; it takes an http or https URL without user, password, query and fragment`,
+    ]);
   });
 });
 
@@ -189,14 +202,32 @@ describe("settings that go together", () => {
     { given: ["AUTH_AUDIENCE", "AUTH_JWKS_URL"], missing: ["AUTH_ISSUER is missing"] },
     { given: ["AUTH_ISSUER", "AUTH_AUDIENCE"], missing: ["AUTH_JWKS_URL or AUTH_JWKS_FILE goes"] },
   ] as const)("are those of the issuer: only $given", ({ given, missing }) => {
-    const problems = problemsOf({ HOST: "0.0.0.0", ...Object.fromEntries(given.map((name) => [name, trusted[name]])) });
+    const problems = problemsOf({
+      HOST: "0.0.0.0",
+      PUBLIC_URL: complete.PUBLIC_URL,
+      ...Object.fromEntries(given.map((name) => [name, trusted[name]])),
+    });
     expect(problems).toEqual(missing.map((text) => expect.stringMatching(`^${text}`)));
   });
 
   test("are a URL or a file of keys, not both", () => {
-    expect(problemsOf({ ...trusted, AUTH_JWKS_FILE: aFile })).toEqual([
+    expect(problemsOf({ ...complete, AUTH_JWKS_FILE: aFile })).toEqual([
       "AUTH_JWKS_URL or AUTH_JWKS_FILE goes with AUTH_ISSUER, and only one of the two",
     ]);
+  });
+
+  test.each([{}, { PUBLIC_URL: "" }, { PROBLEMS_URL: "https://example.org/problems" }])(
+    "are an issuer and PUBLIC_URL, without which each replica would have problem types of its own: %j",
+    (rest) => {
+      expect(problemsOf({ ...trusted, ...rest })).toEqual([
+        "PUBLIC_URL held nothing; with AUTH_ISSUER it takes an http or https URL without user, password, query and fragment",
+      ]);
+    },
+  );
+
+  test("do not include PUBLIC_URL while the development issuer is used", () => {
+    expect(readConfig({}).publicUrl).toBeUndefined();
+    expect(readConfig({ PUBLIC_URL: "http://localhost:8080/" }).publicUrl).toBe("http://localhost:8080");
   });
 
   test.each(["TLS_CERT_FILE", "TLS_KEY_FILE"])("are certificate and key: only %s", (name) => {
@@ -214,7 +245,7 @@ describe("the development issuer", () => {
       expect(problemsOf({ [name]: host })).toEqual([
         expect.stringMatching(`^${name} held "${host}"; without AUTH_ISSUER.*127.0.0.1, ::1 or localhost$`),
       ]);
-      expect(readConfig({ ...trusted, [name]: host })).toBeDefined();
+      expect(readConfig({ ...complete, [name]: host })).toBeDefined();
     },
   );
 

@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:http2";
+import { createConnection } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PatientService } from "../src/gen/cupo/access/v1/patient_service_pb.js";
 import { expectProblem } from "./support/problem.js";
 import { registration } from "./support/registration.js";
 import { answerOf, parseObject, type RestAnswer, sendRequest } from "./support/rest-request.js";
+import { callRpc } from "./support/rpc.js";
 import { startTestService, type TestService } from "./support/service.js";
 
 const BASE_PATH = "/api/external/v1";
@@ -60,6 +63,29 @@ describe("the public listener", () => {
   });
 });
 
+describe("the type of a problem", () => {
+  test.each([
+    [{ PUBLIC_URL: "https://cupo.example.org/clinic/" }, "https://cupo.example.org/clinic/problems"],
+    [
+      { PUBLIC_URL: "https://cupo.example.org", PROBLEMS_URL: "https://errors.example.org/" },
+      "https://errors.example.org",
+    ],
+  ])("is the same on every replica and on both listeners: %j", async (environment, prefix) => {
+    const replicas = await Promise.all([startTestService(environment), startTestService(environment)]);
+    const answers = await Promise.all(
+      replicas.flatMap((replica) => [
+        replica.request("POST", "/patients", { body: "{" }),
+        callRpc(replica, PatientService.method.registerPatient),
+        refusedByParser(replica.publicUrl),
+      ]),
+    );
+    await Promise.all(replicas.map((replica) => replica.close()));
+    const types = answers.map(({ text }) => /"type":"(http[^"]+)"/.exec(text)?.[1]);
+    const own = [`${prefix}/invalid-request`, `${prefix}/validation`, `${prefix}/invalid-request`];
+    expect(types).toEqual([...own, ...own]);
+  });
+});
+
 describe("the internal listener", () => {
   test("says that it lives and is ready", async () => {
     for (const path of ["/livez", "/readyz"]) {
@@ -96,6 +122,14 @@ async function sendOverHttp2(path: string, body: object): Promise<RestAnswer> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(head)) if (!name.startsWith(":")) headers.set(name, String(value));
   return { status: Number(head[":status"]), headers, text, body: parseObject(text) };
+}
+
+/** The answer to a request line that is none, which becomes no call. */
+async function refusedByParser(url: string): Promise<{ text: string }> {
+  const { hostname, port } = new URL(url);
+  const socket = createConnection(Number(port), hostname);
+  socket.end("GET / HTTP/1.1\r\nno header\r\n\r\n");
+  return { text: await readText(socket) };
 }
 
 function namesOf({ headers }: RestAnswer): string[] {

@@ -66,13 +66,13 @@ interface PacedLoads {
   isDue(): boolean;
 }
 
-function paceLoads({ load, refreshMs, onError }: KeySource, closing: AbortSignal, isFresh: () => boolean): PacedLoads {
+function paceLoads(source: KeySource, closing: AbortSignal, isFresh: () => boolean): PacedLoads {
   let triedAt = Number.NEGATIVE_INFINITY;
   let failing = false;
 
   const isDue = () => {
     const failurePauseMs = isFresh() ? unknownKeyPauseMs : noKeysPauseMs;
-    return Math.abs(Date.now() - triedAt) >= (failing ? failurePauseMs : refreshMs);
+    return Math.abs(Date.now() - triedAt) >= (failing ? failurePauseMs : source.refreshMs);
   };
   return {
     isDue,
@@ -80,13 +80,13 @@ function paceLoads({ load, refreshMs, onError }: KeySource, closing: AbortSignal
       if (failing && !isDue()) throw new Error("the last load failed a moment ago");
       triedAt = Date.now();
       try {
-        const keys = await usableKeys(await load(AbortSignal.any([closing, signal])));
+        const keys = await usableKeys(await source.load(AbortSignal.any([closing, signal])));
         failing = false;
-        if (keys.keys.length === 0) onError(new Error("the key set holds no key that can verify access tokens"));
+        if (keys.keys.length === 0) source.onError(new Error("the key set holds no key that can verify access tokens"));
         return Response.json(keys);
       } catch (error) {
         failing = true;
-        if (!closing.aborted) onError(error instanceof Error ? error : new Error(String(error)));
+        if (!closing.aborted) source.onError(error instanceof Error ? error : new Error(String(error)));
         throw error;
       }
     },
@@ -97,10 +97,6 @@ function paceLoads({ load, refreshMs, onError }: KeySource, closing: AbortSignal
 function countChanges(): { readonly cache: ExportedJWKSCache; count(): number } {
   let count = 0;
   let current = "";
-  const take = (document: string) => {
-    if (document !== current) count += 1;
-    current = document;
-  };
   return {
     count: () => count,
     cache: {
@@ -109,7 +105,9 @@ function countChanges(): { readonly cache: ExportedJWKSCache; count(): number } 
         return { keys: [] };
       },
       set jwks(keys) {
-        take(JSON.stringify(keys));
+        const document = JSON.stringify(keys);
+        if (document !== current) count += 1;
+        current = document;
       },
     },
   };

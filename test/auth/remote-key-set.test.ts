@@ -78,6 +78,17 @@ describe("a remote key set", () => {
     expect(server.requests.keySet).toBe(1 + 3);
   });
 
+  it("waits for no refresh where it has the key, however late that is", async () => {
+    await openLoaded();
+    void hang(server);
+    skipTime(hourMs);
+    expect(await keySet.key(first)).toBeDefined();
+    expect(server.requests.keySet).toBe(1);
+    await passTime(1000, { waiting: false });
+    expect(await keySet.key(first)).toBeDefined();
+    expect(fetches).toBe(2);
+  });
+
   it("serves the keys it has while a refresh hangs", async () => {
     await openLoaded();
     skipTime(30_000);
@@ -144,6 +155,19 @@ describe("an outage of the key server", () => {
     skipTime(24 * hourMs);
     expect(await keySet.key(first)).toBeDefined();
     expect(keySet.generation()).toBe(1);
+  });
+
+  it("is asked about once in thirty seconds however many unknown keys are wanted", async () => {
+    await openLoaded();
+    server.answer = answerWith("", 500);
+    for (let seconds = 0; seconds < 90; seconds += 1) {
+      skipTime(1000);
+      const wanted = Array.from({ length: 20 }, (_, n) => keySet.key({ alg: "ES256", kid: `${seconds} ${n}` }));
+      expect(new Set(await Promise.all(wanted))).toEqual(new Set([undefined]));
+      expect(await keySet.key(first)).toBeDefined();
+    }
+    expect(server.requests.keySet).toBe(1 + 3);
+    expect(errors).toHaveLength(3);
   });
 
   it("at the start leaves nothing to judge by, and is asked about every five seconds", async () => {
@@ -230,6 +254,17 @@ describe("a verifier with a remote key set", () => {
     expect((await refusal(verify(token))).code).toBe("INVALID_ACCESS_TOKEN");
   });
 
+  it("refuses remembered tokens as soon as the key of another token showed that theirs was withdrawn", async () => {
+    await openLoaded();
+    const verify = createTokenVerifier({ ...defaults(), keySet, now: Date.now });
+    const token = `Bearer ${signToken(first)}`;
+    await verify(token);
+    server.answer = answerWith(secondDocument);
+    skipTime(30_000);
+    expect(await verify(`Bearer ${signToken(second)}`)).toBeDefined();
+    expect((await refusal(verify(token))).detail).toBe("The access token names a signing key that is not known.");
+  });
+
   it("answers 401 to a malformed token and 503 to any other while it has no keys", async () => {
     server.answer = answerWith("", 500);
     open();
@@ -270,11 +305,11 @@ function skipTime(ms: number): void {
 }
 
 /** Moves the clock, lets the timer notice, and waits for the refresh that the timer started, if it did. */
-async function passTime(ms: number): Promise<void> {
+async function passTime(ms: number, { waiting = true } = {}): Promise<void> {
   const before = fetches;
   skipTime(ms - 1000);
   vi.advanceTimersByTime(1000);
-  if (fetches > before) await keySet.key(unknown).catch(() => undefined);
+  if (waiting && fetches > before) await keySet.key(unknown).catch(() => undefined);
 }
 
 /** Lets the server hang on the next request; gives the function that answers it once it has arrived. */
