@@ -1,4 +1,4 @@
-import { create, type DescField, type DescMethod, getOption, type Message } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMethod, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectList, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
@@ -45,7 +45,7 @@ function planOf(method: DescMethod): Plan {
   const maskable = fields.filter(
     (f) => f !== mask && f.name !== "expected_version" && !inPath.has(f.name) && !isIdentifier(f),
   );
-  return { uuids: fields.filter(isUuid), mask, maskable };
+  return { uuids: fields.filter((f) => isUuid(f) || isOpaqueId(f, inPath)), mask, maskable };
 }
 
 function isFieldMask(field: DescField): boolean {
@@ -55,6 +55,11 @@ function isFieldMask(field: DescField): boolean {
 /** Marked in the proto where no path of REST says so. */
 function isIdentifier(field: DescField): boolean {
   return getOption(field, fieldBehavior).includes(FieldBehavior.IDENTIFIER);
+}
+
+/** An id that callers take as it comes. It is a UUID all the same, whose case must not make two requests of one. */
+function isOpaqueId(field: DescField, inPath: ReadonlySet<string>): boolean {
+  return inPath.has(field.name) && field.name.endsWith("_id") && field.scalar === ScalarType.STRING;
 }
 
 function isUuid(field: DescField): boolean {

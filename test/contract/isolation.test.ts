@@ -58,6 +58,20 @@ for (const operation of implementedOperations) {
       expect(answer.text).not.toContain(String(upper));
     });
 
+    const narrow = inBody.filter(([, { belongsTo }]) => belongsTo === "organization" && inPath.length > 0);
+    test.each(narrow)("%s: 404 for what not everybody sees who sees the resource of the path", async (field, maker) => {
+      const as = { organizationId: randomUUID(), companyId: randomUUID() };
+      const whole = await prepare(operation, service);
+      for (const owner of [as, { organizationId: as.organizationId }, { companyId: as.companyId }]) {
+        const draft = put(operation, whole, field, await maker.create(service, owner));
+        const headers = { "x-correlation-id": randomUUID() };
+        const answer = await sendRest(service, operation, draft, { as, headers });
+        expect(summaryOf(answer)).toBe(`404 ${itemField(operation, field)} NOT_FOUND`);
+        const absent = put(operation, whole, field, randomUUID());
+        expect(comparable(answer)).toEqual(comparable(await sendRest(service, operation, absent, { as, headers })));
+      }
+    });
+
     const shared = references.filter(([, { belongsTo }]) => belongsTo === "organization");
     test.each(shared)("sees a %s that belongs to the tenant as a whole", async (field, maker) => {
       const as = { organizationId: randomUUID(), companyId: randomUUID() };

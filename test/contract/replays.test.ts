@@ -54,6 +54,15 @@ for (const operation of implementedOperations) {
       expect((await sendRest(service, operation, draft, { headers, body })).text).toBe(first.text);
     });
 
+    test("does not depend on the case of the ids in its path", async () => {
+      const draft = await prepare(operation, service);
+      const headers = { "idempotency-key": randomUUID() };
+      const first = await sendRest(service, operation, draft, { headers });
+      const path = Object.fromEntries(Object.entries(draft.path).map(([name, id]) => [name, id.toUpperCase()]));
+      const second = await sendRest(service, operation, { ...draft, path }, { headers });
+      expect([second.status, second.text]).toEqual([successStatus, first.text]);
+    });
+
     test("refuses another request under a used key, also one of another organization or company", async () => {
       const draft = await prepare(operation, service);
       const headers = { "idempotency-key": randomUUID() };

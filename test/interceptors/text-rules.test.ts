@@ -7,13 +7,42 @@ import { requestWith, UUID, validRequests } from "./valid-requests.js";
 
 const validate = createMessageValidator();
 
+/** What can be taken for a 1 or an A, or is not seen at all beside one. */
+const MISTAKABLE = [
+  ["zero-width space", "1\u200b"],
+  ["joiner", "A\u200dA"],
+  ["soft hyphen", "1\u00ad2"],
+  ["override", "1\u202e2"],
+  ["isolate", "1\u20662"],
+  ["tag", "1\u{e0041}"],
+  ["byte order mark", "\ufeff1"],
+  ["variation selector", "1\ufe0f"],
+  ["combining mark", "A\u0301"],
+  ["filler", "1\u3164"],
+  ["Cyrillic", "\u0410"],
+  ["Greek", "\u0391"],
+  ["Armenian", "\u0555"],
+  ["Cherokee", "\u13aa"],
+  ["full width", "\uff11"],
+  ["raised", "1\u00b2"],
+  ["circled", "\u2460"],
+  ["mathematical", "\u{1d400}"],
+  ["letterlike", "\u212a"],
+  ["Roman numeral", "\u2160"],
+  ["ligature", "\ufb01"],
+].map(([, text = ""]) => text);
+
 /** The request, its member, the values this one takes, and those it refuses, by the code of the refusal. */
 const texts: readonly (readonly [string, string, readonly string[], Readonly<Record<string, readonly string[]>>])[] = [
   [
     "RegisterPatientRequest",
     "documentType",
     ["C", "PASAPORTE_2-X", "CÉDULA", "x".repeat(32)],
-    { TOO_SHORT: [""], TOO_LONG: ["x".repeat(33)], INVALID_FORMAT: [" ", "C C", "CC ", "C.C", "C\n", "\u0000", "😀"] },
+    {
+      TOO_SHORT: [""],
+      TOO_LONG: ["x".repeat(33)],
+      INVALID_FORMAT: [" ", "C C", "CC ", "C.C", "C\n", "\u0000", "😀", ...MISTAKABLE],
+    },
   ],
   [
     "RegisterPatientRequest",
@@ -22,13 +51,27 @@ const texts: readonly (readonly [string, string, readonly string[], Readonly<Rec
     {
       TOO_SHORT: [""],
       TOO_LONG: ["9".repeat(33)],
-      INVALID_FORMAT: [" ", "-", ". /-", " 1", "1 ", "1_2", "1\t2", "1\u00a02", "1\n", "1\u0000", "\ud800", "#1"],
+      INVALID_FORMAT: [
+        " ",
+        "-",
+        ". /-",
+        " 1",
+        "1 ",
+        "1_2",
+        "1\t2",
+        "1\u00a02",
+        "1\n",
+        "1\u0000",
+        "\ud800",
+        "#1",
+        ...MISTAKABLE,
+      ],
     },
   ],
   [
     "RegisterPatientRequest",
     "fullName",
-    ["x", "  x  ", "Ana\u00a0María", "محمد\u200cعلی", "👨‍👩‍👧", "😀".repeat(200)],
+    ["x", "  x  ", "Ana\u00a0María", "Анна", "Jose\u0301", "محمد\u200cعلی", "👨‍👩‍👧", "😀".repeat(200)],
     {
       TOO_SHORT: [""],
       TOO_LONG: ["x".repeat(201), "😀".repeat(201)],
@@ -44,6 +87,14 @@ const texts: readonly (readonly [string, string, readonly string[], Readonly<Rec
         "a\u0085",
         "a\ud800",
         "\udc00a",
+        "a\u200b",
+        "a\u00adb",
+        "a\u202eb",
+        "a\u2066b",
+        "a\u200fb",
+        "a\ufeff",
+        "a\u3164",
+        "a\u{e0041}",
       ],
     },
   ],
@@ -60,10 +111,26 @@ const texts: readonly (readonly [string, string, readonly string[], Readonly<Rec
   [
     "RegisterPatientRequest",
     "email",
-    ["a@b", "a.b+c@example.com", `${"a".repeat(249)}@b.co`],
+    ["a@b", "a.b+c@example.com", `${"a".repeat(64)}@${"b.".repeat(93)}co`],
     {
-      INVALID_EMAIL: ["", " ", "a", "@b", "a@", "a b@c", "ñ@b.co", "a@b..c", "a@b\n", "a@b\u0000", "A <a@b.co>"],
-      TOO_LONG: [`${"a".repeat(250)}@b.co`],
+      INVALID_EMAIL: [
+        "",
+        " ",
+        "a",
+        "@b",
+        "a@",
+        "a b@c",
+        "ñ@b.co",
+        "a@b..c",
+        "a@b\n",
+        "a@b\u0000",
+        "A <a@b.co>",
+        ".a@b.co",
+        "a.@b.co",
+        "a..b@c.co",
+        `${"a".repeat(65)}@b.co`,
+      ],
+      TOO_LONG: [`${"a".repeat(64)}@${"b.".repeat(95)}co`],
     },
   ],
   [
@@ -78,7 +145,12 @@ const texts: readonly (readonly [string, string, readonly string[], Readonly<Rec
     ["12345"],
     { TOO_SHORT: [""], TOO_LONG: ["1".repeat(65)], INVALID_FORMAT: ["1234"] },
   ],
-  ["UpdatePatientRequest", "email", ["a@b"], { INVALID_EMAIL: ["", "a"], TOO_LONG: [`${"a".repeat(250)}@b.co`] }],
+  [
+    "UpdatePatientRequest",
+    "email",
+    ["a@b"],
+    { INVALID_EMAIL: ["", "a", ".a@b.co"], TOO_LONG: [`${"a".repeat(64)}@${"b.".repeat(95)}co`] },
+  ],
   ["UpdatePatientRequest", "patientId", ["", "x", " "], {}],
   ["RescheduleAppointmentRequest", "appointmentId", ["", "x", " "], {}],
   [
@@ -118,11 +190,11 @@ const texts: readonly (readonly [string, string, readonly string[], Readonly<Rec
     { TOO_LONG: ["x".repeat(4001)], INVALID_FORMAT: [" ", "\n", "a\u0000"] },
   ],
   ...requestsThatHave("code").map((name) => {
-    const takes = ["x", "a b", "ñ", "x".repeat(64)];
+    const takes = ["x", "a b", "ñ", "心電図", "a_b/c.d#1", "x".repeat(64)];
     const refuses = {
       TOO_SHORT: [""],
       TOO_LONG: ["x".repeat(65)],
-      INVALID_FORMAT: [" ", " a", "a ", "\u00a0a", "a\nb", "a\u0000"],
+      INVALID_FORMAT: [" ", " a", "a ", "\u00a0a", "a\nb", "a\u0000", ...MISTAKABLE],
     };
     return [name, "code", takes, refuses] as const;
   }),

@@ -65,7 +65,10 @@ async function updateContract(request: UpdateContractRequestValid, call: ReadyCa
   const changes = changesOf(request);
   const [contract, missing] = await Promise.all([
     lockResource(call, contracts, request.id),
-    missingReferences(call, [{ field: "payerId", table: payers, id: changes.payerId }]),
+    missingReferences(call, [{ field: "payerId", table: payers, id: changes.payerId }], {
+      table: contracts,
+      id: request.id,
+    }),
   ]);
   refuseMissing(missing);
   requireVersion(contract, request.expectedVersion);
@@ -89,7 +92,7 @@ async function replaceCoveredServices(
   const references = serviceIds.map((id, i) => ({ field: `serviceIds[${i}]`, table: healthcareServices, id }));
   const [contract, missing] = await Promise.all([
     lockResource(call, contracts, contractId),
-    missingReferences(call, references),
+    missingReferences(call, references, { table: contracts, id: contractId }),
   ]);
   refuseMissing(missing);
   requireVersion(contract, expectedVersion);

@@ -26,7 +26,8 @@ export function createCatalogService(now: () => number): Implementation<typeof C
     async updateAppointmentType(request, call) {
       const changes = changesOf(request);
       const current = await lockResource(call, appointmentTypes, request.id);
-      await requireReferences(call, [opportunityDefinition(changes.opportunityDefinitionId)]);
+      const references = [opportunityDefinition(changes.opportunityDefinitionId)];
+      await requireReferences(call, references, { table: appointmentTypes, id: request.id });
       requireVersion(current, request.expectedVersion);
       return { appointmentType: to.toAppointmentType(saveResource(call, appointmentTypes, current, changes, now())) };
     },

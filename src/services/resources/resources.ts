@@ -4,6 +4,7 @@ import { type FieldError, notFound } from "../../errors.js";
 import {
   findResource,
   findVisibleIds,
+  type Holder,
   insertResource,
   lockResourceRow,
   type ResourceRecord,
@@ -113,9 +114,16 @@ export interface Reference {
   readonly id: string | undefined;
 }
 
-/** Refuses references to resources that the caller cannot see: 404 with every such field. One statement for each table. */
-export async function requireReferences(call: ReadyCall, references: readonly Reference[]): Promise<void> {
-  refuseMissing(await missingReferences(call, references));
+/**
+ * Refuses references to resources that the caller cannot see, or not everybody who sees the holder of the references where
+ * that is there already: 404 with every such field. One statement for each table.
+ */
+export async function requireReferences(
+  call: ReadyCall,
+  references: readonly Reference[],
+  holder?: Holder,
+): Promise<void> {
+  refuseMissing(await missingReferences(call, references, holder));
 }
 
 /** Refuses a request with these missing references, if there is one: for callers that look for other things meanwhile. */
@@ -123,10 +131,11 @@ export function refuseMissing(missing: readonly FieldError[]): void {
   if (missing.length > 0) throw notFound("A resource that the request refers to does not exist; see errors.", missing);
 }
 
-/** An item for each reference to a resource that the caller cannot see. */
+/** An item for each reference that {@link requireReferences} refuses. */
 export async function missingReferences(
   call: ReadyCall,
   references: readonly Reference[],
+  holder?: Holder,
 ): Promise<readonly FieldError[]> {
   const tables = new Map(references.map(({ table }) => [table.name, table]));
   const found = new Map<string, Promise<ReadonlySet<string>>>();
@@ -134,7 +143,7 @@ export async function missingReferences(
     const ids = references.flatMap(({ table: { name: other }, id }) =>
       other === name && id !== undefined ? [id] : [],
     );
-    found.set(name, findVisibleIds(call.transaction, call.principal, table, ids));
+    found.set(name, findVisibleIds(call.transaction, call.principal, table, ids, holder));
   }
   const isThere = await Promise.all(
     references.map(async ({ table, id }) => id === undefined || (await found.get(table.name))?.has(id) === true),

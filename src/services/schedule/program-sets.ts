@@ -29,7 +29,7 @@ export async function replaceProgramSet(
     lockResource(call, programs, programId),
     readProgramSet(transaction, table, programId),
   ]);
-  await requireReferences(call, references);
+  await requireReferences(call, references, { table: programs, id: programId });
   requireVersion(current, expectedVersion);
   const set = { ids, version: current.version + 1 };
   writeProgramSet(transaction, table, programId, set);

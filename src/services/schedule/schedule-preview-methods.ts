@@ -32,7 +32,7 @@ export function createSchedulePreviewMethods(now: () => number): PreviewMethods 
     async previewPractitionerChange({ programId, practitionerIds }, call) {
       await requireProgram(call, programId);
       const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
-      await requireReferences(call, references);
+      await requireReferences(call, references, { table: programs, id: programId });
       return { schedulePreview: await preview(call, programId, { practitionerIds }, now()) };
     },
     async listRetainedAppointments(request, call) {

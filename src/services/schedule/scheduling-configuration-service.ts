@@ -32,7 +32,8 @@ export function createSchedulingConfigurationService(
     async updateProgram(request, call) {
       const { programId: _, ...changes } = changesOf(request);
       const program = await lockResource(call, programs, request.programId);
-      await requireReferences(call, [{ field: "locationId", table: locations, id: changes.locationId }]);
+      const references = [{ field: "locationId", table: locations, id: changes.locationId }];
+      await requireReferences(call, references, { table: programs, id: request.programId });
       requireVersion(program, request.expectedVersion);
       return { program: toProgram(saveResource(call, programs, program, changes, now())) };
     },

@@ -67,17 +67,33 @@ export async function findResource<A extends object>(
   return rows[0] && fromRow(table, rows[0]);
 }
 
-/** Those of the ids that the principal can see a resource for. */
+/** A resource that refers to others. */
+export interface Holder {
+  readonly table: Pick<ResourceTable<object>, "name">;
+  readonly id: string;
+}
+
+/**
+ * Those of the ids that the principal can see a resource for and, where the resource that is to refer to them is there
+ * already, everybody who sees that one: their organization and company are none or its own.
+ */
 export async function findVisibleIds(
   transaction: Transaction,
   principal: Principal,
   table: Pick<ResourceTable<object>, "name">,
   ids: readonly string[],
+  holder?: Holder,
 ): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const query = visibleRows(transaction, principal, table.name)
     .select("id")
     .whereRaw("id = ANY(?::uuid[])", [ids as string[]]);
+  if (holder !== undefined) {
+    for (const column of ["organization_id", "company_id"]) {
+      const own = sql(holder.table.name).where({ tenant_id: transaction.tenantId, id: holder.id }).select(column);
+      query.whereRaw("(?? IS NULL OR ?? = ?)", [column, column, own]);
+    }
+  }
   const rows = await transaction.rows<{ id: string }>(query);
   return new Set(rows.map(({ id }) => id));
 }
