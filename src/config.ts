@@ -20,6 +20,8 @@ export interface Config {
   readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
   readonly tokenTypes: readonly string[];
   readonly rateLimit: { readonly perMinute: number; readonly perSecond: number };
+  /** What each listener allows at once, in all and from one remote IPv4 address or IPv6 network of 64 bits. */
+  readonly connections: { readonly maxConnections: number; readonly maxConnectionsPerNetwork: number };
   readonly logLevel: string;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
@@ -84,6 +86,10 @@ function assemble(source: Source, problems: string[]): Config {
       scope: read(settings.scopeClaim) ?? "",
     },
     rateLimit: { perMinute: read(settings.perMinute) ?? 0, perSecond: read(settings.perSecond) ?? 0 },
+    connections: {
+      maxConnections: read(settings.maxConnections) ?? 0,
+      maxConnectionsPerNetwork: read(settings.maxConnectionsPerAddress) ?? 0,
+    },
     logLevel: read(settings.logLevel) ?? "",
     tls: tlsOf(source, problems),
   };

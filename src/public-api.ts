@@ -1,8 +1,6 @@
-import type { ContextValues } from "@connectrpc/connect";
-import { callOf } from "./call.js";
+import { type Call, callOf } from "./call.js";
 import {
   CupoError,
-  type ErrorCode,
   errorTable,
   type FieldError,
   type FieldErrorCode,
@@ -10,9 +8,10 @@ import {
   notFound,
   validationFailed,
 } from "./errors.js";
+import type { SocketError } from "./http/socket-error.js";
 import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
-import { valuesOf } from "./interceptors/open-call.js";
+import { openCall, valuesOf } from "./interceptors/open-call.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
 import type { MessageValidator } from "./interceptors/validation.js";
 import { operationOf } from "./operation.js";
@@ -45,7 +44,6 @@ const RESPONSE_HEADERS = { "Cache-Control": "no-store", "X-Content-Type-Options"
 
 /** The handler of the public listener: the REST interface, and the pages of the problem types. */
 export function createPublicApi(options: PublicApiOptions): HttpHandler {
-  const { problemsUrl, observe } = options;
   const rest = createRestHandler({
     basePath: options.basePath,
     services: options.services.map(answeringCalls),
@@ -54,7 +52,7 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
     successStatus: (method) => operationOf(method).successStatus,
     validate: options.validate,
     openValues: (request) => valuesOf(callFor(request)),
-    renderError: (thrown, values) => renderError(toCupoError(thrown), values, problemsUrl, observe),
+    renderError: (thrown, values) => renderError(toCupoError(thrown), callOf(values), options),
     responseHeaders: RESPONSE_HEADERS,
     maxBodyBytes: MAX_BODY_BYTES,
     maxDepth: MAX_JSON_DEPTH,
@@ -64,18 +62,25 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
   };
 }
 
-/** The Problem for a request that Node's parser refused, so that it never became a call. */
-export function socketProblem(code: ErrorCode, correlationId: string, problemsUrl: string) {
-  const error = new CupoError(code);
-  return {
-    status: errorTable[code].status,
-    headers: { ...RESPONSE_HEADERS, "Content-Type": PROBLEM_MEDIA_TYPE, "X-Correlation-Id": correlationId },
-    body: problemJson(problemOf(error, correlationId, problemsUrl)),
+/** Renders the Problem for what was refused at a socket; under the request's own call where its headers had been read. */
+export function socketProblems(options: Pick<PublicApiOptions, "problemsUrl" | "observe">): SocketError {
+  const codes = {
+    BAD_REQUEST: "INVALID_REQUEST",
+    TIMEOUT: "REQUEST_TIMEOUT",
+    HEADERS_TOO_LARGE: "HEADERS_TOO_LARGE",
+  } as const;
+  return (kind, request) => {
+    const call = request === undefined ? openCall({ rawHeaders: [] }) : callFor(request);
+    const { headers, ...answer } = renderError(new CupoError(codes[kind]), call, options);
+    return { ...answer, headers: { ...RESPONSE_HEADERS, "X-Correlation-Id": call.correlationId, ...headers } };
   };
 }
 
-function renderError(error: CupoError, values: ContextValues, problemsUrl: string, observe: ErrorObserver) {
-  const call = callOf(values);
+function renderError(
+  error: CupoError,
+  call: Call,
+  { problemsUrl, observe }: Pick<PublicApiOptions, "problemsUrl" | "observe">,
+) {
   observe(error, call);
   return {
     status: errorTable[error.code].status,

@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "./config.js";
 import { openReadyDatabase } from "./database-startup.js";
 import { defaultLimits } from "./http/limits.js";
-import { type Listener, listen } from "./http/listen.js";
+import { type Listener, type ListenOptions, listen } from "./http/listen.js";
 import { type Chain, createChain } from "./interceptors/chain.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
 import { createMessageValidator } from "./interceptors/validate-message.js";
@@ -17,7 +16,7 @@ import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { openJobQueuePool } from "./postgres/job-queue-pool.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
-import { createPublicApi, socketProblem } from "./public-api.js";
+import { createPublicApi, socketProblems } from "./public-api.js";
 import { createMemoryRateLimiter } from "./rate-limiter.js";
 import { describe, type HttpHandler, logged, observeError } from "./request-log.js";
 import { createServices, type ServiceEntry } from "./services/services.js";
@@ -52,11 +51,6 @@ type Closer = () => Promise<void> | void;
 
 const TRANSACTION_LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 15_000 };
 const GRACE_MS = 8_000;
-const SOCKET_ERRORS = {
-  BAD_REQUEST: "INVALID_REQUEST",
-  TIMEOUT: "REQUEST_TIMEOUT",
-  HEADERS_TOO_LARGE: "HEADERS_TOO_LARGE",
-} as const;
 
 /** Puts the service together and starts it. Rejects, with everything closed again, where a part cannot start. */
 export async function startServer(config: ServerConfig, ports: ServerPorts): Promise<RunningServer> {
@@ -134,18 +128,16 @@ async function openListeners(
   let isClosing = false;
   const isReady = async () => !isClosing && (await isDatabaseThere());
   const problemsUrlAt = (ownUrl: string) => config.problemsUrl ?? `${config.publicUrl ?? ownUrl}/problems`;
-  const publicListener = await openListener(config, config.public, logger, problemsUrlAt, (url) =>
-    parts.log(createPublicApi({ ...parts, basePath: config.basePath, problemsUrl: problemsUrlAt(url) })),
-  );
+  const publicListener = await openListener(config, config.public, logger, (url) => {
+    const options = { ...parts, basePath: config.basePath, problemsUrl: problemsUrlAt(url) };
+    return { handler: parts.log(createPublicApi(options)), socketError: socketProblems(options) };
+  });
   closers.push(() => publicListener.close(GRACE_MS).then(reportForced(logger)));
   const problemsUrl = problemsUrlAt(publicListener.url);
-  const internalListener = await openListener(
-    config,
-    config.internal,
-    logger,
-    () => problemsUrl,
-    () => parts.log(createInternalApi({ ...parts, problemsUrl, isReady })),
-  );
+  const internalListener = await openListener(config, config.internal, logger, () => {
+    const options = { ...parts, problemsUrl, isReady };
+    return { handler: parts.log(createInternalApi(options)), socketError: socketProblems(options) };
+  });
   closers.push(() => internalListener.close(GRACE_MS).then(reportForced(logger)));
   let closed: Promise<void> | undefined;
   const close = async () => {
@@ -160,27 +152,19 @@ async function openListeners(
   };
 }
 
-/** Listens first and builds the handler then, because a free port, and with it the problem types, is known only then. */
-async function openListener(
-  { tls }: Pick<Config, "tls">,
+function openListener(
+  { tls, connections }: Config,
   address: { readonly host: string; readonly port: number },
   logger: Logger,
-  problemsUrlAt: (url: string) => string,
-  createHandler: (url: string) => HttpHandler,
+  answerAt: ListenOptions["answerAt"],
 ): Promise<Listener> {
-  let handler: HttpHandler = (_, response) => response.destroy();
-  let problemsUrl = "";
-  const listener = await listen({
+  return listen({
     ...address,
     ...(tls === undefined ? {} : { tls: { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) } }),
-    handler: (request, response) => handler(request, response),
-    limits: defaultLimits,
+    answerAt,
+    limits: { ...defaultLimits, ...connections },
     acceptError: (error) => logger.error({ cause: describe(error) }, "a connection could not be accepted"),
-    socketError: (kind) => socketProblem(SOCKET_ERRORS[kind], randomUUID(), problemsUrl),
   });
-  problemsUrl = problemsUrlAt(listener.url);
-  handler = createHandler(listener.url);
-  return listener;
 }
 
 function reportForced(logger: Logger): (result: { forced: number }) => void {

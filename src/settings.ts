@@ -78,6 +78,17 @@ export const settings = {
   scopeClaim: claim("AUTH_SCOPE_CLAIM", "scope", "The claim that lists the scopes."),
   perMinute: count("RATE_LIMIT_PER_MINUTE", "600", "Requests that a principal may make in a minute."),
   perSecond: count("RATE_LIMIT_PER_SECOND", "50", "Requests that a principal may make in a second."),
+  maxConnections: count(
+    "MAX_CONNECTIONS",
+    "10000",
+    "TCP connections that a listener has at once; when nearly all are taken, those idle longest are closed for new ones.",
+  ),
+  maxConnectionsPerAddress: count(
+    "MAX_CONNECTIONS_PER_ADDRESS",
+    "1000",
+    "The same from one remote address (IPv6: one /64 network). Behind a proxy, which is one address for all its clients, " +
+      "raise it to MAX_CONNECTIONS.",
+  ),
   logLevel: {
     name: "LOG_LEVEL",
     about: "The least severe level that is logged.",

@@ -31,6 +31,7 @@ describe("defaults", () => {
       tokenTypes: ["at+jwt"],
       tokenClaims: { client: "client_id", tenant: "tenant_id", scope: "scope" },
       rateLimit: { perMinute: 600, perSecond: 50 },
+      connections: { maxConnections: 10_000, maxConnectionsPerNetwork: 1_000 },
       logLevel: "info",
       tls: undefined,
     });
@@ -61,6 +62,8 @@ describe("values", () => {
       AUTH_SCOPE_CLAIM: "scp",
       RATE_LIMIT_PER_MINUTE: "1",
       RATE_LIMIT_PER_SECOND: "1000000000",
+      MAX_CONNECTIONS: "200",
+      MAX_CONNECTIONS_PER_ADDRESS: "100",
       LOG_LEVEL: "debug",
       TLS_CERT_FILE: aFile,
       TLS_KEY_FILE: aFile,
@@ -81,6 +84,7 @@ describe("values", () => {
       tokenTypes: ["at+jwt", "JWT"],
       tokenClaims: { client: "azp", tenant: "https://example.org/tenant", scope: "scp" },
       rateLimit: { perMinute: 1, perSecond: 1_000_000_000 },
+      connections: { maxConnections: 200, maxConnectionsPerNetwork: 100 },
       logLevel: "debug",
       tls: { certFile: aFile, keyFile: aFile },
     });

@@ -1,14 +1,14 @@
-import { createServer, type Socket } from "node:net";
-import { type Acceptor, socketOptions } from "./acceptor.js";
-import { afterPoll } from "./after-poll.js";
+import type { Socket } from "node:net";
+import type { IdleConnections } from "./connections.js";
 import type { ListenLimits } from "./limits.js";
-import { limitLinger } from "./linger.js";
 import { type Peeked, peekProtocol } from "./peek-protocol.js";
 import type { ProtocolServer } from "./protocol-server.js";
+import { afterPoll, limitLinger } from "./sockets.js";
 
 /** Who takes the connections over, and what is said to a client that was too slow to show what it speaks. */
 export interface CleartextOptions {
   readonly limits: ListenLimits;
+  readonly idle: IdleConnections;
   readonly http1: ProtocolServer;
   readonly http2: ProtocolServer;
   /** The whole HTTP/1.1 message for a client that sent something, but too little in `limits.openingMs`. */
@@ -16,28 +16,19 @@ export interface CleartextOptions {
 }
 
 /**
- * Accepts HTTP/1.1 and HTTP/2 with prior knowledge on one cleartext port. A connection on which nothing is sent in
- * `limits.openingMs` is closed without a word: proxies open such in advance, and would take an answer for that to their
+ * Takes connections with HTTP/1.1 or HTTP/2 with prior knowledge, and finds out which. A connection on which nothing is sent
+ * in `limits.openingMs` is closed without a word: proxies open such in advance, and would take an answer for that to their
  * next request.
  */
-export function acceptCleartext(options: CleartextOptions): Acceptor {
-  const { limits } = options;
-  const undecided = new Set<Socket>();
-  const server = createServer(socketOptions(limits), (socket) => {
-    undecided.add(socket);
+export function acceptCleartext(options: CleartextOptions): (socket: Socket) => void {
+  const { limits, idle } = options;
+  return (socket) => {
+    idle.set(socket, () => destroyUnused(socket));
     limitLinger(socket, limits.lingerMs);
     peekProtocol(socket, limits.openingMs, (peeked) => {
-      undecided.delete(socket);
+      idle.delete(socket);
       handOver(socket, peeked, options);
     });
-  });
-  return {
-    server,
-    dropUnused() {
-      afterPoll(() => {
-        for (const socket of undecided) if (socket.bytesRead === 0) socket.destroy();
-      });
-    },
   };
 }
 
@@ -46,4 +37,10 @@ function handOver(socket: Socket, peeked: Peeked, { http1, http2, timeoutMessage
   else if (peeked === "http2") http2.accept(socket);
   else if (peeked === "late" && socket.bytesRead > 0) socket.resume().end(timeoutMessage());
   else socket.destroy();
+}
+
+function destroyUnused(socket: Socket): void {
+  afterPoll(() => {
+    if (socket.bytesRead === 0) socket.destroy();
+  });
 }

@@ -1,28 +1,45 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { afterPoll } from "./after-poll.js";
+import type { IdleConnections } from "./connections.js";
+import { afterPoll } from "./sockets.js";
 
 /** An HTTP/1.1 connection and what is known of the exchanges on it. */
 export interface Http1Connection {
   readonly socket: Socket;
+  readonly idle: IdleConnections;
   /** Responses that are not yet written to their end, in the order of their requests. */
   readonly open: Set<ServerResponse>;
   /** The response to the newest request, until both are complete. */
   newest: ServerResponse | undefined;
   /** Value of `socket.bytesRead` when the last open response ended; more than that is the beginning of a request. */
   bytesWhenIdle: number;
-  /** Renders the refusal of what could not be read after the exchanges above; nothing is read any more. */
-  refusal: (() => string) | undefined;
+  /** What is still to be said after the exchanges above; nothing is read any more. */
+  lastWord: LastWord | undefined;
   draining: boolean;
 }
 
+/** Ends a connection with an answer to what could not be read; to the rest of the body of `broken`, where that was it. */
+export type LastWord = (broken: IncomingMessage | undefined) => void;
+
 /** The state of a connection on which nothing was read yet. */
-export function openConnection(socket: Socket, draining: boolean): Http1Connection {
-  return { socket, open: new Set(), newest: undefined, bytesWhenIdle: 0, refusal: undefined, draining };
+export function openConnection(socket: Socket, idle: IdleConnections, draining: boolean): Http1Connection {
+  const connection: Http1Connection = {
+    socket,
+    idle,
+    open: new Set(),
+    newest: undefined,
+    bytesWhenIdle: 0,
+    lastWord: undefined,
+    draining,
+  };
+  idle.set(socket, () => closeUnused(connection));
+  socket.once("close", () => idle.delete(socket));
+  return connection;
 }
 
 /** Follows a response from its request to its end, and ends the connection after it where it was the last. */
 export function beginExchange(connection: Http1Connection, res: ServerResponse): void {
+  connection.idle.delete(connection.socket);
   connection.open.add(res);
   connection.newest = res;
   if (connection.draining) res.setHeader("Connection", "close");
@@ -30,34 +47,34 @@ export function beginExchange(connection: Http1Connection, res: ServerResponse):
 }
 
 /**
- * Refuses what was read after the newest request, or the rest of that request's body. The message is rendered and sent after
- * every earlier response has gone out, since HTTP/1.1 matches answers to requests by their order; never into a response that
- * has begun, never after one that answered the refused request already, and never twice.
+ * Ends a connection with an answer to what was read after the newest request, or to the rest of that request's body. It is
+ * said after every earlier response has gone out, since HTTP/1.1 matches answers to requests by their order; never into a
+ * response that has begun, never after one that answered the refused request already, and never twice.
  */
-export function refuse(connection: Http1Connection, render: () => string): void {
-  if (connection.refusal !== undefined) return;
-  connection.refusal = render;
-  sendRefusal(connection, render);
+export function endWith(connection: Http1Connection, lastWord: LastWord): void {
+  if (connection.lastWord !== undefined) return;
+  connection.lastWord = lastWord;
+  sayLastWord(connection, lastWord);
 }
 
 /**
- * Prepares a connection for the end: closed now if it waits for a request, else after the last response, which says so by
- * `Connection: close` unless its headers are out.
+ * Prepares a connection for the end: closed after its last response, which says so by `Connection: close` unless its headers
+ * are out. One without an open response is idle, and ended as such.
  */
 export function drainConnection(connection: Http1Connection): void {
   const { open, newest } = connection;
   connection.draining = true;
-  if (open.size === 0) closeUnused(connection);
-  else if (newest !== undefined && open.has(newest) && !newest.headersSent) newest.setHeader("Connection", "close");
+  if (newest !== undefined && open.has(newest) && !newest.headersSent) newest.setHeader("Connection", "close");
 }
 
 function endExchange(connection: Http1Connection, res: ServerResponse): void {
-  const { socket, open, refusal } = connection;
+  const { socket, idle, open, lastWord } = connection;
   open.delete(res);
   if (connection.newest === res && res.req.complete) connection.newest = undefined;
-  if (refusal !== undefined) sendRefusal(connection, refusal);
-  if (open.size > 0) return;
+  if (lastWord !== undefined) sayLastWord(connection, lastWord);
+  if (open.size > 0 || socket.destroyed) return;
   connection.bytesWhenIdle = socket.bytesRead;
+  idle.set(socket, () => closeUnused(connection));
   if (connection.draining) closeUnused(connection);
 }
 
@@ -65,14 +82,14 @@ function closeUnused(connection: Http1Connection): void {
   afterPoll(() => {
     const { socket, open, newest, bytesWhenIdle } = connection;
     const isRequestBegun = newest === undefined && socket.bytesRead > bytesWhenIdle;
-    if (open.size === 0 && !isRequestBegun) socket.destroySoon();
+    if (open.size === 0 && !isRequestBegun) socket.end(() => socket.destroy());
   });
 }
 
-function sendRefusal({ socket, open, newest }: Http1Connection, render: () => string): void {
+function sayLastWord({ socket, open, newest }: Http1Connection, lastWord: LastWord): void {
   const broken = newest !== undefined && !newest.req.complete ? newest : undefined;
   const hasEarlier = [...open].some((res) => res !== broken);
   if (hasEarlier || !socket.writable) return;
   if (broken?.headersSent) socket.end();
-  else socket.end(render());
+  else lastWord(broken?.req);
 }

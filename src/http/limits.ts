@@ -1,7 +1,10 @@
 /** What a listener allows a connection to cost. Times are in milliseconds, sizes in bytes where the name says nothing else. */
 export interface ListenLimits {
-  /** TCP connections at once; one more is closed as soon as it is accepted. */
+  /** TCP connections at once; one more is closed as soon as it is accepted. Above nine tenths of them each new one ends the
+   * one that has been idle longest. */
   readonly maxConnections: number;
+  /** The same from one remote IPv4 address or one IPv6 network of 64 bits. A proxy is one address for all its clients. */
+  readonly maxConnectionsPerNetwork: number;
   /** From the accepted connection to its first byte (cleartext) or to the end of the handshake (TLS). */
   readonly openingMs: number;
   /** From the first byte of an HTTP/1.1 request to the end of its headers; then 408. At most `requestMs`. */
@@ -34,8 +37,11 @@ export interface ListenLimits {
   readonly maxInvalidFrames: number;
   /** Memory of one HTTP/2 session in units of 1,000,000 bytes, above which new streams are refused. */
   readonly maxSessionMegabytes: number;
-  /** Silence, without even a PING, after which an HTTP/2 session is ended, open streams or not. */
+  /** How long an HTTP/2 session may be without a stream, whatever else is sent on it. GOAWAY tells the peer which of its
+   * streams were taken, so this may be shorter than the patience of proxies. */
   readonly sessionIdleMs: number;
+  /** Silence, without even a PING, after which an HTTP/2 session is ended though it has open streams. */
+  readonly sessionStalledMs: number;
 }
 
 /**
@@ -45,6 +51,7 @@ export interface ListenLimits {
  */
 export const defaultLimits: ListenLimits = {
   maxConnections: 10_000,
+  maxConnectionsPerNetwork: 1_000,
   openingMs: 10_000,
   headersMs: 10_000,
   requestMs: 30_000,
@@ -59,5 +66,6 @@ export const defaultLimits: ListenLimits = {
   maxRejectedStreams: 100,
   maxInvalidFrames: 100,
   maxSessionMegabytes: 10,
-  sessionIdleMs: 300_000,
+  sessionIdleMs: 45_000,
+  sessionStalledMs: 300_000,
 };

@@ -1,21 +1,26 @@
-import type { AddressInfo, Server, Socket } from "node:net";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import type { Server as TlsServer } from "node:tls";
 import { acceptCleartext } from "./accept-cleartext.js";
-import { acceptTls, type TlsIdentity } from "./accept-tls.js";
-import type { Acceptor } from "./acceptor.js";
-import { closeGracefully } from "./close-gracefully.js";
-import type { ProtocolServer, ServeOptions } from "./protocol-server.js";
+import { acceptTls, createTlsServer, type TlsIdentity } from "./accept-tls.js";
+import { createConnections } from "./connections.js";
+import type { ListenLimits } from "./limits.js";
+import type { Answerer } from "./protocol-server.js";
 import { serveHttp1 } from "./serve-http1.js";
 import { serveHttp2 } from "./serve-http2.js";
 import { formatAnswer } from "./socket-error.js";
+import { socketOptions } from "./sockets.js";
 
 /** Where to listen, with what, and for whom. */
-export interface ListenOptions extends ServeOptions {
+export interface ListenOptions {
   /** An address or a name; an IPv6 address without brackets. */
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
   /** With it, TLS with HTTP/2 and HTTP/1.1 by ALPN; without it, cleartext HTTP/1.1 and HTTP/2 with prior knowledge. */
   readonly tls?: TlsIdentity;
+  readonly limits: ListenLimits;
+  /** Gives who answers at this URL. Called once, when the port is known and before anything is accepted. */
+  readonly answerAt: (url: string) => Answerer;
   /** Told when the system cannot give a new connection, as when the process has no file descriptors left. */
   readonly acceptError?: (error: Error) => void;
 }
@@ -39,71 +44,60 @@ export interface Listener {
  * one from `socketError`.
  */
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const http1 = serveHttp1(options);
+  const tlsServer = options.tls && createTlsServer(options.tls);
+  const server = createServer(socketOptions(options.limits));
+  server.maxConnections = options.limits.maxConnections;
+  const { port } = await bind(server, options);
   try {
-    return await open(options, http1, serveHttp2(options));
+    return serve(server, tlsServer, port, options);
   } catch (error) {
-    http1.stop();
+    server.close();
     throw error;
   }
 }
 
-async function open(options: ListenOptions, http1: ProtocolServer, http2: ProtocolServer): Promise<Listener> {
-  const acceptor = createAcceptor(options, http1, http2);
-  const { server } = acceptor;
-  const connections = trackConnections(server);
-  server.maxConnections = options.limits.maxConnections;
-  await bind(server, options);
-  const { port } = server.address() as AddressInfo;
+function serve(server: Server, tlsServer: TlsServer | undefined, port: number, options: ListenOptions): Listener {
+  const url = `${tlsServer === undefined ? "http" : "https"}://${authority(options.host, port)}`;
+  const { limits } = options;
+  const { socketError, handler } = options.answerAt(url);
+  const connections = createConnections(limits);
+  const { idle } = connections;
+  const http1 = serveHttp1({ handler, socketError, limits, idle });
+  const http2 = serveHttp2({ handler, socketError, limits, idle });
+  const accept = tlsServer
+    ? acceptTls({ server: tlsServer, limits, idle, http1, http2 })
+    : acceptCleartext({ limits, idle, http1, http2, timeoutMessage: () => formatAnswer(socketError("TIMEOUT")) });
+  server.on("connection", (socket) => {
+    if (connections.admit(socket)) accept(socket);
+  });
   let closing: Promise<{ forced: number }> | undefined;
-  return { port, url: urlOf(options, port), close: (graceMs) => (closing ??= close(graceMs)) };
+  return { port, url, close: (graceMs) => (closing ??= close(graceMs)) };
 
   async function close(graceMs: number): Promise<{ forced: number }> {
-    const result = await closeGracefully({ server, connections, drain, graceMs });
+    const result = await connections.close(server, drain, graceMs);
     http1.stop();
     return result;
   }
 
   function drain(): void {
-    acceptor.dropUnused();
     http1.drain();
     http2.drain();
   }
 }
 
-function createAcceptor(options: ListenOptions, http1: ProtocolServer, http2: ProtocolServer): Acceptor {
-  const { tls, limits, socketError } = options;
-  if (tls !== undefined) return acceptTls({ tls, limits, http1, http2 });
-  return acceptCleartext({ limits, http1, http2, timeoutMessage: () => formatAnswer(socketError("TIMEOUT")) });
-}
-
-function trackConnections(server: Server): ReadonlySet<Socket> {
-  const connections = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    connections.add(socket);
-    socket.once("close", () => connections.delete(socket));
-    socket.on("error", () => {});
-  });
-  return connections;
-}
-
-function bind(server: Server, { host, port, acceptError }: ListenOptions): Promise<void> {
+function bind(server: Server, { host, port, acceptError }: ListenOptions): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once("error", onRefused);
     server.listen({ host, port }, () => {
       server.off("error", onRefused);
       server.on("error", (error) => acceptError?.(error));
-      resolve();
+      resolve(server.address() as AddressInfo);
     });
 
     function onRefused(cause: Error): void {
       reject(new Error(`cannot listen on ${authority(host, port)}: ${cause.message}`, { cause }));
     }
   });
-}
-
-function urlOf({ tls, host }: ListenOptions, port: number): string {
-  return `${tls === undefined ? "http" : "https"}://${authority(host, port)}`;
 }
 
 function authority(host: string, port: number): string {

@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { beginExchange, drainConnection, type Http1Connection, openConnection, refuse } from "./http1-connection.js";
-import type { ProtocolServer, ServeOptions } from "./protocol-server.js";
+import { beginExchange, drainConnection, endWith, type Http1Connection, openConnection } from "./http1-connection.js";
+import { continueWhenRead, type ProtocolServer, type ServeOptions } from "./protocol-server.js";
 import { formatAnswer, type SocketErrorAnswer, type SocketErrorKind, socketErrorKind } from "./socket-error.js";
+import { type ParserError, readUnknownMethod, responseTo } from "./unknown-method.js";
 
 /**
  * Serves HTTP/1.1 (and 1.0). What Node would answer by itself, and without a body, is answered by `socketError`: what the
- * parser refuses, limits of time and size, CONNECT, a request without exactly one Host (RFC 9112 section 3.2).
- * `Expect: 100-continue` is met, other expectations and `Upgrade` are ignored (RFC 9110 sections 10.1.1 and 7.8).
+ * parser refuses, limits of time and size, CONNECT, and what {@link isWellFormed} does not let pass. A method that the parser
+ * does not know is the handler's to refuse. Expectations other than 100-continue and `Upgrade` are ignored (RFC 9110 sections
+ * 10.1.1 and 7.8).
  */
 export function serveHttp1(options: ServeOptions): ProtocolServer {
   const connections = new Map<Duplex, Http1Connection>();
@@ -15,7 +17,16 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
   const server = createParser(options);
   server.on("request", onRequest);
   server.on("checkExpectation", onRequest);
-  server.on("clientError", (error, socket) => refuseUnread(socketErrorKind(error), socket));
+  server.on("checkContinue", (req, res) => {
+    continueWhenRead(req, res);
+    onRequest(req, res);
+  });
+  server.on("clientError", (error: ParserError, socket) => {
+    const connection = connections.get(socket);
+    const req = connection && readUnknownMethod(error, connection.socket);
+    if (connection === undefined || req === undefined) refuseUnread(socketErrorKind(error), socket);
+    else endWith(connection, () => takeRequest(connection, req, responseTo(req, connection.socket), options));
+  });
   server.on("connect", (_req, socket) => {
     socket.resume();
     refuseUnread("BAD_REQUEST", socket);
@@ -30,13 +41,13 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
     const connection = connections.get(socket);
     const isSilent = kind === "TIMEOUT" && connection?.socket.bytesRead === 0;
     if (connection === undefined || kind === undefined || isSilent) socket.destroy();
-    else refuse(connection, () => formatAnswer(options.socketError(kind)));
+    else endWith(connection, (broken) => socket.end(formatAnswer(options.socketError(kind, broken))));
   }
 
   return {
     accept(socket) {
       if (socket.destroyed) return;
-      connections.set(socket, openConnection(socket, draining));
+      connections.set(socket, openConnection(socket, options.idle, draining));
       socket.once("close", () => connections.delete(socket));
       server.emit("connection", socket);
     },
@@ -82,15 +93,26 @@ function takeRequest(
     return;
   }
   beginExchange(connection, res);
-  if (hasOneHost(req)) handler(req, res);
-  else answerAndClose(res, socketError("BAD_REQUEST"));
+  if (isWellFormed(req)) handler(req, res);
+  else answerAndClose(res, socketError("BAD_REQUEST", req));
 }
 
 function answerAndClose(res: ServerResponse, { status, headers, body }: SocketErrorAnswer): void {
   res.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(body), Connection: "close" }).end(body);
 }
 
-function hasOneHost(req: IncomingMessage): boolean {
-  if (req.httpVersion !== "1.1") return true;
-  return req.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length === 1;
+/**
+ * Whether a request is of a version that is served here, and as RFC 9112 wants it where Node's parser does not look: of 1.1
+ * with one Host (section 3.2) and no transfer coding but one `chunked` (6.1), of 1.0 with no transfer coding at all (6.1).
+ */
+function isWellFormed({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  const codings: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]?.toLowerCase();
+    if (name === "host") hosts += 1;
+    else if (name === "transfer-encoding") codings.push(rawHeaders[i + 1]?.toLowerCase() ?? "");
+  }
+  if (httpVersion === "1.0") return codings.length === 0;
+  return httpVersion === "1.1" && hosts === 1 && ["", "chunked"].includes(codings.join());
 }

@@ -8,40 +8,44 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
-import { afterPoll } from "./after-poll.js";
-import { destroyAfter } from "./linger.js";
-import type { ProtocolServer, ServeOptions } from "./protocol-server.js";
+import { continueWhenRead, type ProtocolServer, type ServeOptions } from "./protocol-server.js";
 import type { SocketErrorAnswer } from "./socket-error.js";
+import { afterPoll, destroyAfter } from "./sockets.js";
 
 /**
- * Serves HTTP/2 (RFC 9113). A stream whose request is incomplete after `requestMs` is cancelled, a session that is silent
- * for `sessionIdleMs` is ended. Expectations other than 100-continue are ignored. CONNECT is
- * answered by `socketError`, and so are too long headers of a client that has not acknowledged the setting about them; of
+ * Serves HTTP/2 (RFC 9113). A stream whose request is incomplete after `requestMs` is cancelled; a session is ended that has
+ * had no stream for `sessionIdleMs`, or was silent for `sessionStalledMs`. Expectations other than 100-continue are ignored.
+ * CONNECT is answered by `socketError`, and so are too long headers of a client that has not acknowledged the setting about them; of
  * one that has, Node resets the stream. Draining sends one GOAWAY with the last stream that was read: the notice ahead of it
  * that RFC 9113 section 6.8 proposes makes Node ignore the streams it invites.
  */
 export function serveHttp2(options: ServeOptions): ProtocolServer {
-  const { limits, handler, socketError } = options;
+  const { limits, idle, handler, socketError } = options;
   const sessions = new Set<ServerHttp2Session>();
   let draining = false;
   const server = createFramer(options);
   server.on("request", onRequest);
   server.on("checkExpectation", onRequest);
-  server.on("connect", (_req, res) => answer(res, socketError("BAD_REQUEST")));
+  server.on("checkContinue", (req, res) => {
+    continueWhenRead(req, res);
+    onRequest(req, res);
+  });
+  server.on("connect", (req, res) => answer(res, socketError("BAD_REQUEST", req)));
   server.on("stream", (stream) => limitRequest(stream, limits.requestMs));
 
   function onRequest(req: Http2ServerRequest, res: Http2ServerResponse): void {
-    if (headerListSize(req.rawHeaders) > limits.maxHeaderBytes) answer(res, socketError("HEADERS_TOO_LARGE"));
+    if (headerListSize(req.rawHeaders) > limits.maxHeaderBytes) answer(res, socketError("HEADERS_TOO_LARGE", req));
     else handler(req, res);
   }
 
   function onSession(session: ServerHttp2Session, socket: Socket): void {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
-    session.setTimeout(limits.sessionIdleMs, () => {
+    session.setTimeout(limits.sessionStalledMs, () => {
       session.destroy();
       destroyAfter(socket, limits.lingerMs);
     });
+    limitIdleness(session, socket, { limits, idle });
     if (draining) afterPoll(() => session.close());
   }
 
@@ -68,6 +72,40 @@ function createFramer({ limits }: ServeOptions): Http2Server {
     maxSessionInvalidFrames: limits.maxInvalidFrames,
     maxSessionRejectedStreams: limits.maxRejectedStreams,
   });
+}
+
+/** Ends a session that has had no stream for `sessionIdleMs`, however busy it is with PING; sooner where its place is needed. */
+function limitIdleness(
+  session: ServerHttp2Session,
+  socket: Socket,
+  { limits, idle }: Pick<ServeOptions, "limits" | "idle">,
+): void {
+  let open = 0;
+  const timer = setTimeout(endIfIdle, limits.sessionIdleMs);
+  waitForStream();
+  session.on("stream", (stream) => {
+    open += 1;
+    idle.delete(socket);
+    stream.once("close", () => {
+      open -= 1;
+      if (open === 0 && !socket.destroyed) waitForStream();
+    });
+  });
+  session.once("close", () => {
+    clearTimeout(timer);
+    idle.delete(socket);
+  });
+
+  function waitForStream(): void {
+    timer.refresh();
+    idle.set(socket, () => afterPoll(endIfIdle));
+  }
+
+  function endIfIdle(): void {
+    if (open > 0) return;
+    session.close();
+    destroyAfter(socket, limits.lingerMs);
+  }
 }
 
 /** The size of a header list as the setting MAX_HEADER_LIST_SIZE counts it (RFC 9113 section 6.5.2). */

@@ -1,6 +1,7 @@
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
 
-/** Why bytes on a connection were refused before they became a request. */
+/** Why bytes on a connection were refused before they became a whole request. */
 export type SocketErrorKind = "BAD_REQUEST" | "TIMEOUT" | "HEADERS_TOO_LARGE";
 
 /** A whole answer. `headers` leaves out Date, Content-Length and Connection, which belong to the connection. */
@@ -10,8 +11,11 @@ export interface SocketErrorAnswer {
   readonly body: string;
 }
 
-/** Renders the answer to a refusal. It must not throw. */
-export type SocketError = (kind: SocketErrorKind) => SocketErrorAnswer;
+/**
+ * Renders the answer to a refusal; `req` is there where the headers of a request were read before it had to be refused. It
+ * must not throw.
+ */
+export type SocketError = (kind: SocketErrorKind, req?: IncomingMessage | Http2ServerRequest) => SocketErrorAnswer;
 
 /**
  * The kind of refusal behind an error of Node's HTTP/1.1 server (its `clientError` event), or undefined where the

@@ -70,9 +70,8 @@ describe("listen", () => {
 
   test("rejects a key that does not belong to the certificate", async () => {
     const tls = { cert: testTls.cert, key: Buffer.from("no key") };
-    const { handler, socketError } = { handler() {}, socketError: () => ({ status: 400, headers: {}, body: "" }) };
-    const options = { host: "127.0.0.1", port: 0, tls, handler, socketError, limits: defaultLimits };
-    await expect(listen(options)).rejects.toThrow();
+    const answerAt = () => ({ handler() {}, socketError: () => ({ status: 400, headers: {}, body: "" }) });
+    await expect(listen({ host: "127.0.0.1", port: 0, tls, answerAt, limits: defaultLimits })).rejects.toThrow();
   });
 
   test("closes a connection above the limit", async () => {

@@ -9,8 +9,7 @@ describe("peekProtocol", () => {
   test.each(["GET", "POST", "PUT", "PATCH", "PRINT"])("takes %s in single bytes for HTTP/1.1", async (method) => {
     const client = await connectRaw(await startListener());
     await sendBytewise(client, `${method} /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-    const expected = method === "PRINT" ? "BAD_REQUEST" : `1.1 ${method} /x`;
-    expect(await client.untilClosed()).toContain(expected);
+    expect(await client.untilClosed()).toContain(`1.1 ${method} /x`);
   });
 
   test("takes the preface in single bytes for HTTP/2", async () => {

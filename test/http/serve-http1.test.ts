@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { ServerResponse } from "node:http";
+import { text as readText } from "node:stream/consumers";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import type { SocketError } from "../../src/http/socket-error.js";
 import { connectRaw, readByServer } from "./raw-client.js";
 import { answer, type Request, type Response, renderSocketError, startListener } from "./start-listener.js";
 
@@ -11,8 +13,22 @@ const postOf = (length: number, path = "/x") => `POST ${path} HTTP/1.1\r\nHost: 
 describe("requests that cannot be read", () => {
   test.each([
     ["a line that is no request line", "hello\r\n\r\n"],
-    ["an unknown method", "BREW / HTTP/1.1\r\nHost: a\r\n\r\n"],
+    ["an unknown method of another version", "BREW / HTTP/9.1\r\nHost: a\r\n\r\n"],
+    ["an unknown method without a path", "BREW\r\n\r\n"],
+    ["an unknown method with a header that is none", "BREW / HTTP/1.1\r\nHost: a\r\nno header\r\n\r\n"],
+    ["an unknown method without a Host", "BREW / HTTP/1.1\r\n\r\n"],
+    ["a method that is no token", "BR{W / HTTP/1.1\r\nHost: a\r\n\r\n"],
     ["another version", "GET / HTTP/9.1\r\nHost: a\r\n\r\n"],
+    ["a line of HTTP/2.0", "GET / HTTP/2.0\r\nHost: a\r\n\r\n"],
+    ["a line of HTTP/0.9", "GET / HTTP/0.9\r\nHost: a\r\n\r\n"],
+    ["HTTP/0.9 as it was", "GET /\r\n\r\n"],
+    ["chunks in HTTP/1.0", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+    ["a transfer coding", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n0\r\n\r\n"],
+    ["another coding", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"],
+    [
+      "another coding in a line of its own",
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    ],
     ["a bare CR in a value", "GET / HTTP/1.1\r\nHost: a\rb\r\n\r\n"],
     ["a blank before the colon", "GET / HTTP/1.1\r\nHost : a\r\n\r\n"],
     ["a folded line", "GET / HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n"],
@@ -41,6 +57,37 @@ describe("requests that cannot be read", () => {
     expect(await client.untilClosed()).toMatch(badRequest);
   });
 
+  test.each(["zz\r\n", "1;", "5\r\nabcdefgh"])("tells whose body it is that cannot be read, %j", async (chunk) => {
+    const socketError = vi.fn<SocketError>(renderSocketError);
+    const client = await connectRaw(await startListener({ socketError }));
+    await client.send(`POST / HTTP/1.1\r\nHost: a\r\nX-Name: its own\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`);
+    client.socket.end();
+    await client.untilClosed();
+    expect(socketError.mock.calls.map(([kind, req]) => [kind, req?.headers["x-name"]])).toEqual([
+      ["BAD_REQUEST", "its own"],
+    ]);
+  });
+
+  test("does not take the headers of an earlier request for those of a request that it cannot read", async () => {
+    const socketError = vi.fn<SocketError>(renderSocketError);
+    const client = await connectRaw(await startListener({ socketError }));
+    await client.send(`${get}hello\r\n\r\n`);
+    await client.untilClosed();
+    expect(socketError.mock.calls).toEqual([["BAD_REQUEST", undefined]]);
+  });
+
+  test("lets a client that is still sending read the refusal", async () => {
+    const client = await connectRaw(await startListener());
+    const errors: Error[] = [];
+    client.socket.on("error", (error) => errors.push(error));
+    await client.send("POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n");
+    await client.until("BAD_REQUEST");
+    for (let count = 0; count < 50; count++) await client.send(`ffff\r\n${"a".repeat(65_535)}\r\n`);
+    client.socket.end("0\r\n\r\n");
+    await once(client.socket, "close");
+    expect(errors).toEqual([]);
+  });
+
   test("answers 400 over TLS", async () => {
     const client = await connectRaw(await startListener({ tls: true }));
     await client.send("hello\r\n\r\n");
@@ -59,6 +106,43 @@ describe("requests that cannot be read", () => {
     await client.send(`${get}hello\r\n\r\n${get}`);
     expect(await client.untilClosed()).toMatch(/fineHTTP\/1\.1 400 .*\{"code":"BAD_REQUEST"\}$/s);
     expect(handler).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("methods that Node does not know", () => {
+  test.each([{ tls: false }, { tls: true }])("are for the handler to judge (TLS $tls)", async ({ tls }) => {
+    const listener = await startListener({
+      tls,
+      handler: (req, res) => answer(res, `${req.method} ${req.url} ${String(req.headers["x-name"])}`),
+    });
+    const client = await connectRaw(listener);
+    await client.send("BREW /pot?x=1 HTTP/1.1\r\nHost: a\r\nX-Name:  b c \r\nContent-Length: 3\r\n\r\nabc");
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*Connection: close\r\n.*BREW \/pot\?x=1 b c$/s);
+    expect(await listener.close(20_000)).toEqual({ forced: 0 });
+  });
+
+  test.each(["get", "GETX", "PROPFOUND", "M", "!#$%&'*+-.^_`|~"])("are tokens such as %s", async (method) => {
+    const client = await connectRaw(await startListener());
+    await client.send(`${method} /x HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect(await client.untilClosed()).toContain(`1.1 ${method} /x`);
+  });
+
+  test("are answered after the requests before them, and nothing after them", async () => {
+    const pending: Response[] = [];
+    const client = await connectRaw(await startListener({ handler: (_req, res) => void pending.push(res) }));
+    await client.send(`${get}BREW /x HTTP/1.1\r\nHost: a\r\n\r\n${get}`);
+    await vi.waitUntil(() => pending.length === 1);
+    for (const res of pending.splice(0)) answer(res, "first.");
+    await vi.waitUntil(() => pending.length === 1);
+    for (const res of pending) answer(res, "second.");
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*first\.HTTP\/1\.1 200 .*second\.$/s);
+    expect(pending.length).toBe(1);
+  });
+
+  test("have the headers that came in the same packet", async () => {
+    const client = await connectRaw(await startListener());
+    await client.send("BREW /x HTTP/1.1\r\nHost: a\r\nX-Na");
+    expect(await client.untilClosed()).toContain("1.1 BREW /x");
   });
 });
 
@@ -247,18 +331,49 @@ describe("what is not refused", () => {
     expect(await client.until("1.1 POST /again def")).not.toContain("101");
   });
 
-  test("asks for the body of a request that expects 100-continue", async () => {
-    const client = await connectRaw(await startListener());
-    await client.send("POST /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
-    await client.until("HTTP/1.1 100 Continue\r\n\r\n");
-    await client.send("abc");
-    await client.until("1.1 POST /x abc");
-  });
-
   test("takes HTTP/1.0 without Host", async () => {
     const client = await connectRaw(await startListener());
     await client.send("GET /x HTTP/1.0\r\n\r\n");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*1\.0 GET \/x$/s);
+  });
+});
+
+describe("Expect: 100-continue", () => {
+  const expecting = postOf(3).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
+
+  test("is met when the handler reads the body", async () => {
+    const pending: { req: Request; res: Response }[] = [];
+    const client = await connectRaw(await startListener({ handler: (req, res) => void pending.push({ req, res }) }));
+    await client.send(expecting);
+    await vi.waitUntil(() => pending.length === 1);
+    for (const { req, res } of pending) req.on("data", (chunk: Buffer) => answer(res, chunk.toString()));
+    expect(await client.until("\r\n\r\n")).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+    await client.send("abc");
+    expect(await client.until("abc")).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 .*\r\n\r\nabc$/s);
+  });
+
+  test("is met for a handler that iterates over the body", async () => {
+    const client = await connectRaw(
+      await startListener({
+        handler: (req, res) => void readText(req as AsyncIterable<Buffer>).then((body) => answer(res, body)),
+      }),
+    );
+    await client.send(expecting);
+    await client.until("HTTP/1.1 100 Continue\r\n\r\n");
+    await client.send("abc");
+    await client.until("\r\n\r\nabc");
+  });
+
+  test("is not met where the handler answers without the body, and ends the connection", async () => {
+    const client = await connectRaw(await startListener({ handler: (_req, res) => answer(res, "no.") }));
+    await client.send(expecting);
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*Connection: close\r\n.*no\.$/s);
+  });
+
+  test("is ignored in HTTP/1.0", async () => {
+    const client = await connectRaw(await startListener());
+    await client.send(`${expecting.replace("1.1", "1.0")}abc`);
+    expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*1\.0 POST \/x abc$/s);
   });
 });
 

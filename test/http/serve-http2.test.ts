@@ -69,10 +69,49 @@ describe("limits of an HTTP/2 session", () => {
     expect(await text(stream)).toBe("late");
   });
 
-  test.each([{ open: 0 }, { open: 1 }])("ends a session that is silent with $open open streams", async ({ open }) => {
-    const listener = await startListener({ handler() {}, limits: { sessionIdleMs: 30 } });
-    const session = connectHttp2(listener);
-    if (open > 0) session.request(get).on("error", () => {});
+  test.each([{ streams: 0 }, { streams: 1 }])(
+    "ends a session that is idle after $streams streams",
+    async ({ streams }) => {
+      const session = connectHttp2(await startListener({ limits: { sessionIdleMs: 30 } }));
+      const goaway = once(session, "goaway");
+      const closed = once(session, "close");
+      for (let count = 0; count < streams; count++) await text(session.request(get));
+      expect((await goaway).slice(0, 2)).toEqual([constants.NGHTTP2_NO_ERROR, streams]);
+      await closed;
+    },
+  );
+
+  test("ends an idle session that is busy with PING", async () => {
+    const session = connectHttp2(await startListener({ limits: { sessionIdleMs: 30 } }));
+    const closed = once(session, "close");
+    const ping = () => session.closed || session.destroyed || session.ping(() => ping());
+    session.once("connect", ping);
+    await closed;
+  });
+
+  test("has no time limit for a session without streams while it has one", async () => {
+    const pending: Response[] = [];
+    const handler = (_req: Request, res: Response) => void pending.push(res);
+    const listener = await startListener({ handler, limits: { sessionIdleMs: 30 } });
+    const stream = connectHttp2(listener).request(get);
+    await vi.waitUntil(() => pending.length === 1);
+    await once(connectHttp2(listener), "close");
+    for (const res of pending) answer(res, "late");
+    expect(await text(stream)).toBe("late");
+  });
+
+  test("is rid of an idle client that does not close its side", async () => {
+    const listener = await startListener({ limits: { sessionIdleMs: 30 } });
+    const client = await connectRaw(listener);
+    await client.send(http2Beginning);
+    await client.untilClosed();
+    expect(client.socket.writable).toBe(true);
+    expect(await listener.close(20_000)).toEqual({ forced: 0 });
+  });
+
+  test("ends a session that is silent with open streams", async () => {
+    const session = connectHttp2(await startListener({ handler() {}, limits: { sessionStalledMs: 30 } }));
+    session.request(get).on("error", () => {});
     const goaway = once(session, "goaway");
     await once(session, "close");
     const [code] = await goaway;
@@ -120,7 +159,7 @@ describe("limits of an HTTP/2 session", () => {
         res.setHeader("Content-Type", "application/octet-stream");
         res.end(Buffer.alloc(50_000_000));
       },
-      limits: { sessionIdleMs: 100 },
+      limits: { sessionStalledMs: 100 },
     });
     const client = await connectRaw(listener);
     client.socket.pause();
@@ -147,6 +186,26 @@ describe("requests that Node would answer by itself", () => {
     const [headers] = (await once(stream, "response")) as [IncomingHttpHeaders];
     expect(headers).toMatchObject({ ":status": 400, "content-type": "application/problem+json" });
     expect(await text(stream)).toBe('{"code":"BAD_REQUEST"}');
+  });
+
+  test("lets the handler decide whether 100-continue is met", async () => {
+    const listener = await startListener({
+      handler(req, res) {
+        if (req.url === "/x") req.on("data", (chunk: Buffer) => answer(res, chunk.toString()));
+        else answer(res, "no.");
+      },
+    });
+    const session = connectHttp2(listener);
+    const continued: string[] = [];
+    const expecting = (path: string) => {
+      const stream = session.request({ ...post, ":path": path, expect: "100-continue" });
+      return stream.on("continue", () => {
+        continued.push(path);
+        stream.end("body");
+      });
+    };
+    expect([await text(expecting("/other")), await text(expecting("/x"))]).toEqual(["no.", "body"]);
+    expect(continued).toEqual(["/x"]);
   });
 
   test("ignores an expectation that it does not know", async () => {

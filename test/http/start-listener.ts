@@ -4,6 +4,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { onTestFinished } from "vitest";
 import { defaultLimits, type ListenLimits } from "../../src/http/limits.js";
 import { type Listener, type ListenOptions, listen } from "../../src/http/listen.js";
+import type { Answerer } from "../../src/http/protocol-server.js";
 import type { SocketErrorAnswer, SocketErrorKind } from "../../src/http/socket-error.js";
 
 export type Request = IncomingMessage | Http2ServerRequest;
@@ -15,7 +16,7 @@ export const testTls = {
   key: readFileSync(new URL("../support/tls/key.pem", import.meta.url)),
 };
 
-export interface StartOptions extends Partial<Omit<ListenOptions, "limits" | "tls">> {
+export interface StartOptions extends Partial<Omit<ListenOptions, "answerAt" | "limits" | "tls"> & Answerer> {
   readonly limits?: Partial<ListenLimits>;
   readonly tls?: boolean;
 }
@@ -24,12 +25,17 @@ export interface StartOptions extends Partial<Omit<ListenOptions, "limits" | "tl
  * A listener on a free loopback port, gone when the test is. Its refusals have the kind as their body and their statuses
  * as in production; unless told otherwise it answers every request with its HTTP version, method, path and body.
  */
-export async function startListener({ limits, tls, ...rest }: StartOptions = {}): Promise<Listener> {
+export async function startListener({
+  limits,
+  tls,
+  handler = echo,
+  socketError = renderSocketError,
+  ...rest
+}: StartOptions = {}): Promise<Listener> {
   const listener = await listen({
     host: "127.0.0.1",
     port: 0,
-    handler: echo,
-    socketError: renderSocketError,
+    answerAt: () => ({ handler, socketError }),
     limits: { ...defaultLimits, checkEveryMs: 10, lingerMs: 50, ...limits },
     ...rest,
     ...(tls === true ? { tls: testTls } : {}),
