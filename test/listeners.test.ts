@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:http2";
-import { createConnection } from "node:net";
+import { connect as connectTcp, createConnection } from "node:net";
 import { text as readText } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { PatientService } from "../src/gen/cupo/access/v1/patient_service_pb.js";
 import { expectProblem } from "./support/problem.js";
 import { registration } from "./support/registration.js";
@@ -86,6 +87,38 @@ describe("the type of a problem", () => {
   });
 });
 
+describe("a body that waits for 100 Continue", () => {
+  const send = async (headers: Readonly<Record<string, string>>) => {
+    const answer = { continued: false, status: 0 };
+    const options = { method: "POST", headers: { ...headers, Expect: "100-continue" }, agent: false };
+    const request = httpRequest(`${service.baseUrl}/patients`, options);
+    request.flushHeaders();
+    request.on("continue", () => {
+      answer.continued = true;
+      request.end(JSON.stringify(registration()));
+    });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    answer.status = response.statusCode ?? 0;
+    response.resume();
+    request.destroy();
+    return answer;
+  };
+  const key = () => ({ "Idempotency-Key": randomUUID() });
+  const json = { "Content-Type": "application/json" };
+  const bearer = async (scopes = service.scopes) => ({ Authorization: `Bearer ${await service.token({ scopes })}` });
+
+  test("is asked for where token, quota, scope and headers let the request pass", async () => {
+    expect(await send({ ...(await bearer()), ...key(), ...json })).toEqual({ continued: true, status: 201 });
+  });
+
+  test("is not asked for otherwise", async () => {
+    expect(await send({ ...key(), ...json })).toEqual({ continued: false, status: 401 });
+    expect(await send({ ...(await bearer([])), ...key(), ...json })).toEqual({ continued: false, status: 403 });
+    expect(await send({ ...(await bearer()), ...json })).toEqual({ continued: false, status: 400 });
+    expect(await send({ ...(await bearer()), ...key() })).toEqual({ continued: false, status: 400 });
+  });
+});
+
 describe("the internal listener", () => {
   test("says that it lives and is ready", async () => {
     for (const path of ["/livez", "/readyz"]) {
@@ -104,6 +137,25 @@ describe("the internal listener", () => {
     const answer = await answerOf(await fetch(url, { headers: { authorization: `Bearer ${await service.token()}` } }));
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
   });
+});
+
+test("the number of connections that an address may have is a setting, of each listener", async () => {
+  const limited = await startTestService({ MAX_CONNECTIONS_PER_ADDRESS: "1" });
+  onTestFinished(() => limited.close());
+  const connectFrom = async (url: string, localAddress: string) => {
+    const { hostname: host, port } = new URL(url);
+    const socket = connectTcp({ host, port: Number(port), localAddress });
+    onTestFinished(() => void socket.destroy());
+    await once(socket, "connect");
+    return socket.on("error", () => {});
+  };
+  for (const url of [limited.publicUrl, limited.internalUrl]) {
+    const first = await connectFrom(url, "127.0.0.1");
+    await once((await connectFrom(url, "127.0.0.1")).resume(), "close");
+    const other = await connectFrom(url, "127.0.0.2");
+    for (const socket of [first, other]) socket.write("X
+    for (const socket of [first, other]) expect(String(await once(socket, "data"))).toContain("404");
+  }
 });
 
 async function sendOverHttp2(path: string, body: object): Promise<RestAnswer> {

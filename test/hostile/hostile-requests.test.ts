@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectCommonHeaders, expectProblem, itemsOf } from "../support/problem.js";
-import { type RawRequest, sendRaw } from "../support/raw-request.js";
+import { type RawRequest, sendRaw, withHeader } from "../support/raw-request.js";
 import { registration } from "../support/registration.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
@@ -169,22 +169,36 @@ const targets: readonly Row[] = [
   ["GET", 405, method("GET")],
   ["OPTIONS", 405, method("OPTIONS")],
   ["TRACE", 405, method("TRACE")],
+  ["a method that does not exist", 405, method("HOSTILE")],
+  ["a method in lower case", 405, method("post")],
+  [
+    "a method that does not exist on a path that does not either",
+    404,
+    (good) => ({ ...method("BREW")(good), target: "/" }),
+  ],
   ["OPTIONS of the server", 404, (good) => ({ ...good, method: "OPTIONS", target: "*" })],
 ];
 
 const messages: readonly Row[] = [
   ["CONNECT", 400, (good) => ({ ...good, method: "CONNECT", target: "example.org:443" })],
-  ["a method that does not exist", 400, method("HOSTILE")],
   ["a NUL in the path", 400, target(`${BASE}/patients\0${MARKER}`)],
   ["no Host", 400, header("Host", undefined)],
   ["two Hosts", 400, added("Host", MARKER)],
   ["HTTP/1.0", 201, (good) => ({ ...good, version: "HTTP/1.0" })],
+  ["HTTP/1.0 and chunks", 400, (good) => ({ ...chunked((json) => json)(good), version: "HTTP/1.0" })],
+  ["HTTP/0.9", 400, (good) => ({ ...good, version: "HTTP/0.9" })],
+  ["HTTP/2.0 in a line of HTTP/1.1", 400, (good) => ({ ...good, version: "HTTP/2.0" })],
   ["HTTP/9.9", 400, (good) => ({ ...good, version: "HTTP/9.9" })],
   ["chunks and a length", 400, (good) => added("Content-Length", "10")(chunked((json) => json)(good))],
   ["two lengths", 400, (good) => added("Content-Length", "3")(added("Content-Length", "2")(good))],
   ["a negative length", 400, header("Content-Length", "-1")],
   ["chunks of no size", 400, (good) => ({ ...header("Transfer-Encoding", "chunked")(good), body: "zz\r\n" })],
   ["an unknown Transfer-Encoding", 400, header("Transfer-Encoding", "hostile")],
+  [
+    "gzip as a Transfer-Encoding",
+    400,
+    (good) => header("Transfer-Encoding", "gzip, chunked")(chunked((json) => json)(good)),
+  ],
   ["obsolete line folding", 400, added("X-Folded", `a\r\n ${MARKER}`)],
   ["a blank before the colon", 400, added("X-Blank ", MARKER)],
   ["a NUL in a header", 400, added("X-Nul", `${MARKER}\0`)],
@@ -213,6 +227,39 @@ test("a method that the path does not have is told which ones it has", async () 
   expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
 });
 
+test("a method that does not exist is told the same, over HTTP/1.1 and on the internal listener too", async () => {
+  const brew = method("BREW")(goodRequest());
+  for (const origin of [service.publicUrl, service.internalUrl]) {
+    const answer = await sendRaw(origin, brew);
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+    expect(answer.headers.get("x-correlation-id")).toBe(correlationIdOf(brew));
+  }
+});
+
+test.each([
+  ["a transfer coding", (good: RawRequest) => withHeader(good, "Transfer-Encoding", "gzip, chunked")],
+  [
+    "a chunk of no size",
+    (good: RawRequest) => ({ ...withHeader(good, "Transfer-Encoding", "chunked"), body: "zz\r\n" }),
+  ],
+  ["no Host", (good: RawRequest) => withHeader(good, "Host", undefined)],
+])("a request whose headers were read is refused under its own correlation id: %s", async (_, change) => {
+  const request = change(goodRequest());
+  const answer = await sendRaw(service.publicUrl, request);
+  expectProblem(answer, 400);
+  expect(answer.body["correlationId"]).toBe(correlationIdOf(request));
+});
+
+test("a request whose correlation id is none is refused under another one, at the socket too", async () => {
+  const named = withHeader(goodRequest(), "X-Correlation-Id", MARKER);
+  const answer = await sendRaw(service.publicUrl, {
+    ...withHeader(named, "Transfer-Encoding", "chunked"),
+    body: "zz\r\n",
+  });
+  expectProblem(answer, 400);
+  expect(answer.text).not.toContain(MARKER);
+});
+
 test("HEAD is not allowed, and answered without a body", async () => {
   const answer = await sendRaw(service.publicUrl, method("HEAD")(goodRequest()));
   expect([answer.status, answer.headers.get("allow"), answer.text]).toEqual([405, "POST", ""]);
@@ -239,6 +286,10 @@ function goodRequest(): RawRequest {
     ],
     body: JSON.stringify(registration({ fullName: MARKER })),
   };
+}
+
+function correlationIdOf({ headers }: RawRequest): string | undefined {
+  return headers.find(([name]) => name === "X-Correlation-Id")?.[1];
 }
 
 function manyHeaders(count: number): RawRequest["headers"] {

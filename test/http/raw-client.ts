@@ -15,10 +15,18 @@ export interface RawClient {
   untilClosed(): Promise<string>;
 }
 
-/** Connects to a listener, with TLS where its address says so. The client does not end its side before the test does. */
-export async function connectRaw({ url, port }: Listener, alpn: readonly string[] = ["http/1.1"]): Promise<RawClient> {
+/**
+ * Connects to a listener, with TLS where its address says so, from any address of this machine. The client does not end its
+ * side before the test does.
+ */
+export async function connectRaw(
+  { url, port }: Listener,
+  alpn: readonly string[] = ["http/1.1"],
+  localAddress = "127.0.0.1",
+): Promise<RawClient> {
   const secure = url.startsWith("https:");
-  const options = { host: "127.0.0.1", port, ca: testTls.cert, ALPNProtocols: [...alpn], allowHalfOpen: true };
+  const ends = { host: "127.0.0.1", port, localAddress };
+  const options = { ...ends, ca: testTls.cert, ALPNProtocols: [...alpn], allowHalfOpen: true };
   const socket = secure ? connectTls(options) : connectTcp(options);
   socket.on("error", () => {});
   onTestFinished(() => {
@@ -61,8 +69,8 @@ export async function connectRaw({ url, port }: Listener, alpn: readonly string[
 }
 
 /** Resolves once the listener has read what other clients sent before: a full exchange comes after it. */
-export async function readByServer(listener: Listener): Promise<void> {
-  const client = await connectRaw(listener);
+export async function readByServer(listener: Listener, localAddress?: string): Promise<void> {
+  const client = await connectRaw(listener, undefined, localAddress);
   await client.send("hello\r\n\r\n");
   await client.untilClosed();
   client.socket.destroy();

@@ -177,10 +177,12 @@ describe("limits of time", () => {
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"code":"TIMEOUT"\}$/s);
   });
 
-  test("answers 408 to a slow body that the handler waits for", async () => {
-    const client = await connectRaw(await startListener({ limits: { headersMs: 30, requestMs: 30 } }));
-    await client.send(`${postOf(10)}abc`);
+  test("answers 408 to a slow body that the handler waits for, and tells whose it is", async () => {
+    const socketError = vi.fn<SocketError>(renderSocketError);
+    const client = await connectRaw(await startListener({ socketError, limits: { headersMs: 30, requestMs: 30 } }));
+    await client.send(`${postOf(10, "/slow")}abc`);
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"code":"TIMEOUT"\}$/s);
+    expect(socketError.mock.calls.map(([kind, req]) => [kind, req?.url])).toEqual([["TIMEOUT", "/slow"]]);
   });
 
   test("closes without a second answer where the slow body's request was answered", async () => {
