@@ -153,7 +153,9 @@ test("the number of connections that an address may have is a setting, of each l
     const first = await connectFrom(url, "127.0.0.1");
     await once((await connectFrom(url, "127.0.0.1")).resume(), "close");
     const other = await connectFrom(url, "127.0.0.2");
-    for (const socket of [first, other]) socket.write("X
+    for (const socket of [first, other]) {
+      socket.write("POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    }
     for (const socket of [first, other]) expect(String(await once(socket, "data"))).toContain("404");
   }
 });

@@ -89,15 +89,18 @@ describe("limits of an HTTP/2 session", () => {
     await closed;
   });
 
-  test("has no time limit for a session without streams while it has one", async () => {
+  test("begins to count the idle time anew when the last stream is answered", async () => {
     const pending: Response[] = [];
     const handler = (_req: Request, res: Response) => void pending.push(res);
     const listener = await startListener({ handler, limits: { sessionIdleMs: 30 } });
-    const stream = connectHttp2(listener).request(get);
+    const session = connectHttp2(listener);
+    const closed = once(session, "close");
+    const stream = session.request(get);
     await vi.waitUntil(() => pending.length === 1);
     await once(connectHttp2(listener), "close");
     for (const res of pending) answer(res, "late");
     expect(await text(stream)).toBe("late");
+    await closed;
   });
 
   test("is rid of an idle client that does not close its side", async () => {
