@@ -93,11 +93,11 @@ function toCupoError(thrown: unknown): CupoError {
   return thrown instanceof RestError ? refusalOf(thrown) : asCupoError(thrown);
 }
 
-function refusalOf({ reason, detail, violations, allow }: RestError): CupoError {
+function refusalOf({ reason, detail, violations }: RestError): CupoError {
   const errors: readonly FieldError[] = violations;
   const refusals: Readonly<Record<RestErrorReason, () => CupoError>> = {
     NOT_FOUND: () => notFound("There is nothing at this path."),
-    METHOD_NOT_ALLOWED: () => new CupoError("METHOD_NOT_ALLOWED", { headers: { Allow: allow?.join(", ") ?? "" } }),
+    METHOD_NOT_ALLOWED: () => new CupoError("METHOD_NOT_ALLOWED"),
     MALFORMED: () => invalidRequest(detail, errors),
     INVALID: () => validationFailed(errors),
   };

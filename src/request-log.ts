@@ -47,6 +47,16 @@ export function logged(handle: HttpHandler, logger: Logger): HttpHandler {
   };
 }
 
+/** Writes that connections were refused, at most once in `everyMs`: under attack there is no end of them. */
+export function logRefusedConnections(logger: Logger, everyMs: number): (limit: string) => void {
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  return (limit) => {
+    if (performance.now() - writtenAt < everyMs) return;
+    writtenAt = performance.now();
+    logger.warn({ limit }, "connections are refused");
+  };
+}
+
 /** Remembers how a call failed for its line, and writes a line of its own for a failure that is the service's. */
 export function observeError(error: CupoError, call: Call, logger: Logger): void {
   call.problemCode = error.code;

@@ -18,7 +18,7 @@ import { optionTokenKeys } from "./postgres/tables/appointments/option-token-key
 import { UnitOfWork } from "./postgres/unit-of-work.js";
 import { createPublicApi, socketProblems } from "./public-api.js";
 import { createMemoryRateLimiter } from "./rate-limiter.js";
-import { describe, type HttpHandler, logged, observeError } from "./request-log.js";
+import { describe, type HttpHandler, logged, logRefusedConnections, observeError } from "./request-log.js";
 import { createServices, type ServiceEntry } from "./services/services.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
 
@@ -164,6 +164,7 @@ function openListener(
     answerAt,
     limits: { ...defaultLimits, ...connections },
     acceptError: (error) => logger.error({ cause: describe(error) }, "a connection could not be accepted"),
+    refused: logRefusedConnections(logger, 60_000),
   });
 }
 

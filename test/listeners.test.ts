@@ -139,7 +139,7 @@ describe("the internal listener", () => {
   });
 });
 
-test("the number of connections that an address may have is a setting, of each listener", async () => {
+test("the number of connections that an address may have is a setting, and one too many is in the log", async () => {
   const limited = await startTestService({ MAX_CONNECTIONS_PER_ADDRESS: "1" });
   onTestFinished(() => limited.close());
   const connectFrom = async (url: string, localAddress: string) => {
@@ -158,6 +158,8 @@ test("the number of connections that an address may have is a setting, of each l
     }
     for (const socket of [first, other]) expect(String(await once(socket, "data"))).toContain("404");
   }
+  const refusals = limited.log.filter(({ msg }) => msg === "connections are refused");
+  expect(refusals.map(({ limit }) => limit)).toEqual(["maxConnectionsPerNetwork", "maxConnectionsPerNetwork"]);
 });
 
 async function sendOverHttp2(path: string, body: object): Promise<RestAnswer> {

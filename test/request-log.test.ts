@@ -5,7 +5,14 @@ import { DatabaseError } from "pg";
 import { type Logger, pino } from "pino";
 import { expect, onTestFinished, describe as suite, test } from "vitest";
 import { CupoError, serviceUnavailable, validationFailed } from "../src/errors.js";
-import { callFor, describe, type HttpHandler, logged, observeError } from "../src/request-log.js";
+import {
+  callFor,
+  describe,
+  type HttpHandler,
+  logged,
+  logRefusedConnections,
+  observeError,
+} from "../src/request-log.js";
 import { callWith, correlationId, principalWith, tenantId } from "./interceptors/run-interceptor.js";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -101,6 +108,15 @@ test("a request has one call, however often it is asked for, and another request
   expect(seen[0]).toBe(seen[1]);
   expect(seen[2]).toBe(seen[3]);
   expect(seen[0]).not.toBe(seen[2]);
+});
+
+test("connections that are refused are told of once in a while, with the limit that refused them", () => {
+  const { lines, logger } = createLog();
+  const rarely = logRefusedConnections(logger, 60_000);
+  const always = logRefusedConnections(logger, 0);
+  for (const limit of ["a", "b"]) rarely(limit);
+  for (const limit of ["c", "d"]) always(limit);
+  expect(lines).toEqual(["a", "c", "d"].map((limit) => expect.objectContaining({ level: 40, limit })));
 });
 
 suite("an error", () => {

@@ -23,6 +23,8 @@ export interface ListenOptions {
   readonly answerAt: (url: string) => Answerer;
   /** Told when the system cannot give a new connection, as when the process has no file descriptors left. */
   readonly acceptError?: (error: Error) => void;
+  /** Told of each connection that was closed at once, and which limit closed it. */
+  readonly refused?: (limit: "maxConnections" | "maxConnectionsPerNetwork") => void;
 }
 
 /** A port that is listened on. */
@@ -69,7 +71,9 @@ function serve(server: Server, tlsServer: TlsServer | undefined, port: number, o
     : acceptCleartext({ limits, idle, http1, http2, timeoutMessage: () => formatAnswer(socketError("TIMEOUT")) });
   server.on("connection", (socket) => {
     if (connections.admit(socket)) accept(socket);
+    else options.refused?.("maxConnectionsPerNetwork");
   });
+  server.on("drop", () => options.refused?.("maxConnections"));
   let closing: Promise<{ forced: number }> | undefined;
   return { port, url, close: (graceMs) => (closing ??= close(graceMs)) };
 

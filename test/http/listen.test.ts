@@ -3,7 +3,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { connect } from "node:http2";
 import { request as httpsRequest } from "node:https";
 import { text } from "node:stream/consumers";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { defaultLimits } from "../../src/http/limits.js";
 import { type Listener, listen } from "../../src/http/listen.js";
 import { connectRaw } from "./raw-client.js";
@@ -75,12 +75,14 @@ describe("listen", () => {
   });
 
   test("closes a connection above the limit", async () => {
-    const listener = await startListener({ limits: { maxConnections: 1 } });
+    const refused = vi.fn();
+    const listener = await startListener({ limits: { maxConnections: 1 }, refused });
     const first = await connectRaw(listener);
     await first.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n");
     await first.until("/1");
     const second = await connectRaw(listener);
     expect(await second.untilClosed()).toBe("");
+    expect(refused.mock.calls).toEqual([["maxConnections"]]);
     await first.send("GET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
     await first.until("/2");
   });
