@@ -48,19 +48,7 @@ export function createConnections({ maxConnections, maxConnectionsPerNetwork }: 
       if (all.size > maxConnections * crowdedShare) closeLongestIdle();
       return true;
     },
-    async close(server, drain, graceMs) {
-      let forced = 0;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      const timer = setTimeout(() => {
-        forced = all.size;
-        for (const socket of all) socket.destroy();
-      }, graceMs);
-      drain();
-      for (const end of idle.values()) end();
-      await closed;
-      clearTimeout(timer);
-      return { forced };
-    },
+    close: (server, drain, graceMs) => closeGracefully(server, { all, idle, drain, graceMs }),
   };
 
   function forget(socket: Socket, network: string): void {
@@ -77,6 +65,27 @@ export function createConnections({ maxConnections, maxConnectionsPerNetwork }: 
       return;
     }
   }
+}
+
+interface Closing {
+  readonly all: ReadonlySet<Socket>;
+  readonly idle: IdleConnections;
+  readonly drain: () => void;
+  readonly graceMs: number;
+}
+
+async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Closing): Promise<{ forced: number }> {
+  let forced = 0;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const timer = setTimeout(() => {
+    forced = all.size;
+    for (const socket of all) socket.destroy();
+  }, graceMs);
+  drain();
+  for (const end of idle.values()) end();
+  await closed;
+  clearTimeout(timer);
+  return { forced };
 }
 
 /**

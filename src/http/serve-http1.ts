@@ -23,25 +23,17 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
   });
   server.on("clientError", (error: ParserError, socket) => {
     const connection = connections.get(socket);
-    const req = connection && readUnknownMethod(error, connection.socket);
-    if (connection === undefined || req === undefined) refuseUnread(socketErrorKind(error), socket);
-    else endWith(connection, () => takeRequest(connection, req, responseTo(req, connection.socket), options));
+    if (connection === undefined) socket.destroy();
+    else takeUnparsed(connection, error, options);
   });
   server.on("connect", (_req, socket) => {
-    socket.resume();
-    refuseUnread("BAD_REQUEST", socket);
+    const connection = connections.get(socket.resume());
+    if (connection !== undefined) refuse(connection, "BAD_REQUEST", options);
   });
 
   function onRequest(req: IncomingMessage, res: ServerResponse): void {
     const connection = connections.get(req.socket);
     if (connection !== undefined) takeRequest(connection, req, res, options);
-  }
-
-  function refuseUnread(kind: SocketErrorKind | undefined, socket: Duplex): void {
-    const connection = connections.get(socket);
-    const isSilent = kind === "TIMEOUT" && connection?.socket.bytesRead === 0;
-    if (connection === undefined || kind === undefined || isSilent) socket.destroy();
-    else endWith(connection, (broken) => socket.end(formatAnswer(options.socketError(kind, broken))));
   }
 
   return {
@@ -95,6 +87,20 @@ function takeRequest(
   beginExchange(connection, res);
   if (isWellFormed(req)) handler(req, res);
   else answerAndClose(res, socketError("BAD_REQUEST", req));
+}
+
+function takeUnparsed(connection: Http1Connection, error: ParserError, options: ServeOptions): void {
+  const { socket } = connection;
+  const req = readUnknownMethod(error, socket);
+  const kind = socketErrorKind(error);
+  const isSilent = kind === "TIMEOUT" && socket.bytesRead === 0;
+  if (req !== undefined) endWith(connection, () => takeRequest(connection, req, responseTo(req, socket), options));
+  else if (kind === undefined || isSilent) socket.destroy();
+  else refuse(connection, kind, options);
+}
+
+function refuse(connection: Http1Connection, kind: SocketErrorKind, { socketError }: ServeOptions): void {
+  endWith(connection, (broken) => connection.socket.end(formatAnswer(socketError(kind, broken))));
 }
 
 function answerAndClose(res: ServerResponse, { status, headers, body }: SocketErrorAnswer): void {

@@ -8,6 +8,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
+import type { ListenLimits } from "./limits.js";
 import { continueWhenRead, type ProtocolServer, type ServeOptions } from "./protocol-server.js";
 import type { SocketErrorAnswer } from "./socket-error.js";
 import { afterPoll, destroyAfter } from "./sockets.js";
@@ -41,10 +42,7 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
   function onSession(session: ServerHttp2Session, socket: Socket): void {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
-    session.setTimeout(limits.sessionStalledMs, () => {
-      session.destroy();
-      destroyAfter(socket, limits.lingerMs);
-    });
+    limitSilence(session, socket, limits);
     limitIdleness(session, socket, { limits, idle });
     if (draining) afterPoll(() => session.close());
   }
@@ -71,6 +69,13 @@ function createFramer({ limits }: ServeOptions): Http2Server {
     maxSessionMemory: limits.maxSessionMegabytes,
     maxSessionInvalidFrames: limits.maxInvalidFrames,
     maxSessionRejectedStreams: limits.maxRejectedStreams,
+  });
+}
+
+function limitSilence(session: ServerHttp2Session, socket: Socket, limits: ListenLimits): void {
+  session.setTimeout(limits.sessionStalledMs, () => {
+    session.destroy();
+    destroyAfter(socket, limits.lingerMs);
   });
 }
 

@@ -288,8 +288,8 @@ function goodRequest(): RawRequest {
   };
 }
 
-function correlationIdOf({ headers }: RawRequest): string | undefined {
-  return headers.find(([name]) => name === "X-Correlation-Id")?.[1];
+function correlationIdOf(request: RawRequest): string | undefined {
+  return request.headers.find(([name]) => name === "X-Correlation-Id")?.[1];
 }
 
 function manyHeaders(count: number): RawRequest["headers"] {
