@@ -65,12 +65,20 @@ const pages = new Map(
   Object.entries(errorTable).map(([code, { slug }]) => [`/problems/${slug}`, renderPage(code as ErrorCode)]),
 );
 
+/** The methods of the pages. */
+export const PROBLEM_PAGE_METHODS: readonly string[] = ["GET", "HEAD"];
+
+/** Whether a request, by whatever method, has the path of such a page. */
+export function isForProblemPage(request: HttpRequest): boolean {
+  return pages.has(request.url ?? "");
+}
+
 /**
  * Answers a request for the page of a problem type, `/problems/<slug>`, to which the `type` of a Problem leads (RFC 9457,
- * section 3.1.1). False where the request is for something else.
+ * section 3.1.1). False where the request is for something else, or by another method.
  */
 export function serveProblemPage(request: HttpRequest, response: HttpResponse): boolean {
-  const page = request.method === "GET" || request.method === "HEAD" ? pages.get(request.url ?? "") : undefined;
+  const page = PROBLEM_PAGE_METHODS.includes(request.method ?? "") ? pages.get(request.url ?? "") : undefined;
   if (page === undefined) return false;
   response.writeHead(200, { ...HEADERS, "Content-Length": String(Buffer.byteLength(page)) });
   response.end(request.method === "HEAD" ? "" : page);

@@ -16,8 +16,8 @@ import type { ErrorObserver } from "./interceptors/problems.js";
 import type { MessageValidator } from "./interceptors/validation.js";
 import { operationOf } from "./operation.js";
 import { asCupoError, PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "./problem.js";
-import { serveProblemPage } from "./problem-pages.js";
-import { callFor, type HttpHandler } from "./request-log.js";
+import { isForProblemPage, PROBLEM_PAGE_METHODS, serveProblemPage } from "./problem-pages.js";
+import { callFor, type HttpHandler, type HttpRequest, type HttpResponse } from "./request-log.js";
 import { createRestHandler } from "./rest/handler.js";
 import { RestError, type RestErrorReason } from "./rest/rest-error.js";
 import type { ServiceEntry } from "./services/services.js";
@@ -58,7 +58,9 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
     maxDepth: MAX_JSON_DEPTH,
   });
   return (request, response) => {
-    if (!serveProblemPage(request, response)) void rest(request, response);
+    if (serveProblemPage(request, response)) return;
+    if (isForProblemPage(request)) refuseMethod(request, response, options);
+    else void rest(request, response);
   };
 }
 
@@ -74,6 +76,13 @@ export function socketProblems(options: Pick<PublicApiOptions, "problemsUrl" | "
     const { headers, ...answer } = renderError(new CupoError(codes[kind]), call, options);
     return { ...answer, headers: { ...RESPONSE_HEADERS, "X-Correlation-Id": call.correlationId, ...headers } };
   };
+}
+
+function refuseMethod(request: HttpRequest, response: HttpResponse, options: PublicApiOptions): void {
+  const error = new CupoError("METHOD_NOT_ALLOWED", { headers: { Allow: PROBLEM_PAGE_METHODS.join(", ") } });
+  const { status, headers, body } = renderError(error, callFor(request), options);
+  response.writeHead(status, { ...RESPONSE_HEADERS, ...headers, "Content-Length": Buffer.byteLength(body) });
+  response.end(body);
 }
 
 function renderError(

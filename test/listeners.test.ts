@@ -87,6 +87,19 @@ describe("the type of a problem", () => {
   });
 });
 
+test("the page of a problem is for GET and HEAD only", async () => {
+  const url = `${service.publicUrl}/problems/conflict`;
+  const refused = await sendRequest("POST", url, { body: {} });
+  expectProblem(refused, 405);
+  expect(refused.headers.get("allow")).toBe("GET, HEAD");
+  const head = await fetch(url, { method: "HEAD" });
+  expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([
+    200,
+    "text/html; charset=utf-8",
+    "",
+  ]);
+});
+
 describe("a body that waits for 100 Continue", () => {
   const send = async (headers: Readonly<Record<string, string>>) => {
     const answer = { continued: false, status: 0 };
