@@ -14,7 +14,8 @@ import { patientRpc } from "../support/rpc-clients.js";
 /** Does the work and remembers nothing. */
 const store: IdempotentWork = {
   read: (_call, _principal, work) => work(),
-  async execute(_claim, _call, _principal, work) {
+  async execute(_claim, call, { tenantId }, work) {
+    call.transaction = { tenantId, rows: async () => [], send: () => undefined };
     await work();
     return { kind: "EXECUTED" };
   },
