@@ -3,7 +3,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import type { Principal } from "../../src/call.js";
-import { answeringCalls } from "../../src/interceptors/answering-calls.js";
 import { createChain } from "../../src/interceptors/chain.js";
 import type { IdempotentWork } from "../../src/interceptors/idempotency.js";
 import { createMessageValidator } from "../../src/interceptors/validate-message.js";
@@ -33,7 +32,7 @@ export async function startComposedService(
   const principal = principalFor(services);
   const chain = createChain({ verifyToken, rateLimiter: { count: async () => [] }, validate, store });
   const shared = {
-    services: services.map(answeringCalls),
+    services,
     chain,
     observe: () => undefined,
     problemsUrl: "http://127.0.0.1/problems",
