@@ -1,16 +1,16 @@
 import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
-import { createFindings, type Findings } from "./findings.js";
-import { type Fields, fieldsOf } from "./message-fields.js";
-import { orderViolations } from "./order-violations.js";
+import { type Fields, fieldsOf } from "./json/message-fields.js";
+import type { JsonTree } from "./json/read-json.js";
+import { createFieldReader, createMessageReader, type Excluded } from "./json/read-message.js";
 import { type NodeRequest, readBody } from "./read-body.js";
-import type { JsonTree } from "./read-json.js";
 import { type BodyLimits, readJsonBody } from "./read-json-body.js";
-import { createFieldReader, createMessageReader, type Excluded } from "./read-message.js";
 import { createPathReader } from "./read-path.js";
 import { readQuery } from "./read-query.js";
 import { malformed, RestError, type Violation } from "./rest-error.js";
-import type { Route } from "./routes.js";
+import type { Route } from "./routes/routes.js";
 import { fillUpdateMask, updateMaskField } from "./update-mask.js";
+import { createFindings, type Findings } from "./violations/findings.js";
+import { orderViolations } from "./violations/order-violations.js";
 
 /** What binding needs beside the route. */
 export interface BindOptions extends BodyLimits {

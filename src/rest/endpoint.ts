@@ -3,7 +3,7 @@ import { type ContextValues, createContextKey, type Interceptor } from "@connect
 import { type BindOptions, createBinder, type RoutedRequest } from "./bind-request.js";
 import { createInvoke, type InvocationInit, type Invoked } from "./invoke.js";
 import { createRender, type Render } from "./render.js";
-import type { Route } from "./routes.js";
+import type { Route } from "./routes/routes.js";
 
 /** What endpoints need beside their routes. */
 export interface EndpointOptions extends BindOptions {

@@ -3,8 +3,8 @@ import { createEndpoint, type Endpoint, type EndpointOptions } from "./endpoint.
 import { isAbandoned, type NodeRequest } from "./read-body.js";
 import { splitTarget } from "./request-target.js";
 import { malformed, RestError } from "./rest-error.js";
-import { createRouteTable, matchRoute, type RouteMatch, type RouteTable } from "./route-table.js";
-import type { RestService, Route } from "./routes.js";
+import { createRouteTable, matchRoute, type RouteMatch, type RouteTable } from "./routes/route-table.js";
+import type { RestService, Route } from "./routes/routes.js";
 import { type NodeResponse, type RestResponse, sendResponse } from "./send-response.js";
 
 /** How a REST handler is made. */

@@ -7,7 +7,7 @@ import {
   type MethodImpl,
 } from "@connectrpc/connect";
 import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
-import type { Route } from "./routes.js";
+import type { Route } from "./routes/routes.js";
 
 /** What an invocation knows of its request. */
 export interface InvocationInit {

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
+import { JsonSyntaxError, type JsonTree, readJson } from "./json/read-json.js";
 import { checkJsonHeaders } from "./media-type.js";
 import { type NodeRequest, readBody } from "./read-body.js";
-import { JsonSyntaxError, type JsonTree, readJson } from "./read-json.js";
 import { malformed } from "./rest-error.js";
 
 /** What a body may be at most. */

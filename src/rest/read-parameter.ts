@@ -1,9 +1,9 @@
 import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
-import { addFinding, type Findings, fieldStep, type Location } from "./findings.js";
-import { childFields, type Fields, oneofCase } from "./message-fields.js";
-import type { JsonTree } from "./read-json.js";
-import { createFieldReader, isLeaf } from "./read-message.js";
+import { childFields, type Fields, oneofCase } from "./json/message-fields.js";
+import type { JsonTree } from "./json/read-json.js";
+import { createFieldReader, isLeaf } from "./json/read-message.js";
+import { addFinding, type Findings, fieldStep, type Location } from "./violations/findings.js";
 
 /** Puts the texts of one parameter into the field that it is for, in the request message. */
 export type ReadParameter = (texts: readonly string[], request: Fields, findings: Findings) => void;

@@ -1,8 +1,8 @@
-import { addFinding, type Findings, fieldStep, type Location } from "./findings.js";
-import type { Fields } from "./message-fields.js";
-import { percentDecode, percentDecodeReserved } from "./percent-decode.js";
+import type { Fields } from "./json/message-fields.js";
 import { createParameterReader, type ReadParameter } from "./read-parameter.js";
-import type { BoundVariable, Route } from "./routes.js";
+import { percentDecode, percentDecodeReserved } from "./routes/percent-decode.js";
+import type { BoundVariable, Route } from "./routes/routes.js";
+import { addFinding, type Findings, fieldStep, type Location } from "./violations/findings.js";
 
 /** Reads the segments of a matched path, raw, into the request message. */
 export type ReadPath = (segments: readonly string[], request: Fields, findings: Findings) => void;

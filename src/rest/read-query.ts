@@ -1,9 +1,9 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import { addFinding, addUnknownMember, type Findings, showName } from "./findings.js";
-import type { Fields } from "./message-fields.js";
-import { isNested } from "./message-types.js";
-import { percentDecode } from "./percent-decode.js";
+import type { Fields } from "./json/message-fields.js";
 import { createParameterReader, type ReadParameter } from "./read-parameter.js";
+import { isNested } from "./routes/message-types.js";
+import { percentDecode } from "./routes/percent-decode.js";
+import { addFinding, addUnknownMember, type Findings, showName } from "./violations/findings.js";
 
 /** Which parameters a query may have. */
 export interface QueryRules {

@@ -1,6 +1,6 @@
 import { type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
-import type { Route } from "./routes.js";
+import type { Route } from "./routes/routes.js";
 
 /** Writes a response message as JSON text. */
 export type Render = (message: Message) => string;

@@ -1,8 +1,8 @@
 import { create, type DescField } from "@bufbuild/protobuf";
 import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
-import { type Fields, setField } from "./message-fields.js";
-import { isJsonObject, type JsonTree } from "./read-json.js";
-import type { Route } from "./routes.js";
+import { type Fields, setField } from "./json/message-fields.js";
+import { isJsonObject, type JsonTree } from "./json/read-json.js";
+import type { Route } from "./routes/routes.js";
 
 /**
  * The field `update_mask` (AIP-134) that the transcoder itself fills, because it alone sees which members a body has: that

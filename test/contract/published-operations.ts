@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, DescMethodUnary } from "@bufbuild/protobuf";
 import type { Operation } from "../../src/gen/cupo/options/v1/options_pb.js";
 import { operationOf } from "../../src/operation.js";
-import { httpBindings } from "../../src/rest/http-rule.js";
+import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import { createServices } from "../../src/services/services.js";
 import { noTokens } from "../support/no-tokens.js";
 

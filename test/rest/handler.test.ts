@@ -1,7 +1,7 @@
 import { createContextKey, createContextValues, type HandlerContext, type Interceptor } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { createRestHandler } from "../../src/rest/handler.js";
-import type { RouteMatch } from "../../src/rest/route-table.js";
+import type { RouteMatch } from "../../src/rest/routes/route-table.js";
 import { LibraryService } from "../gen/library/v1/library_pb.js";
 import { libraryService } from "./support/library-service.js";
 import { makeService } from "./support/make-service.js";

@@ -10,7 +10,7 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { http } from "../../../src/gen/google/api/annotations_pb.js";
 import { type HttpRule, HttpRuleSchema } from "../../../src/gen/google/api/http_pb.js";
-import type { RestService } from "../../../src/rest/routes.js";
+import type { RestService } from "../../../src/rest/routes/routes.js";
 import { file_library_v1_library } from "../../gen/library/v1/library_pb.js";
 
 /** One binding in short: `GET /v1/{id}`, with what else its rule says. */

@@ -1,7 +1,7 @@
 import { type DescMethod, type Message, toJson } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import type { RestHandlerOptions } from "../../../src/rest/handler.js";
-import type { RestService } from "../../../src/rest/routes.js";
+import type { RestService } from "../../../src/rest/routes/routes.js";
 import { LibraryService } from "../../gen/library/v1/library_pb.js";
 import { libraryService } from "./library-service.js";
 import { type SendInit, startServer } from "./start-server.js";

@@ -1,6 +1,6 @@
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
-import { http } from "../gen/google/api/annotations_pb.js";
-import type { HttpRule } from "../gen/google/api/http_pb.js";
+import { http } from "../../gen/google/api/annotations_pb.js";
+import type { HttpRule } from "../../gen/google/api/http_pb.js";
 
 /** One binding of a method, as its google.api.http option states it; nothing of it is checked yet. */
 export interface HttpBinding {

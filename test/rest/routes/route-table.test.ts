@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createRouteTable, matchRoute } from "../../src/rest/route-table.js";
-import { makeRoutes, makeService } from "./support/make-service.js";
+import { createRouteTable, matchRoute } from "../../../src/rest/routes/route-table.js";
+import { makeRoutes, makeService } from "../support/make-service.js";
 
 const refused = "the REST routes cannot be served:\n  ";
 

@@ -1,5 +1,5 @@
 import { ScalarType } from "@bufbuild/protobuf";
-import { addFinding, type Findings, type Location } from "./findings.js";
+import { addFinding, type Findings, type Location } from "../violations/findings.js";
 import { integerOf } from "./read-integer.js";
 import type { JsonTree } from "./read-json.js";
 

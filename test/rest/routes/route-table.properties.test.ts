@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createRouteTable, matchRoute } from "../../src/rest/route-table.js";
-import { makeRoutes } from "./support/make-service.js";
+import { createRouteTable, matchRoute } from "../../../src/rest/routes/route-table.js";
+import { makeRoutes } from "../support/make-service.js";
 
 const methods = ["GET", "PUT"];
 const requests = methods.flatMap((method) => paths(4).map((path) => ({ method, path })));

@@ -1,7 +1,7 @@
 import { create, type DescField, type DescMessage, getOption, ScalarType } from "@bufbuild/protobuf";
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { isWrapperDesc, StructSchema } from "@bufbuild/protobuf/wkt";
-import { FieldBehavior, field_behavior as fieldBehavior } from "../gen/google/api/field_behavior_pb.js";
+import { FieldBehavior, field_behavior as fieldBehavior } from "../../gen/google/api/field_behavior_pb.js";
 import {
   addFinding,
   addUnknownMember,
@@ -11,7 +11,7 @@ import {
   keyStep,
   type Location,
   type Step,
-} from "./findings.js";
+} from "../violations/findings.js";
 import { childFields, type Fields, fieldsOf, oneofCase, setField } from "./message-fields.js";
 import { enumReader } from "./read-enum.js";
 import { isJsonObject, type JsonTree } from "./read-json.js";

@@ -1,5 +1,5 @@
 import type { DescField } from "@bufbuild/protobuf";
-import type { Violation, ViolationCode } from "./rest-error.js";
+import type { Violation, ViolationCode } from "../rest-error.js";
 
 /** One step of a JSON path, with its place among its siblings. */
 export interface Step {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { JsonSyntaxError, type JsonTree, readJson } from "../../src/rest/read-json.js";
+import { JsonSyntaxError, type JsonTree, readJson } from "../../../src/rest/json/read-json.js";
 
 describe("reads", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { addFinding, addUnknownMember, createFindings, indexStep } from "../../src/rest/findings.js";
-import { orderViolations } from "../../src/rest/order-violations.js";
-import { KindsSchema } from "../gen/library/v1/library_pb.js";
+import { addFinding, addUnknownMember, createFindings, indexStep } from "../../../src/rest/violations/findings.js";
+import { orderViolations } from "../../../src/rest/violations/order-violations.js";
+import { KindsSchema } from "../../gen/library/v1/library_pb.js";
 
 const at = (text: string, order: number) => ({ parent: undefined, step: { kind: "member", text, order } as const });
 

@@ -1,13 +1,13 @@
 import { create, fromJsonString, toJson, toJsonString } from "@bufbuild/protobuf";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createFindings } from "../../src/rest/findings.js";
-import { fieldsOf } from "../../src/rest/message-fields.js";
-import { orderViolations } from "../../src/rest/order-violations.js";
-import { readJson } from "../../src/rest/read-json.js";
-import { createMessageReader } from "../../src/rest/read-message.js";
-import { type Kinds, KindsSchema } from "../gen/library/v1/library_pb.js";
-import { kinds } from "./support/arbitrary-kinds.js";
+import { fieldsOf } from "../../../src/rest/json/message-fields.js";
+import { readJson } from "../../../src/rest/json/read-json.js";
+import { createMessageReader } from "../../../src/rest/json/read-message.js";
+import { createFindings } from "../../../src/rest/violations/findings.js";
+import { orderViolations } from "../../../src/rest/violations/order-violations.js";
+import { type Kinds, KindsSchema } from "../../gen/library/v1/library_pb.js";
+import { kinds } from "../support/arbitrary-kinds.js";
 
 const readKinds = createMessageReader(KindsSchema);
 

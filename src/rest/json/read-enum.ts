@@ -1,5 +1,5 @@
 import type { DescEnum } from "@bufbuild/protobuf";
-import { addFinding } from "./findings.js";
+import { addFinding } from "../violations/findings.js";
 import type { ReadValue } from "./read-scalar.js";
 
 const mostNamesShown = 20;

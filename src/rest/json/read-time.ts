@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { addFinding, type Findings, type Location } from "./findings.js";
+import { addFinding, type Findings, type Location } from "../violations/findings.js";
 import type { JsonTree } from "./read-json.js";
 
 const dateTime = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))$/i;

@@ -7,7 +7,7 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { type FieldMask, FieldMaskSchema, ListValueSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
-import { addFinding, type Findings, indexStep, keyStep, type Location } from "./findings.js";
+import { addFinding, type Findings, indexStep, keyStep, type Location } from "../violations/findings.js";
 import { isJsonObject, type JsonObject, type JsonTree } from "./read-json.js";
 import { readName } from "./read-map-key.js";
 import { type ReadValue, readString, scalarReader } from "./read-scalar.js";

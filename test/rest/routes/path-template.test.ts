@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type PathSegment, parsePathTemplate } from "../../src/rest/path-template.js";
+import { type PathSegment, parsePathTemplate } from "../../../src/rest/routes/path-template.js";
 
 test.each([
   ["/a", "a", ""],

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import type { Violation } from "../rest-error.js";
 import { type Finding, maxViolations } from "./findings.js";
-import type { Violation } from "./rest-error.js";
 
 const steps = /([^.[\]]+)|\[(?:(\d+)|[^\]]*)\]/g;
 

@@ -1,5 +1,5 @@
 import { ScalarType } from "@bufbuild/protobuf";
-import { addFinding, type Findings, type Location } from "./findings.js";
+import { addFinding, type Findings, type Location } from "../violations/findings.js";
 import { readString, scalarReader } from "./read-scalar.js";
 
 /** Reads the name of a member whose names are data; undefined where it cannot be one, which `findings` then tells. */
