@@ -51,6 +51,7 @@ export type FieldErrorCode =
   | "CONTAINS_DIAGNOSIS"
   | "CONTAINS_CREDENTIAL"
   | "CONTAINS_FINANCIAL_DATA"
+  | "MORE_ERRORS"
   | "STALE_VERSION"
   | "IDEMPOTENCY_KEY_REUSED"
   | "IDEMPOTENCY_IN_PROGRESS"
@@ -112,7 +113,7 @@ export function conflict(error: FieldError, headers: Readonly<Record<string, str
   return new CupoError("CONCURRENT_MODIFICATION", { detail: error.message, errors: [error], headers });
 }
 
-/** 422: a request that was read but breaks rules; `errors` names every one of them. */
+/** 422: a request that was read but breaks rules; `errors` names them, and says how many more there are. */
 export function validationFailed(errors: readonly FieldError[]): CupoError {
   return new CupoError("VALIDATION_FAILED", {
     detail: "The request breaks at least one rule of the contract; see errors.",

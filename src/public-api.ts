@@ -13,6 +13,7 @@ import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
 import { openCall, valuesOf } from "./interceptors/open-call.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
+import { maxItemsOf } from "./interceptors/size-limits.js";
 import type { MessageValidator } from "./interceptors/validation.js";
 import { operationOf } from "./operation.js";
 import { asCupoError, PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "./problem.js";
@@ -22,7 +23,7 @@ import { createRestHandler } from "./rest/handler.js";
 import { RestError, type RestErrorReason } from "./rest/rest-error.js";
 import type { ServiceEntry } from "./services/services.js";
 
-declare module "./rest/rest-error.js" {
+declare module "./rest/violations/violation.js" {
   interface ViolationCodes {
     cupo: FieldErrorCode;
   }
@@ -51,6 +52,7 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
     onMessage: options.chain.onMessage,
     successStatus: (method) => operationOf(method).successStatus,
     validate: options.validate,
+    maxItems: maxItemsOf,
     openValues: (request) => valuesOf(callFor(request)),
     renderError: (thrown, values) => renderError(toCupoError(thrown), callOf(values), options),
     responseHeaders: RESPONSE_HEADERS,

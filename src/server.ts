@@ -19,6 +19,7 @@ import { UnitOfWork } from "./postgres/unit-of-work.js";
 import { createPublicApi, socketProblems } from "./public-api.js";
 import { createMemoryRateLimiter } from "./rate-limiter.js";
 import { describe, type HttpHandler, logged, logRefusedConnections, observeError } from "./request-log.js";
+import { listViolations } from "./rest/violations/list-violations.js";
 import { createServices, type ServiceEntry } from "./services/services.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
 
@@ -83,6 +84,7 @@ async function start(
       verifyToken: issuer.verifyToken,
       rateLimiter: createMemoryRateLimiter(config.rateLimit),
       validate,
+      listErrors: listViolations,
       store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
     }),
     validate,

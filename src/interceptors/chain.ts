@@ -6,13 +6,14 @@ import { type RateLimiter, rateLimit } from "./rate-limit.js";
 import { redaction } from "./redaction.js";
 import { requestHeaders } from "./request-headers.js";
 import { responseHeaders } from "./response-headers.js";
-import { type MessageValidator, validation } from "./validation.js";
+import { type ListErrors, type MessageValidator, validation } from "./validation.js";
 
 /** What the stages need from outside. */
 export interface ChainPorts {
   readonly verifyToken: TokenVerifier;
   readonly rateLimiter: RateLimiter;
   readonly validate: MessageValidator;
+  readonly listErrors: ListErrors;
   readonly store: IdempotentWork;
 }
 
@@ -28,7 +29,7 @@ export interface Chain {
  * The one statement of the order in which a call is judged, the same on every transport: who it is, how often, whether
  * it may, whether its headers and its message are right, whether it was done before. docs/lifecycle.md draws it.
  */
-export function createChain({ verifyToken, rateLimiter, validate, store }: ChainPorts): Chain {
+export function createChain({ verifyToken, rateLimiter, validate, listErrors, store }: ChainPorts): Chain {
   return {
     onHeaders: [
       responseHeaders(),
@@ -37,6 +38,6 @@ export function createChain({ verifyToken, rateLimiter, validate, store }: Chain
       authorization(),
       requestHeaders(),
     ],
-    onMessage: [validation(validate), redaction(), idempotency(store)],
+    onMessage: [validation(validate, listErrors), redaction(), idempotency(store)],
   };
 }

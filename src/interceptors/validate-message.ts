@@ -11,21 +11,21 @@ import { createValidator, type Violation } from "@bufbuild/protovalidate";
 import { FieldRulesSchema, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { FieldError, FieldErrorCode } from "../errors.js";
 import { file_cupo_options_v1_rules as projectRules } from "../gen/cupo/options/v1/rules_pb.js";
+import { measureMessage } from "./measure-message.js";
 import { type RuleCode, ruleCode, ruleRank } from "./rule-codes.js";
 import { type ScreeningFinding, screenMessage } from "./screen-message.js";
+import type { SizeLimit } from "./size-limits.js";
 
-/** More items than this help nobody, and a list of thousands of bad values would make an answer of megabytes. */
-const MAX_ERRORS = 100;
 const LAST_RANK = Number.MAX_SAFE_INTEGER;
 
 /** A broken rule at its place. */
-interface Finding {
+interface BrokenRule {
   readonly path: Path;
   readonly ruleId: string;
   readonly message: string;
 }
 
-/** Something to report; of two at the same place, the one with the lower rank comes first. */
+/** Something to report; of two at the same place with the same code, the one with the lower rank tells more. */
 interface Item {
   readonly path: Path;
   readonly code: FieldErrorCode;
@@ -35,19 +35,22 @@ interface Item {
 
 /**
  * Makes the function that holds messages to the rules in their protos: protovalidate's own, those in
- * cupo/options/v1/rules.proto, those on messages, and the screening of texts that are marked for it. It gives at most
- * 100 items in the order of the fields, one for each field and code, an empty list for a valid message; `field` is a
- * JSON path such as `practitionerIds[2]`. No item repeats a value. It throws where a rule itself is faulty: cannot be
- * compiled, fails while it runs, or is missing in the table of codes.
+ * cupo/options/v1/rules.proto, those on messages, and the screening of texts that are marked for it. It gives one item for
+ * each field and code, an empty list for a valid message; at one place the item that tells most comes first, and nothing
+ * else is ordered. `field` is a JSON path such as `practitionerIds[2]`. No item repeats a value. A list or text that is too
+ * large is judged no further, so that the time is linear to what the limits let through. It throws where a rule itself is
+ * faulty: cannot be compiled, fails while it runs, or is missing in the table of codes.
  */
 export function createMessageValidator(): <D extends DescMessage>(schema: D, message: MessageShape<D>) => FieldError[] {
   const validator = createValidator({ registry: createRegistry(projectRules), regexMatch: createRegexMatch() });
-  return (schema, message) => {
+  return (schema, whole) => {
+    const { message, tooLarge } = measureMessage(schema, whole);
     const result = validator.validate(schema, message);
     if (result.kind === "error") throw result.error;
     const screened = screenMessage(schema, message);
-    if (result.kind === "valid" && screened.length === 0) return [];
-    return fieldErrors(reflect(schema, message), result.violations ?? [], screened);
+    if (result.kind === "valid" && screened.length === 0 && tooLarge.length === 0) return [];
+    const sound = (result.violations ?? []).filter(({ field: [first] }) => !tooLarge.some((l) => l.field === first));
+    return fieldErrors(reflect(schema, message), { violations: sound, screened, tooLarge });
   };
 }
 
@@ -68,36 +71,46 @@ function createRegexMatch(): (pattern: string, against: string) => boolean {
   };
 }
 
-function fieldErrors(
-  message: ReflectMessage,
-  violations: readonly Violation[],
-  screened: readonly ScreeningFinding[],
-): FieldError[] {
-  const ofFields = violations.filter(({ ruleId }) => ruleCode(ruleId).fields === undefined);
-  const broken = new Set(ofFields.map(({ field }) => jsonPath(field.slice(0, lastFieldIndex(field) + 1))));
-  const findings = violations.flatMap((violation) => findingsOf(message, violation, broken));
-  const items = [...findings.map(itemOf), ...screened.map((item) => ({ ...item, rank: LAST_RANK }))];
-  const errors = items.toSorted(byPlaceAndRank).map(({ path, code, message: text }) => {
-    return { code, field: jsonPath(path), message: text };
-  });
-  return withoutRepetition(errors).slice(0, MAX_ERRORS);
+interface Judged {
+  readonly violations: readonly Violation[];
+  readonly screened: readonly ScreeningFinding[];
+  readonly tooLarge: readonly SizeLimit[];
 }
 
-function itemOf({ path, ruleId, message }: Finding): Item {
+function fieldErrors(message: ReflectMessage, { violations, screened, tooLarge }: Judged): FieldError[] {
+  const sizes = tooLarge.map(sizeRule);
+  const ofFields = violations.filter(({ ruleId }) => ruleCode(ruleId).fields === undefined);
+  const broken = new Set(
+    [...sizes.map(({ path }) => path), ...ofFields.map(({ field }) => field)].map(jsonPathOfField),
+  );
+  const rules = [...sizes, ...violations.flatMap((violation) => brokenRules(message, violation, broken))];
+  const items = [...rules.map(itemOf), ...screened.map((item) => ({ ...item, rank: LAST_RANK }))];
+  const errors = items
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ path, code, message: text }) => ({ code, field: jsonPath(path), message: text }));
+  return withoutRepetition(errors);
+}
+
+function itemOf({ path, ruleId, message }: BrokenRule): Item {
   return { path, code: ruleCode(ruleId).code, message, rank: ruleRank(ruleId) };
 }
 
-function findingsOf(message: ReflectMessage, violation: Violation, broken: ReadonlySet<string>): Finding[] {
+function sizeRule({ field, ruleId, limit }: SizeLimit): BrokenRule {
+  const { message } = ruleCode(ruleId);
+  return { path: [field], ruleId, message: message?.replace(/\{\w+\}/, String(limit)) ?? ruleId };
+}
+
+function brokenRules(message: ReflectMessage, violation: Violation, broken: ReadonlySet<string>): BrokenRule[] {
   const { field: path, ruleId } = violation;
   const entry = ruleCode(ruleId);
-  const finding = { path, ruleId, message: messageOf(violation, entry) };
-  if (entry.code === "DUPLICATE") return repeatedItems(message, finding);
-  if (entry.fields === undefined) return [finding];
+  const rule = { path, ruleId, message: messageOf(violation, entry) };
+  if (entry.code === "DUPLICATE") return repeatedItems(message, rule);
+  if (entry.fields === undefined) return [rule];
   const { desc } = messageAt(message, path);
   const compared = entry.fields.map((name) => path.concat(fieldNamed(desc, name)));
   const last = compared.at(-1);
   if (last === undefined || compared.some((each) => broken.has(jsonPath(each)))) return [];
-  return [{ ...finding, path: last }];
+  return [{ ...rule, path: last }];
 }
 
 function messageOf(violation: Violation, { message }: RuleCode): string {
@@ -113,8 +126,8 @@ function limitBeside({ field: path, rule }: Violation, name: string): string {
   return limit.toString();
 }
 
-/** One finding for each item that an earlier item equals, since uniqueness is a rule of the list as a whole. */
-function repeatedItems(message: ReflectMessage, { path, ruleId, message: text }: Finding): Finding[] {
+/** One for each item that an earlier item equals, since uniqueness is a rule of the list as a whole. */
+function repeatedItems(message: ReflectMessage, { path, ruleId, message: text }: BrokenRule): BrokenRule[] {
   const list = path.reduce<unknown>(childAt, message);
   if (!isReflectList(list)) throw new Error(`${ruleId} stands on ${jsonPath(path)}, which is no list`);
   const seen = new Set<unknown>();
@@ -155,17 +168,9 @@ function fieldNamed(schema: DescMessage, name: string): DescField {
   return field;
 }
 
-function byPlaceAndRank(a: Item, b: Item): number {
-  for (let i = 0; i < Math.min(a.path.length, b.path.length); i++) {
-    const difference = place(a.path[i]) - place(b.path[i]);
-    if (difference !== 0) return difference;
-  }
-  return a.path.length - b.path.length || a.rank - b.rank;
-}
-
-function place(step: Path[number] | undefined): number {
-  if (step?.kind === "field") return step.parent.fields.indexOf(step);
-  return step?.kind === "list_sub" ? step.index : 0;
+/** The path of the field that the end of a path is in. */
+function jsonPathOfField(path: Path): string {
+  return jsonPath(path.slice(0, lastFieldIndex(path) + 1));
 }
 
 function jsonPath(path: Path): string {

@@ -4,18 +4,21 @@ import { type CupoError, type FieldError, invalidRequest, validationFailed } fro
 import { pathFields } from "../operation.js";
 import { normalizeRequest } from "./normalize-request.js";
 
-/** Judges a message by the rules in its proto; one item for each broken rule, in the order of the fields. */
+/** Judges a message by the rules in its proto; one item for each broken rule, in any order of the fields. */
 export type MessageValidator = <D extends DescMessage>(schema: D, message: MessageShape<D>) => readonly FieldError[];
 
+/** Puts what is wrong with a message in the order of its fields, and cuts it to what one answer can list. */
+export type ListErrors = (schema: DescMessage, errors: readonly FieldError[]) => readonly FieldError[];
+
 /** Holds a request to the rules of the proto, then brings it into the one form that fingerprints and services see. */
-export function validation(validate: MessageValidator): Interceptor {
+export function validation(validate: MessageValidator, listErrors: ListErrors): Interceptor {
   return (next) => async (request) => {
     if (request.stream) return next(request);
     const ofRules = validate(request.method.input, request.message);
     const broken = new Set(ofRules.map(({ field }) => field));
     const ofForm = normalizeRequest(request.method, request.message).filter(({ field }) => !broken.has(field));
     const errors = [...ofRules, ...ofForm];
-    if (errors.length > 0) throw invalidMessage(request.method, errors);
+    if (errors.length > 0) throw invalidMessage(request.method, errors, listErrors);
     return next(request);
   };
 }
@@ -24,12 +27,12 @@ export function validation(validate: MessageValidator): Interceptor {
  * The error for a message that breaks rules: 400 where a field of the path does, because then the address is wrong and
  * not the body; 422 with every item otherwise.
  */
-export function invalidMessage(method: DescMethod, errors: readonly FieldError[]): CupoError {
+export function invalidMessage(method: DescMethod, errors: readonly FieldError[], listErrors: ListErrors): CupoError {
   const inPath = jsonNamesOfPathFields(method);
   const ofPath = errors.filter(({ field }) => inPath.has(field));
   return ofPath.length > 0
-    ? invalidRequest("A parameter of the path cannot be used; see errors.", ofPath)
-    : validationFailed(errors);
+    ? invalidRequest("A parameter of the path cannot be used; see errors.", listErrors(method.input, ofPath))
+    : validationFailed(listErrors(method.input, errors));
 }
 
 function jsonNamesOfPathFields(method: DescMethod): ReadonlySet<string> {

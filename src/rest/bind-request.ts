@@ -1,20 +1,24 @@
 import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { type Fields, fieldsOf } from "./json/message-fields.js";
 import type { JsonTree } from "./json/read-json.js";
-import { createFieldReader, createMessageReader, type Excluded } from "./json/read-message.js";
+import { createFieldReader, createMessageReader, type ReadRules } from "./json/read-message.js";
 import { type NodeRequest, readBody } from "./read-body.js";
 import { type BodyLimits, readJsonBody } from "./read-json-body.js";
 import { createPathReader } from "./read-path.js";
 import { readQuery } from "./read-query.js";
-import { malformed, RestError, type Violation } from "./rest-error.js";
+import { malformed, RestError } from "./rest-error.js";
 import type { Route } from "./routes/routes.js";
 import { fillUpdateMask, updateMaskField } from "./update-mask.js";
-import { createFindings, type Findings } from "./violations/findings.js";
-import { orderViolations } from "./violations/order-violations.js";
+import { noViolations, type Violations } from "./violations/collect-violations.js";
+import { listViolations } from "./violations/list-violations.js";
+import type { Violation } from "./violations/violation.js";
 
 /** What binding needs beside the route. */
-export interface BindOptions extends BodyLimits {
-  /** Judges a message in which not everything could be read, so that one answer can list everything that is wrong. */
+export interface BindOptions extends BodyLimits, Pick<ReadRules, "maxItems"> {
+  /**
+   * Judges a message in which not everything could be read, so that one answer can list everything that is wrong; all of
+   * it, in any order of the fields.
+   */
   validate(schema: DescMessage, message: Message): readonly Violation[];
 }
 
@@ -30,7 +34,7 @@ export interface RoutedRequest {
 /** Makes the request message of a route. Rejects with a {@link RestError}. */
 export type BindRequest = (request: RoutedRequest) => Promise<Message>;
 
-type ReadTree = (tree: JsonTree, request: Fields, findings: Findings) => void;
+type ReadTree = (tree: JsonTree, request: Fields, violations: Violations) => void;
 
 /**
  * Compiles the way from a request to its message. Path, query and body are disjoint: what one of them fills is unknown to the
@@ -41,50 +45,54 @@ type ReadTree = (tree: JsonTree, request: Fields, findings: Findings) => void;
 export function createBinder(route: Route, options: BindOptions): BindRequest {
   const schema = route.method.input;
   const readPath = createPathReader(route);
-  const readParameters = createQueryReader(route, options.maxDepth);
-  const readTree = createTreeReader(route);
+  const readParameters = createQueryReader(route, options);
+  const readTree = createTreeReader(route, options);
   return async ({ node, segments, query }) => {
     const message = create(schema);
     const request = fieldsOf(message);
-    const findings = createFindings();
-    readPath(segments, request, findings);
-    if (query !== "") readParameters(query, request, findings);
-    if (findings.items.length > 0) throw malformedAddress(orderViolations(schema, findings.items, []));
+    const violations = noViolations();
+    readPath(segments, request, violations);
+    if (query !== "") readParameters(query, request, violations);
+    if (violations.items.length > 0) throw malformedAddress(listViolations(schema, [], violations.items));
     if (readTree === undefined) {
       await readBody(node, 0);
       return message;
     }
-    readTree(await readJsonBody(node, options), request, findings);
-    if (findings.items.length > 0) throw invalid(route, findings, options.validate(schema, message));
+    readTree(await readJsonBody(node, options), request, violations);
+    if (violations.items.length > 0) throw invalid(route, violations, options.validate(schema, message));
     return message;
   };
 }
 
-function createQueryReader({ method, body, pathFields }: Route, maxDepth: number) {
-  const ofBody = typeof body === "string" ? [] : [body.jsonName];
+function createQueryReader({ method, body, variables }: Route, { maxDepth, maxItems }: BindOptions) {
   const schema = method.input;
-  const excluded = body === "message" ? schema.fields.map(({ jsonName }) => jsonName) : [...pathFields, ...ofBody];
-  return (query: string, request: Fields, findings: Findings) =>
-    readQuery({ schema, excluded, maxDepth }, query, request, findings);
+  const ofPath = variables.map(({ fields }) => fields);
+  const ofBody = typeof body === "string" ? [] : [[body]];
+  const excluded = body === "message" ? schema.fields.map((field) => [field]) : [...ofPath, ...ofBody];
+  return (query: string, request: Fields, violations: Violations) =>
+    readQuery({ schema, excluded, maxDepth, maxItems }, query, request, violations);
 }
 
-function createTreeReader(route: Route): ReadTree | undefined {
-  const { method, body } = route;
-  const inPath: Excluded = route.variables.map(({ fields }) => fields);
+function createTreeReader(route: Route, { maxItems }: BindOptions): ReadTree | undefined {
+  const { method, body, httpMethod } = route;
+  const inPath = route.variables.map(({ fields }) => fields);
   if (body === "none") return undefined;
   if (body !== "message") {
-    const within = inPath.filter(([first]) => first === body).map((path) => path.slice(1));
-    const { step, read } = createFieldReader(body, within);
-    return (tree, request, findings) => read(tree, request, { parent: undefined, step }, findings);
+    const excluded = inPath.filter(([first]) => first === body).map((path) => path.slice(1));
+    const { step, read } = createFieldReader(body, { excluded, maxItems, partial: httpMethod === "PATCH" });
+    return (tree, request, violations) => read(tree, request, { parent: undefined, step }, violations);
   }
   const mask = updateMaskField(route);
-  const read = createMessageReader(method.input, mask === undefined ? inPath : [...inPath, [mask]]);
-  if (mask === undefined) return (tree, request, findings) => read(tree, request, undefined, findings);
+  const read = createMessageReader(method.input, {
+    excluded: mask === undefined ? inPath : [...inPath, [mask]],
+    maxItems,
+  });
+  if (mask === undefined) return (tree, request, violations) => read(tree, request, undefined, violations);
   const candidates = method.input.fields.filter(
     (f) => f !== mask && !inPath.some((path) => path.length === 1 && path[0] === f),
   );
-  return (tree, request, findings) => {
-    read(tree, request, undefined, findings);
+  return (tree, request, violations) => {
+    read(tree, request, undefined, violations);
     fillUpdateMask(mask, candidates, tree, request);
   };
 }
@@ -93,9 +101,9 @@ function malformedAddress(violations: readonly Violation[]): RestError {
   return malformed("A parameter of the path or the query cannot be accepted.", violations);
 }
 
-function invalid({ method, pathFields }: Route, findings: Findings, judged: readonly Violation[]): RestError {
+function invalid({ method, pathFields }: Route, { items }: Violations, judged: readonly Violation[]): RestError {
   const ofPath = judged.filter(({ field }) => pathFields.includes(field));
-  if (ofPath.length > 0) return malformedAddress(ofPath);
-  const violations = orderViolations(method.input, findings.items, judged);
+  if (ofPath.length > 0) return malformedAddress(listViolations(method.input, ofPath));
+  const violations = listViolations(method.input, judged, items);
   return new RestError("INVALID", "The body is not a message of this operation.", { violations });
 }

@@ -2,11 +2,13 @@ import { type DescField, ScalarType } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { childFields, type Fields, oneofCase } from "./json/message-fields.js";
 import type { JsonTree } from "./json/read-json.js";
-import { createFieldReader, isLeaf } from "./json/read-message.js";
-import { addFinding, type Findings, fieldStep, type Location } from "./violations/findings.js";
+import { isLeaf } from "./json/read-leaf.js";
+import { createFieldReader, type ReadRules } from "./json/read-message.js";
+import { addViolation, type Violations } from "./violations/collect-violations.js";
+import { type Place, placeOf } from "./violations/place.js";
 
 /** Puts the texts of one parameter into the field that it is for, in the request message. */
-export type ReadParameter = (texts: readonly string[], request: Fields, findings: Findings) => void;
+export type ReadParameter = (texts: readonly string[], request: Fields, violations: Violations) => void;
 
 const jsonNumber = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const dynamicTypes = new Set(["google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"]);
@@ -17,21 +19,24 @@ const dynamicTypes = new Set(["google.protobuf.Struct", "google.protobuf.Value",
  * repeated field takes every text, any other exactly one. Undefined where values of the leaf have no bare text: messages
  * without a JSON form of their own, maps and dynamic values.
  */
-export function createParameterReader(fields: readonly DescField[]): ReadParameter | undefined {
+export function createParameterReader(
+  fields: readonly DescField[],
+  rules: Pick<ReadRules, "maxItems"> = {},
+): ReadParameter | undefined {
   const leaf = fields.at(-1);
   const parents = fields.slice(0, -1);
   if (leaf === undefined || !isLeaf(leaf) || dynamicTypes.has(leaf.message?.typeName ?? "")) return undefined;
-  const { read } = createFieldReader(leaf);
+  const { read } = createFieldReader(leaf, rules);
   const treeOf = treeReader(leaf);
-  const at = fields.map(fieldStep).reduce<Location | undefined>((parent, step) => ({ parent, step }), undefined);
-  return (texts, request, findings) => {
+  const at = placeOf(fields);
+  return (texts, request, violations) => {
     const trees = texts.map(treeOf);
     const target = descend(request, parents);
     const [tree = null] = trees;
-    if (target === undefined || isTaken(target, leaf)) refuseOneof(findings, at);
-    else if (leaf.fieldKind === "list") read(trees, target, at, findings);
-    else if (trees.length === 1) read(tree, target, at, findings);
-    else addFinding(findings, "DUPLICATE", at, "the parameter can be given only once");
+    if (target === undefined || isTaken(target, leaf)) refuseOneof(violations, at);
+    else if (leaf.fieldKind === "list") read(trees, target, at, violations);
+    else if (trees.length === 1) read(tree, target, at, violations);
+    else addViolation(violations, "DUPLICATE", at, "the parameter can be given only once");
   };
 }
 
@@ -57,6 +62,6 @@ function isTaken(target: Fields, field: DescField): boolean {
   return taken !== undefined && taken !== field.localName;
 }
 
-function refuseOneof(findings: Findings, at: Location | undefined): void {
-  addFinding(findings, "INVALID_VALUE", at, "another member of the same oneof has a value");
+function refuseOneof(violations: Violations, at: Place | undefined): void {
+  addViolation(violations, "INVALID_VALUE", at, "another member of the same oneof has a value");
 }

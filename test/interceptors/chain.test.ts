@@ -79,6 +79,7 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
       faults.token ? Promise.reject(new CupoError("INVALID_ACCESS_TOKEN")) : Promise.resolve(principalWith({ scopes })),
     rateLimiter: { count: () => Promise.resolve([{ ...state, exceeded: faults.rate ?? false }]) },
     validate: () => (faults.message ? [{ code: "REQUIRED", field: "phone", message: "missing" }] : []),
+    listErrors: (_, errors) => errors,
     store: {
       read: (_call, _principal, work) => work(),
       execute: () =>

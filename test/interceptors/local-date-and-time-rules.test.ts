@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createMessageValidator } from "../../src/interceptors/validate-message.js";
+import { createListedValidator } from "./listed-validator.js";
 import { requestWith } from "./valid-requests.js";
 
-const validate = createMessageValidator();
+const validate = createListedValidator();
 
 describe("local dates", () => {
   const isTaken = (serviceDate: string) =>

@@ -11,12 +11,12 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { FieldRulesSchema, field as fieldOption } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { describe, expect, it } from "vitest";
-import { createMessageValidator } from "../../src/interceptors/validate-message.js";
+import { createListedValidator } from "./listed-validator.js";
 import { messageOf } from "./valid-requests.js";
 
 type Rules = MessageInitShape<typeof FieldRulesSchema>;
 
-const validate = createMessageValidator();
+const validate = createListedValidator();
 const uuid: Rules = { type: { case: "string", value: { wellKnown: { case: "uuid", value: true } } } };
 const unique: Rules = { type: { case: "repeated", value: { unique: true } } };
 

@@ -1,9 +1,7 @@
-import { readdirSync } from "node:fs";
 import {
   createRegistry,
   type DescExtension,
   type DescField,
-  type DescFile,
   type DescMessage,
   getOption,
   isFieldSet,
@@ -19,6 +17,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { file_cupo_options_v1_rules as projectRules } from "../../src/gen/cupo/options/v1/rules_pb.js";
 import { ruleCode } from "../../src/interceptors/rule-codes.js";
+import { generatedFiles, withNested } from "./generated-files.js";
 
 const projectRegistry = createRegistry(projectRules);
 const messages = (await generatedFiles()).flatMap((file) => file.messages.flatMap(withNested));
@@ -61,17 +60,6 @@ describe("the table of rule codes", () => {
     expect(() => ruleCode(id)).toThrow("has no field-level error code");
   });
 });
-
-async function generatedFiles(): Promise<DescFile[]> {
-  const folder = new URL("../../src/gen/cupo/", import.meta.url);
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith("_pb.ts"));
-  const modules: object[] = await Promise.all(names.map((name) => import(new URL(name, folder).pathname)));
-  return modules.flatMap((module) => Object.values(module)).filter((value) => value?.kind === "file");
-}
-
-function withNested(message: DescMessage): DescMessage[] {
-  return [message, ...message.nestedMessages.flatMap(withNested)];
-}
 
 /** The ids of protovalidate's own rules that a field uses, as the definition of each rule states them. */
 function standardIdsUsed(field: DescField): string[] {

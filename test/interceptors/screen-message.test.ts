@@ -13,12 +13,12 @@ import {
 } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import { screened } from "../../src/gen/cupo/options/v1/options_pb.js";
 import { screenMessage } from "../../src/interceptors/screen-message.js";
-import { createMessageValidator } from "../../src/interceptors/validate-message.js";
+import { createListedValidator } from "./listed-validator.js";
 import { messageOf, requestWith, UUID } from "./valid-requests.js";
 
 type Field = MessageInitShape<typeof FieldDescriptorProtoSchema>;
 
-const validate = createMessageValidator();
+const validate = createListedValidator();
 const everything = "Dx: E11.9, clave: abc123, tarjeta 4111 1111 1111 1111";
 
 describe("the contract's screened texts", () => {
@@ -47,14 +47,20 @@ describe("the contract's screened texts", () => {
   });
 
   test("are judged beside the other rules, in the order of the fields", () => {
-    const description = `${"x".repeat(4000)} clave: abc123`;
+    const description = "\u0007 clave: abc123";
     const [schema, message] = requestWith("CreateCaseRequest", { category: 9, description, patientId: "x" });
     expect(validate(schema, message).map(({ field, code }) => `${field} ${code}`)).toEqual([
       "category INVALID_VALUE",
-      "description TOO_LONG",
+      "description INVALID_FORMAT",
       "description CONTAINS_CREDENTIAL",
       "patientId INVALID_UUID",
     ]);
+  });
+
+  test("are not looked into where they are longer than they may be", () => {
+    const description = `${"x".repeat(4000)} clave: abc123`;
+    const [schema, message] = requestWith("CreateCaseRequest", { description });
+    expect(validate(schema, message).map(({ field, code }) => `${field} ${code}`)).toEqual(["description TOO_LONG"]);
   });
 
   test("do not include the other texts", () => {

@@ -2,10 +2,10 @@ import { createRegistry } from "@bufbuild/protobuf";
 import { createValidator } from "@bufbuild/protovalidate";
 import { describe, expect, it } from "vitest";
 import { file_cupo_options_v1_rules as projectRules } from "../../src/gen/cupo/options/v1/rules_pb.js";
-import { createMessageValidator } from "../../src/interceptors/validate-message.js";
+import { createListedValidator } from "./listed-validator.js";
 import { requestWith, UUID, validRequests } from "./valid-requests.js";
 
-const validate = createMessageValidator();
+const validate = createListedValidator();
 
 /** What can be taken for a 1 or an A, or is not seen at all beside one. */
 const MISTAKABLE = [
@@ -230,16 +230,16 @@ describe("texts", () => {
     }
   });
 
-  it("lists two mistakes of one value apart, and one mistake once", () => {
-    expect(brokenWith("CreatePayerRequest", "code", `${"x".repeat(64)} `)).toEqual([
-      "code TOO_LONG",
-      "code INVALID_FORMAT",
-    ]);
+  it("lists one mistake once, though two rules find it", () => {
     expect(brokenWith("CreatePayerRequest", "code", "  ")).toEqual(["code INVALID_FORMAT"]);
-    expect(brokenWith("RegisterPatientRequest", "email", "a".repeat(255))).toEqual([
-      "email TOO_LONG",
-      "email INVALID_EMAIL",
-    ]);
+  });
+
+  it("are measured before they are judged, in code points", () => {
+    expect(brokenWith("CreatePayerRequest", "code", `${"x".repeat(64)} `)).toEqual(["code TOO_LONG"]);
+    expect(brokenWith("RegisterPatientRequest", "email", "a".repeat(255))).toEqual(["email TOO_LONG"]);
+    expect(brokenWith("CreatePayerRequest", "name", "😀".repeat(200))).toEqual([]);
+    expect(brokenWith("CreatePayerRequest", "name", "😀".repeat(201))).toEqual(["name TOO_LONG"]);
+    expect(brokenWith("CreatePayerRequest", "name", "\ud800".repeat(201))).toEqual(["name TOO_LONG"]);
   });
 });
 

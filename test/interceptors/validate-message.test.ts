@@ -1,9 +1,9 @@
 import { ScalarType } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
-import { createMessageValidator } from "../../src/interceptors/validate-message.js";
+import { createListedValidator } from "./listed-validator.js";
 import { type Members, messageOf, OTHER_UUID, requestWith, UUID, validRequests } from "./valid-requests.js";
 
-const validate = createMessageValidator();
+const validate = createListedValidator();
 
 const LONG_EMAIL = `${"a".repeat(64)}@${"b.".repeat(95)}co`;
 const UUIDS = Array.from({ length: 501 }, (_, i) => `00000000-0000-4000-8000-${String(i).padStart(12, "0")}`);
@@ -102,15 +102,25 @@ describe("lists", () => {
     expect(broken("UpdateProgramRuleRequest", { weekdays, updateMask: { paths: ["active"] } })).toEqual([]);
   });
 
-  it("lists at most 100 items", () => {
-    const practitionerIds = Array(1000).fill("y");
-    const errors = broken("ReplaceProgramPractitionersRequest", { programId: "x", practitionerIds });
-    expect(errors).toHaveLength(100);
-    expect(errors.slice(0, 3)).toEqual([
-      "programId INVALID_UUID",
-      "practitionerIds TOO_MANY",
-      "practitionerIds[0] INVALID_UUID",
+  it("are measured before their items are judged", () => {
+    const practitionerIds = Array.from({ length: 42_000 }, () => "y");
+    const errors = validate(...requestWith("ReplaceProgramPractitionersRequest", { programId: "x", practitionerIds }));
+    expect(errors.map(({ field, code, message }) => `${field} ${code}: ${message}`)).toEqual([
+      "programId INVALID_UUID: the value must be a UUID",
+      "practitionerIds TOO_MANY: the list must have at most 500 items",
     ]);
+  });
+
+  it("name every item that is wrong, and how many more there are than are listed", () => {
+    const practitionerIds = Array.from({ length: 500 }, () => "y");
+    const errors = validate(...requestWith("ReplaceProgramPractitionersRequest", { programId: "x", practitionerIds }));
+    expect(errors.slice(0, 3).map(({ field, code }) => `${field} ${code}`)).toEqual([
+      "programId INVALID_UUID",
+      "practitionerIds[0] INVALID_UUID",
+      "practitionerIds[1] INVALID_UUID",
+    ]);
+    expect(errors).toHaveLength(101);
+    expect(errors.at(-1)).toEqual({ code: "MORE_ERRORS", field: "", message: "900 more errors are not listed" });
   });
 });
 

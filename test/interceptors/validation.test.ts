@@ -3,6 +3,7 @@ import type { FieldError } from "../../src/errors.js";
 import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { invalidMessage, validation } from "../../src/interceptors/validation.js";
+import { listViolations } from "../../src/rest/violations/list-violations.js";
 import { refusal, requestOf, run } from "./run-interceptor.js";
 
 const { updateAppointmentType } = CatalogService.method;
@@ -16,7 +17,7 @@ describe("a request", () => {
   test("that breaks no rule reaches the next stage in its one form", async () => {
     const request = requestOf(updateAppointmentType, { id: id.toUpperCase(), code: "A" });
     const { passed } = await run(
-      validation(() => []),
+      validation(() => [], listViolations),
       request,
     );
     expect(passed.map(({ message }) => message)).toEqual([
@@ -31,7 +32,7 @@ describe("a request", () => {
       validation((schema, message) => {
         seen.push(schema, message);
         return [];
-      }),
+      }, listViolations),
       request,
     );
     expect(seen).toEqual([updateAppointmentType.input, request.message]);
@@ -40,25 +41,25 @@ describe("a request", () => {
   test("that breaks rules is refused with 422 and every item", async () => {
     const error = await refusal(
       run(
-        validation(() => [code, name]),
+        validation(() => [code, name], listViolations),
         requestOf(updateAppointmentType, { id }),
       ),
     );
     expect([error.code, error.errors]).toEqual(["VALIDATION_FAILED", [code, name]]);
   });
 
-  test("is refused for its update mask too, behind the rules", async () => {
+  test("is refused for its update mask too, in the order of the fields", async () => {
     const request = requestOf(updateAppointmentType, { id, updateMask: { paths: ["colour", "active"] } });
     const error = await refusal(
       run(
-        validation(() => [name]),
+        validation(() => [name], listViolations),
         request,
       ),
     );
     expect(error.errors.map(({ field, code: what }) => `${field} ${what}`)).toEqual([
       "name TOO_LONG",
-      "updateMask INVALID_VALUE",
       "active REQUIRED",
+      "updateMask INVALID_VALUE",
     ]);
   });
 
@@ -67,7 +68,7 @@ describe("a request", () => {
     const missing: FieldError = { code: "REQUIRED", field: "fullName", message: "missing" };
     const error = await refusal(
       run(
-        validation(() => [missing]),
+        validation(() => [missing], listViolations),
         request,
       ),
     );
@@ -77,17 +78,19 @@ describe("a request", () => {
 
 describe("a message that breaks rules", () => {
   test("is a wrong body: 422", () => {
-    const error = invalidMessage(updateAppointmentType, [code]);
+    const error = invalidMessage(updateAppointmentType, [code], listViolations);
     expect([error.code, error.errors]).toEqual(["VALIDATION_FAILED", [code]]);
   });
 
   test("is a wrong address where a field of the path does: 400, without the items of the body", () => {
-    const error = invalidMessage(updateAppointmentType, [ofPath, code]);
+    const error = invalidMessage(updateAppointmentType, [ofPath, code], listViolations);
     expect([error.code, error.errors]).toEqual(["INVALID_REQUEST", [ofPath]]);
   });
 
   test("is judged by the path of its own method", () => {
-    expect(invalidMessage(updatePatient, [ofPath]).code).toBe("VALIDATION_FAILED");
-    expect(invalidMessage(updatePatient, [{ ...ofPath, field: "patientId" }]).code).toBe("INVALID_REQUEST");
+    expect(invalidMessage(updatePatient, [ofPath], listViolations).code).toBe("VALIDATION_FAILED");
+    expect(invalidMessage(updatePatient, [{ ...ofPath, field: "patientId" }], listViolations).code).toBe(
+      "INVALID_REQUEST",
+    );
   });
 });

@@ -117,7 +117,12 @@ describe("a path or a query is malformed", () => {
     ["/v1/shelves/a/books/%zz", "INVALID_FORMAT name"],
     ["/v1/books/x?name=y", "UNKNOWN_FIELD name"],
     ["/v1/books/x?%00=y", "UNKNOWN_FIELD \\u0000"],
-    ["/v1/shelves/a/books?page_size=1", "UNKNOWN_FIELD page_size"],
+    ["/v1/shelves/a/books?page_size=1&pageSize=1", "DUPLICATE pageSize"],
+    [
+      "/v1/shelves/a/books?author.addresses=x&author.full_name=y&author.fullName=z",
+      "DUPLICATE author.fullName, UNKNOWN_FIELD author.addresses",
+    ],
+    ["/v1/books/x?page_size=1", "UNKNOWN_FIELD page_size"],
     ["/v1/shelves/a/books?shelf=b", "UNKNOWN_FIELD shelf"],
     ["/v1/shelves/a/books?PageSize=1", "UNKNOWN_FIELD PageSize"],
     ["/v1/shelves/a/books?author=x", "UNKNOWN_FIELD author"],

@@ -9,6 +9,7 @@ import { createMessageValidator } from "../../src/interceptors/validate-message.
 import { createInternalApi } from "../../src/internal-api.js";
 import { createPublicApi } from "../../src/public-api.js";
 import { type HttpHandler, logged } from "../../src/request-log.js";
+import { listViolations } from "../../src/rest/violations/list-violations.js";
 import { scopesOf } from "../../src/scopes.js";
 import type { ServiceEntry } from "../../src/services/services.js";
 
@@ -30,7 +31,13 @@ export async function startComposedService(
   const validate = createMessageValidator();
   const verifyToken = async () => principal;
   const principal = principalFor(services);
-  const chain = createChain({ verifyToken, rateLimiter: { count: async () => [] }, validate, store });
+  const chain = createChain({
+    verifyToken,
+    rateLimiter: { count: async () => [] },
+    validate,
+    listErrors: listViolations,
+    store,
+  });
   const shared = {
     services,
     chain,

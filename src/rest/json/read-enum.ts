@@ -1,5 +1,5 @@
 import type { DescEnum } from "@bufbuild/protobuf";
-import { addFinding } from "../violations/findings.js";
+import { addViolation } from "../violations/collect-violations.js";
 import type { ReadValue } from "./read-scalar.js";
 
 const mostNamesShown = 20;
@@ -13,9 +13,9 @@ export function enumReader(schema: DescEnum): ReadValue {
   const isNull = schema.typeName === "google.protobuf.NullValue";
   const names = schema.values.map(({ name }) => name).filter((name) => !name.endsWith("UNSPECIFIED"));
   const wanted = names.length <= mostNamesShown ? `one of ${names.join(", ")}` : "a name of the enumeration";
-  return (tree, at, findings) => {
+  return (tree, at, violations) => {
     if (isNull && tree === null) return 0;
-    if (typeof tree !== "string") return addFinding(findings, "INVALID_TYPE", at, "the value must be a string");
-    return numbers.get(tree) ?? addFinding(findings, "INVALID_VALUE", at, `the value must be ${wanted}`);
+    if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
+    return numbers.get(tree) ?? addViolation(violations, "INVALID_VALUE", at, `the value must be ${wanted}`);
   };
 }

@@ -1,10 +1,11 @@
 import { ScalarType } from "@bufbuild/protobuf";
-import { addFinding, type Findings, type Location } from "../violations/findings.js";
+import { addViolation, type Violations } from "../violations/collect-violations.js";
+import { type Place } from "../violations/place.js";
 import { integerOf } from "./read-integer.js";
 import type { JsonTree } from "./read-json.js";
 
-/** Reads one value; undefined where it is not one, which `findings` then tells. */
-export type ReadValue = (tree: JsonTree, at: Location | undefined, findings: Findings) => unknown;
+/** Reads one value; undefined where it is not one, which `violations` then tells. */
+export type ReadValue = (tree: JsonTree, at: Place | undefined, violations: Violations) => unknown;
 
 const int32 = { min: -2147483648, max: 2147483647 };
 const uint32 = { min: 0, max: 4294967295 };
@@ -12,8 +13,8 @@ const int64 = { min: -9223372036854775808n, max: 9223372036854775807n };
 const uint64 = { min: 0n, max: 18446744073709551615n };
 
 const readers: Readonly<Record<ScalarType, ReadValue>> = {
-  [ScalarType.DOUBLE]: (tree, at, findings) => readFloat(tree, at, findings, Number),
-  [ScalarType.FLOAT]: (tree, at, findings) => readFloat(tree, at, findings, (text) => Math.fround(Number(text))),
+  [ScalarType.DOUBLE]: (tree, at, violations) => readFloat(tree, at, violations, Number),
+  [ScalarType.FLOAT]: (tree, at, violations) => readFloat(tree, at, violations, (text) => Math.fround(Number(text))),
   [ScalarType.INT32]: integerReader(int32),
   [ScalarType.SINT32]: integerReader(int32),
   [ScalarType.SFIXED32]: integerReader(int32),
@@ -40,14 +41,14 @@ const decimal = /^(?:0|-?[1-9][0-9]*)$/;
 export function scalarReader(scalar: ScalarType, longAsString = false): ReadValue {
   const read = readers[scalar];
   if (!longAsString) return read;
-  return (tree, at, findings) => read(tree, at, findings)?.toString();
+  return (tree, at, violations) => read(tree, at, violations)?.toString();
 }
 
 /** Reads a string that any store can hold: without U+0000 and lone surrogates. */
-export function readString(tree: JsonTree, at: Location | undefined, findings: Findings): string | undefined {
-  if (typeof tree !== "string") return addFinding(findings, "INVALID_TYPE", at, "the value must be a string");
+export function readString(tree: JsonTree, at: Place | undefined, violations: Violations): string | undefined {
+  if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   if (unstorable.test(tree)) {
-    return addFinding(findings, "INVALID_VALUE", at, "the value must not hold U+0000 or half of a surrogate pair");
+    return addViolation(violations, "INVALID_VALUE", at, "the value must not hold U+0000 or half of a surrogate pair");
   }
   return tree;
 }
@@ -57,46 +58,46 @@ export function numberText(tree: JsonTree): string | undefined {
   return typeof tree === "object" && tree !== null && "number" in tree ? tree.number : undefined;
 }
 
-function readBool(tree: JsonTree, at: Location | undefined, findings: Findings): boolean | undefined {
+function readBool(tree: JsonTree, at: Place | undefined, violations: Violations): boolean | undefined {
   if (typeof tree === "boolean") return tree;
-  return addFinding(findings, "INVALID_TYPE", at, "the value must be true or false");
+  return addViolation(violations, "INVALID_TYPE", at, "the value must be true or false");
 }
 
-function readBytes(tree: JsonTree, at: Location | undefined, findings: Findings): Uint8Array | undefined {
-  if (typeof tree !== "string") return addFinding(findings, "INVALID_TYPE", at, "the value must be a string");
+function readBytes(tree: JsonTree, at: Place | undefined, violations: Violations): Uint8Array | undefined {
+  if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   const bytes = Buffer.from(tree, "base64");
   if (bytes.toString("base64") === tree) return new Uint8Array(bytes);
-  return addFinding(findings, "INVALID_FORMAT", at, "the value must be base64 with padding");
+  return addViolation(violations, "INVALID_FORMAT", at, "the value must be base64 with padding");
 }
 
 function integerReader({ min, max }: typeof int32): ReadValue {
-  return (tree, at, findings) => {
+  return (tree, at, violations) => {
     const value = integerOf(numberText(tree) ?? "0.5");
-    if (value === "fraction") return addFinding(findings, "INVALID_TYPE", at, "the value must be an integer");
+    if (value === "fraction") return addViolation(violations, "INVALID_TYPE", at, "the value must be an integer");
     if (value !== "large" && value >= min && value <= max) return Number(value);
-    return addFinding(findings, "OUT_OF_RANGE", at, `the value must be from ${min} to ${max}`);
+    return addViolation(violations, "OUT_OF_RANGE", at, `the value must be from ${min} to ${max}`);
   };
 }
 
 function longReader({ min, max }: typeof int64): ReadValue {
-  return (tree, at, findings) => {
+  return (tree, at, violations) => {
     const text = typeof tree === "string" && decimal.test(tree) ? tree : numberText(tree);
     const value = integerOf(text ?? "0.5");
-    if (value === "fraction") return addFinding(findings, "INVALID_TYPE", at, "the value must be an integer");
+    if (value === "fraction") return addViolation(violations, "INVALID_TYPE", at, "the value must be an integer");
     if (value !== "large" && value >= min && value <= max) return BigInt(value);
-    return addFinding(findings, "OUT_OF_RANGE", at, `the value must be from ${min} to ${max}`);
+    return addViolation(violations, "OUT_OF_RANGE", at, `the value must be from ${min} to ${max}`);
   };
 }
 
 function readFloat(
   tree: JsonTree,
-  at: Location | undefined,
-  findings: Findings,
+  at: Place | undefined,
+  violations: Violations,
   parse: (text: string) => number,
 ): number | undefined {
   if (tree === "NaN" || tree === "Infinity" || tree === "-Infinity") return Number(tree);
   const text = numberText(tree);
-  if (text === undefined) return addFinding(findings, "INVALID_TYPE", at, "the value must be a number");
+  if (text === undefined) return addViolation(violations, "INVALID_TYPE", at, "the value must be a number");
   const value = parse(text);
-  return Number.isFinite(value) ? value : addFinding(findings, "OUT_OF_RANGE", at, "the value is too large");
+  return Number.isFinite(value) ? value : addViolation(violations, "OUT_OF_RANGE", at, "the value is too large");
 }

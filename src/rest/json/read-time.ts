@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { addFinding, type Findings, type Location } from "../violations/findings.js";
+import { addViolation, type Violations } from "../violations/collect-violations.js";
+import { type Place } from "../violations/place.js";
 import type { JsonTree } from "./read-json.js";
 
 const dateTime = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))$/i;
@@ -13,27 +14,27 @@ const lastMs = Date.parse("9999-12-31T23:59:59Z");
  * Reads a Timestamp: an RFC 3339 date-time with its offset, of a day and time that exist; no leap second and no 24:00. The
  * year is 0001 to 9999, as written and in UTC. `T` and `Z` may be lower case (RFC 3339 section 5.6). At most nanoseconds.
  */
-export function readTimestamp(tree: JsonTree, at: Location | undefined, findings: Findings): Timestamp | undefined {
-  if (typeof tree !== "string") return addFinding(findings, "INVALID_TYPE", at, "the value must be a string");
+export function readTimestamp(tree: JsonTree, at: Place | undefined, violations: Violations): Timestamp | undefined {
+  if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   const ms = parseInstantMs(tree);
   if (ms === undefined) {
     const message = "the value must be an RFC 3339 date-time with an offset, such as 2026-01-31T08:00:00-05:00";
-    return addFinding(findings, "INVALID_DATE_TIME", at, message);
+    return addViolation(violations, "INVALID_DATE_TIME", at, message);
   }
   const fraction = dateTime.exec(tree)?.[7] ?? "";
   return create(TimestampSchema, { seconds: BigInt(ms / 1000), nanos: nanosOf(fraction) });
 }
 
 /** Reads a Duration: seconds with at most nine decimals and an `s`, within the range of the type. */
-export function readDuration(tree: JsonTree, at: Location | undefined, findings: Findings): Duration | undefined {
-  if (typeof tree !== "string") return addFinding(findings, "INVALID_TYPE", at, "the value must be a string");
+export function readDuration(tree: JsonTree, at: Place | undefined, violations: Violations): Duration | undefined {
+  if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   const [match, sign, whole = "0", fraction = ""] = duration.exec(tree) ?? [];
   if (match === undefined) {
-    return addFinding(findings, "INVALID_FORMAT", at, "the value must be a duration in seconds, such as 1.5s");
+    return addViolation(violations, "INVALID_FORMAT", at, "the value must be a duration in seconds, such as 1.5s");
   }
   const [seconds, nanos] = [BigInt(whole), nanosOf(fraction)];
   if (seconds > mostSeconds || (seconds === mostSeconds && nanos > 0)) {
-    return addFinding(findings, "OUT_OF_RANGE", at, `the value must be within ${mostSeconds} seconds`);
+    return addViolation(violations, "OUT_OF_RANGE", at, `the value must be within ${mostSeconds} seconds`);
   }
   return create(DurationSchema, sign === "-" ? { seconds: -seconds, nanos: 0 - nanos } : { seconds, nanos });
 }

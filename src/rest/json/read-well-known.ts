@@ -7,7 +7,8 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { type FieldMask, FieldMaskSchema, ListValueSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
-import { addFinding, type Findings, indexStep, keyStep, type Location } from "../violations/findings.js";
+import { addViolation, type Violations } from "../violations/collect-violations.js";
+import { indexStep, keyStep, type Place } from "../violations/place.js";
 import { isJsonObject, type JsonObject, type JsonTree } from "./read-json.js";
 import { readName } from "./read-map-key.js";
 import { type ReadValue, readString, scalarReader } from "./read-scalar.js";
@@ -39,12 +40,12 @@ export function wellKnownReader(schema: DescMessage): ReadValue | undefined {
   }
 }
 
-function readFieldMask(tree: JsonTree, at: Location | undefined, findings: Findings): FieldMask | undefined {
-  if (typeof tree !== "string") return addFinding(findings, "INVALID_TYPE", at, "the value must be a string");
+function readFieldMask(tree: JsonTree, at: Place | undefined, violations: Violations): FieldMask | undefined {
+  if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   const paths = tree === "" ? [] : tree.split(",");
   if (!paths.every((path) => maskPath.test(path))) {
-    return addFinding(
-      findings,
+    return addViolation(
+      violations,
       "INVALID_FORMAT",
       at,
       "the value must be names of fields in lowerCamelCase, with commas",
@@ -57,43 +58,43 @@ function snakeCase(path: string): string {
   return path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function readStruct(tree: JsonTree, at: Location | undefined, findings: Findings): JsonValue | undefined {
-  if (isJsonObject(tree)) return readPlain(tree, at, findings);
-  return addFinding(findings, "INVALID_TYPE", at, "the value must be an object");
+function readStruct(tree: JsonTree, at: Place | undefined, violations: Violations): JsonValue | undefined {
+  if (isJsonObject(tree)) return readPlain(tree, at, violations);
+  return addViolation(violations, "INVALID_TYPE", at, "the value must be an object");
 }
 
-function readDynamicValue(tree: JsonTree, at: Location | undefined, findings: Findings): unknown {
-  const json = readPlain(tree, at, findings);
+function readDynamicValue(tree: JsonTree, at: Place | undefined, violations: Violations): unknown {
+  const json = readPlain(tree, at, violations);
   return json === undefined ? undefined : fromJson(ValueSchema, json);
 }
 
-function readListValue(tree: JsonTree, at: Location | undefined, findings: Findings): unknown {
-  if (!Array.isArray(tree)) return addFinding(findings, "INVALID_TYPE", at, "the value must be an array");
-  const json = readPlain(tree, at, findings);
+function readListValue(tree: JsonTree, at: Place | undefined, violations: Violations): unknown {
+  if (!Array.isArray(tree)) return addViolation(violations, "INVALID_TYPE", at, "the value must be an array");
+  const json = readPlain(tree, at, violations);
   return json === undefined ? undefined : fromJson(ListValueSchema, json);
 }
 
 /** Any JSON at all, as plain values. Strings and numbers are judged as those of fields are. */
-function readPlain(tree: JsonTree, at: Location | undefined, findings: Findings): JsonValue | undefined {
+function readPlain(tree: JsonTree, at: Place | undefined, violations: Violations): JsonValue | undefined {
   if (tree === null || typeof tree === "boolean") return tree;
-  if (typeof tree === "string") return readString(tree, at, findings);
-  if (isJsonObject(tree)) return readPlainObject(tree, at, findings);
-  if (Array.isArray(tree)) return readPlainArray(tree, at, findings);
-  return readDouble(tree, at, findings) as number | undefined;
+  if (typeof tree === "string") return readString(tree, at, violations);
+  if (isJsonObject(tree)) return readPlainObject(tree, at, violations);
+  if (Array.isArray(tree)) return readPlainArray(tree, at, violations);
+  return readDouble(tree, at, violations) as number | undefined;
 }
 
-function readPlainArray(items: readonly JsonTree[], parent: Location | undefined, findings: Findings) {
-  const values = items.map((item, index) => readPlain(item, { parent, step: indexStep(index) }, findings));
+function readPlainArray(items: readonly JsonTree[], parent: Place | undefined, violations: Violations) {
+  const values = items.map((item, index) => readPlain(item, { parent, step: indexStep(index) }, violations));
   return values.filter((value) => value !== undefined);
 }
 
-function readPlainObject(members: JsonObject, parent: Location | undefined, findings: Findings) {
+function readPlainObject(members: JsonObject, parent: Place | undefined, violations: Violations) {
   const object: PlainObject = {};
   let order = 0;
   for (const [name, member] of members) {
     const at = { parent, step: keyStep(name, order++) };
-    const key = readName(name, at, findings);
-    const value = readPlain(member, at, findings);
+    const key = readName(name, at, violations);
+    const value = readPlain(member, at, violations);
     if (key !== undefined && value !== undefined) object[key] = value;
   }
   return object;

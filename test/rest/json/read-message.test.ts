@@ -1,11 +1,12 @@
-import { create, fromJsonString, toJson, toJsonString } from "@bufbuild/protobuf";
+import { create, type DescField, fromJsonString, toJson, toJsonString } from "@bufbuild/protobuf";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fieldsOf } from "../../../src/rest/json/message-fields.js";
 import { readJson } from "../../../src/rest/json/read-json.js";
 import { createMessageReader } from "../../../src/rest/json/read-message.js";
-import { createFindings } from "../../../src/rest/violations/findings.js";
-import { orderViolations } from "../../../src/rest/violations/order-violations.js";
+import { noViolations } from "../../../src/rest/violations/collect-violations.js";
+import { listViolations } from "../../../src/rest/violations/list-violations.js";
+import type { Violation } from "../../../src/rest/violations/violation.js";
 import { type Kinds, KindsSchema } from "../../gen/library/v1/library_pb.js";
 import { kinds } from "../support/arbitrary-kinds.js";
 
@@ -218,14 +219,36 @@ describe("refuses", () => {
     expect(read('{"\\ud800":1}').violations[0]?.field).toBe("\\ud800");
   });
 
-  test("at most a hundred things", () => {
-    const text = JSON.stringify({ numbers: Array.from({ length: 500 }, () => "x") });
-    expect(read(text).violations).toHaveLength(100);
+  test("everything, of which the first hundred are listed and the rest is counted", () => {
+    const { violations } = read(JSON.stringify({ i32: "x", numbers: Array.from({ length: 500 }, () => "x") }));
+    expect(violations).toHaveLength(101);
+    expect(violations[0]?.field).toBe("i32");
+    expect(violations.at(-1)?.message).toBe("401 more errors are not listed");
   });
 
   test("without saying what was sent", () => {
     const { violations } = read('{"id":1234567,"genre":"secret","at":"secret","i32":"secret","data":"secret!"}');
     expect(JSON.stringify(violations)).not.toMatch(/secret|1234567/);
+  });
+});
+
+describe("a list with a limit", () => {
+  const maxItems = (field: DescField) => (field.name === "numbers" ? 2 : undefined);
+  const readLimited = createMessageReader(KindsSchema, { maxItems });
+
+  test("is taken up to it, at any depth", () => {
+    const { message, violations } = read('{"numbers":[1,2],"child":{"numbers":[3]}}', readLimited);
+    expect(violations).toEqual([]);
+    expect(message).toEqual(create(KindsSchema, { numbers: [1, 2], child: { numbers: [3] } }));
+  });
+
+  test("is not looked into where it is longer", () => {
+    const { message, violations } = read('{"numbers":["x",2,null],"child":{"numbers":[1,2,3]}}', readLimited);
+    expect(message.numbers).toEqual([]);
+    expect(violations).toEqual([
+      { code: "TOO_MANY", field: "numbers", message: "the list must have at most 2 items" },
+      { code: "TOO_MANY", field: "child.numbers", message: "the list must have at most 2 items" },
+    ]);
   });
 });
 
@@ -247,9 +270,9 @@ test("reads back every message as protobuf-es writes it", () => {
   );
 });
 
-function read(text: string): { message: Kinds; violations: ReturnType<typeof orderViolations> } {
+function read(text: string, readInto = readKinds): { message: Kinds; violations: readonly Violation[] } {
   const message = create(KindsSchema);
-  const findings = createFindings();
-  readKinds(readJson(text, 16), fieldsOf(message), undefined, findings);
-  return { message, violations: orderViolations(KindsSchema, findings.items, []) };
+  const violations = noViolations();
+  readInto(readJson(text, 16), fieldsOf(message), undefined, violations);
+  return { message, violations: listViolations(KindsSchema, [], violations.items) };
 }

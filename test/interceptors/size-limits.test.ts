@@ -1,0 +1,79 @@
+import { create, type DescMessage } from "@bufbuild/protobuf";
+import { hasCustomJsonRepresentation } from "@bufbuild/protobuf/wkt";
+import { describe, expect, it } from "vitest";
+import { ReplaceProgramPractitionersRequestSchema } from "../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import { measureMessage } from "../../src/interceptors/measure-message.js";
+import { maxItemsOf, sizeLimits } from "../../src/interceptors/size-limits.js";
+import { createMessageValidator } from "../../src/interceptors/validate-message.js";
+import { generatedFiles } from "./generated-files.js";
+
+const validate = createMessageValidator();
+const requests = (await generatedFiles()).flatMap(({ services }) =>
+  services.flatMap(({ methods }) => methods.map(({ input }) => input)),
+);
+
+describe("the requests of the project", () => {
+  it.each(distinct(requests))("$name limits every list, and holds no messages that are not measured", ({ fields }) => {
+    const unlimited = fields.filter((field) => field.fieldKind === "list" && maxItemsOf(field) === undefined);
+    const nested = fields.filter(
+      ({ fieldKind, message }) => fieldKind === "map" || (message && !hasCustomJsonRepresentation(message)),
+    );
+    expect([...unlimited, ...nested].map(({ name }) => name)).toEqual([]);
+  });
+
+  it("have the limits that their rules state, whichever rule that is", () => {
+    const limits = requests.flatMap(sizeLimits).map(({ field, limit }) => `${field.toString()} ${limit}`);
+    expect(limits).toEqual(
+      expect.arrayContaining([
+        "field cupo.access.v1.RegisterPatientRequest.document_type 32",
+        "field cupo.access.v1.RegisterPatientRequest.document_number 32",
+        "field cupo.access.v1.RegisterPatientRequest.full_name 200",
+        "field cupo.access.v1.RegisterPatientRequest.phone 64",
+        "field cupo.access.v1.RegisterPatientRequest.email 254",
+        "field cupo.access.v1.CreateCaseRequest.description 4000",
+        "field cupo.access.v1.UpdateProgramRuleRequest.holiday_dates 500",
+        "field cupo.access.v1.UpdateProgramRuleRequest.weekdays 7",
+      ]),
+    );
+  });
+});
+
+describe("a message", () => {
+  it("is given back itself where all of it fits", () => {
+    const message = create(ReplaceProgramPractitionersRequestSchema, { practitionerIds: Array(500).fill("x") });
+    const measured = measureMessage(ReplaceProgramPractitionersRequestSchema, message);
+    expect(measured.message).toBe(message);
+    expect(measured.tooLarge).toEqual([]);
+  });
+
+  it("is left as it is, and judged without what does not fit", () => {
+    const init = { programId: "x", expectedVersion: 0, practitionerIds: Array(501).fill("x") };
+    const message = create(ReplaceProgramPractitionersRequestSchema, init);
+    const measured = measureMessage(ReplaceProgramPractitionersRequestSchema, message);
+    expect(message.practitionerIds).toHaveLength(501);
+    expect(measured.message).toEqual(
+      create(ReplaceProgramPractitionersRequestSchema, { programId: "x", expectedVersion: 0 }),
+    );
+    expect(measured.tooLarge.map(({ field, limit }) => [field.name, limit])).toEqual([["practitioner_ids", 500]]);
+  });
+
+  it("is judged without a look at any item of a list that is too large", () => {
+    const read: PropertyKey[] = [];
+    const message = create(ReplaceProgramPractitionersRequestSchema, { programId: "x" });
+    message.practitionerIds = new Proxy(
+      Array.from({ length: 42_000 }, () => "x"),
+      {
+        get(list, key, receiver): unknown {
+          read.push(key);
+          return Reflect.get(list, key, receiver);
+        },
+      },
+    );
+    expect(validate(ReplaceProgramPractitionersRequestSchema, message)).toHaveLength(3);
+    expect(new Set(read)).toEqual(new Set(["length"]));
+  });
+});
+
+function distinct(messages: readonly DescMessage[]): DescMessage[] {
+  return [...new Set(messages)];
+}
