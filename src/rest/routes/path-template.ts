@@ -44,14 +44,14 @@ const literal = /(?:[A-Za-z0-9\-._~!$&'()+,;=@]|%[0-9A-Fa-f]{2})+/y;
  *     Verb     = ":" LITERAL ;
  *
  * `{name}` is `{name=*}`, variables do not nest, and nothing follows `**` but a verb. LITERAL is the pchar of RFC 3986
- * without `*` and `:`; it stands for its decoded text, which may hold neither of `/` and `:`. Throws an Error that says
- * what was expected and at which character.
+ * without `*` and `:`; it stands for its decoded text, so that characters with a meaning in a path are said encoded. That
+ * of a verb holds no `:`. Throws an Error that says what was expected and at which character.
  */
 export function parsePathTemplate(source: string): PathTemplate {
   const cursor: Cursor = { source, at: 0, segments: [], variables: [] };
   expect(cursor, "/");
   readSegments(cursor, true);
-  const verb = accept(cursor, ":") ? readLiteral(cursor) : undefined;
+  const verb = accept(cursor, ":") ? readVerb(cursor) : undefined;
   if (cursor.at < source.length) throw unexpected(cursor, 'the end, "/" or ":"');
   return { source, segments: cursor.segments, variables: cursor.variables, verb };
 }
@@ -99,7 +99,12 @@ function readLiteral(cursor: Cursor): string {
   if (raw === undefined) throw unexpected(cursor, "a literal");
   const text = percentDecode(raw);
   if (text === undefined) throw failure(cursor, "the literal before is not UTF-8");
-  if (/[/:]/.test(text)) throw failure(cursor, 'the literal before holds an encoded "/" or ":"');
+  return text;
+}
+
+function readVerb(cursor: Cursor): string {
+  const text = readLiteral(cursor);
+  if (text.includes(":")) throw failure(cursor, 'the verb before holds an encoded ":"');
   return text;
 }
 

@@ -1,5 +1,9 @@
 import type { PathSegment } from "./path-template.js";
+import { createNeighbourhood } from "./route-neighbourhood.js";
 import type { Route } from "./routes.js";
+
+/** How many conflicts are told of; whoever has more mends these first. */
+const mostConflicts = 100;
 
 /**
  * Finds the pairs of routes that could match the same request while neither is strictly narrower than the other, a line
@@ -7,12 +11,17 @@ import type { Route } from "./routes.js";
  * narrower one answers what both match.
  */
 export function findConflicts(routes: readonly Route[]): string[] {
-  return routes.flatMap((a, index) =>
-    routes
-      .slice(index + 1)
-      .filter((b) => overlap(a, b) && covers(a, b) === covers(b, a))
-      .map((b) => `${describe(a)} and ${describe(b)} match the same requests, and neither is narrower`),
-  );
+  const conflicts: string[] = [];
+  const { near, add } = createNeighbourhood();
+  for (const route of routes) {
+    for (const other of near(route)) {
+      if (!overlap(other, route) || covers(other, route) !== covers(route, other)) continue;
+      conflicts.push(`${describe(other)} and ${describe(route)} match the same requests, and neither is narrower`);
+      if (conflicts.length === mostConflicts) return [...conflicts, "and maybe more"];
+    }
+    add(route);
+  }
+  return conflicts;
 }
 
 function describe({ method, httpMethod, template }: Route): string {
@@ -23,7 +32,7 @@ function overlap(a: Route, b: Route): boolean {
   if (a.httpMethod !== b.httpMethod && a.httpMethod !== "*" && b.httpMethod !== "*") return false;
   return lengths(a, b).some((length) => {
     const [ofA, ofB] = [expand(a, length), expand(b, length)];
-    return ofA !== undefined && ofB !== undefined && verbsMeet(a, b, ofA, ofB) && ofA.every((s, i) => meet(s, ofB[i]));
+    return ofA !== undefined && ofB !== undefined && ofA.every((s, i) => meet(s, ofB[i])) && verbsMeet(a, b, ofA, ofB);
   });
 }
 
@@ -45,26 +54,45 @@ function covers(wide: Route, narrow: Route): boolean {
 /** Every number of segments at which the two can differ: past the longer one, `**` only repeats itself. */
 function lengths(a: Route, b: Route): number[] {
   const longest = Math.max(a.template.segments.length, b.template.segments.length) + 1;
-  return Array.from({ length: longest }, (_, index) => index + 1);
+  return Array.from({ length: longest + 1 }, (_, index) => index);
 }
 
-/** What the route's template is for a path of so many segments, `**` written out; undefined where none matches. */
-function expand({ template }: Route, length: number): PathSegment[] | undefined {
-  const fixed = template.segments.filter(({ kind }) => kind !== "rest");
-  const open = fixed.length < template.segments.length;
-  const shortest = fixed.length + (open && template.verb !== undefined ? 1 : 0);
+/**
+ * What the route's template is for a path of so many segments, `**` written out and a verb as a part of a literal before it;
+ * undefined where none matches.
+ */
+function expand({ template: { segments, verb } }: Route, length: number): PathSegment[] | undefined {
+  const fixed = segments.filter(({ kind }) => kind !== "rest");
+  const open = fixed.length < segments.length;
+  const shortest = fixed.length + (open && verb !== undefined ? 1 : 0);
   if (open ? shortest > length : shortest !== length) return undefined;
-  return [...fixed, ...Array.from({ length: length - fixed.length }, () => ({ kind: "single" }) as const)];
+  const expanded = [...fixed, ...Array.from({ length: length - fixed.length }, () => ({ kind: "single" }) as const)];
+  const last = expanded.at(-1);
+  if (verb === undefined || last?.kind !== "literal") return expanded;
+  return [...expanded.slice(0, -1), { kind: "literal", text: `${last.text}:${verb}` }];
 }
 
 function meet(a: PathSegment, b: PathSegment | undefined): boolean {
   return a.kind !== "literal" || b?.kind !== "literal" || a.text === b.text;
 }
 
-/** A verb is a part of the last segment for a route that has none, and only a wildcard can take it. */
+/** A wildcard before a verb takes a last segment that ends in the verb, and no other. */
 function verbsMeet(a: Route, b: Route, ofA: PathSegment[], ofB: PathSegment[]): boolean {
-  if (a.template.verb === b.template.verb) return true;
-  if (a.template.verb === undefined) return ofA.at(-1)?.kind === "single";
-  if (b.template.verb === undefined) return ofB.at(-1)?.kind === "single";
-  return false;
+  return endsMeet(ofA.at(-1), a.template.verb, ofB.at(-1), b.template.verb);
+}
+
+function endsMeet(
+  a: PathSegment | undefined,
+  verbOfA: string | undefined,
+  b: PathSegment | undefined,
+  verbOfB: string | undefined,
+): boolean {
+  if (a?.kind === "literal" && b?.kind === "literal") return a.text === b.text;
+  if (a?.kind === "literal") return verbOfB === undefined || endsIn(a.text, verbOfB);
+  if (b?.kind === "literal") return verbOfA === undefined || endsIn(b.text, verbOfA);
+  return verbOfA === verbOfB || verbOfA === undefined || verbOfB === undefined;
+}
+
+function endsIn(text: string, verb: string): boolean {
+  return text.length > verb.length + 1 && text.endsWith(`:${verb}`);
 }

@@ -55,11 +55,12 @@ export function createRouteTable(basePath: string, services: readonly RestServic
  * Matches a raw path, segment by segment, each decoded once and compared to the decoded literal. A segment with a bad
  * escape equals no literal, but a wildcard takes it: whether it is well formed is judged by whoever reads it. Of several
  * routes that match, the narrowest is given. A raw ":" in the last segment starts a verb where a route has that verb, and
- * is a part of the segment otherwise; a `**` before a verb takes at least the segment that the verb ends. Empty segments (a double or trailing slash) match nothing.
+ * is a part of the segment otherwise; a `**` before a verb takes at least the segment that the verb ends. The path `/` has no segments, which `/**` alone
+ * matches; empty segments (a double or trailing slash) match nothing.
  */
 export function matchRoute(table: RouteTable, httpMethod: string, rawPath: string): RouteOutcome {
   if (!rawPath.startsWith("/")) return undefined;
-  const segments = rawPath.slice(1).split("/");
+  const segments = rawPath === "/" ? [] : rawPath.slice(1).split("/");
   if (segments.includes("")) return undefined;
   const otherMethods = new Set<string>();
   const match =
@@ -81,13 +82,12 @@ function createNode(): RouteNode {
   return { literals: new Map(), single: undefined, ends: new Map(), rest: new Map() };
 }
 
-/** A path has at least one segment, so a template that is `**` alone is kept as its equal `*`, `**`: each set of paths once. */
 function addRoute(root: RouteNode, route: Route): void {
   const verb = route.template.verb ?? "";
   let node = root;
   let leaves: RoutesByVerb | undefined;
   for (const segment of route.template.segments) {
-    if (segment.kind === "rest") leaves = (node === root && verb === "" ? singleChild(root) : node).rest;
+    if (segment.kind === "rest") leaves = node.rest;
     else node = segment.kind === "single" ? singleChild(node) : literalChild(node, segment.text);
   }
   leaves ??= node.ends;

@@ -4,13 +4,13 @@ import { createRouteTable, matchRoute } from "../../../src/rest/routes/route-tab
 import { makeRoutes } from "../support/make-service.js";
 
 const methods = ["GET", "PUT"];
-const requests = methods.flatMap((method) => paths(4).map((path) => ({ method, path })));
+const requests = methods.flatMap((method) => ["/", ...paths(4)].map((path) => ({ method, path })));
 
 const rule = fc
   .tuple(
     fc.constantFrom("GET", "PUT", "*"),
     fc.array(fc.constantFrom("a", "c", "*"), { minLength: 0, maxLength: 2 }),
-    fc.constantFrom("a", "*", "**"),
+    fc.constantFrom("a", "a%3Av", "*", "**"),
     fc.constantFrom("", ":v"),
   )
   .map(([method, segments, last, verb]) => `${method} /${[...segments, last].join("/")}${verb}`);
@@ -48,7 +48,7 @@ test("a request has the narrowest of its routes, or the methods of its path, or 
 });
 
 function paths(longest: number): string[] {
-  const ends = ["a", "c", "a:v", "c:v", "c:x"].map((end) => `/${end}`);
+  const ends = ["a", "c", "a:v", "a%3Av", "a:v:v", "a%3Av:v", "c:v", "c:x"].map((end) => `/${end}`);
   return longest === 1 ? ends : [...ends, ...paths(longest - 1).flatMap((path) => [`/a${path}`, `/c${path}`])];
 }
 
@@ -59,8 +59,10 @@ function requestsOf(served: string): typeof requests {
 
 function patternOf(served: string): RegExp {
   const path = served.slice(methodOf(served).length + 1);
+  if (path === "/**") return /^(\/|(\/[^/]+)+)$/;
   const open = path.endsWith(":v") ? "(/[^/]+)+" : "(/[^/]+)*";
-  return new RegExp(`^${path.replace("/**", "\0").replaceAll("*", "[^/]+").replace("\0", open)}$`);
+  const pattern = path.replace("/**", "\0").replaceAll("*", "[^/]+").replace("\0", open).replace("%3A", "(:|%3A)");
+  return new RegExp(`^${pattern}$`);
 }
 
 function methodOf(served: string): string {

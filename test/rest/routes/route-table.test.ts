@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createNeighbourhood } from "../../../src/rest/routes/route-neighbourhood.js";
 import { createRouteTable, matchRoute } from "../../../src/rest/routes/route-table.js";
 import { makeRoutes, makeService } from "../support/make-service.js";
 
@@ -105,6 +106,9 @@ describe("two routes", () => {
     ["GET /*/b:v", "GET /a/*"],
     ["* /a/b", "GET /a/*"],
     ["* /a", "* /a"],
+    ["PUT /**", "* /*/**"],
+    ["GET /a%3Av", "GET /*:v"],
+    ["GET /a%3Av", "* /a:v"],
   ])("%s and %s conflict", (first, second) => {
     const problem = `${first} (test.Made/M0) and ${second} (test.Made/M1) match the same requests, and neither is narrower`;
     expect(() => createRouteTable("", [makeRoutes(first, second)])).toThrow(new Error(refused + problem));
@@ -126,6 +130,8 @@ describe("two routes", () => {
     ["* /a", "GET /a"],
     ["* /a/*", "GET /a/b"],
     ["GET /a/b", "GET /c/{id}"],
+    ["GET /a%3Av", "GET /a:v"],
+    ["GET /*/**", "GET /**"],
   ])("%s and %s do not", (first, second) => {
     expect(createRouteTable("", [makeRoutes(first, second)]).routes).toHaveLength(2);
   });
@@ -220,10 +226,55 @@ describe("a table is refused", () => {
   });
 });
 
-test("of equal paths in different forms, the narrower method answers", () => {
-  const table = createRouteTable("", [makeRoutes("PUT /**", "* /*/**")]);
-  expect(matchRoute(table, "PUT", "/a/b")).toMatchObject({ route: { httpMethod: "PUT" } });
-  expect(matchRoute(table, "GET", "/a/b")).toMatchObject({ route: { httpMethod: "*" } });
+test("the root is a path of no segments, which ** alone matches", () => {
+  const table = createRouteTable("", [makeRoutes("GET /{id=**}", "GET /*/**", "PUT /{id}/**", "PUT /**:v")]);
+  expect(matchRoute(table, "GET", "/")).toMatchObject({ route: { template: { source: "/{id=**}" } }, segments: [] });
+  expect(matchRoute(table, "GET", "/a")).toMatchObject({ route: { template: { source: "/*/**" } }, segments: ["a"] });
+  expect(matchRoute(table, "PUT", "/")).toEqual({ allow: ["GET"] });
+  expect(matchRoute(createRouteTable("/api", [makeRoutes("GET /**")]), "GET", "/")).toBeUndefined();
+});
+
+describe("characters with a meaning in a path are said encoded in a literal", () => {
+  const rules = ["GET /a%2Fb", "GET /c%3Ad", "PUT /c:d", "GET /%7Be%7D", "GET /%2A%2A/f", "GET /g%3Fh%23i%25"];
+  const table = createRouteTable("", [makeRoutes(...rules, "POST /%40")]);
+
+  test.each([
+    ["GET", "/a%2Fb", "/a%2Fb"],
+    ["GET", "/a%2fb", "/a%2Fb"],
+    ["GET", "/a/b", undefined],
+    ["GET", "/c%3Ad", "/c%3Ad"],
+    ["GET", "/c:d", "/c%3Ad"],
+    ["PUT", "/c:d", "/c:d"],
+    ["GET", "/%7be%7d", "/%7Be%7D"],
+    ["GET", "/**/f", "/%2A%2A/f"],
+    ["GET", "/x/f", undefined],
+    ["GET", "/g%3Fh%23i%25", "/g%3Fh%23i%25"],
+    ["POST", "/@", "/%40"],
+    ["POST", "/%40", "/%40"],
+  ])("%s %s", (method, path, source) => {
+    const outcome = matchRoute(table, method, path);
+    expect(outcome && "route" in outcome ? outcome.route.template.source : undefined).toBe(source);
+  });
+});
+
+describe("a table of many routes", () => {
+  const things = Array.from({ length: 4000 }, (_, index) => `GET /v1/things${index}/{id}`);
+
+  test("is made with looks at neighbours alone", () => {
+    const { near, add } = createNeighbourhood();
+    const { routes } = createRouteTable("", [makeRoutes(...things, "GET /v1/{id}/**", "GET /v1/things7/*/parts")]);
+    const looks = routes.map((route) => {
+      const count = near(route).length;
+      add(route);
+      return count;
+    });
+    expect(looks).toEqual([...things.map(() => 0), 4000, 1]);
+  });
+
+  test("tells of a hundred conflicts, not of all", () => {
+    const rules = things.slice(0, 200).flatMap((rule) => [rule, rule.replace("{id}", "{opt_text}")]);
+    expect(() => createRouteTable("", [makeRoutes(...rules)])).toThrow(/neither is narrower\n {2}and maybe more$/);
+  });
 });
 
 test("methods without a binding or an implementation have no route", () => {
