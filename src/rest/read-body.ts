@@ -8,12 +8,14 @@ export type NodeRequest = IncomingMessage | Http2ServerRequest;
 
 /**
  * Reads a body of at most `maxBytes`. A longer one is refused as MALFORMED: at once where Content-Length says so, else as
- * soon as it is longer, and then nothing more of it is read. A caller who goes away in between is a Canceled error.
+ * soon as it is longer, and then nothing more of it is read. A caller who goes away in between is a Canceled error. A body
+ * that somebody else has read from is a mistake of the program around this one, and an error that is no refusal.
  */
 export function readBody(request: NodeRequest, maxBytes: number): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? Number.NaN);
   if (declared > maxBytes) return Promise.reject(tooLong(maxBytes));
   if (isAbandoned(request)) return Promise.reject(clientGone());
+  if (request.readableDidRead || request.readableEnded) return wasRead(request);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -36,6 +38,13 @@ export function readBody(request: NodeRequest, maxBytes: number): Promise<Buffer
     const onGone = () => settle(() => reject(clientGone()));
     request.on("data", onData).on("end", onEnd).on("close", onGone).on("error", onGone);
   });
+}
+
+function wasRead(request: NodeRequest): Promise<Buffer> {
+  const isEmpty =
+    Number(request.headers["content-length"] ?? 0) === 0 && request.headers["transfer-encoding"] === undefined;
+  if (isEmpty && (!("stream" in request) || request.stream.endAfterHeaders)) return Promise.resolve(Buffer.alloc(0));
+  return Promise.reject(new Error("the body of the request was read before the REST handler got it"));
 }
 
 /** Whether the caller went away before the request was whole. */

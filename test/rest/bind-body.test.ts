@@ -95,6 +95,34 @@ describe("a body is invalid", () => {
   });
 });
 
+describe("a list or a map that is required", () => {
+  const reading = { body: "reading", input: ".library.v1.UpdateReadingRequest" };
+  const put = makeService({ name: "Put", rule: "PUT /a", ...reading });
+  const patch = makeService({ name: "Patch", rule: "PATCH /a", ...reading });
+  const post = makeService({ name: "Post", rule: "POST /a", ...reading, body: "*" });
+
+  test("must have its member, be that empty", async () => {
+    const violations = "REQUIRED reading.readers, REQUIRED reading.notes";
+    expect(await refusal("PUT", "/a", { headers: json, body: "{}" }, { services: [put] })).toMatchObject({
+      violations,
+    });
+    const body = '{"labels":[],"reading":{"readers":[],"notes":{},"next":{}}}';
+    expect(await refusal("POST", "/a", { headers: json, body }, { services: [post] })).toMatchObject({
+      violations: "REQUIRED reading.next.readers, REQUIRED reading.next.notes",
+    });
+    expect(await bind("PUT", "/a", { headers: json, body: '{"readers":[],"notes":{}}' }, put)).toMatchObject({
+      message: { reading: {} },
+    });
+  });
+
+  test("need not be in a PATCH of the resource that it is in: clients leave empty ones out", async () => {
+    const body = '{"title":"x","next":{"title":"y"}}';
+    expect(await bind("PATCH", "/a?updateMask=*", { headers: json, body }, patch)).toMatchObject({
+      message: { reading: { title: "x", next: { title: "y" } }, updateMask: "*" },
+    });
+  });
+});
+
 test("the fields of a body may also be one field that is a list", async () => {
   const service = makeService({ name: "Put", rule: "PUT /a/{id}", body: "numbers" });
   expect(await bind("PUT", "/a/x", { headers: json, body: "[1,2]" }, service)).toEqual({

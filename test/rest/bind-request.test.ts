@@ -41,6 +41,17 @@ describe("a request becomes the message", () => {
       "ListBooks",
       { shelf: "a", since: "2026-01-01T05:00:00Z" },
     ],
+    [
+      "GET /v1/shelves/a/books?page_size=2&author.full_name=x&author.ghost_writer.fullName=y&genres=NOVEL",
+      "ListBooks",
+      { shelf: "a", pageSize: 2, author: { fullName: "x", ghostWriter: { fullName: "y" } }, genres: ["NOVEL"] },
+    ],
+    [
+      "GET /v1/kinds/x?opt_i32=1&wrapped_text=%22y%22&mask=*",
+      "QueryKinds",
+      { id: "x", optI32: 1, wrappedText: '"y"', mask: "*" },
+    ],
+    ["GET /v1/kinds/x?lasts=-315576000000.999999999s", "QueryKinds", { id: "x", lasts: "-315576000000.999999999s" }],
     ["GET /v1/shelves/a/books?byDate=false", "ListBooks", { shelf: "a", byDate: false }],
     [
       "GET /v1/kinds/x?flag=true&u64=18446744073709551615&real=NaN&data=AQI%3D&wrappedLong=5&lasts=1.5s&mask=a,b&number=7",

@@ -1,8 +1,12 @@
+import { once } from "node:events";
 import { connect } from "node:net";
+import { createContextValues } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
+import type { RestHandlerOptions } from "../../src/rest/handler.js";
+import type { NodeRequest } from "../../src/rest/read-body.js";
 import type { RestError } from "../../src/rest/rest-error.js";
 import { LibraryService } from "../gen/library/v1/library_pb.js";
-import { defaults, sendRaw, startServer } from "./support/start-server.js";
+import { defaults, sendRaw, startHttp2Server, startServer } from "./support/start-server.js";
 
 const json = { "content-type": "application/json" };
 
@@ -98,6 +102,28 @@ describe("a body over the limit", () => {
   });
 });
 
+describe.each([
+  ["HTTP/1.1", startServer],
+  ["HTTP/2", startHttp2Server],
+])("over %s, a body that was read before", (_, start) => {
+  const whole = (node: NodeRequest) => once(node.resume(), "end");
+  const inPart = (node: NodeRequest) => once(node, "data").then(() => node.pause());
+
+  test.each([
+    ["whole", whole, '{"id":"x"}'],
+    ["in part", inPart, '{"id":"x"}'],
+  ])("%s is an error of the server, and answered", async (__, read, body) => {
+    const { send } = await start(readFirst(read));
+    const { status, text } = await send("POST", "/v1/kinds", { headers: json, body });
+    expect([status, text]).toEqual([500, expect.stringContaining("was read before")]);
+  });
+
+  test("and is empty is as good as unread", async () => {
+    const { send } = await start(readFirst(whole));
+    expect((await send("GET", "/v1/books/x")).status).toBe(200);
+  });
+});
+
 describe("a caller who goes away", () => {
   test("while the body is read ends the call quietly", async () => {
     let renderings = 0;
@@ -144,6 +170,23 @@ describe("a caller who goes away", () => {
     expect(handled).toHaveLength(1);
   });
 });
+
+/** A server around the handler that reads the body itself. */
+function readFirst(read: (node: NodeRequest) => Promise<unknown>): Partial<RestHandlerOptions> {
+  let node: NodeRequest | undefined;
+  return {
+    openValues: (request) => {
+      node = request;
+      return createContextValues();
+    },
+    onHeaders: [
+      (next) => async (request) => {
+        if (node !== undefined) await read(node);
+        return next(request);
+      },
+    ],
+  };
+}
 
 function signal() {
   let give = () => {};

@@ -25,7 +25,7 @@ export function readTimestamp(tree: JsonTree, at: Place | undefined, violations:
   return create(TimestampSchema, { seconds: BigInt(ms / 1000), nanos: nanosOf(fraction) });
 }
 
-/** Reads a Duration: seconds with at most nine decimals and an `s`, within the range of the type. */
+/** Reads a Duration: seconds with at most nine decimals and an `s`. The range is that of whole seconds, whatever the decimals. */
 export function readDuration(tree: JsonTree, at: Place | undefined, violations: Violations): Duration | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   const [match, sign, whole = "0", fraction = ""] = duration.exec(tree) ?? [];
@@ -33,7 +33,7 @@ export function readDuration(tree: JsonTree, at: Place | undefined, violations: 
     return addViolation(violations, "INVALID_FORMAT", at, "the value must be a duration in seconds, such as 1.5s");
   }
   const [seconds, nanos] = [BigInt(whole), nanosOf(fraction)];
-  if (seconds > mostSeconds || (seconds === mostSeconds && nanos > 0)) {
+  if (seconds > mostSeconds) {
     return addViolation(violations, "OUT_OF_RANGE", at, `the value must be within ${mostSeconds} seconds`);
   }
   return create(DurationSchema, sign === "-" ? { seconds: -seconds, nanos: 0 - nanos } : { seconds, nanos });

@@ -15,7 +15,7 @@ import { type ReadValue, readString, scalarReader } from "./read-scalar.js";
 import { readDuration, readTimestamp } from "./read-time.js";
 
 const readDouble = scalarReader(ScalarType.DOUBLE);
-const maskPath = /^[a-z][A-Za-z0-9]*(?:\.[a-z][A-Za-z0-9]*)*$/;
+const maskPath = /^(?:[a-z][A-Za-z0-9]*|\*)(?:\.(?:[a-z][A-Za-z0-9]*|\*))*$/;
 
 /**
  * The reader of a message type that ProtoJSON writes in a form of its own, giving what protobuf-es keeps in a field of it;
@@ -40,6 +40,7 @@ export function wellKnownReader(schema: DescMessage): ReadValue | undefined {
   }
 }
 
+/** Names of fields as ProtoJSON writes them; `*` stands for every one (AIP-134), also within a path (AIP-161). */
 function readFieldMask(tree: JsonTree, at: Place | undefined, violations: Violations): FieldMask | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   const paths = tree === "" ? [] : tree.split(",");

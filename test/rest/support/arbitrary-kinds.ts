@@ -12,6 +12,9 @@ const double = fc.double();
 const bytes = fc.uint8Array({ maxLength: 8 });
 const genre = fc.constantFrom(Book_Genre.GENRE_UNSPECIFIED, Book_Genre.NOVEL, Book_Genre.ESSAY);
 const instant = fc.record({ seconds: fc.bigInt({ min: -62135596800n, max: 253402300799n }), nanos: fc.nat(999999999) });
+const duration = fc
+  .record({ seconds: fc.bigInt({ min: 0n, max: 315576000000n }), nanos: fc.nat(999999999) })
+  .chain(({ seconds, nanos }) => fc.constantFrom({ seconds, nanos }, { seconds: -seconds, nanos: 0 - nanos }));
 const struct = fc.dictionary(
   text.filter((name) => name !== "__proto__"),
   fc.oneof(text, fc.boolean(), fc.constant(null), int32),
@@ -49,8 +52,8 @@ const init: fc.Arbitrary<MessageInitShape<typeof KindsSchema>> = fc.record(
     ),
     choice,
     at: instant,
-    lasts: fc.record({ seconds: fc.bigInt({ min: 0n, max: 315575999999n }), nanos: fc.nat(999999999) }),
-    mask: fc.constantFrom({ paths: [] }, { paths: ["foo_bar", "a.b_c"] }),
+    lasts: duration,
+    mask: fc.constantFrom({ paths: [] }, { paths: ["foo_bar", "a.b_c"] }, { paths: ["*"] }),
     wrappedText: text,
     wrappedLong: int64,
     wrappedFlag: fc.boolean(),
