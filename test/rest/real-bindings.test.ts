@@ -1,0 +1,91 @@
+import { Readable } from "node:stream";
+import { clearField, type DescMethod, type DescService, equals, fromJson } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { describe, expect, test } from "vitest";
+import { createBinder } from "../../src/rest/bind-request.js";
+import type { NodeRequest } from "../../src/rest/read-body.js";
+import { RestError } from "../../src/rest/rest-error.js";
+import { createRouteTable, matchRoute, type RouteTable } from "../../src/rest/routes/route-table.js";
+import { collectRoutes, type RestService, type Route } from "../../src/rest/routes/routes.js";
+import { updateMaskField } from "../../src/rest/update-mask.js";
+import { filesWithBindings, servicesOf } from "./support/google-protos.js";
+import { pick, type Random, seeded } from "./support/random-json.js";
+import { type RenderedRequest, renderRequest } from "./support/render-request.js";
+
+/** REAL_BINDINGS=all takes every file; REAL_BINDINGS_SEED, another sample and other values. */
+const isForAll = process.env["REAL_BINDINGS"] === "all";
+const random = seeded(Number(process.env["REAL_BINDINGS_SEED"] ?? 1));
+const sampledFiles = 40;
+const requestsPerRoute = 2;
+
+describe("the HTTP bindings of Google's public APIs", { timeout: isForAll ? 900_000 : 30_000 }, () => {
+  const files = filesWithBindings();
+  const services = servicesOf(isForAll ? files : sample(files, random));
+  const tables = services.map(tableOf);
+
+  test("make routes, but for streams and google.protobuf.Any", () => {
+    const problems = tables.flatMap((table) => table.problems);
+    const left = problems.filter((line) => !/no REST form; only unary|google\.protobuf\.Any, which REST/.test(line));
+    expect(left).toEqual([]);
+    expect(tables.flatMap(({ table }) => table.routes).length).toBeGreaterThan(5 * sampledFiles);
+  });
+
+  test("bind what a client renders by google/api/http.proto to the message that it stands for", async () => {
+    const wrong: string[] = [];
+    for (const { table } of tables) {
+      for (const route of table.routes) {
+        for (let count = 0; count < requestsPerRoute; count++) {
+          const request = renderRequest(route, random);
+          const problem = await problemOf(table, route, request);
+          if (problem !== undefined) wrong.push(`${route.template.source}: ${problem}\n${JSON.stringify(request)}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+function sample(files: readonly string[], from: Random): string[] {
+  return [...new Set(Array.from({ length: sampledFiles }, () => pick(from, files)))];
+}
+
+/** Answers are left out: what matters here is how requests are read, and many answers use google.protobuf.Any. */
+function tableOf(service: DescService): { table: RouteTable; problems: readonly string[] } {
+  const methods = service.methods.map((method) => ({ ...method, output: EmptySchema }));
+  const serve = (served: readonly DescMethod[]): RestService => ({
+    service: { ...service, methods },
+    implementation: Object.fromEntries(served.map(({ localName }) => [localName, () => ({})])),
+  });
+  const problems: string[] = [];
+  collectRoutes("", [serve(methods)], problems);
+  const sound = methods.filter(
+    ({ name }) => !problems.some((line) => line.startsWith(`${service.typeName}/${name}: `)),
+  );
+  return { table: createRouteTable("", [serve(sound)]), problems };
+}
+
+async function problemOf(table: RouteTable, route: Route, request: RenderedRequest): Promise<string | undefined> {
+  const { path, query, body, meant } = request;
+  const match = matchRoute(table, route.httpMethod, path);
+  if (match === undefined || !("route" in match)) return "no route";
+  if (match.route !== route) return `another route: ${match.route.template.source}`;
+  try {
+    const bind = createBinder(route, { validate: () => [], maxBodyBytes: 2 ** 24, maxDepth: 64 });
+    const message = await bind({ node: nodeRequest(body), segments: match.segments, query });
+    const mask = updateMaskField(route);
+    if (mask !== undefined) clearField(message, mask);
+    const schema = route.method.input;
+    return equals(schema, message, fromJson(schema, meant)) ? undefined : "another message";
+  } catch (error) {
+    return error instanceof RestError ? JSON.stringify(error) : String(error);
+  }
+}
+
+function nodeRequest(body: string): NodeRequest {
+  const headers = { "content-length": String(Buffer.byteLength(body)) };
+  const rawHeaders = ["content-type", "application/json"];
+  return Object.assign(Readable.from(body === "" ? [] : [Buffer.from(body)]), {
+    headers,
+    rawHeaders,
+  }) as unknown as NodeRequest;
+}
