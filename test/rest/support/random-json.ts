@@ -110,12 +110,17 @@ export function randomValue(field: DescField, random: Random, depth = 0): JsonVa
   const isDeep = depth >= MOST_DEPTH && field.message !== undefined;
   if (field.fieldKind === "list") return isDeep ? [] : Array.from({ length: 1 + random(2) }, item);
   if (field.fieldKind !== "map") return item();
-  return isDeep ? {} : { [String(pick(random, scalars[field.mapKey]))]: item() };
+  return isDeep ? {} : { [textOf(pick(random, scalars[field.mapKey]))]: item() };
 }
 
 function isRequired(field: DescField): boolean {
   const isCollection = field.fieldKind === "list" || field.fieldKind === "map";
   return isCollection && getOption(field, fieldBehavior).includes(FieldBehavior.REQUIRED);
+}
+
+/** A value as a path or a query says it: what JSON has, without the quotes of a text. */
+export function textOf(value: JsonValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** A value of a single scalar or enumeration. */

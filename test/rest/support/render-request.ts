@@ -2,7 +2,7 @@ import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/pr
 import { hasCustomJsonRepresentation } from "@bufbuild/protobuf/wkt";
 import type { BoundVariable, Route } from "../../../src/rest/routes/routes.js";
 import { updateMaskField } from "../../../src/rest/update-mask.js";
-import { pick, type Random, randomLeaf, randomMessage, randomValue } from "./random-json.js";
+import { pick, type Random, randomLeaf, randomMessage, randomValue, textOf } from "./random-json.js";
 
 /** A request as a client of google.api.http sends it, and the message that it means, as JSON. */
 export interface RenderedRequest {
@@ -56,7 +56,7 @@ function valueOf(
   const leaf = fields.at(-1);
   if (leaf === undefined || !isWildcard) return parts.slice(start, end).flat().join("/");
   const value = randomLeaf(leaf, random);
-  parts[start] = [String(value)];
+  parts[start] = [textOf(value)];
   return value;
 }
 
@@ -76,7 +76,7 @@ function renderQuery(
     if (field.message === undefined || hasCustomJsonRepresentation(field.message)) {
       if (dynamic.has(field.message?.typeName ?? "")) continue;
       const values = Array.isArray(value) ? value : [value];
-      pairs.push(...values.map((each) => `${encode(name)}=${encode(String(each))}`));
+      pairs.push(...values.map((each) => `${encode(name)}=${encode(textOf(each))}`));
       meant[field.jsonName] = value;
     } else if (field.fieldKind === "message" && isObject(value)) {
       const before = pairs.length;
