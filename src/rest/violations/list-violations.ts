@@ -82,10 +82,10 @@ function messageOf(field: DescField | undefined): DescMessage | undefined {
 }
 
 function compareOrders(a: readonly number[], b: readonly number[]): number {
-  for (const [index, order] of a.entries()) {
-    const other = b[index];
-    if (other === undefined) return 1;
-    if (order !== other) return order - other;
+  const common = Math.min(a.length, b.length);
+  for (let at = 0; at < common; at++) {
+    const difference = (a[at] ?? 0) - (b[at] ?? 0);
+    if (difference !== 0) return difference;
   }
   return a.length - b.length;
 }
