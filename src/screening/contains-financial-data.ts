@@ -1,21 +1,23 @@
 import { containsCardNumber } from "./card-number.js";
 import { containsIban } from "./iban.js";
-import { anyOf, gap, upTo, wordEnd, wordStart } from "./word-patterns.js";
+import { anyOf, gap, ofDoor, upTo, wordEnd, wordStart } from "./word-patterns.js";
 
 const BANKS = `bancolombia davivienda bbva bogota occidente popular av_villas caja_social colpatria scotiabank itau
   agrario falabella pichincha gnb sudameris coomeva bancamia finandina serfinanza nubank lulo nequi daviplata`;
 
 const FILLERS = `es era fue son is was de del of el la los mi su tu my your the banco bank numero no\\.?
   nro\\.? num\\.? number n cuenta account ahorros? corriente tarjeta card credito debito credit debit visa
-  mastercard que aparece atras siguiente personal nomina a_la en_el en a_(?:mi_)?nombre mio mia ${BANKS}`;
+  mastercard que aparece atras siguiente personal nomina a_la en_el en a_(?:mi_)?nombre mio mia a_la_mano en_dolares
+  en_pesos para_(?:el|la|mi)_(?:reembolso|devolucion|pago|reintegro|consignacion|deposito|giro) ${BANKS}`;
 
 const ACCOUNT = anyOf(`cuentas?_(?:de_)?ahorros? cuentas?_corrientes? cuenta_bancaria cuenta_(?:de_)?nomina
   (?:numero|nro\\.?|no\\.?|num\\.?)_(?:de_)?(?:la_|mi_|su_)?cuenta cuenta_(?:numero|nro|no|num|n)
-  cta_?\\.?_?(?:de_)?(?:ahorros?|aho|ahs|corriente|cte|bancaria|nro|no|num)
+  cta_?\\.?_?(?:de_)?(?:ahorros?|aho|ahs|corriente|cte\\.?|bancaria|nro|no|num)
   account_(?:number|no|num|nr) (?:savings|checking|bank)_account`);
 const CARD = anyOf(`tarjeta_(?:de_)?(?:credito|debito|visa|mastercard|amex) numero_de_(?:la_|mi_|su_)?tarjeta
   (?:credit|debit)_card card_number visa mastercard american_express amex diners`);
-const VERIFICATION_VALUE = anyOf(`cvv2? cvc2? cod(?:igo)?\\.?_(?:de_)?seguridad security_code
+const VERIFICATION_VALUE = anyOf(`cvv2? cvc2? cod(?:igo)?\\.?_(?:de_)?seg(?:uridad)?\\.? security_code
+  (?:tres|3)_(?:numeros|digitos|numeritos)_(?:de|del)_(?:atras|reverso|respaldo)
   card_verification_(?:value|code) codigo_de_verificacion_de_(?:la|mi)_tarjeta`);
 
 const dash = String.raw`[\s./\p{Pd}]`;
@@ -34,14 +36,18 @@ function digits(least: number, most: number): string {
 }
 
 const isTheir = String.raw`\s(?:es|era|is|como)\s(?:el|la|mi|su|my|the)\s`;
-const beforeBareAccount = String.raw`(?<=^|[\n.,;:(]\s?|${wordStart}(?:mi|su|la|una|esta|nuestra|my)\s)`;
+const beforeBareAccount = String.raw`(?<=^|[\n.,;:(]\s?|${wordStart}(?:mi|su|la|una|esta|nuestra|my|a|de|swift(?:\s\S{8,11})?)\s)`;
+const notContact = String.raw`(?<!${wordStart}(?:telefonos?|celular(?:es)?|cel|tel|contactos?|lineas?|whatsapp|correo|fijo|numero de contacto)\.?\s(?:(?:registrado|asociado|inscrito)\s)?(?:de|del|a|en|con)\s(?:(?:la|mi|su|esta)\s)?)`;
+const SAVINGS = String.raw`(?:ahorros?|aho|ahs|corriente|cte)\.?`;
 
 const patterns = [
   `${wordStart}${ACCOUNT}${upTo(6, FILLERS)}${gap}${notOther}${digits(5, 24)}`,
-  `${beforeBareAccount}(?:cuenta|cta|account)${wordEnd}${upTo(5, FILLERS)}${gap}${notOther}${digits(8, 24)}`,
+  `${notContact}${beforeBareAccount}(?:cuenta|cta|account)${wordEnd}${upTo(5, FILLERS)}${gap}${notOther}${digits(8, 24)}`,
+  `${wordStart}${SAVINGS}${upTo(3, BANKS)}${gap}${notOther}${digits(9, 24)}`,
+  `${wordStart}${anyOf(BANKS)}${gap}${SAVINGS}${gap}${notOther}${digits(9, 24)}`,
   `${digits(8, 24)}${isTheir}(?:${ACCOUNT}|cuenta)${wordEnd}`,
   `${wordStart}${CARD}${upTo(6, FILLERS)}${gap}${digits(12, 19)}`,
-  String.raw`${wordStart}${VERIFICATION_VALUE}${upTo(6, FILLERS)}${gap}${digits(3, 4)}(?![\s.\p{Pd}]?[0-9])`,
+  String.raw`${wordStart}${VERIFICATION_VALUE}${upTo(6, FILLERS)}${gap}${digits(3, 4)}(?![\s.\p{Pd}]?[0-9])(?!${ofDoor})`,
   `${digits(3, 4)}${isTheir}${VERIFICATION_VALUE}${wordEnd}`,
 ].map((source) => new RegExp(source, "iu"));
 

@@ -1,6 +1,8 @@
 import { containsCredential } from "./contains-credential.js";
-import { containsDiagnosis } from "./contains-diagnosis.js";
 import { containsFinancialData } from "./contains-financial-data.js";
+import { containsDiagnosisCode } from "./diagnosis-codes.js";
+import { statesDiagnosis } from "./diagnosis-statements.js";
+import { mendSpelling } from "./mend-spelling.js";
 import { toPlainText } from "./plain-text.js";
 
 /** What free text must not hold (specification section 4.6). */
@@ -13,9 +15,9 @@ export type ScreeningCode = "CONTAINS_DIAGNOSIS" | "CONTAINS_CREDENTIAL" | "CONT
  * the text and not faster: every pattern looks only a fixed number of characters ahead or behind.
  */
 export function screenText(text: string): readonly ScreeningCode[] {
-  const plain = toPlainText(text);
+  const plain = mendSpelling(toPlainText(text));
   const codes: ScreeningCode[] = [];
-  if (containsDiagnosis(plain)) codes.push("CONTAINS_DIAGNOSIS");
+  if (containsDiagnosisCode(plain) || statesDiagnosis(plain)) codes.push("CONTAINS_DIAGNOSIS");
   if (containsCredential(plain)) codes.push("CONTAINS_CREDENTIAL");
   if (containsFinancialData(plain)) codes.push("CONTAINS_FINANCIAL_DATA");
   return codes;

@@ -31,7 +31,7 @@ const counted = new RegExp(
   "i",
 );
 
-const clauseGoesOn = /^(?!(?:y|e|and|para|pero|gracias|usuario)[^a-z]*$)./i;
+const clauseGoesOn = /^(?!(?:y|e|o|and|para|pero|gracias|usuario|no|ni|todo|porque|desde)[^a-z]*$)./i;
 
 /** What people say of a password, beside participles, adjectives and infinitives, which go by their endings. */
 const SAID_OF_PASSWORDS =
@@ -41,9 +41,27 @@ const SAID_OF_PASSWORDS =
   olvido no si ya gracias favor aqui alli asi mal bien importante secreta secreto larguisimo rara pesima pesimo lenta
   lento inutil usuario correo plataforma cedula documento nombre apellido nacimiento telefono cumpleanos contrasena
   clave password token wrong invalid incorrect expired correct required not missing lost forgotten weak strong
-  new old same reset`);
+  new old same reset que como cuando donde cual quien porque nadie todos todas alguien ellos ella ustedes hoy ayer
+  manana minimo maximo celular facebook cual asi`);
 const ORDINARY_ENDING = "(?:[ai]d[oa]|[crs]t[oa]|ble|al|il|oria|iva|osa|ente|ante|cion|mente|ar|er|ir)s?";
 const ordinaryWord = new RegExp(`^(?:${SAID_OF_PASSWORDS}|[a-z]{0,30}${ORDINARY_ENDING})$`, "i");
+
+/** What a key to success is said to be, beside nouns of a quality or a deed, which go by their endings. */
+const MEANS = anyOf(`paciencia respeto orden aseo amor actitud trato escucha equipo tiempo compromiso disciplina rapidez
+  servicio servicios medico medicos doctor doctores gente personal persona personas humanos humanidad dialogo confianza
+  empatia higiene limpieza ayuno control controles ejemplo esfuerzo trabajo exito apoyo cuidado cuidados descanso dieta
+  ejercicio agua orientacion madrugada constancia fe dios familia citas turno turnos fila ficha fichas sonrisa alegria
+  calma tolerancia transparencia honradez justicia liderazgo vocacion etica cultura interes metodo secreto base todo
+  enfermeras enfermera recepcion gerente sistema tecnologia`);
+const means = new RegExp(
+  `^(?:${MEANS}|[a-z]{1,30}(?:[aeiou]dad|[ae]ncia|anza|ez|eza|[cs]ion|iento|ismo|tud|aje|ologia))[^a-z]*$`,
+  "i",
+);
+
+/** Whether a word names a means or a virtue, as in `la clave: puntualidad`. */
+export function isMeans(word: string): boolean {
+  return means.test(word);
+}
 
 /**
  * Judges what stands where a secret would: undefined for what reads as ordinary text. `raw` is what stands between two

@@ -20,3 +20,7 @@ export function anyOf(words: string): string {
 export function upTo(most: number, words: string): string {
   return `(?:${gap}${anyOf(words)}${wordEnd}){0,${most}}`;
 }
+
+/** Behind the code of a door, which the whole waiting room knows: where it opens. */
+export const ofDoor = String.raw`\s(?:de|del|en|para|al?)\s(?:(?:la|el|las|los|este|esta)\s)?${anyOf(`puertas? porton rejas?
+  edificio torre parqueadero ascensor entrada bano conjunto porteria bodega`)}${wordEnd}`;

@@ -60,6 +60,6 @@ const patterns = [
  * `Dx:` with a disease. A code by itself is none, since rooms, buses and tickets look the same, and neither is the
  * name of a disease by itself.
  */
-export function containsDiagnosis(plain: string): boolean {
+export function containsDiagnosisCode(plain: string): boolean {
   return patterns.some((pattern) => pattern.test(plain));
 }

@@ -1,0 +1,73 @@
+import { abbreviations, unclearAbbreviations } from "./conditions/abbreviations.js";
+import { bloodAndImmunity } from "./conditions/blood-and-immunity.js";
+import { bonesAndJoints } from "./conditions/bones-and-joints.js";
+import { digestion } from "./conditions/digestion.js";
+import { heartAndVessels } from "./conditions/heart-and-vessels.js";
+import { hormonesAndMetabolism } from "./conditions/hormones-and-metabolism.js";
+import { infections } from "./conditions/infections.js";
+import { kidneysAndUrine } from "./conditions/kidneys-and-urine.js";
+import { lungsAndAirways } from "./conditions/lungs-and-airways.js";
+import { mind } from "./conditions/mind.js";
+import { nerves } from "./conditions/nerves.js";
+import { onlyAsDiagnosis } from "./conditions/only-as-diagnosis.js";
+import { people } from "./conditions/people.js";
+import { skinEyesAndEars } from "./conditions/skin-eyes-and-ears.js";
+import { tumours } from "./conditions/tumours.js";
+import { womenAndBirth } from "./conditions/women-and-birth.js";
+import { toPlainText } from "./plain-text.js";
+import { keyOf } from "./read-words.js";
+
+/**
+ * What a name stands for: a condition in whatever statement; one only right behind a word for a diagnosis (`gripa`,
+ * `dm`); a person with a condition (`diabética`), or several of them.
+ */
+export type ConditionKind = "CONDITION" | "UNCLEAR" | "PERSON" | "PEOPLE";
+
+/** The name of a condition: the keys of its words as {@link keyOf} gives them. */
+export interface ConditionName {
+  readonly kind: ConditionKind;
+  readonly keys: readonly string[];
+}
+
+const systems = [
+  heartAndVessels,
+  hormonesAndMetabolism,
+  lungsAndAirways,
+  infections,
+  tumours,
+  mind,
+  nerves,
+  digestion,
+  kidneysAndUrine,
+  bonesAndJoints,
+  skinEyesAndEars,
+  bloodAndImmunity,
+  womenAndBirth,
+];
+
+/** All names that the lexicon knows. */
+export const conditionNames: readonly ConditionName[] = [
+  ...systems.flatMap((system) => named("CONDITION", system.split(","))),
+  ...named("CONDITION", abbreviations.split(/\s+/)),
+  ...named("UNCLEAR", onlyAsDiagnosis.split(",")),
+  ...named("UNCLEAR", unclearAbbreviations.split(/\s+/)),
+  ...people.split(/\s+/).flatMap(formsOfPerson),
+];
+
+function named(kind: ConditionKind, names: readonly string[]): ConditionName[] {
+  return names.map((name) => ({ kind, keys: wordsOf(name).map(keyOf) }));
+}
+
+function formsOfPerson(name: string): ConditionName[] {
+  const [singular = ""] = wordsOf(name);
+  const feminine = singular.replace(/o$/, "a");
+  const plural = (word: string) => (/[aeo]$/.test(word) ? `${word}s` : `${word}es`);
+  return [
+    ...named("PERSON", [singular, feminine]),
+    ...named("PEOPLE", [plural(singular), plural(feminine)]),
+  ];
+}
+
+function wordsOf(name: string): string[] {
+  return toPlainText(name).toLowerCase().trim().split(/\s+/);
+}

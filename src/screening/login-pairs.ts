@@ -1,0 +1,36 @@
+import { readSecretValue } from "./secret-value.js";
+import { anyOf, wordEnd, wordStart } from "./word-patterns.js";
+
+const USER = anyOf("usuario username user login");
+const SECRET = anyOf("clave contrasena contrasenia password passwd pass pwd pin");
+const either = `(?:${USER}|${SECRET})`;
+const sign = String.raw`["']?\s?(?:[:=]{1,2}|->)\s?|\s(?:es|era|son|is)(?:\s(?:el|la))?\s`;
+const joint = String.raw`(?:[\s,;/|]{1,3}|\s-\s)(?:(?:y|e|and|con|mi|la|su|esta|el)\s){0,3}`;
+const open = String.raw`["'“(]{0,2}`;
+
+const patterns = [
+  // usuario ana clave abc
+  String.raw`${wordStart}${USER}(?:${sign}|\s)${open}(?<user>[^\s,;/|]{2,64})${joint}${SECRET}${wordEnd}(?:${sign}|\s)${open}(?<value>\S{1,256})(?: (?<next>\S{1,20}))?`,
+  // usuario y clave: ana / abc
+  String.raw`${wordStart}(?:${either}\s?(?:[/&,+]|y|e|and)\s?(?:(?:la|mi|su)\s)?${either}|(?:datos|credenciales)\sde\s(?:acceso|ingreso))${wordEnd}(?:${sign})${open}(?<user>[^\s,;/|]{2,64})(?:\s?[/|,;\p{Pd}]\s?|\s(?:y|e)\s|\s)(?<pair>\S{1,256})`,
+  // me llegó el código 482913
+  String.raw`${wordStart}(?:llego|llega|llegaron|mandaron|enviaron)\s(?:[a-z]{1,12}\s){0,3}codigos?(?:\s(?:de|del|por|al|a|mi|sms|mensaje|texto|celular|correo|whatsapp|es|numero|verificacion|acceso)){0,5}:?\s(?<code>[0-9]{4,8})(?![0-9])(?!\s(?:de|del|en|para)\s(?:(?:la|el|mi|una?)\s)?(?:cita|turno|orden|examen|autorizacion|puerta|consulta|radicado|factura|entrada|edificio|pedido))`,
+].map((source) => new RegExp(source, "giu"));
+
+/**
+ * Whether a plain text holds a name of a user with its password (`usuario ana clave luna`, `usuario y clave: ana / luna7`)
+ * or a code that came by message (`me llegó el código 482913`).
+ */
+export function containsLogin(plain: string): boolean {
+  return patterns.some((pattern) =>
+    Array.from(plain.matchAll(pattern)).some(({ groups = {} }) => isSecret({ ...groups })),
+  );
+}
+
+function isSecret({ user = "", value, next = "", pair, code }: Readonly<Record<string, string | undefined>>): boolean {
+  if (code !== undefined) return true;
+  if (/^(?:y|o|ni|la|el|mi|su|no|con)$/i.test(user)) return false;
+  const found = readSecretValue(value ?? pair ?? "", next);
+  if (found === undefined || (pair !== undefined && found.shape === "WORD")) return false;
+  return found.length >= (found.shape === "MIXED" ? 3 : 4);
+}

@@ -1,0 +1,19 @@
+/** Endings that Spanish makes the names of conditions with, whatever they stand behind. */
+const endings = `itis osis iasis emia patia algia plejia paresia penia megalia ectasia trofia oma malacia rragia
+  tiroidismo`;
+const ending = new RegExp(`^[a-z]{4,30}(?:${endings.trim().split(/\s+/).join("|")})s?$`);
+
+/** Words of everyday life and of the laboratory that end like them. */
+const ordinary: ReadonlySet<string> = new Set(
+  `dosis sobredosis diagnosis prognosis hipnosis metamorfosis simbiosis osmosis apoteosis academia academias bohemia
+  epidemia epidemias endemia pandemia pandemias blasfemia blasfemias glicemia glicemias glucemia glucemias colesterolemia
+  uricemia calcemia premia apremia simpatia simpatias antipatia antipatias empatia apatia telepatia homeopatia osteopatia
+  naturopatia nostalgia nostalgias sintoma sintomas diploma diplomas idioma idiomas paloma palomas axioma axiomas genoma
+  cromosoma cromosomas autonoma autonomas economa agronoma gastronoma policroma monocroma carcoma aplomas desploma retoma
+  retomas maroma maromas aroma aromas redoma coloma paroma`.split(/\s+/),
+);
+
+/** Whether a word in lower case without accents is built like the name of a condition: `-itis`, `-patía`. */
+export function hasMedicalEnding(word: string): boolean {
+  return ending.test(word) && !ordinary.has(word);
+}

@@ -1,0 +1,17 @@
+import { createMeantWord, soundOf } from "./spelling.js";
+
+const words = `diagnostico diagnosticos diagnostica diagnosticas diagnosticaron diagnosticado diagnosticada diagnosticar
+  contrasena contrasenas password usuario usuarios tarjeta`.split(/\s+/);
+const bySound = new Map(words.map((word) => [soundOf(word), word]));
+const meantWord = createMeantWord(bySound.keys());
+const keys = /(?<![a-z0-9])(?:clabe|klave|clve|cleve|calve|clabes|klaves)(?![a-z0-9])/gi;
+const longWord = /(?<![a-z0-9])[a-z]{6,16}(?![a-z0-9])/gi;
+
+/** A plain text with the few words spelled right that everything else hangs on: `dianostico`, `contraceña`, `clabe`. */
+export function mendSpelling(plain: string): string {
+  return plain.replace(keys, "clave").replace(longWord, (word) => {
+    const lower = word.toLowerCase();
+    const meant = bySound.get(meantWord(soundOf(lower)) ?? "") ?? lower;
+    return meant === lower ? word : meant;
+  });
+}

@@ -1,0 +1,110 @@
+import { keyOf, type Word } from "./read-words.js";
+
+/** Tells whether a word is one of a list, whatever its spelling, as long as it sounds the same. */
+export type IsWord = (word: Word | undefined) => boolean;
+
+/** What may stand between a statement and the condition that it is about. */
+export const isFiller = oneOf(`un una unos unas el la los las lo mi mis su sus nuestro nuestra este esta ese esa de del al a
+  con por para contra en y e o u ni muy mucho mucha muchos muchas algo tan mas ya tambien ademas aun todavia siempre desde
+  hace hacia ano anos mes meses dia dias semana semanas edad casi dos tres varios varias otro otra nuevo nueva
+  nuevamente como que es era fue problema problemas enfermedad padecimiento patologia cuadro crisis ataque ataques
+  episodio episodios brote principio principios inicio inicios comienzo antecedente antecedentes historia diagnostico
+  posible probable presunto presunta sospecha tipo grado estadio fuerte grave leve severo severa moderado aguda agudo cronica
+  cronico avanzado avanzada maligno maligna terminal llamado llamada positivo positiva reactivo confirmado confirmada
+  desafortunadamente lamentablemente por_desgracia gracias cierto cierta`);
+
+export const isPreposition = oneOf("de del por para con contra en a al sobre");
+
+/** Services, topics and things that have a condition in their name without anybody having it. */
+export const isTopic = oneOf(`charla charlas taller talleres afiche afiches aviso cartel carteles cartelera volante volantes
+  folleto folletos plegable programa programas curso cursos conferencia conferencias congreso video videos jornada
+  jornadas brigada brigadas campana campanas dia semana mes tema temas informacion prueba pruebas examen examenes test
+  tamizaje tamizajes deteccion prevencion promocion vacuna vacunas vacunacion dosis unidad clinica centro
+  instituto liga fundacion asociacion grupo grupos club ruta rutas feria boletin articulo guia guias protocolo protocolos
+  especialista especialistas medico medicos doctor doctora servicio servicios sala salas pabellon piso consultorio
+  laboratorio kit control controles consulta consultas cita citas menu dieta dietas linea oficina estadistica
+  estadisticas riesgo riesgos factor factores investigacion estudio estudios encuesta formulario hospital carrera
+  caminata lazo educacion capacitacion sensibilizacion comite seguro poliza medicamento medicamentos droga drogas
+  pastilla pastillas formula insumos casos brote alerta temporada epidemia pandemia protesta noticia propaganda
+  publicidad lucha mitos preguntas cancion pelicula libro revista area agenda cupo cupos terapia terapias orden ordenes
+  autorizacion muestra muestras apoyo manejo`);
+
+/** Words that make a diagnosis a place, a service or a means: `centro de diagnóstico`, `ayudas diagnósticas`. */
+export const isService = oneOf(`apoyo ayuda ayudas imagen imagenes imagenologia centro centros unidad unidades laboratorio
+  laboratorios prueba pruebas examen examenes sala salas servicio servicios area areas equipo equipos consultorio
+  consultorios oficina oficinas medio medios procedimiento procedimientos estudio estudios sede sedes metodo metodos kit
+  ecografia resonancia tomografia radiologia campana jornada charla taller costo costos cultura error errores`);
+export const isEarly = oneOf("temprano temprana precoz oportuno oportuna diferencial");
+
+export const isHaving = oneOf(`tengo tiene tienen tenia tenian tuve tuvo tuvieron tenemos tener teniendo padezco padece
+  padecen padecia padecio padeci padecemos padecer padeciendo sufro sufre sufren sufria sufri sufrio sufrimos sufrir
+  sufriendo presento presenta presentaba presentan`);
+/** Verbs that take `de` before what one suffers from. */
+export const takesPreposition = oneOf(`padezco padece padecen padecia padecio padeci padecemos padecer padeciendo sufro sufre sufren
+  sufria sufri sufrio sufrimos sufrir sufriendo`);
+/** Organs and measures that stand for their disease behind `sufro de`. */
+export const isSuffered = oneOf(`azucar presion tension tiroides prostata colon colesterol trigliceridos corazon rinon
+  rinones higado nervios ansiedad insomnio vertigo reflujo acidez`);
+export const isFinding = oneOf(`detectaron detecto detectada detectado detectan encontraron encontro encontrado encontrada
+  descubrieron descubrio descubierto confirmaron confirmo confirmado confirmada confirman confirma hallaron hallado
+  salio sali salieron sale salen resulto resulte arrojo muestra mostro mostraron reporta reporto evidencia evidencio
+  revela revelo contagie contagio contagiaron contagiado contagiada pegaron positivo positiva positivos reactivo reactiva
+  seropositivo seropositiva descartaron pronosticaron dictaminaron`);
+export const isGiving = oneOf("dio dieron dado di daba empezo comenzo");
+export const isPronoun = oneOf("me le nos les te se ha han habia");
+
+/** Deeds and states that name their cause behind a preposition: `hospitalizada por`, `secuelas de`. */
+export const isCaused = oneOf(`operado operada operados operaron operan operar operaran opero hospitalizado hospitalizada
+  hospitalizaron hospitalice internado interno internada internaron ingreso ingrese ingresada ingresado ingresaron incapacidad
+  incapacidades incapacitado incapacitada incapacitaron murio murieron muerto muerta fallecio fallecieron fallecido
+  fallecida secuela secuelas antecedente antecedentes sospecha cuadro recaida complicacion complicaciones enfermo enferma
+  enferme enfermaron convaleciente recuperandome recuperandose recuperado recuperada recupero tratado tratada tratan
+  tratando contagie contagio contagiado contagiada contagiaron infectado infectada infectaron portador portadora
+  sobreviviente afectado afectada remitido remitida remitieron debido causa culpa urgencias consulte atendieron atendido
+  atendida intervenido intervenida pensionado pensionada discapacitado discapacitada valoracion`);
+export const isTreatment = oneOf("tratamiento tratamientos quimioterapia quimio radioterapia terapia medicado medicada");
+export const isOwnTreatment = oneOf("en mi mis su sus estoy esta recibo recibe sigo llevo lleva hago hace inicie");
+
+/** States that are followed by `con`. */
+export const isBeing = oneOf(`estoy esta estaba estuve estuvo estamos ando anda sigo sigue quede quedo nacio naci amanecio
+  amaneci vivo vive convivo convive lucho lucha luchando vengo llego llegue llevo lleva curso cursa cursando diagnosticado
+  sali salio viviendo estando`);
+export const isPerson = oneOf(`paciente persona senor senora nino nina hijo hija bebe mama mami madre papa papi padre
+  abuelo abuela abuelito abuelita esposo esposa marido mujer hermano hermana tio tia primo prima sobrino sobrina suegro
+  suegra nieto nieta novio novia companero companera pareja muchacho muchacha joven adulto adulta usuario usuaria menor
+  cunado cunada amigo amiga vecino vecina bisabuelo bisabuela hijito hijita mamita papito viejito viejita anciano anciana
+  familiar hombre trabajador trabajadora`);
+export const isAge = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
+
+export const isSelf = oneOf("soy es era fui fue siendo como estoy volvi volvio quede quedo naci nacio eres");
+export const isSelves = oneOf("somos son eramos eran siendo");
+
+/** Who has a condition in general: `quien tiene …`, `los que sufren de …`. */
+export const isAnyone = oneOf("quien quienes uno alguien alguno");
+export const isAnyones = oneOf("los las el gente personas pacientes persona todos aquellos");
+export const isNot = oneOf("no ni nunca jamas sin tampoco");
+
+/** What a condition is told by: `me dijeron que es …`, `lo mío es …`. */
+export const isTelling = oneOf(`dijo dijeron dice dicen mio mia tengo tiene padezco padece sufro sufre enfermedad
+  padecimiento resultado resultados biopsia problema concluyo concluyeron segun informo informaron explico explicaron
+  llama`);
+
+/** What may stand between a condition and a diagnosis behind it: `migraña crónica es mi diagnóstico`. */
+export const isBackLink = oneOf(`que me le nos les se es fue era como segun el la mi su ha han habian habia han sido
+  cronico cronica severo severa tipo de del arterial mellitus grave avanzado avanzada mama hijo hija`);
+
+/** Words for a diagnosis, behind which a condition is one. */
+export function isDiagnosis(word: Word | undefined): boolean {
+  return word !== undefined && /^(?:diagnos[a-z]{1,12}|i?dxs?|diagn?)$/.test(word.text);
+}
+
+
+/** Places and papers whose numbers look like codes of ICD-10. */
+export const isNumbered = oneOf(`consultorio consultorios sala salas piso torre oficina turno turnos ficha habitacion cama
+  camilla puerta modulo ventanilla bloque ruta bus silla cubiculo parada formulario formato placa zona sotano nivel aula
+  salida caja apartamento apto casa interior edificio lote referencia radicado vitamina la el`);
+
+function oneOf(words: string): IsWord {
+  const keys = new Set(words.split(/\s+/).map(keyOf));
+  return (word) => word !== undefined && keys.has(word.key);
+}
