@@ -1,6 +1,8 @@
 import { containsKeyFormat } from "./key-formats.js";
+import { notKeyNoun } from "./key-nouns.js";
 import { containsLogin } from "./login-pairs.js";
 import { isMeans, readSecretValue, type ValueShape } from "./secret-value.js";
+import { containsToldSecret } from "./told-secrets.js";
 import { anyOf, ofDoor, upTo, wordEnd, wordStart } from "./word-patterns.js";
 
 /** A kind of credential: its names, and how long a value of each shape must be at least to be taken for one. */
@@ -49,19 +51,11 @@ const QUALIFIERS = `de del la el los las mi su tu sus mis para al the my your of
   dinamica temporal nueva nuevo actual anterior vieja antigua personal secreta privada segunda primera account login
   registro admin administrador computador equipo numero no\\.? nro\\.? salud mia que uso tengo puse me nos
   dieron enviaron mandaron asignaron llego llega sms mensaje texto por provisional inicial predeterminada
-  mio siempre un este otp yo puse pongo uso registre`;
-
-/** `palabra clave`: here clave is an adjective and means important. */
-const KEY_NOUNS =
-  anyOf(`palabras? puntos? momentos? personas? pasos? aspectos? factor factores piezas? preguntas? datos?
-  fechas? horarios? horas? dias? anos? meses elementos? indicador indicadores temas? rol papel area areas procesos?
-  plan planes proyectos? cargos? medicamentos? examen examenes numeros? codigos? documentos? etapas? periodos?
-  en es fue son`);
+  mio siempre en a un este otp yo puse pongo uso registre`;
 
 const NAMES = Object.entries(kinds)
   .map(([kind, { names }]) => `(?<${kind}>${anyOf(names)})`)
   .join("|");
-const notKeyNoun = String.raw`(?<!${wordStart}${KEY_NOUNS}\s(?=clave))`;
 const sign = String.raw`["'“”«»‘’*\x60)\]]{0,3}\s?(?:[:=]{1,2}>?|->|\u2192)\s?`;
 const copula = String.raw`\s(?:es|era|fue|ha sido|sigue siendo|sera|seria|son|is|was)(?:\s(?:la|el|esta|este|siguiente|the)){0,3}\s?:?\s`;
 const blanks = String.raw`[ (/|*\p{Pd}]{1,3}`;
@@ -74,7 +68,8 @@ const phrase = new RegExp(
   `${notKeyNoun}(?:${wordStart}|(?=passw))(?:${NAMES})${wordEnd}(?=${upTo(6, QUALIFIERS)}${joint}${value})`,
   "giu",
 );
-const isTheir = String.raw`\s(?:es|era|is|was)\s(?<whose>el|la|mi|su|my|the|nuestra|tu)\s(?:nueva\s)?`;
+const whose = "(?<whose>el|la|mi|su|my|the|nuestra|tu)";
+const isTheir = String.raw`(?:,?\s(?<that>esa|ese|esta|este))?\s(?:es|era|fue|is|was|como)\s${whose}\s(?:nueva\s)?`;
 const reversed = new RegExp(String.raw`(?<![^\s"'(])(?<value>\S{4,64})${isTheir}(?:${NAMES})${wordEnd}`, "giu");
 
 /** Beside the name of a credential, and not stated, these are years and Colombian telephone numbers. */
@@ -92,6 +87,7 @@ export function containsCredential(plain: string): boolean {
   return (
     containsKeyFormat(plain) ||
     containsLogin(plain) ||
+    containsToldSecret(plain) ||
     Array.from(plain.matchAll(phrase)).some(({ groups = {} }) => isSecret(groups)) ||
     Array.from(plain.matchAll(reversed)).some(({ groups = {} }) => isSecret(groups))
   );
@@ -104,7 +100,7 @@ function isSecret(groups: Groups): boolean {
   const found = readSecretValue(raw, rest.trimStart().split(" ", 1)[0] ?? "");
   const [name, kind] = Object.entries(kinds).find(([each]) => groups[each] !== undefined) ?? [];
   if (found === undefined || kind === undefined || found.length < kind[how][found.shape]) return false;
-  return name !== "key" || found.shape !== "WORD" || isWordAsKey(raw, whose);
+  return found.shape !== "WORD" || (groups["that"] === undefined && (name !== "key" || isWordAsKey(raw, whose)));
 }
 
 /** `la clave es la paciencia` tells of a means, `mi clave es colombia` of a password. */

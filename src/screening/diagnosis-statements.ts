@@ -76,7 +76,9 @@ function isTold(words: readonly Word[], at: number, start: number): boolean {
   if (is.isHaving(teller)) return (!isJoined || is.takesPreposition(teller)) && !isGeneral(words, at);
   if (is.isGiving(teller)) return !isJoined && is.isPronoun(words[at - 1]);
   if (is.isFinding(teller)) return true;
-  if (is.isCaused(teller)) return isJoined;
+  if (is.isCaused(teller) && isJoined) return true;
+  if (is.isEntry(teller)) return at === start - 1;
+  if (is.isSaying(teller) && is.isPaper(words[at - 1])) return true;
   return hasCondition(words, at, start) || isExplained(words, at, start);
 }
 
@@ -89,7 +91,8 @@ function hasCondition(words: readonly Word[], at: number, start: number): boolea
   const person = skipBack(words, at, (word) => is.isAge(word) || isNumber(word), NEAR);
   if (!sameSentence(words, person, start) || !is.isPerson(words[person])) return false;
   const topic = skipBack(words, person - 1, is.isFiller, 2);
-  return words.slice(person, start).some(({ text }) => text === "con") && !is.isTopic(words[topic]);
+  const isWith = is.isPatient(words[person]) || words.slice(person, start).some(({ text }) => text === "con");
+  return isWith && !is.isTopic(words[topic]);
 }
 
 /** `me dijo el doctor que es …`, where the walk over fillers has passed the `es`. */

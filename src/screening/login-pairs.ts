@@ -1,6 +1,8 @@
 import { readSecretValue } from "./secret-value.js";
 import { anyOf, wordEnd, wordStart } from "./word-patterns.js";
 
+type Groups = Readonly<Record<string, string | undefined>>;
+
 const USER = anyOf("usuario username user login");
 const SECRET = anyOf("clave contrasena contrasenia password passwd pass pwd pin");
 const either = `(?:${USER}|${SECRET})`;
@@ -12,14 +14,11 @@ const patterns = [
   // usuario ana clave abc
   String.raw`${wordStart}${USER}(?:${sign}|\s)${open}(?<user>[^\s,;/|]{2,64})${joint}${SECRET}${wordEnd}(?:${sign}|\s)${open}(?<value>\S{1,256})(?: (?<next>\S{1,20}))?`,
   // usuario y clave: ana / abc
-  String.raw`${wordStart}(?:${either}\s?(?:[/&,+]|y|e|and)\s?(?:(?:la|mi|su)\s)?${either}|(?:datos|credenciales)\sde\s(?:acceso|ingreso))${wordEnd}(?:${sign})${open}(?<user>[^\s,;/|]{2,64})(?:\s?[/|,;\p{Pd}]\s?|\s(?:y|e)\s|\s)(?<pair>\S{1,256})`,
-  // me llegó el código 482913
-  String.raw`${wordStart}(?:llego|llega|llegaron|mandaron|enviaron)\s(?:[a-z]{1,12}\s){0,3}codigos?(?:\s(?:de|del|por|al|a|mi|sms|mensaje|texto|celular|correo|whatsapp|es|numero|verificacion|acceso)){0,5}:?\s(?<code>[0-9]{4,8})(?![0-9])(?!\s(?:de|del|en|para)\s(?:(?:la|el|mi|una?)\s)?(?:cita|turno|orden|examen|autorizacion|puerta|consulta|radicado|factura|entrada|edificio|pedido))`,
+  String.raw`${wordStart}(?:${either}\s?(?:[/&,+]|y|e|and)\s?(?:(?:la|mi|su)\s)?${either}|(?<data>datos|credenciales)(?:\s(?:de|para|del)\s[a-z]{2,12}){0,2})${wordEnd}(?:${sign})${open}(?<user>[^\s,;/|]{2,64})(?:\s?[/|,;\p{Pd}]\s?|\s(?:y|e)\s|\s)(?<pair>\S{1,256})`,
 ].map((source) => new RegExp(source, "giu"));
 
 /**
- * Whether a plain text holds a name of a user with its password (`usuario ana clave luna`, `usuario y clave: ana / luna7`)
- * or a code that came by message (`me llegó el código 482913`).
+ * Whether a plain text holds a name of a user with its password: `usuario ana clave luna`, `usuario y clave: ana / luna7`.
  */
 export function containsLogin(plain: string): boolean {
   return patterns.some((pattern) =>
@@ -27,10 +26,9 @@ export function containsLogin(plain: string): boolean {
   );
 }
 
-function isSecret({ user = "", value, next = "", pair, code }: Readonly<Record<string, string | undefined>>): boolean {
-  if (code !== undefined) return true;
-  if (/^(?:y|o|ni|la|el|mi|su|no|con)$/i.test(user)) return false;
+function isSecret({ user = "", value, next = "", pair, data }: Groups): boolean {
+  if (/^(?:y|o|ni|la|el|mi|su|no|con|de)$/i.test(user)) return false;
   const found = readSecretValue(value ?? pair ?? "", next);
   if (found === undefined || (pair !== undefined && found.shape === "WORD")) return false;
-  return found.length >= (found.shape === "MIXED" ? 3 : 4);
+  return (data === undefined || found.shape === "MIXED") && found.length >= (found.shape === "MIXED" ? 3 : 4);
 }

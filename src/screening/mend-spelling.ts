@@ -4,7 +4,7 @@ const words = `diagnostico diagnosticos diagnostica diagnosticas diagnosticaron 
   contrasena contrasenas password usuario usuarios tarjeta`.split(/\s+/);
 const bySound = new Map(words.map((word) => [soundOf(word), word]));
 const meantWord = createMeantWord(bySound.keys());
-const keys = /(?<![a-z0-9])(?:clabe|klave|clve|cleve|calve|clabes|klaves)(?![a-z0-9])/gi;
+const keys = /(?<![a-z0-9])(?:clabe|clav|klave|clve|cleve|calve|clabes|klaves)(?![a-z0-9])/gi;
 const longWord = /(?<![a-z0-9])[a-z]{6,16}(?![a-z0-9])/gi;
 
 /** A plain text with the few words spelled right that everything else hangs on: `dianostico`, `contraceña`, `clabe`. */

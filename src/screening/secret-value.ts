@@ -31,7 +31,7 @@ const counted = new RegExp(
   "i",
 );
 
-const clauseGoesOn = /^(?!(?:y|e|o|and|para|pero|gracias|usuario|no|ni|todo|porque|desde)[^a-z]*$)./i;
+const clauseGoesOn = /^(?!(?:y|e|o|a|and|para|pa|pero|gracias|usuario|no|ni|que|q|k|en|con|por|x|todo|porque|desde)[^a-z]*$)./i;
 
 /** What people say of a password, beside participles, adjectives and infinitives, which go by their endings. */
 const SAID_OF_PASSWORDS =
@@ -42,8 +42,14 @@ const SAID_OF_PASSWORDS =
   lento inutil usuario correo plataforma cedula documento nombre apellido nacimiento telefono cumpleanos contrasena
   clave password token wrong invalid incorrect expired correct required not missing lost forgotten weak strong
   new old same reset que como cuando donde cual quien porque nadie todos todas alguien ellos ella ustedes hoy ayer
-  manana minimo maximo celular facebook cual asi`);
-const ORDINARY_ENDING = "(?:[ai]d[oa]|[crs]t[oa]|ble|al|il|oria|iva|osa|ente|ante|cion|mente|ar|er|ir)s?";
+  manana minimo maximo celular facebook alguna alguno debe tiene esta estan sale dice personal normal temporal actual
+  virtual digital ilegal fatal inicial principal oficial original general real legal especial manual util movil agil
+  hostil peligrosa engorrosa sospechosa tediosa defectuosa espantosa horrible odiosa correcta correcto incorrecta
+  incorrecto exacta exacto corta corto cierta cierto injusta robusta distinta distinto abierta abierto perfecta perfecto
+  directa estricta molesta puesta compuesta resuelta lista listo vista obligatoria obligatorio aleatoria provisoria
+  transitoria definitiva definitivo exclusiva excesiva alternativa repetitiva absurda absurdo invalida invalido
+  privada publica publico unica unico numerica numerico alfanumerica automatica automatico generica generico`);
+const ORDINARY_ENDING = "(?:[ai]d[oa]|ble|ente|ante|cion|mente|isim[oa]|ar|er|ir)s?";
 const ordinaryWord = new RegExp(`^(?:${SAID_OF_PASSWORDS}|[a-z]{0,30}${ORDINARY_ENDING})$`, "i");
 
 /** What a key to success is said to be, beside nouns of a quality or a deed, which go by their endings. */

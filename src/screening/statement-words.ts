@@ -62,6 +62,13 @@ export const isCaused = oneOf(`operado operada operados operaron operan operar o
   tratando contagie contagio contagiado contagiada contagiaron infectado infectada infectaron portador portadora
   sobreviviente afectado afectada remitido remitida remitieron debido causa culpa urgencias consulte atendieron atendido
   atendida intervenido intervenida pensionado pensionada discapacitado discapacitada valoracion`);
+/** What a condition stands right behind, like an entry in a form. */
+export const isEntry = oneOf(`antecedente antecedentes patologia patologias comorbilidad comorbilidades condicion
+  enfermedades padecimientos`);
+/** Papers that say what somebody has. */
+export const isPaper = oneOf(`orden historia formula incapacidad resultado resultados examen ecografia biopsia remision
+  tac resonancia radiografia informe reporte epicrisis certificado papel hoja lectura`);
+export const isSaying = oneOf("dice dicen decia pone salio sale reporta muestra");
 export const isTreatment = oneOf("tratamiento tratamientos quimioterapia quimio radioterapia terapia medicado medicada");
 export const isOwnTreatment = oneOf("en mi mis su sus estoy esta recibo recibe sigo llevo lleva hago hace inicie");
 
@@ -73,10 +80,12 @@ export const isPerson = oneOf(`paciente persona senor senora nino nina hijo hija
   abuelo abuela abuelito abuelita esposo esposa marido mujer hermano hermana tio tia primo prima sobrino sobrina suegro
   suegra nieto nieta novio novia companero companera pareja muchacho muchacha joven adulto adulta usuario usuaria menor
   cunado cunada amigo amiga vecino vecina bisabuelo bisabuela hijito hijita mamita papito viejito viejita anciano anciana
-  familiar hombre trabajador trabajadora`);
+  familiar hombre trabajador trabajadora pte pcte px pac pct`);
+/** Whom reports of physicians are about, with what they have right behind. */
+export const isPatient = oneOf("paciente pte pcte px pac pct");
 export const isAge = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
 
-export const isSelf = oneOf("soy es era fui fue siendo como estoy volvi volvio quede quedo naci nacio eres");
+export const isSelf = oneOf("soy es era fui fue siendo como estoy volvi volvio quedo quede quedo naci nacio eres");
 export const isSelves = oneOf("somos son eramos eran siendo");
 
 /** Who has a condition in general: `quien tiene …`, `los que sufren de …`. */

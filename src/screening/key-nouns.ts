@@ -1,0 +1,10 @@
+import { anyOf, wordStart } from "./word-patterns.js";
+
+const KEY_NOUNS =
+  anyOf(`palabras? puntos? momentos? personas? pasos? aspectos? factor factores piezas? preguntas? datos?
+  fechas? horarios? horas? dias? anos? meses elementos? indicador indicadores temas? rol papel area areas procesos?
+  plan planes proyectos? cargos? medicamentos? examen examenes numeros? codigos? documentos? etapas? periodos?
+  en es fue son`);
+
+/** Not behind a noun that makes `clave` an adjective, which then means important: `palabra clave`. */
+export const notKeyNoun = String.raw`(?<!${wordStart}${KEY_NOUNS}\s(?=clave))`;

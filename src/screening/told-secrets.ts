@@ -1,0 +1,57 @@
+import { notKeyNoun } from "./key-nouns.js";
+import { readSecretValue } from "./secret-value.js";
+import { anyOf, ofDoor, wordEnd, wordStart } from "./word-patterns.js";
+
+const SECRETS = anyOf("claves? contrasenas? contrasenia password pin nip token otp");
+
+/** Nouns that the value is of, where one stands between the name of a secret and it, and denials. */
+const OTHERS = anyOf(`no ni cedula documento cc celular cel telefono tel fijo numero correo radicado cita citas turno turnos
+  orden factura fila horario hora sala piso consultorio puerta edificio porton reja parqueadero entrada bano usuario
+  nit direccion autorizacion afiliacion codigo kiosco ventanilla error version pagina`);
+const words = String.raw`(?:\s(?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9}?`;
+const toldAs = String.raw`(?:\s?[:=]|\s(?:es|era|fue|dice|decia|seria))\s["'“(]?`;
+const SENT = "(?:llego|llega|llegaron|mandaron|enviaron|aparecio|salio)";
+const number = "(?<code>[0-9]{4,8})(?![0-9.,:/-]?[0-9])";
+const ofSecurity = String.raw`de\s(?:verificacion|acceso|ingreso|seguridad|autenticacion|validacion)`;
+const ofOther = String.raw`\s(?:de|del|en|para)\s(?:(?:la|el|mi|una?)\s)?(?:cita|turno|orden|examen|autorizacion|consulta|radicado|factura|pedido|pesos)`;
+const notOther = `(?!${ofDoor}|${ofOther})`;
+const byWay = anyOf(`de del por al a mi sms mensaje texto celular correo whatsapp es numero verificacion acceso que me`);
+
+const patterns = [
+  // la clave para entrar a mi cuenta es luna55
+  String.raw`${notKeyNoun}${wordStart}(?:${SECRETS}|codigo\s${ofSecurity})${words}${toldAs}(?<value>\S{4,64})(?: (?<next>\S{1,20}))?`,
+  // clave 4 4 2 1
+  String.raw`${wordStart}(?:${SECRETS}|codigo\s${ofSecurity})(?:${toldAs}|\s)(?<spaced>[0-9]{1,3}(?:[ -][0-9]{1,3}){2,5})(?![0-9/.-])`,
+  // uso luna55 como contraseña
+  String.raw`${wordStart}(?:uso|use|usaba|puse|pongo|ponia|coloque|tengo)\s(?<value>\S{4,64})\s(?:como|de)\s(?:(?:mi|la)\s)?${SECRETS}${wordEnd}`,
+  // el código para entrar a la videollamada es 778120
+  String.raw`${wordStart}codigo${wordEnd}${words}\s(?:entrar|ingresar|acceder|verificar|${SENT})${words}${toldAs}${number}${notOther}`,
+  // me llegó el código 482913
+  String.raw`${wordStart}${SENT}\s(?:[a-z]{1,12}\s){0,3}codigos?(?:\s${byWay}){0,5}:?\s${number}${notOther}`,
+  // el código 778120 que me enviaron
+  String.raw`${wordStart}codigo\s${number}\s(?:${ofSecurity}${notOther}|que\s(?:(?:me|nos)\s)?${SENT}(?!\s(?:a|en|de)\s(?:la\s)?(?:cita|fila|entrada)))`,
+  // 778120 como código de verificación
+  String.raw`(?<![0-9])${number}\s(?:como|es|era|fue)\s(?:(?:el|mi|un)\s)?codigo\s(?:${ofSecurity}|otp)${notOther}`,
+].map((source) => new RegExp(source, "giu"));
+
+/** Years and Colombian telephone numbers. */
+const yearOrTelephone = /^(?:(?:19|20)[0-9]{2}|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
+
+/**
+ * Whether a plain text tells a secret some words behind its name (`la clave para entrar es luna55`) or a code that came
+ * by message (`me llegó el código 482913`). So far from the name only numbers and what no language has as a word count.
+ */
+export function containsToldSecret(plain: string): boolean {
+  return patterns.some((pattern) =>
+    Array.from(plain.matchAll(pattern)).some(({ groups = {} }) => isSecret({ ...groups })),
+  );
+}
+
+function isSecret({ value = "", next = "", code, spaced }: Readonly<Record<string, string | undefined>>): boolean {
+  if (code !== undefined) return true;
+  if (spaced !== undefined) return spaced.replace(/[^0-9]/g, "").length >= 4;
+  if (yearOrTelephone.test(value)) return false;
+  const found = readSecretValue(value, next);
+  if (found === undefined || found.shape === "WORD") return false;
+  return found.shape === "MIXED" ? found.length >= 5 : found.length >= 4 && found.length <= 8;
+}
