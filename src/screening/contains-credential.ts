@@ -51,7 +51,8 @@ const QUALIFIERS = `de del la el los las mi su tu sus mis para al the my your of
   dinamica temporal nueva nuevo actual anterior vieja antigua personal secreta privada segunda primera account login
   registro admin administrador computador equipo numero no\\.? nro\\.? salud mia que uso tengo puse me nos
   dieron enviaron mandaron asignaron llego llega sms mensaje texto por provisional inicial predeterminada
-  mio siempre en a un este otp yo puse pongo uso registre`;
+  mio siempre en a recibido enviado generado recuerdo manejo
+  escribi anote invente digito ingreso utilizo un este otp yo puse pongo uso registre`;
 
 const NAMES = Object.entries(kinds)
   .map(([kind, { names }]) => `(?<${kind}>${anyOf(names)})`)

@@ -17,7 +17,7 @@ const ACCOUNT = anyOf(`cuentas?_(?:de_)?ahorros? cuentas?_corrientes? cuenta_ban
 const CARD = anyOf(`tarjeta_(?:de_)?(?:credito|debito|visa|mastercard|amex) numero_de_(?:la_|mi_|su_)?tarjeta
   (?:credit|debit)_card card_number visa mastercard american_express amex diners`);
 const VERIFICATION_VALUE = anyOf(`cvv2? cvc2? cod(?:igo)?\\.?_(?:de_)?seg(?:uridad)?\\.? security_code
-  (?:tres|3)_(?:numeros|digitos|numeritos)_(?:de|del)_(?:atras|reverso|respaldo) codigo_(?:de_)?atras
+  (?:numeros|digitos|numeritos)_(?:de|del)_(?:atras|reverso|respaldo) codigo_(?:de_)?atras
   card_verification_(?:value|code) codigo_de_verificacion_de_(?:la|mi)_tarjeta`);
 
 const dash = String.raw`[\s./\p{Pd}]`;
@@ -45,17 +45,18 @@ const notTelephone = String.raw`(?!(?:57[\s-]?)?(?:3[0-9]{2}|60[0-9])[\s-]?[0-9]
 const OTHERS = anyOf(`cobro contrato usuario correo luz agua acueducto gas energia internet telefono celular cel tel cedula cc
   documento nit radicado factura comprobante referencia orden autorizacion medica afiliado afiliacion no ni
   tramite caso pqr whatsapp contacto linea`);
-const otherWords = String.raw`(?:\s(?!${OTHERS}${wordEnd})[a-z]{1,15}){0,7}`;
+const otherWords = String.raw`(?:[,:]?\s(?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9},?`;
 const TRANSFERS = "(?:consign|transf|deposit|devuelv|reembols|reintegr)[a-z]{1,8}";
 
 const patterns = [
   `${wordStart}${ACCOUNT}${upTo(6, FILLERS)}${gap}${notOther}${digits(5, 24)}`,
   `${notContact}${beforeBareAccount}(?:cuenta|cta|account)${wordEnd}${upTo(5, FILLERS)}${gap}${notOther}${digits(8, 24)}`,
-  String.raw`${notContact}${wordStart}(?<!${wordStart}(?:en|por|tomar|da|dio)\s)(?:cuenta|cta)${wordEnd}${otherWords}${gap}${notTelephone}${notOther}${digits(9, 24)}`,
+  String.raw`${notContact}${wordStart}(?<!${wordStart}(?:en|por|tomar|da|di|dio|dan|den|dar|darse|dense|dimos|dieron|doy)\s)(?:cuenta|cta)${wordEnd}${otherWords}${gap}${notTelephone}${notOther}${digits(9, 24)}`,
   String.raw`${wordStart}${SAVINGS}(?:[.,;]\s?(?=n))?${upTo(4, FILLERS)}${gap}${notOther}${digits(9, 24)}`,
   `${wordStart}${anyOf(BANKS)}${gap}${SAVINGS}${gap}${notOther}${digits(9, 24)}`,
   String.raw`${wordStart}${TRANSFERS}${otherWords}${gap}${notTelephone}${notOther}${digits(9, 24)}`,
   String.raw`${wordStart}(?:mi|cuenta|su)\s(?:nequi|daviplata)(?:\s(?:es|el|numero|no|nro|al))*${gap}3[0-9]{2}[\s-]?[0-9]{3}[\s-]?[0-9]{4}(?![0-9])`,
+  String.raw`${notOther}${digits(9, 24)},?\s(?:(?:de|en|es|la|una|cuenta|cta)\s){0,3}${SAVINGS}\s(?:(?:de|en|del|banco)\s){0,2}${anyOf(BANKS)}`,
   `${digits(8, 24)}${isTheir}(?:${ACCOUNT}|cuenta)${wordEnd}`,
   `${wordStart}${CARD}${upTo(6, FILLERS)}${gap}${digits(12, 19)}`,
   String.raw`${wordStart}${VERIFICATION_VALUE}${upTo(6, FILLERS)}${gap}${digits(3, 4)}(?![\s.\p{Pd}]?[0-9])(?!${ofDoor})`,

@@ -25,7 +25,7 @@ const ordinary = new RegExp(
 
 /** What follows a number of something: `1000 veces`. */
 const counted = new RegExp(
-  `^${anyOf(`veces horas? dias? semanas? meses anos minutos? segundos? personas? usuarios? pacientes? intentos? pesos
+  `^${anyOf(`veces horas? dias? semanas? meses anos minutos? segundos? personas? usuarios pacientes? intentos? pesos
     mil millones caracteres digitos letras numeros citas llamadas times
     days hours characters digits letters`)}[^a-z]*$`,
   "i",

@@ -8,8 +8,9 @@ const SECRETS = anyOf("claves? contrasenas? contrasenia password pin nip token o
 const OTHERS = anyOf(`no ni cedula documento cc celular cel telefono tel fijo numero correo radicado cita citas turno turnos
   orden factura fila horario hora sala piso consultorio puerta edificio porton reja parqueadero entrada bano usuario
   nit direccion autorizacion afiliacion codigo kiosco ventanilla error version pagina`);
-const words = String.raw`(?:\s(?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9}?`;
-const toldAs = String.raw`(?:\s?[:=]|\s(?:es|era|fue|dice|decia|seria))\s["'“(]?`;
+const account = String.raw`\s(?:del|de\s(?:la|mi|el|su))\s(?:correo|usuario|celular|telefono|pagina)(?:\s\S{1,40}@\S{1,40})?${wordEnd}`;
+const words = String.raw`(?:${account}|\s(?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9}?`;
+const toldAs = String.raw`(?:\s?[:=]|\s(?:es|era|fue|dice|decia|seria|quedo))\s["'“(]?`;
 const SENT = "(?:llego|llega|llegaron|mandaron|enviaron|aparecio|salio)";
 const number = "(?<code>[0-9]{4,8})(?![0-9.,:/-]?[0-9])";
 const ofSecurity = String.raw`de\s(?:verificacion|acceso|ingreso|seguridad|autenticacion|validacion)`;
@@ -23,7 +24,7 @@ const patterns = [
   // clave 4 4 2 1
   String.raw`${wordStart}(?:${SECRETS}|codigo\s${ofSecurity})(?:${toldAs}|\s)(?<spaced>[0-9]{1,3}(?:[ -][0-9]{1,3}){2,5})(?![0-9/.-])`,
   // uso luna55 como contraseña
-  String.raw`${wordStart}(?:uso|use|usaba|puse|pongo|ponia|coloque|tengo)\s(?<value>\S{4,64})\s(?:como|de)\s(?:(?:mi|la)\s)?${SECRETS}${wordEnd}`,
+  String.raw`(?<!\S)(?<value>\S{4,64})\s(?:como|de)\s(?:(?:mi|la)\s)?${SECRETS}${wordEnd}`,
   // el código para entrar a la videollamada es 778120
   String.raw`${wordStart}codigo${wordEnd}${words}\s(?:entrar|ingresar|acceder|verificar|${SENT})${words}${toldAs}${number}${notOther}`,
   // me llegó el código 482913
@@ -34,8 +35,8 @@ const patterns = [
   String.raw`(?<![0-9])${number}\s(?:como|es|era|fue)\s(?:(?:el|mi|un)\s)?codigo\s(?:${ofSecurity}|otp)${notOther}`,
 ].map((source) => new RegExp(source, "giu"));
 
-/** Years and Colombian telephone numbers. */
-const yearOrTelephone = /^(?:(?:19|20)[0-9]{2}|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
+/** Colombian telephone numbers. */
+const telephone = /^(?:57)?(?:3[0-9]|60)[0-9]{8}\W?$/;
 
 /**
  * Whether a plain text tells a secret some words behind its name (`la clave para entrar es luna55`) or a code that came
@@ -50,7 +51,7 @@ export function containsToldSecret(plain: string): boolean {
 function isSecret({ value = "", next = "", code, spaced }: Readonly<Record<string, string | undefined>>): boolean {
   if (code !== undefined) return true;
   if (spaced !== undefined) return spaced.replace(/[^0-9]/g, "").length >= 4;
-  if (yearOrTelephone.test(value)) return false;
+  if (telephone.test(value)) return false;
   const found = readSecretValue(value, next);
   if (found === undefined || found.shape === "WORD") return false;
   return found.shape === "MIXED" ? found.length >= 5 : found.length >= 4 && found.length <= 8;
