@@ -62,10 +62,7 @@ function formsOfPerson(name: string): ConditionName[] {
   const [singular = ""] = wordsOf(name);
   const feminine = singular.replace(/o$/, "a");
   const plural = (word: string) => (/[aeo]$/.test(word) ? `${word}s` : `${word}es`);
-  return [
-    ...named("PERSON", [singular, feminine]),
-    ...named("PEOPLE", [plural(singular), plural(feminine)]),
-  ];
+  return [...named("PERSON", [singular, feminine]), ...named("PEOPLE", [plural(singular), plural(feminine)])];
 }
 
 function wordsOf(name: string): string[] {

@@ -51,8 +51,8 @@ const QUALIFIERS = `de del la el los las mi su tu sus mis para al the my your of
   dinamica temporal nueva nuevo actual anterior vieja antigua personal secreta privada segunda primera account login
   registro admin administrador computador equipo numero no\\.? nro\\.? salud mia que uso tengo puse me nos
   dieron enviaron mandaron asignaron llego llega sms mensaje texto por provisional inicial predeterminada
-  mio siempre en a recibido enviado generado recuerdo manejo
-  escribi anote invente digito ingreso utilizo un este otp yo puse pongo uso registre`;
+  mio siempre en a recibido enviado generado recuerdo manejo escribi anote invente digito utilizo un este otp yo puse
+  pongo registre`;
 
 const NAMES = Object.entries(kinds)
   .map(([kind, { names }]) => `(?<${kind}>${anyOf(names)})`)
@@ -69,8 +69,7 @@ const phrase = new RegExp(
   `${notKeyNoun}(?:${wordStart}|(?=passw))(?:${NAMES})${wordEnd}(?=${upTo(6, QUALIFIERS)}${joint}${value})`,
   "giu",
 );
-const whose = "(?<whose>el|la|mi|su|my|the|nuestra|tu)";
-const isTheir = String.raw`(?:,?\s(?<that>esa|ese|esta|este))?\s(?:es|era|fue|is|was|como)\s${whose}\s(?:nueva\s)?`;
+const isTheir = String.raw`(?:,?\s(?<that>esa|ese|esta|este))?\s(?:es|era|fue|is|was|como)\s(?<whose>el|la|mi|su|my|the|nuestra|tu)\s(?:nueva\s)?`;
 const reversed = new RegExp(String.raw`(?<![^\s"'(])(?<value>\S{4,64})${isTheir}(?:${NAMES})${wordEnd}`, "giu");
 
 /** Beside the name of a credential, and not stated, these are years and Colombian telephone numbers. */
@@ -95,13 +94,13 @@ export function containsCredential(plain: string): boolean {
 }
 
 function isSecret(groups: Groups): boolean {
-  const { value: raw = "", rest = "", whose, statement } = { ...groups };
+  const { value: raw = "", rest = "", whose, that, statement } = { ...groups };
   const how = statement === undefined && whose === undefined ? "beside" : "stated";
   if (atDoor.test(rest) || (how === "beside" && yearsOrTelephone.test(raw))) return false;
   const found = readSecretValue(raw, rest.trimStart().split(" ", 1)[0] ?? "");
   const [name, kind] = Object.entries(kinds).find(([each]) => groups[each] !== undefined) ?? [];
   if (found === undefined || kind === undefined || found.length < kind[how][found.shape]) return false;
-  return found.shape !== "WORD" || (groups["that"] === undefined && (name !== "key" || isWordAsKey(raw, whose)));
+  return found.shape !== "WORD" || (that === undefined && (name !== "key" || isWordAsKey(raw, whose)));
 }
 
 /** `la clave es la paciencia` tells of a means, `mi clave es colombia` of a password. */

@@ -42,7 +42,8 @@ const SAVINGS = String.raw`(?:ahorros?|aho|ahs|corriente|cte)\.?`;
 const notTelephone = String.raw`(?!(?:57[\s-]?)?(?:3[0-9]{2}|60[0-9])[\s-]?[0-9]{3}[\s-]?[0-9]{4}(?![0-9]))`;
 
 /** Nouns that a long number is of, where one stands between the account and it. */
-const OTHERS = anyOf(`cobro contrato usuario correo luz agua acueducto gas energia internet telefono celular cel tel cedula cc
+const OTHERS =
+  anyOf(`cobro contrato usuario correo luz agua acueducto gas energia internet telefono celular cel tel cedula cc
   documento nit radicado factura comprobante referencia orden autorizacion medica afiliado afiliacion no ni
   tramite caso pqr whatsapp contacto linea`);
 const otherWords = String.raw`(?:[,:]?\s(?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9},?`;
@@ -55,7 +56,7 @@ const patterns = [
   String.raw`${wordStart}${SAVINGS}(?:[.,;]\s?(?=n))?${upTo(4, FILLERS)}${gap}${notOther}${digits(9, 24)}`,
   `${wordStart}${anyOf(BANKS)}${gap}${SAVINGS}${gap}${notOther}${digits(9, 24)}`,
   String.raw`${wordStart}${TRANSFERS}${otherWords}${gap}${notTelephone}${notOther}${digits(9, 24)}`,
-  String.raw`${wordStart}(?:mi|cuenta|su)\s(?:nequi|daviplata)(?:\s(?:es|el|numero|no|nro|al))*${gap}3[0-9]{2}[\s-]?[0-9]{3}[\s-]?[0-9]{4}(?![0-9])`,
+  String.raw`${wordStart}(?:mi|cuenta|su)\s(?:nequi|daviplata)(?:\s(?:es|el|numero|no|nro|al)){0,4}${gap}3[0-9]{2}[\s-]?[0-9]{3}[\s-]?[0-9]{4}(?![0-9])`,
   String.raw`${notOther}${digits(9, 24)},?\s(?:(?:de|en|es|la|una|cuenta|cta)\s){0,3}${SAVINGS}\s(?:(?:de|en|del|banco)\s){0,2}${anyOf(BANKS)}`,
   `${digits(8, 24)}${isTheir}(?:${ACCOUNT}|cuenta)${wordEnd}`,
   `${wordStart}${CARD}${upTo(6, FILLERS)}${gap}${digits(12, 19)}`,

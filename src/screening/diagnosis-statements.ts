@@ -1,6 +1,7 @@
 import { type Condition, findConditions } from "./find-conditions.js";
 import { readWords, type Word } from "./read-words.js";
-import * as is from "./statement-words.js";
+import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
+import * as is from "./word-classes.js";
 
 /** How far a statement may stand from its condition, in words. */
 const NEAR = 7;
@@ -38,15 +39,15 @@ function isStated(text: Text, condition: Condition): boolean {
 function isDiagnosed({ words }: Text, { kind, start }: Condition): boolean {
   const reach = kind === "UNCLEAR" ? RIGHT_BEHIND : NEAR;
   for (let i = start - 1; i >= start - 1 - reach && sameSentence(words, i, start); i--) {
-    if (is.isDiagnosis(words[i])) return !isOfService(words, i);
-    if (is.isTopic(words[i])) return false;
+    if (is.diagnosis(words[i])) return !isOfService(words, i);
+    if (is.topic(words[i]) && !is.bystander(words[i])) return false;
   }
   return false;
 }
 
 function isOfService(words: readonly Word[], at: number): boolean {
-  const before = skipBack(words, at - 1, is.isFiller, 3);
-  return is.isEarly(words[at + 1]) || (sameSentence(words, before, at) && is.isService(words[before]));
+  const before = skipBack(words, at - 1, is.filler, 3);
+  return is.early(words[at + 1]) || (sameSentence(words, before, at) && is.service(words[before]));
 }
 
 /** `mi diabetes`. */
@@ -56,8 +57,8 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
 
 /** `sufro de la tensión`. */
 function isSuffered({ words }: Text, { start }: Condition): boolean {
-  const at = skipBack(words, start - 1, is.isFiller, RIGHT_BEHIND);
-  return is.isSuffered(words[start]) && is.takesPreposition(words[at]) && sameSentence(words, at, start);
+  const at = skipBack(words, start - 1, is.filler, RIGHT_BEHIND);
+  return is.suffered(words[start]) && is.takesPreposition(words[at]) && sameSentence(words, at, start);
 }
 
 /** Any of the words before it tells of it, back to the first that neither links the two nor names a condition. */
@@ -65,20 +66,20 @@ function isToldBefore({ words, named }: Text, { start }: Condition): boolean {
   for (let at = start - 1; at >= start - NEAR && sameSentence(words, at, start); at--) {
     if (isTold(words, at, start)) return !isDenied(words, at);
     const word = words[at];
-    if (word === undefined || !(is.isFiller(word) || isNumber(word) || named.has(word))) return false;
+    if (word === undefined || !(is.filler(word) || isNumber(word) || named.has(word))) return false;
   }
   return false;
 }
 
 function isTold(words: readonly Word[], at: number, start: number): boolean {
   const teller = words[at];
-  const isJoined = is.isPreposition(words[at + 1]) && at + 1 < start;
-  if (is.isHaving(teller)) return (!isJoined || is.takesPreposition(teller)) && !isGeneral(words, at);
-  if (is.isGiving(teller)) return !isJoined && is.isPronoun(words[at - 1]);
-  if (is.isFinding(teller)) return true;
-  if (is.isCaused(teller) && isJoined) return true;
-  if (is.isEntry(teller)) return at === start - 1;
-  if (is.isSaying(teller) && is.isPaper(words[at - 1])) return true;
+  const isJoined = is.preposition(words[at + 1]) && at + 1 < start;
+  if (is.having(teller)) return (!isJoined || is.takesPreposition(teller)) && !isGeneral(words, at);
+  if (is.giving(teller)) return !isJoined && is.pronoun(words[at - 1]);
+  if (is.finding(teller)) return true;
+  if (is.caused(teller) && isJoined) return true;
+  if (is.entry(teller)) return at === start - 1;
+  if (is.saying(teller) && is.paper(words[at - 1])) return true;
   return hasCondition(words, at, start) || isExplained(words, at, start);
 }
 
@@ -86,13 +87,13 @@ function isTold(words: readonly Word[], at: number, start: number): boolean {
 function hasCondition(words: readonly Word[], at: number, start: number): boolean {
   const teller = words[at];
   const path = words.slice(at + 1, start);
-  if (is.isTreatment(teller)) return is.isOwnTreatment(words[at - 1]);
-  if (is.isBeing(teller)) return path.some(({ text }) => text === "con");
-  const person = skipBack(words, at, (word) => is.isAge(word) || isNumber(word), NEAR);
-  if (!sameSentence(words, person, start) || !is.isPerson(words[person])) return false;
-  const topic = skipBack(words, person - 1, is.isFiller, 2);
-  const isWith = is.isPatient(words[person]) || words.slice(person, start).some(({ text }) => text === "con");
-  return isWith && !is.isTopic(words[topic]);
+  if (is.treatment(teller)) return is.ownTreatment(words[at - 1]);
+  if (is.being(teller)) return path.some(({ text }) => text === "con");
+  const person = skipBack(words, at, (word) => is.age(word) || isNumber(word), NEAR);
+  if (!sameSentence(words, person, start) || !is.person(words[person])) return false;
+  const topic = skipBack(words, person - 1, is.filler, 2);
+  const isWith = is.patient(words[person]) || words.slice(person, start).some(({ text }) => text === "con");
+  return isWith && !is.topic(words[topic]);
 }
 
 /** `me dijo el doctor que es …`, where the walk over fillers has passed the `es`. */
@@ -100,8 +101,8 @@ function isExplained(words: readonly Word[], at: number, start: number): boolean
   const path = words.slice(at, start);
   if (!path.some(({ text }) => /^(?:es|era|fue|son|que)$/.test(text))) return false;
   for (let i = at; i >= at - NEAR && sameSentence(words, i, start); i--) {
-    if (is.isTopic(words[i]) && !/^(?:medico|doctor|doctora|especialista|examen)$/.test(words[i]?.text ?? "")) return false;
-    if (is.isTelling(words[i])) return true;
+    if (is.topic(words[i]) && !is.bystander(words[i])) return false;
+    if (is.telling(words[i])) return true;
   }
   return false;
 }
@@ -109,27 +110,27 @@ function isExplained(words: readonly Word[], at: number, start: number): boolean
 /** `vih positivo`, `lupus que padezco`, `la hipertensión que me diagnosticaron`, `hipertensión I10`. */
 function isToldBehind({ words }: Text, { start, end }: Condition): boolean {
   if (isCodeBeside(words, start, end)) return true;
-  const topic = skipBack(words, start - 1, is.isFiller, NEAR);
-  if (sameSentence(words, topic, start) && is.isTopic(words[topic])) return false;
+  const topic = skipBack(words, start - 1, is.filler, NEAR);
+  if (sameSentence(words, topic, start) && is.topic(words[topic])) return false;
   if (sameSentence(words, end, start) && /^(?:positiv[oa]|reactiv[oa])$/.test(words[end]?.text ?? "")) return true;
-  const next = skipAhead(words, end, is.isBackLink, NEAR);
+  const next = skipAhead(words, end, is.backLink, NEAR);
   if (!sameSentence(words, next, start)) return false;
-  if (is.isDiagnosis(words[next])) return next > end || /^(?:dx|diagnosticad[oa])$/.test(words[next]?.text ?? "");
+  if (is.diagnosis(words[next])) return next > end || /^(?:dx|diagnosticad[oa])$/.test(words[next]?.text ?? "");
   return isOwnVerb(words, next, end);
 }
 
 function isOwnVerb(words: readonly Word[], at: number, end: number): boolean {
-  const isTold = is.isTelling(words[at]) && words[at + 1]?.text === "que" && is.isHaving(words[at + 2]);
+  const isReported = is.telling(words[at]) && words[at + 1]?.text === "que" && is.having(words[at + 2]);
   const isFirstPerson = /^(?:tengo|tuve|padezco|sufro)$/.test(words[at]?.text ?? "");
-  return isTold || (at === end ? isFirstPerson : is.isHaving(words[at]) && words[at - 1]?.text === "que");
+  return isReported || (at === end ? isFirstPerson : is.having(words[at]) && words[at - 1]?.text === "que");
 }
 
 function isCodeBeside(words: readonly Word[], start: number, end: number): boolean {
   const before = isNumber(words[start - 1]) ? start - 2 : start - 1;
   return (
-    (isCode(words, before, start) && !is.isNumbered(words[before - 1])) ||
+    (isCode(words, before, start) && !is.numbered(words[before - 1])) ||
     isCode(words, end, start) ||
-    (isCode(words, end + 1, start) && is.isFiller(words[end]))
+    (isCode(words, end + 1, start) && is.filler(words[end]))
   );
 }
 
@@ -140,39 +141,19 @@ function isCode(words: readonly Word[], at: number, near: number): boolean {
 /** `soy diabético`, `mi papá hipertenso`, `son asmáticos`. */
 function isSomebody({ words, named }: Text, { kind, start }: Condition): boolean {
   const isBetween = (word: Word | undefined) =>
-    word !== undefined && (named.has(word) || (is.isFiller(word) && !is.isSelf(word)));
+    word !== undefined && (named.has(word) || (is.filler(word) && !is.self(word)));
   const at = skipBack(words, start - 1, isBetween, NEAR);
   if (!sameSentence(words, at, start) || isDenied(words, at) || isGeneral(words, at)) return false;
-  if (kind === "PEOPLE") return is.isSelves(words[at]);
-  return is.isSelf(words[at]) || is.isPerson(words[at]);
+  if (kind === "PEOPLE") return is.selves(words[at]);
+  return is.self(words[at]) || is.person(words[at]);
 }
 
 function isDenied(words: readonly Word[], at: number): boolean {
-  return [at - 1, at - 2].some((i) => sameSentence(words, i, at) && is.isNot(words[i]) && i >= at - (is.isPronoun(words[at - 1]) ? 2 : 1));
+  const before = is.pronoun(words[at - 1]) ? at - 2 : at - 1;
+  return sameSentence(words, before, at) && is.not(words[before]);
 }
 
 function isGeneral(words: readonly Word[], at: number): boolean {
   if (/^(?:tengo|padezco|sufro|tuve|soy|fui)$/.test(words[at]?.text ?? "")) return false;
-  return is.isAnyone(words[at - 1]) || (words[at - 1]?.text === "que" && is.isAnyones(words[at - 2]));
-}
-
-function isNumber(word: Word | undefined): boolean {
-  return word !== undefined && /^[0-9]{1,3}$/.test(word.text);
-}
-
-function sameSentence(words: readonly Word[], at: number, other: number): boolean {
-  const word = words[at];
-  return word !== undefined && word.sentence === words[other]?.sentence;
-}
-
-function skipBack(words: readonly Word[], from: number, isSkipped: is.IsWord, most: number): number {
-  let at = from;
-  while (at > from - most && (isSkipped(words[at]) || isNumber(words[at]))) at -= 1;
-  return at;
-}
-
-function skipAhead(words: readonly Word[], from: number, isSkipped: is.IsWord, most: number): number {
-  let at = from;
-  while (at < from + most && isSkipped(words[at])) at += 1;
-  return at;
+  return is.anyone(words[at - 1]) || (words[at - 1]?.text === "que" && is.anyones(words[at - 2]));
 }

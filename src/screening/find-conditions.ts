@@ -29,7 +29,9 @@ for (const name of conditionNames.toSorted((a, b) => b.keys.length - a.keys.leng
 }
 const known: ReadonlySet<string> = new Set(conditionNames.flatMap(({ keys }) => keys));
 const meantWord = createMeantWord(
-  conditionNames.filter(({ kind }) => kind !== "UNCLEAR").flatMap(({ keys }) => keys.filter((key) => !hasDigit.test(key))),
+  conditionNames
+    .filter(({ kind }) => kind !== "UNCLEAR")
+    .flatMap(({ keys }) => keys.filter((key) => !hasDigit.test(key))),
 );
 
 /**

@@ -10,7 +10,7 @@ const ordinary: ReadonlySet<string> = new Set(
   uricemia calcemia premia apremia simpatia simpatias antipatia antipatias empatia apatia telepatia homeopatia osteopatia
   naturopatia nostalgia nostalgias sintoma sintomas diploma diplomas idioma idiomas paloma palomas axioma axiomas genoma
   cromosoma cromosomas autonoma autonomas economa agronoma gastronoma policroma monocroma carcoma aplomas desploma retoma
-  retomas maroma maromas aroma aromas redoma coloma paroma`.split(/\s+/),
+  retomas maroma maromas aroma aromas redoma`.split(/\s+/),
 );
 
 /** Whether a word in lower case without accents is built like the name of a condition: `-itis`, `-patía`. */

@@ -31,7 +31,8 @@ const counted = new RegExp(
   "i",
 );
 
-const clauseGoesOn = /^(?!(?:y|e|o|a|and|para|pa|pero|gracias|usuario|no|ni|que|q|k|en|con|por|x|todo|porque|desde)[^a-z]*$)./i;
+const clauseGoesOn =
+  /^(?!(?:y|e|o|a|and|para|pa|pero|gracias|usuario|no|ni|que|q|k|en|con|por|x|todo|porque|desde)[^a-z]*$)./i;
 
 /** What people say of a password, beside participles, adjectives and infinitives, which go by their endings. */
 const SAID_OF_PASSWORDS =

@@ -5,7 +5,8 @@ import { anyOf, ofDoor, wordEnd, wordStart } from "./word-patterns.js";
 const SECRETS = anyOf("claves? contrasenas? contrasenia password pin nip token otp");
 
 /** Nouns that the value is of, where one stands between the name of a secret and it, and denials. */
-const OTHERS = anyOf(`no ni cedula documento cc celular cel telefono tel fijo numero correo radicado cita citas turno turnos
+const OTHERS =
+  anyOf(`no ni cedula documento cc celular cel telefono tel fijo numero correo radicado cita citas turno turnos
   orden factura fila horario hora sala piso consultorio puerta edificio porton reja parqueadero entrada bano usuario
   nit direccion autorizacion afiliacion codigo kiosco ventanilla error version pagina`);
 const account = String.raw`\s(?:del|de\s(?:la|mi|el|su))\s(?:correo|usuario|celular|telefono|pagina)(?:\s\S{1,40}@\S{1,40})?${wordEnd}`;
@@ -16,7 +17,9 @@ const number = "(?<code>[0-9]{4,8})(?![0-9.,:/-]?[0-9])";
 const ofSecurity = String.raw`de\s(?:verificacion|acceso|ingreso|seguridad|autenticacion|validacion)`;
 const ofOther = String.raw`\s(?:de|del|en|para)\s(?:(?:la|el|mi|una?)\s)?(?:cita|turno|orden|examen|autorizacion|consulta|radicado|factura|pedido|pesos)`;
 const notOther = `(?!${ofDoor}|${ofOther})`;
-const byWay = anyOf(`de del por al a mi sms mensaje texto celular correo whatsapp es numero verificacion acceso que me`);
+const byWay = anyOf(
+  `de del por al a mi sms mensaje texto celular correo whatsapp es numero verificacion acceso que me`,
+);
 
 const patterns = [
   // la clave para entrar a mi cuenta es luna55

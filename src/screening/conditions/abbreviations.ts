@@ -4,4 +4,4 @@ export const abbreviations = `hta dm1 dm2 dmt1 dmt2 dmii dmid epoc vih hiv vph h
   dbt vhb vhc hsa covid19 h1n1 hvb hvc rciu ehi ait`;
 
 /** Abbreviations that also mean something else: conditions only right behind a word for a diagnosis. */
-export const unclearAbbreviations = "dm ic fa ar ela em tb its ets tag ira ca hda ic fv psp lh lt ea dlp oa pcr td";
+export const unclearAbbreviations = "dm ic fa ar ela em tb its ets tag ira ca hda fv lh ea dlp oa";

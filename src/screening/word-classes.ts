@@ -4,19 +4,22 @@ import { keyOf, type Word } from "./read-words.js";
 export type IsWord = (word: Word | undefined) => boolean;
 
 /** What may stand between a statement and the condition that it is about. */
-export const isFiller = oneOf(`un una unos unas el la los las lo mi mis su sus nuestro nuestra este esta ese esa de del al a
+export const filler =
+  oneOf(`un una unos unas el la los las lo mi mis su sus nuestro nuestra este esta ese esa de del al a
   con por para contra en y e o u ni muy mucho mucha muchos muchas algo tan mas ya tambien ademas aun todavia siempre desde
   hace hacia ano anos mes meses dia dias semana semanas edad casi dos tres varios varias otro otra nuevo nueva
   nuevamente como que es era fue problema problemas enfermedad padecimiento patologia cuadro crisis ataque ataques
   episodio episodios brote principio principios inicio inicios comienzo antecedente antecedentes historia diagnostico
   posible probable presunto presunta sospecha tipo grado estadio fuerte grave leve severo severa moderado aguda agudo cronica
   cronico avanzado avanzada maligno maligna terminal llamado llamada positivo positiva reactivo confirmado confirmada
-  desafortunadamente lamentablemente por_desgracia gracias cierto cierta`);
+  desafortunadamente lamentablemente gracias cierto cierta`);
 
-export const isPreposition = oneOf("de del por para con contra en a al sobre");
+/** What joins a state to its cause. */
+export const preposition = oneOf("de del por para con contra en a al sobre");
 
 /** Services, topics and things that have a condition in their name without anybody having it. */
-export const isTopic = oneOf(`charla charlas taller talleres afiche afiches aviso cartel carteles cartelera volante volantes
+export const topic =
+  oneOf(`charla charlas taller talleres afiche afiches aviso cartel carteles cartelera volante volantes
   folleto folletos plegable programa programas curso cursos conferencia conferencias congreso video videos jornada
   jornadas brigada brigadas campana campanas dia semana mes tema temas informacion prueba pruebas examen examenes test
   tamizaje tamizajes deteccion prevencion promocion vacuna vacunas vacunacion dosis unidad clinica centro
@@ -29,32 +32,41 @@ export const isTopic = oneOf(`charla charlas taller talleres afiche afiches avis
   publicidad lucha mitos preguntas cancion pelicula libro revista area agenda cupo cupos terapia terapias orden ordenes
   autorizacion muestra muestras apoyo manejo`);
 
+/** Topics that also tell who found a condition, when and where: `me diagnosticaron en la clínica …`. */
+export const bystander = oneOf("medico doctor doctora especialista examen dia semana mes clinica hospital instituto");
+
 /** Words that make a diagnosis a place, a service or a means: `centro de diagnóstico`, `ayudas diagnósticas`. */
-export const isService = oneOf(`apoyo ayuda ayudas imagen imagenes imagenologia centro centros unidad unidades laboratorio
+export const service = oneOf(`apoyo ayuda ayudas imagen imagenes imagenologia centro centros unidad unidades laboratorio
   laboratorios prueba pruebas examen examenes sala salas servicio servicios area areas equipo equipos consultorio
   consultorios oficina oficinas medio medios procedimiento procedimientos estudio estudios sede sedes metodo metodos kit
   ecografia resonancia tomografia radiologia campana jornada charla taller costo costos cultura error errores`);
-export const isEarly = oneOf("temprano temprana precoz oportuno oportuna diferencial");
+/** What a diagnosis is where it is an aim and nobody's: `diagnóstico temprano`. */
+export const early = oneOf("temprano temprana precoz oportuno oportuna diferencial");
 
-export const isHaving = oneOf(`tengo tiene tienen tenia tenian tuve tuvo tuvieron tenemos tener teniendo padezco padece
+/** Verbs of having and suffering from. */
+export const having = oneOf(`tengo tiene tienen tenia tenian tuve tuvo tuvieron tenemos tener teniendo padezco padece
   padecen padecia padecio padeci padecemos padecer padeciendo sufro sufre sufren sufria sufri sufrio sufrimos sufrir
   sufriendo presento presenta presentaba presentan`);
 /** Verbs that take `de` before what one suffers from. */
-export const takesPreposition = oneOf(`padezco padece padecen padecia padecio padeci padecemos padecer padeciendo sufro sufre sufren
+export const takesPreposition =
+  oneOf(`padezco padece padecen padecia padecio padeci padecemos padecer padeciendo sufro sufre sufren
   sufria sufri sufrio sufrimos sufrir sufriendo`);
 /** Organs and measures that stand for their disease behind `sufro de`. */
-export const isSuffered = oneOf(`azucar presion tension tiroides prostata colon colesterol trigliceridos corazon rinon
+export const suffered = oneOf(`azucar presion tension tiroides prostata colon colesterol trigliceridos corazon rinon
   rinones higado nervios ansiedad insomnio vertigo reflujo acidez`);
-export const isFinding = oneOf(`detectaron detecto detectada detectado detectan encontraron encontro encontrado encontrada
+/** Verbs and participles of finding. */
+export const finding = oneOf(`detectaron detecto detectada detectado detectan encontraron encontro encontrado encontrada
   descubrieron descubrio descubierto confirmaron confirmo confirmado confirmada confirman confirma hallaron hallado
   salio sali salieron sale salen resulto resulte arrojo muestra mostro mostraron reporta reporto evidencia evidencio
   revela revelo contagie contagio contagiaron contagiado contagiada pegaron positivo positiva positivos reactivo reactiva
   seropositivo seropositiva descartaron pronosticaron dictaminaron`);
-export const isGiving = oneOf("dio dieron dado di daba empezo comenzo");
-export const isPronoun = oneOf("me le nos les te se ha han habia");
+/** Verbs that a condition comes over one with, behind a pronoun: `me dio`. */
+export const giving = oneOf("dio dieron dado di daba empezo comenzo");
+/** What stands between a denial and its verb. */
+export const pronoun = oneOf("me le nos les te se ha han habia");
 
 /** Deeds and states that name their cause behind a preposition: `hospitalizada por`, `secuelas de`. */
-export const isCaused = oneOf(`operado operada operados operaron operan operar operaran opero hospitalizado hospitalizada
+export const caused = oneOf(`operado operada operados operaron operan operar operaran opero hospitalizado hospitalizada
   hospitalizaron hospitalice internado interno internada internaron ingreso ingrese ingresada ingresado ingresaron incapacidad
   incapacidades incapacitado incapacitada incapacitaron murio murieron muerto muerta fallecio fallecieron fallecido
   fallecida secuela secuelas antecedente antecedentes sospecha cuadro recaida complicacion complicaciones enfermo enferma
@@ -63,53 +75,61 @@ export const isCaused = oneOf(`operado operada operados operaron operan operar o
   sobreviviente afectado afectada remitido remitida remitieron debido causa culpa urgencias consulte atendieron atendido
   atendida intervenido intervenida pensionado pensionada discapacitado discapacitada valoracion`);
 /** What a condition stands right behind, like an entry in a form. */
-export const isEntry = oneOf(`antecedente antecedentes patologia patologias comorbilidad comorbilidades condicion
+export const entry = oneOf(`antecedente antecedentes patologia patologias comorbilidad comorbilidades condicion
   enfermedades padecimientos`);
 /** Papers that say what somebody has. */
-export const isPaper = oneOf(`orden historia formula incapacidad resultado resultados examen ecografia biopsia remision
+export const paper = oneOf(`orden historia formula incapacidad resultado resultados examen ecografia biopsia remision
   tac resonancia radiografia informe reporte epicrisis certificado papel hoja lectura`);
-export const isSaying = oneOf("dice dicen decia pone salio sale reporta muestra");
-export const isTreatment = oneOf("tratamiento tratamientos quimioterapia quimio radioterapia terapia medicado medicada");
-export const isOwnTreatment = oneOf("en mi mis su sus estoy esta recibo recibe sigo llevo lleva hago hace inicie");
+/** What papers do. */
+export const saying = oneOf("dice dicen decia pone salio sale reporta muestra");
+/** Treatments, which are one's own behind {@link ownTreatment}. */
+export const treatment = oneOf("tratamiento tratamientos quimioterapia quimio radioterapia terapia medicado medicada");
+/** What makes a treatment one's own: `en tratamiento`. */
+export const ownTreatment = oneOf("en mi mis su sus estoy esta recibo recibe sigo llevo lleva hago hace inicie");
 
 /** States that are followed by `con`. */
-export const isBeing = oneOf(`estoy esta estaba estuve estuvo estamos ando anda sigo sigue quede quedo nacio naci amanecio
+export const being = oneOf(`estoy esta estaba estuve estuvo estamos ando anda sigo sigue quede quedo nacio naci amanecio
   amaneci vivo vive convivo convive lucho lucha luchando vengo llego llegue llevo lleva curso cursa cursando diagnosticado
   sali salio viviendo estando`);
-export const isPerson = oneOf(`paciente persona senor senora nino nina hijo hija bebe mama mami madre papa papi padre
+/** Somebody, in the singular. */
+export const person = oneOf(`paciente persona senor senora nino nina hijo hija bebe mama mami madre papa papi padre
   abuelo abuela abuelito abuelita esposo esposa marido mujer hermano hermana tio tia primo prima sobrino sobrina suegro
   suegra nieto nieta novio novia companero companera pareja muchacho muchacha joven adulto adulta usuario usuaria menor
   cunado cunada amigo amiga vecino vecina bisabuelo bisabuela hijito hijita mamita papito viejito viejita anciano anciana
   familiar hombre trabajador trabajadora pte pcte px pac pct`);
 /** Whom reports of physicians are about, with what they have right behind. */
-export const isPatient = oneOf("paciente pte pcte px pac pct");
-export const isAge = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
+export const patient = oneOf("paciente pte pcte px pac pct");
+/** What may stand between a person and what they have. */
+export const age = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
 
-export const isSelf = oneOf("soy es era fui fue siendo como estoy volvi volvio quedo quede quedo naci nacio eres");
-export const isSelves = oneOf("somos son eramos eran siendo");
+/** What one is said to be by. */
+export const self = oneOf("soy es era fui fue siendo como estoy volvi volvio quedo quede naci nacio eres");
+/** What several are said to be by. */
+export const selves = oneOf("somos son eramos eran siendo");
 
 /** Who has a condition in general: `quien tiene …`, `los que sufren de …`. */
-export const isAnyone = oneOf("quien quienes uno alguien alguno");
-export const isAnyones = oneOf("los las el gente personas pacientes persona todos aquellos");
-export const isNot = oneOf("no ni nunca jamas sin tampoco");
+export const anyone = oneOf("quien quienes uno alguien alguno");
+/** Whom `que` makes anybody: `los que`. */
+export const anyones = oneOf("los las el gente personas pacientes persona todos aquellos");
+/** Denials. */
+export const not = oneOf("no ni nunca jamas sin tampoco");
 
 /** What a condition is told by: `me dijeron que es …`, `lo mío es …`. */
-export const isTelling = oneOf(`dijo dijeron dice dicen mio mia tengo tiene padezco padece sufro sufre enfermedad
+export const telling = oneOf(`dijo dijeron dice dicen mio mia tengo tiene padezco padece sufro sufre enfermedad
   padecimiento resultado resultados biopsia problema concluyo concluyeron segun informo informaron explico explicaron
   llama`);
 
 /** What may stand between a condition and a diagnosis behind it: `migraña crónica es mi diagnóstico`. */
-export const isBackLink = oneOf(`que me le nos les se es fue era como segun el la mi su ha han habian habia han sido
+export const backLink = oneOf(`que me le nos les se es fue era como segun el la mi su ha han habian habia sido
   cronico cronica severo severa tipo de del arterial mellitus grave avanzado avanzada mama hijo hija`);
 
 /** Words for a diagnosis, behind which a condition is one. */
-export function isDiagnosis(word: Word | undefined): boolean {
+export function diagnosis(word: Word | undefined): boolean {
   return word !== undefined && /^(?:diagnos[a-z]{1,12}|i?dxs?|diagn?)$/.test(word.text);
 }
 
-
 /** Places and papers whose numbers look like codes of ICD-10. */
-export const isNumbered = oneOf(`consultorio consultorios sala salas piso torre oficina turno turnos ficha habitacion cama
+export const numbered = oneOf(`consultorio consultorios sala salas piso torre oficina turno turnos ficha habitacion cama
   camilla puerta modulo ventanilla bloque ruta bus silla cubiculo parada formulario formato placa zona sotano nivel aula
   salida caja apartamento apto casa interior edificio lote referencia radicado vitamina la el`);
 
