@@ -1,7 +1,7 @@
-import { containsCredential } from "./contains-credential.js";
-import { containsFinancialData } from "./contains-financial-data.js";
-import { containsDiagnosisCode } from "./diagnosis-codes.js";
-import { statesDiagnosis } from "./diagnosis-statements.js";
+import { containsCredential } from "./credentials/contains-credential.js";
+import { containsDiagnosisCode } from "./diagnoses/diagnosis-codes.js";
+import { statesDiagnosis } from "./diagnoses/diagnosis-statements.js";
+import { containsFinancialData } from "./finances/contains-financial-data.js";
 import { mendSpelling } from "./mend-spelling.js";
 import { toPlainText } from "./plain-text.js";
 

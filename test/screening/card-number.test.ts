@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { containsCardNumber } from "../../src/screening/card-number.js";
+import { containsCardNumber } from "../../src/screening/finances/card-number.js";
 import { screenText } from "../../src/screening/screen-text.js";
 
 /** Ranges as prefix and length of the number. */

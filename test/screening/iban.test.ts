@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { containsIban } from "../../src/screening/iban.js";
+import { containsIban } from "../../src/screening/finances/iban.js";
 
 /** Examples of the IBAN registry. */
 const examples = [

@@ -1,3 +1,4 @@
+import { toPlainText } from "../plain-text.js";
 import { abbreviations, unclearAbbreviations } from "./conditions/abbreviations.js";
 import { bloodAndImmunity } from "./conditions/blood-and-immunity.js";
 import { bonesAndJoints } from "./conditions/bones-and-joints.js";
@@ -14,7 +15,6 @@ import { people } from "./conditions/people.js";
 import { skinEyesAndEars } from "./conditions/skin-eyes-and-ears.js";
 import { tumours } from "./conditions/tumours.js";
 import { womenAndBirth } from "./conditions/women-and-birth.js";
-import { toPlainText } from "./plain-text.js";
 import { keyOf } from "./read-words.js";
 
 /**
@@ -47,24 +47,26 @@ const systems = [
 
 /** All names that the lexicon knows. */
 export const conditionNames: readonly ConditionName[] = [
-  ...systems.flatMap((system) => named("CONDITION", system.split(","))),
-  ...named("CONDITION", abbreviations.split(/\s+/)),
-  ...named("UNCLEAR", onlyAsDiagnosis.split(",")),
-  ...named("UNCLEAR", unclearAbbreviations.split(/\s+/)),
-  ...people.split(/\s+/).flatMap(formsOfPerson),
+  ...named("CONDITION", listed(systems.join(","), ",")),
+  ...named("CONDITION", listed(abbreviations, /\s+/)),
+  ...named("UNCLEAR", listed(onlyAsDiagnosis, ",")),
+  ...named("UNCLEAR", listed(unclearAbbreviations, /\s+/)),
+  ...listed(people, /\s+/).flatMap(formsOfPerson),
 ];
 
-function named(kind: ConditionKind, names: readonly string[]): ConditionName[] {
-  return names.map((name) => ({ kind, keys: wordsOf(name).map(keyOf) }));
+function listed(names: string, separator: string | RegExp): string[] {
+  return toPlainText(names)
+    .toLowerCase()
+    .split(separator)
+    .map((name) => name.trim());
 }
 
-function formsOfPerson(name: string): ConditionName[] {
-  const [singular = ""] = wordsOf(name);
+function named(kind: ConditionKind, names: readonly string[]): ConditionName[] {
+  return names.map((name) => ({ kind, keys: name.split(/\s+/).map(keyOf) }));
+}
+
+function formsOfPerson(singular: string): ConditionName[] {
   const feminine = singular.replace(/o$/, "a");
   const plural = (word: string) => (/[aeo]$/.test(word) ? `${word}s` : `${word}es`);
   return [...named("PERSON", [singular, feminine]), ...named("PEOPLE", [plural(singular), plural(feminine)])];
-}
-
-function wordsOf(name: string): string[] {
-  return toPlainText(name).toLowerCase().trim().split(/\s+/);
 }

@@ -1,6 +1,6 @@
+import { anyOf, gap, ofDoor, upTo, wordEnd, wordStart } from "../word-patterns.js";
 import { containsCardNumber } from "./card-number.js";
 import { containsIban } from "./iban.js";
-import { anyOf, gap, ofDoor, upTo, wordEnd, wordStart } from "./word-patterns.js";
 
 const BANKS = `bancolombia davivienda bbva bogota occidente popular av_villas caja_social colpatria scotiabank itau
   agrario falabella pichincha gnb sudameris coomeva bancamia finandina serfinanza nubank lulo nequi daviplata`;
@@ -30,9 +30,9 @@ const notOther = [
   .map((dateOrAmount) => `(?!${dateOrAmount})`)
   .join("");
 
-/** A number of so many digits, in one piece or with blanks, points and dashes in it. */
+/** A number of so many digits, in one piece or with blanks, points and dashes in it, and all in one line. */
 function digits(least: number, most: number): string {
-  return String.raw`(?<![0-9])[0-9](?:[\s.\p{Pd}]{0,2}[0-9]){${least - 1},${most - 1}}(?![0-9])`;
+  return String.raw`(?<![0-9])[0-9](?:(?:[ \p{Pd}]{0,2}|\.)[0-9]){${least - 1},${most - 1}}(?![0-9])`;
 }
 
 const isTheir = String.raw`\s(?:es|era|is|como)\s(?:el|la|mi|su|my|the)\s`;
@@ -46,7 +46,7 @@ const OTHERS =
   anyOf(`cobro contrato usuario correo luz agua acueducto gas energia internet telefono celular cel tel cedula cc
   documento nit radicado factura comprobante referencia orden autorizacion medica afiliado afiliacion no ni
   tramite caso pqr whatsapp contacto linea`);
-const otherWords = String.raw`(?:[,:]?\s(?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9},?`;
+const otherWords = String.raw`(?:[,:]? (?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9},?`;
 const TRANSFERS = "(?:consign|transf|deposit|devuelv|reembols|reintegr)[a-z]{1,8}";
 
 const patterns = [
@@ -61,7 +61,7 @@ const patterns = [
   `${digits(8, 24)}${isTheir}(?:${ACCOUNT}|cuenta)${wordEnd}`,
   `${wordStart}${CARD}${upTo(6, FILLERS)}${gap}${digits(12, 19)}`,
   String.raw`${wordStart}${VERIFICATION_VALUE}${upTo(6, FILLERS)}${gap}${digits(3, 4)}(?![\s.\p{Pd}]?[0-9])(?!${ofDoor})`,
-  String.raw`${wordStart}(?:cvv2?|cvc2?)(?:\s[a-z]{1,12}){0,7}\s(?:es|era|fue|dije|di|son)\s${digits(3, 4)}`,
+  String.raw`${wordStart}(?:cvv2?|cvc2?)(?: [a-z]{1,12}){0,7} (?:es|era|fue|dije|di|son) ${digits(3, 4)}(?![ .\p{Pd}]?[0-9%])`,
   `${digits(3, 4)}${isTheir}${VERIFICATION_VALUE}${wordEnd}`,
 ].map((source) => new RegExp(source, "iu"));
 

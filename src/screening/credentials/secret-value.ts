@@ -1,4 +1,4 @@
-import { anyOf } from "./word-patterns.js";
+import { anyOf } from "../word-patterns.js";
 
 /** What a value looks like: a number, something that no language has as a word, or a word. */
 export type ValueShape = "DIGITS" | "MIXED" | "WORD";
@@ -49,7 +49,7 @@ const SAID_OF_PASSWORDS =
   incorrecto exacta exacto corta corto cierta cierto injusta robusta distinta distinto abierta abierto perfecta perfecto
   directa estricta molesta puesta compuesta resuelta lista listo vista obligatoria obligatorio aleatoria provisoria
   transitoria definitiva definitivo exclusiva excesiva alternativa repetitiva absurda absurdo invalida invalido
-  privada publica publico unica unico numerica numerico alfanumerica automatica automatico generica generico`);
+  privada publica publico unica unico numerica numerico alfanumerica automatica automatico generica generico dinamica dinamico web app portal`);
 const ORDINARY_ENDING = "(?:[ai]d[oa]|ble|ente|ante|cion|mente|isim[oa]|ar|er|ir)s?";
 const ordinaryWord = new RegExp(`^(?:${SAID_OF_PASSWORDS}|[a-z]{0,30}${ORDINARY_ENDING})$`, "i");
 

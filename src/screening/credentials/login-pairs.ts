@@ -1,20 +1,20 @@
-import { readSecretValue } from "./secret-value.js";
-import { anyOf, wordEnd, wordStart } from "./word-patterns.js";
+import { anyOf, wordEnd, wordStart } from "../word-patterns.js";
+import { isMeans, readSecretValue } from "./secret-value.js";
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
 const USER = anyOf("usuario username user login");
 const SECRET = anyOf("clave contrasena contrasenia password passwd pass pwd pin");
 const either = `(?:${USER}|${SECRET})`;
-const sign = String.raw`["']?\s?(?:[:=]{1,2}|->)\s?|\s(?:es|era|son|is)(?:\s(?:el|la))?\s`;
-const joint = String.raw`(?:[\s,;/|]{1,3}|\s-\s)(?:(?:y|e|and|con|mi|la|su|esta|el)\s){0,3}`;
+const sign = String.raw`["']? ?(?:[:=]{1,2}|->) ?| (?:es|era|son|is)(?: (?:el|la))? `;
+const joint = String.raw`(?:[ ,;/|]{1,3}| - )(?:(?:y|e|and|con|mi|la|su|esta|el) ){0,3}`;
 const open = String.raw`["'“(]{0,2}`;
 
 const patterns = [
   // usuario ana clave abc
-  String.raw`${wordStart}${USER}(?:${sign}|\s)${open}(?<user>[^\s,;/|]{2,64})${joint}${SECRET}${wordEnd}(?:${sign}|\s)${open}(?<value>\S{1,256})(?: (?<next>\S{1,20}))?`,
+  String.raw`${wordStart}${USER}(?:${sign}| )${open}(?<user>[^\s,;/|]{2,64}(?<!\.))${joint}${SECRET}${wordEnd}(?:${sign}| )${open}(?<value>\S{1,256})(?: (?<next>\S{1,20}))?`,
   // usuario y clave: ana / abc
-  String.raw`${wordStart}(?:${either}\s?(?:[/&,+]|y|e|and)\s?(?:(?:la|mi|su)\s)?${either}|(?<data>datos|credenciales)(?:\s(?:de|para|del)\s[a-z]{2,12}){0,2})${wordEnd}(?:${sign})${open}(?<user>[^\s,;/|]{2,64})(?:\s?[/|,;\p{Pd}]\s?|\s(?:y|e)\s|\s)(?<pair>\S{1,256})`,
+  String.raw`${wordStart}(?:${either} ?(?:[/&,+]|y|e|and) ?(?:(?:la|mi|su) )?${either}|(?<data>datos|credenciales)(?: (?:de|para|del) [a-z]{2,12}){0,2})${wordEnd}(?:${sign})${open}(?<user>[^\s,;/|]{2,64}(?<!\.))(?: ?[/|,;\p{Pd}] ?| (?:y|e) | )(?<pair>\S{1,256})`,
 ].map((source) => new RegExp(source, "giu"));
 
 /**
@@ -29,6 +29,6 @@ export function containsLogin(plain: string): boolean {
 function isSecret({ user = "", value, next = "", pair, data }: Groups): boolean {
   if (/^(?:y|o|ni|la|el|mi|su|no|con|de)$/i.test(user)) return false;
   const found = readSecretValue(value ?? pair ?? "", next);
-  if (found === undefined || (pair !== undefined && found.shape === "WORD")) return false;
+  if (found === undefined || (found.shape === "WORD" && (pair !== undefined || isMeans(value ?? "")))) return false;
   return (data === undefined || found.shape === "MIXED") && found.length >= (found.shape === "MIXED" ? 3 : 4);
 }

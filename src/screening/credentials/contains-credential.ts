@@ -1,9 +1,9 @@
+import { anyOf, ofDoor, upTo, wordEnd, wordStart } from "../word-patterns.js";
 import { containsKeyFormat } from "./key-formats.js";
 import { notKeyNoun } from "./key-nouns.js";
 import { containsLogin } from "./login-pairs.js";
 import { isMeans, readSecretValue, type ValueShape } from "./secret-value.js";
 import { containsToldSecret } from "./told-secrets.js";
-import { anyOf, ofDoor, upTo, wordEnd, wordStart } from "./word-patterns.js";
 
 /** A kind of credential: its names, and how long a value of each shape must be at least to be taken for one. */
 interface Kind {

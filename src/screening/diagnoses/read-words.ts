@@ -1,4 +1,4 @@
-import { soundOf } from "./spelling.js";
+import { soundOf } from "../spelling.js";
 
 /** A word or a number of a text: in lower case, and what it is looked up by. */
 export interface Word {

@@ -1,7 +1,7 @@
+import { createMeantWord } from "../spelling.js";
 import { type ConditionKind, type ConditionName, conditionNames } from "./condition-names.js";
 import { hasMedicalEnding } from "./medical-endings.js";
 import { keyOf, type Word } from "./read-words.js";
-import { createMeantWord } from "./spelling.js";
 
 /** The name of a condition in a text: from the word `start` up to the word before `end`. */
 export interface Condition {
@@ -25,7 +25,9 @@ const hasDigit = /[0-9]/;
 const namesByFirst = new Map<string, ConditionName[]>();
 for (const name of conditionNames.toSorted((a, b) => b.keys.length - a.keys.length)) {
   const [first = ""] = name.keys;
-  namesByFirst.set(first, [...(namesByFirst.get(first) ?? []), name]);
+  const others = namesByFirst.get(first);
+  if (others === undefined) namesByFirst.set(first, [name]);
+  else others.push(name);
 }
 const known: ReadonlySet<string> = new Set(conditionNames.flatMap(({ keys }) => keys));
 const meantWord = createMeantWord(

@@ -1,6 +1,6 @@
+import { anyOf, ofDoor, wordEnd, wordStart } from "../word-patterns.js";
 import { notKeyNoun } from "./key-nouns.js";
 import { readSecretValue } from "./secret-value.js";
-import { anyOf, ofDoor, wordEnd, wordStart } from "./word-patterns.js";
 
 const SECRETS = anyOf("claves? contrasenas? contrasenia password pin nip token otp");
 
@@ -9,13 +9,13 @@ const OTHERS =
   anyOf(`no ni cedula documento cc celular cel telefono tel fijo numero correo radicado cita citas turno turnos
   orden factura fila horario hora sala piso consultorio puerta edificio porton reja parqueadero entrada bano usuario
   nit direccion autorizacion afiliacion codigo kiosco ventanilla error version pagina`);
-const account = String.raw`\s(?:del|de\s(?:la|mi|el|su))\s(?:correo|usuario|celular|telefono|pagina)(?:\s\S{1,40}@\S{1,40})?${wordEnd}`;
-const words = String.raw`(?:${account}|\s(?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9}?`;
-const toldAs = String.raw`(?:\s?[:=]|\s(?:es|era|fue|dice|decia|seria|quedo))\s["'“(]?`;
+const account = String.raw` (?:del|de (?:la|mi|el|su)) (?:correo|usuario|celular|telefono|pagina)(?: \S{1,40}@\S{1,40}(?<!\.))?${wordEnd}`;
+const words = String.raw`(?:${account}| (?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9}?`;
+const toldAs = String.raw`(?: ?[:=]| (?:es|era|fue|dice|decia|seria|quedo)) ["'“(]?`;
 const SENT = "(?:llego|llega|llegaron|mandaron|enviaron|aparecio|salio)";
 const number = "(?<code>[0-9]{4,8})(?![0-9.,:/-]?[0-9])";
-const ofSecurity = String.raw`de\s(?:verificacion|acceso|ingreso|seguridad|autenticacion|validacion)`;
-const ofOther = String.raw`\s(?:de|del|en|para)\s(?:(?:la|el|mi|una?)\s)?(?:cita|turno|orden|examen|autorizacion|consulta|radicado|factura|pedido|pesos)`;
+const ofSecurity = String.raw`de (?:verificacion|acceso|ingreso|seguridad|autenticacion|validacion)`;
+const ofOther = String.raw` (?:de|del|en|para) (?:(?:la|el|mi|una?) )?(?:cita|turno|orden|examen|autorizacion|consulta|radicado|factura|pedido|pesos)`;
 const notOther = `(?!${ofDoor}|${ofOther})`;
 const byWay = anyOf(
   `de del por al a mi sms mensaje texto celular correo whatsapp es numero verificacion acceso que me`,
@@ -23,19 +23,19 @@ const byWay = anyOf(
 
 const patterns = [
   // la clave para entrar a mi cuenta es luna55
-  String.raw`${notKeyNoun}${wordStart}(?:${SECRETS}|codigo\s${ofSecurity})${words}${toldAs}(?<value>\S{4,64})(?: (?<next>\S{1,20}))?`,
+  String.raw`${notKeyNoun}${wordStart}(?:${SECRETS}|codigo ${ofSecurity})${words}${toldAs}(?<value>\S{4,64})(?: (?<next>\S{1,20}))?`,
   // clave 4 4 2 1
-  String.raw`${wordStart}(?:${SECRETS}|codigo\s${ofSecurity})(?:${toldAs}|\s)(?<spaced>[0-9]{1,3}(?:[ -][0-9]{1,3}){2,5})(?![0-9/.-])`,
+  String.raw`${wordStart}(?:${SECRETS}|codigo ${ofSecurity})(?:${toldAs}| )(?<spaced>[0-9]{1,3}(?:[ -][0-9]{1,3}){2,5})(?![0-9/.-])`,
   // uso luna55 como contraseña
-  String.raw`(?<!\S)(?<value>\S{4,64})\s(?:como|de)\s(?:(?:mi|la)\s)?${SECRETS}${wordEnd}`,
+  String.raw`(?<!\S)(?<value>\S{4,64}) (?:como|de) (?:(?:mi|la) )?${SECRETS}${wordEnd}`,
   // el código para entrar a la videollamada es 778120
-  String.raw`${wordStart}codigo${wordEnd}${words}\s(?:entrar|ingresar|acceder|verificar|${SENT})${words}${toldAs}${number}${notOther}`,
+  String.raw`${wordStart}codigo${wordEnd}${words} (?:entrar|ingresar|acceder|verificar|${SENT})${words}${toldAs}${number}${notOther}`,
   // me llegó el código 482913
-  String.raw`${wordStart}${SENT}\s(?:[a-z]{1,12}\s){0,3}codigos?(?:\s${byWay}){0,5}:?\s${number}${notOther}`,
+  String.raw`${wordStart}${SENT} (?:[a-z]{1,12} ){0,3}codigos?(?: ${byWay}){0,5}:? ${number}${notOther}`,
   // el código 778120 que me enviaron
-  String.raw`${wordStart}codigo\s${number}\s(?:${ofSecurity}${notOther}|que\s(?:(?:me|nos)\s)?${SENT}(?!\s(?:a|en|de)\s(?:la\s)?(?:cita|fila|entrada)))`,
+  String.raw`${wordStart}codigo ${number} (?:${ofSecurity}${notOther}|que (?:(?:me|nos) )?${SENT}(?! (?:a|en|de) (?:la )?(?:cita|fila|entrada)))`,
   // 778120 como código de verificación
-  String.raw`(?<![0-9])${number}\s(?:como|es|era|fue)\s(?:(?:el|mi|un)\s)?codigo\s(?:${ofSecurity}|otp)${notOther}`,
+  String.raw`(?<![0-9])${number} (?:como|es|era|fue) (?:(?:el|mi|un) )?codigo (?:${ofSecurity}|otp)${notOther}`,
 ].map((source) => new RegExp(source, "giu"));
 
 /** Colombian telephone numbers. */

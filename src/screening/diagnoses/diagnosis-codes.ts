@@ -1,4 +1,4 @@
-import { anyOf, gap, upTo, wordEnd, wordStart } from "./word-patterns.js";
+import { anyOf, gap, upTo, wordEnd, wordStart } from "../word-patterns.js";
 
 const CODING = anyOf("i?dxs? (?:cie|icd)[\\s-]?(?:9|10|11)?(?:[\\s-]?cm)?");
 const DIAGNOSIS = String.raw`${wordStart}(?:diagnos[a-z]{1,12}|${CODING}\.?)${wordEnd}`;

@@ -1,4 +1,4 @@
-import { anyOf, wordStart } from "./word-patterns.js";
+import { anyOf, wordStart } from "../word-patterns.js";
 
 const KEY_NOUNS =
   anyOf(`palabras? puntos? momentos? personas? pasos? aspectos? factor factores piezas? preguntas? datos?
