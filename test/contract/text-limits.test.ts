@@ -31,7 +31,7 @@ const limits: Readonly<Record<string, Limit>> = {
 const ELSEWHERE = new Set(["documentType", "documentNumber", "phone", "email", "optionToken"]);
 
 /** Outside the basic plane, so that code points and UTF-16 units differ. */
-const LETTER = "𝒩";
+const LETTER = "𠮷";
 
 let service: TestService;
 
