@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import type { Database } from "../postgres/database.js";
 import type { ExtensionPayload } from "../postgres/job-queue.js";
+import { runAsTenant } from "../postgres/run-transaction.js";
 import { shareCalendar } from "../postgres/tables/schedule/calendars.js";
 import { lockProgram } from "../postgres/tables/schedule/due-programs.js";
-import { runAsTenant } from "../postgres/tenant-transaction.js";
 import { extendProgram } from "../services/schedule/materialize.js";
 
 const LIMITS = { statementTimeoutMs: 30_000, lockTimeoutMs: 2_000, idleTimeoutMs: 15_000 };

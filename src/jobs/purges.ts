@@ -1,5 +1,5 @@
-import type { Database } from "../postgres/database.js";
 import { purgeKeyBatch } from "../postgres/idempotency-keys.js";
+import type { TransactionSource } from "../postgres/run-transaction.js";
 import { purgeTokenBatch } from "../postgres/tables/appointments/consumed-tokens.js";
 
 const BATCH = 1_000;
@@ -9,23 +9,23 @@ const BATCH = 1_000;
  * transaction, so that no lock is held for long; of processes that purge at once, one finds the work done. A signal ends it
  * behind the batch at hand.
  */
-export function purgeIdempotencyKeys(database: Pick<Database, "pool">, signal?: AbortSignal): Promise<number> {
+export function purgeIdempotencyKeys(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeKeyBatch, signal);
 }
 
-/** Forgets used option tokens that expired more than a day ago, in the same way. */
-export function purgeOptionTokens(database: Pick<Database, "pool">, signal?: AbortSignal): Promise<number> {
+/** Forgets used option tokens that ended long enough ago, in the same way. */
+export function purgeOptionTokens(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeTokenBatch, signal);
 }
 
 async function purgeInBatches(
-  { pool }: Pick<Database, "pool">,
-  purgeBatch: typeof purgeKeyBatch,
+  database: TransactionSource,
+  purgeBatch: typeof purgeTokenBatch,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   let deleted = 0;
   for (;;) {
-    const batch = await purgeBatch(pool, BATCH);
+    const batch = await purgeBatch(database, BATCH);
     deleted += batch;
     if (batch < BATCH || signal?.aborted === true) return deleted;
   }

@@ -11,7 +11,7 @@ import { purgeIdempotencyKeys, purgeOptionTokens } from "./purges.js";
 
 /** What the jobs need. */
 export interface JobPorts {
-  readonly database: Pick<Database, "pool" | "acquire" | "namedStatements">;
+  readonly database: Pick<Database, "acquire" | "namedStatements">;
   /** Connections of the job queue's own: one listens for jobs as long as the process runs. */
   readonly queuePool: JobQueuePool;
   /** Milliseconds since the epoch. */
@@ -89,7 +89,7 @@ async function stopQuietly(runner: Runner): Promise<void> {
 function tasksOf({ database, now, logger }: JobPorts, signal: AbortSignal): TaskList {
   return {
     [EXTEND_SCHEDULES]: async (_, { addJob }) => {
-      for (const { tenantId, id } of await findDuePrograms(database.pool, horizonFrom(now()).through)) {
+      for (const { tenantId, id } of await findDuePrograms(database, horizonFrom(now()).through)) {
         const payload: ExtensionPayload = { tenantId, programId: id };
         await addJob(EXTEND_SCHEDULE, payload, { jobKey: `${EXTEND_SCHEDULE}:${id}` });
       }

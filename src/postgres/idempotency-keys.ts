@@ -1,14 +1,32 @@
 import { createHash } from "node:crypto";
-import type { Pool } from "pg";
 import type { Statement } from "../call.js";
 import type { IdempotencyClaim } from "../interceptors/idempotency.js";
+import type { ColumnsOf } from "./columns.js";
 import { prepared } from "./prepared.js";
-import { purgeRows } from "./purge-batch.js";
+import { purgeBatch } from "./purge-batch.js";
+import type { TransactionSource } from "./run-transaction.js";
 import { sql } from "./sql.js";
+
+/** A stored result. */
+export interface ResultRecord {
+  readonly fingerprint: Buffer;
+  readonly correlationId: string;
+  /** Undefined only in the transaction that claims the key. */
+  readonly response: Buffer | undefined;
+}
+
+/** For how long a key gives its first result. The database refuses to purge keys of less than a day, whatever stands here. */
+const RETENTION_HOURS = 72;
 
 const PURGE = `DELETE FROM idempotency_keys WHERE (tenant_id, key_hash) IN (
   SELECT tenant_id, key_hash FROM idempotency_keys
-  WHERE created_at < now() - interval '72 hours' ORDER BY created_at LIMIT $1)`;
+  WHERE created_at < now() - ?::interval ORDER BY created_at LIMIT ?) RETURNING tenant_id`;
+
+const RESULT_COLUMNS = {
+  fingerprint: "fingerprint",
+  correlationId: "correlation_id",
+  response: "response",
+} satisfies ColumnsOf<ResultRecord>;
 
 const insertClaim = prepared(["tenant_id", "key_hash", "operation", "fingerprint", "correlation_id"], (row) =>
   sql("idempotency_keys").insert(row),
@@ -19,15 +37,8 @@ const updateResponse = prepared(["tenant_id", "key_hash", "response"], ({ respon
 );
 
 const selectResult = prepared(["tenant_id", "key_hash"], (key) =>
-  sql("idempotency_keys").where(key).select("fingerprint", "correlation_id", "response"),
+  sql("idempotency_keys").where(key).select(RESULT_COLUMNS),
 );
-
-/** A stored result. */
-export interface ResultRecord {
-  readonly fingerprint: Buffer;
-  readonly correlation_id: string;
-  readonly response: Buffer | null;
-}
 
 /**
  * Claims the key, or fails with a unique violation where it is taken, which aborts the transaction and with it every
@@ -48,14 +59,18 @@ export function storeResult(claim: IdempotencyClaim, response: Uint8Array): Stat
   return updateResponse({ tenant_id: claim.tenantId, key_hash: keyHash(claim), response });
 }
 
-/** The committed result of a key, if there is one. */
+/** The committed result of a key, if there is one: a {@link ResultRecord}. */
 export function findResult(claim: IdempotencyClaim): Statement {
   return selectResult({ tenant_id: claim.tenantId, key_hash: keyHash(claim) });
 }
 
-/** Deletes at most `limit` keys of any tenant that are past their retention of 72 h, and gives their number. */
-export function purgeKeyBatch(pool: Pool, limit: number): Promise<number> {
-  return purgeRows(pool, PURGE, limit);
+/** Deletes at most `limit` keys of any tenant that are past their retention, and gives their number. */
+export function purgeKeyBatch(
+  source: TransactionSource,
+  limit: number,
+  retentionHours: number = RETENTION_HOURS,
+): Promise<number> {
+  return purgeBatch(source, PURGE, `${retentionHours} hours`, limit);
 }
 
 function keyHash(claim: IdempotencyClaim): Buffer {

@@ -2,7 +2,23 @@ import { createHash } from "node:crypto";
 import type { PoolClient, QueryResult } from "pg";
 import type { Statement, Transaction } from "../call.js";
 import { isLowerCaseUuid } from "../uuid.js";
-import { Flight, type FlightStatement } from "./flight.js";
+import { type BatchedStatement, StatementBatch } from "./statement-batch.js";
+
+/** How a transaction begins. */
+export interface TransactionStart {
+  readonly scope: TransactionScope;
+  readonly limits: TransactionLimits;
+  /** Whether statements are kept prepared under a name, which some connection poolers cannot carry. */
+  readonly namedStatements: boolean;
+}
+
+/**
+ * What row-level security shows a transaction: the rows of a tenant or, for background work over all tenants, what a
+ * setting of the project's own opens of a table.
+ */
+export type TransactionScope =
+  | { readonly tenantId: string }
+  | { readonly setting: `cupo.${string}`; readonly value: string };
 
 /** Time limits that every transaction sets for itself, in milliseconds. */
 export interface TransactionLimits {
@@ -11,43 +27,51 @@ export interface TransactionLimits {
   readonly idleTimeoutMs: number;
 }
 
+const PLAIN_VALUE = /^[\w ]+$/;
 const MAX_NAMED_STATEMENTS = 1_000;
 const statementNames = new Map<string, string>();
 
 /**
  * A transaction whose statements are sent as soon as they are asked for, those of one turn of the event loop as one
- * {@link Flight}. BEGIN, the limits and the tenant travel with the first statement, COMMIT with the last, so a call with
- * one dependency between its statements takes two round trips.
+ * {@link StatementBatch}. BEGIN and the settings travel with the first statement, COMMIT with the last, so a call with one
+ * dependency between its statements takes two round trips.
  *
- * The tenant is set with SET LOCAL as a literal, after checking that it is a UUID: it is the form that distributed
- * PostgreSQL hands on to its workers, and it cannot outlive the transaction on a pooled connection.
+ * The scope is set with SET LOCAL as a literal, after a check of its characters: it is the form that distributed PostgreSQL
+ * hands on to its workers, and it cannot outlive the transaction on a pooled connection. Once the end is asked for, further
+ * statements are refused: over the same connection they would fall into somebody else's transaction.
  */
 export class PipelinedTransaction implements Transaction {
   readonly #client: PoolClient;
-  readonly #limits: TransactionLimits;
-  readonly #namedStatements: boolean;
+  readonly #start: TransactionStart;
   readonly #sent: Promise<unknown>[] = [];
-  /** What begins the transaction, until it is sent. */
+  /** The text that begins the transaction, until it is sent. */
   #begin: string | undefined;
-  #flight: Flight | undefined;
+  /** What is sent at the end of this turn of the event loop. */
+  #batch: StatementBatch | undefined;
   #failure: unknown;
+  #isEnding = false;
+  #isCommitted = false;
 
-  constructor(
-    client: PoolClient,
-    readonly tenantId: string,
-    limits: TransactionLimits,
-    namedStatements: boolean,
-  ) {
-    if (!isLowerCaseUuid(tenantId)) throw new Error("the tenant of a transaction is a lower-case UUID");
+  constructor(client: PoolClient, start: TransactionStart) {
     this.#client = client;
-    this.#limits = limits;
-    this.#namedStatements = namedStatements;
-    this.#begin = beginText(tenantId, limits);
+    this.#start = start;
+    this.#begin = beginText(start);
+  }
+
+  /** Throws for a transaction over all tenants. */
+  get tenantId(): string {
+    const { scope } = this.#start;
+    if ("tenantId" in scope) return scope.tenantId;
+    throw new Error("the transaction is no tenant's");
   }
 
   /** The first failure of a statement; later ones only say that the transaction is aborted. */
   get failure(): unknown {
     return this.#failure;
+  }
+
+  get isCommitted(): boolean {
+    return this.#isCommitted;
   }
 
   async rows<Row extends object>(statement: Statement): Promise<Row[]> {
@@ -64,49 +88,54 @@ export class PipelinedTransaction implements Transaction {
    * answers COMMIT with the tag ROLLBACK, as it does for a transaction that was aborted.
    */
   async commit(): Promise<void> {
-    const committed = this.#board({ text: "COMMIT", values: [], name: undefined });
+    const committed = this.#add({ text: "COMMIT", values: [], name: undefined });
+    this.#isEnding = true;
     await Promise.all([...this.#sent, committed]);
     const { command } = await committed;
     if (command !== "COMMIT") throw this.#failure ?? new Error(`COMMIT was answered with ${command}`);
+    this.#isCommitted = true;
   }
 
   /** Ends the transaction with nothing done, once all that was asked for is sent. */
   async rollback(): Promise<void> {
-    this.#depart();
+    this.#isEnding = true;
+    this.#sendBatch();
     await this.#client.query("ROLLBACK");
   }
 
   /** A new transaction in place of this one, which is rolled back on the same way to the server. */
   restart(): PipelinedTransaction {
-    this.#depart();
-    const next = new PipelinedTransaction(this.#client, this.tenantId, this.#limits, this.#namedStatements);
+    this.#isEnding = true;
+    this.#sendBatch();
+    const next = new PipelinedTransaction(this.#client, this.#start);
     next.#begin = `ROLLBACK; ${next.#begin}`;
     return next;
   }
 
   #run(statement: Statement): Promise<QueryResult> {
     const { sql, bindings } = statement.toSQL().toNative();
-    const name = this.#namedStatements ? statementName(sql) : undefined;
-    return this.#board({ text: sql, values: bindings as unknown[], name });
+    const name = this.#start.namedStatements ? statementName(sql) : undefined;
+    return this.#add({ text: sql, values: bindings as unknown[], name });
   }
 
-  #board(statement: FlightStatement): Promise<QueryResult> {
-    if (this.#flight === undefined) {
-      this.#flight = new Flight(this.#client);
-      process.nextTick(() => this.#depart());
+  #add(statement: BatchedStatement): Promise<QueryResult> {
+    if (this.#isEnding) return this.#track(Promise.reject(new Error("a statement behind the end of its transaction")));
+    if (this.#batch === undefined) {
+      this.#batch = new StatementBatch(this.#client);
+      process.nextTick(() => this.#sendBatch());
     }
-    return this.#track(this.#flight.add(statement));
+    return this.#track(this.#batch.add(statement));
   }
 
-  #depart(): void {
-    const flight = this.#flight;
-    if (flight === undefined) return;
-    this.#flight = undefined;
+  #sendBatch(): void {
+    const batch = this.#batch;
+    if (batch === undefined) return;
+    this.#batch = undefined;
     const { stream } = this.#client.connection;
     stream.cork();
     if (this.#begin !== undefined) void this.#track(this.#client.query(this.#begin));
     this.#begin = undefined;
-    this.#client.query(flight);
+    this.#client.query(batch);
     stream.uncork();
   }
 
@@ -118,14 +147,23 @@ export class PipelinedTransaction implements Transaction {
   }
 }
 
-function beginText(tenantId: string, limits: TransactionLimits): string {
+function beginText({ scope, limits }: TransactionStart): string {
   return [
     "BEGIN",
-    `SET LOCAL cupo.tenant_id = '${tenantId}'`,
+    scopeText(scope),
     `SET LOCAL statement_timeout = ${limits.statementTimeoutMs}`,
     `SET LOCAL lock_timeout = ${limits.lockTimeoutMs}`,
     `SET LOCAL idle_in_transaction_session_timeout = ${limits.idleTimeoutMs}`,
   ].join("; ");
+}
+
+function scopeText(scope: TransactionScope): string {
+  if ("tenantId" in scope) {
+    if (!isLowerCaseUuid(scope.tenantId)) throw new Error("the tenant of a transaction is a lower-case UUID");
+    return `SET LOCAL cupo.tenant_id = '${scope.tenantId}'`;
+  }
+  if (!PLAIN_VALUE.test(scope.value)) throw new Error(`the value of ${scope.setting} is not plain`);
+  return `SET LOCAL ${scope.setting} = '${scope.value}'`;
 }
 
 /** The server keeps named statements for as long as a connection lives, so a text beyond the first thousand gets no name. */

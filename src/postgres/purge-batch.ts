@@ -1,19 +1,21 @@
-import type { Pool } from "pg";
+import { runAcrossTenants, type TransactionSource } from "./run-transaction.js";
+import { sql } from "./sql.js";
 
 /**
- * Runs a statement that deletes at most `limit` rows, its $1, of any tenant, and gives their number. Policies of row-level
- * security let a transaction with cupo.purge see and delete rows that are past their retention and no others.
+ * Runs a statement that deletes rows of any tenant that are past a retention (an interval in PostgreSQL's words), at most
+ * `limit`, and gives their number. Retention and limit are its two parameters, and it returns a row for each that it
+ * deleted.
+ *
+ * The transaction tells row-level security the retention, in cupo.purge_retention, and sees and deletes nothing younger.
+ * Each table has a floor below it: a purge that asks for less is refused with 22023.
  */
-export async function purgeRows(pool: Pool, statement: string, limit: number): Promise<number> {
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN; SET LOCAL cupo.purge = 'on'; SET LOCAL statement_timeout = '30s'");
-    const { rowCount } = await client.query(statement, [limit]);
-    await client.query("COMMIT");
-    client.release();
-    return rowCount ?? 0;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+export function purgeBatch(
+  source: TransactionSource,
+  statement: string,
+  retention: string,
+  limit: number,
+): Promise<number> {
+  return runAcrossTenants(source, { setting: "cupo.purge_retention", value: retention }, async (transaction) => {
+    return (await transaction.rows(sql.raw(statement, [retention, limit]))).length;
+  });
 }

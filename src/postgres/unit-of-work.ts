@@ -1,11 +1,12 @@
-import type { PoolClient } from "pg";
-import type { Call, Principal } from "../call.js";
+import type { Call, Principal, Transaction } from "../call.js";
 import { serviceUnavailable } from "../errors.js";
 import type { IdempotencyClaim, IdempotentWork, Outcome } from "../interceptors/idempotency.js";
 import { appendAudit } from "./audit.js";
+import { readRecords } from "./columns.js";
 import type { Database } from "./database.js";
 import { claimKey, findResult, type ResultRecord, storeResult } from "./idempotency-keys.js";
-import { PipelinedTransaction, type TransactionLimits } from "./pipelined-transaction.js";
+import type { PipelinedTransaction, TransactionLimits } from "./pipelined-transaction.js";
+import { runTransaction, type TransactionWork } from "./run-transaction.js";
 import { classifyFailure, type DatabaseFailure } from "./sql-errors.js";
 import { uniqueConflict } from "./unique-conflict.js";
 
@@ -47,104 +48,39 @@ export class UnitOfWork implements IdempotentWork {
 
   /** Runs a read, which has no key: it is run again after the same failures, since it leaves nothing that could double. */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>): Promise<T> {
-    return this.#repeat(async () => {
-      const client = await this.#acquire();
-      const transaction = this.#begin(client, principal.tenantId);
-      call.transaction = transaction;
-      call.effects.length = 0;
-      try {
-        const result = await work();
-        await transaction.commit();
-        client.release();
-        return result;
-      } catch (error) {
-        await abandon(client, transaction);
-        throw rootCause(error, transaction);
-      }
-    });
+    return this.#repeat(() =>
+      this.#run(principal.tenantId, async (transaction) => {
+        bind(call, transaction);
+        return work();
+      }),
+    );
   }
 
-  async #attempt(
-    claim: IdempotencyClaim,
-    call: Call,
-    principal: Principal,
-    work: Work,
-    isRerun: boolean,
-  ): Promise<Outcome> {
-    const client = await this.#acquire();
-    const transaction = this.#begin(client, claim.tenantId);
-    const claimError = failureOf(transaction.rows(claimKey(claim)));
-    call.transaction = transaction;
-    call.effects.length = 0;
-    try {
-      await this.#commit(transaction, claim, call, principal, await work());
-      client.release();
+  #attempt(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work, isRerun: boolean): Promise<Outcome> {
+    let claimFailure: Promise<unknown> = Promise.resolve(undefined);
+    const execute = async (transaction: PipelinedTransaction): Promise<Outcome> => {
+      claimFailure = failureOf(transaction.rows(claimKey(claim)));
+      bind(call, transaction);
+      const response = await work();
+      transaction.send(storeResult(claim, response));
+      for (const row of appendAudit(call, principal)) transaction.send(row);
       return { kind: "EXECUTED" };
-    } catch (error) {
-      const taken = await claimError;
-      if (taken !== undefined) return await this.#explainClaim(client, transaction, claim, taken, isRerun);
-      await abandon(client, transaction);
-      throw rootCause(error, transaction);
-    }
-  }
-
-  async #commit(
-    transaction: PipelinedTransaction,
-    claim: IdempotencyClaim,
-    call: Call,
-    principal: Principal,
-    response: Uint8Array,
-  ): Promise<void> {
-    transaction.send(storeResult(claim, response));
-    for (const row of appendAudit(call, principal)) transaction.send(row);
-    await transaction.commit();
-  }
-
-  async #explainClaim(
-    client: PoolClient,
-    transaction: PipelinedTransaction,
-    claim: IdempotencyClaim,
-    claimError: unknown,
-    isRerun: boolean,
-  ): Promise<Outcome> {
-    const failure = classifyFailure(claimError);
-    if (failure !== "UNIQUE_VIOLATION") {
-      await abandon(client, transaction);
-      if (failure === "LOCK_TIMEOUT") return { kind: "IN_PROGRESS" };
-      throw claimError;
-    }
-    const stored = await this.#findResult(client, transaction, claim);
-    if (stored === undefined || stored.response === null) return { kind: "IN_PROGRESS" };
-    if (!stored.fingerprint.equals(claim.fingerprint)) return { kind: "REUSED" };
-    return {
-      kind: "REPLAY",
-      response: stored.response,
-      isOwn: isRerun && stored.correlation_id === claim.correlationId,
     };
+    return this.#run(claim.tenantId, execute, async (error) => explainClaim(claim, await claimFailure, error, isRerun));
   }
 
-  /** A new transaction, because the snapshot of a statement that waited cannot see what it waited for. */
-  async #findResult(
-    client: PoolClient,
-    aborted: PipelinedTransaction,
-    claim: IdempotencyClaim,
-  ): Promise<ResultRecord | undefined> {
-    const transaction = aborted.restart();
-    try {
-      const [rows] = await Promise.all([transaction.rows<ResultRecord>(findResult(claim)), transaction.commit()]);
-      client.release();
-      return rows[0];
-    } catch (error) {
-      await abandon(client, transaction);
-      throw rootCause(error, transaction);
-    }
+  /** Its connection is the one thing here that can be missing before anything was sent. */
+  #run<T>(
+    tenantId: string,
+    work: TransactionWork<T>,
+    instead?: (error: unknown) => Promise<TransactionWork<T>>,
+  ): Promise<T> {
+    const { namedStatements } = this.database;
+    const source = { namedStatements, acquire: () => this.#acquire() };
+    return runTransaction(source, { scope: { tenantId }, limits: this.options }, work, instead);
   }
 
-  #begin(client: PoolClient, tenantId: string): PipelinedTransaction {
-    return new PipelinedTransaction(client, tenantId, this.options, this.database.namedStatements);
-  }
-
-  async #acquire(): Promise<PoolClient> {
+  async #acquire(): ReturnType<Database["acquire"]> {
     try {
       return await this.database.acquire();
     } catch (error) {
@@ -176,18 +112,42 @@ export class UnitOfWork implements IdempotentWork {
   }
 }
 
-/** Gives the connection back with its transaction ended, or ends the connection. */
-async function abandon(client: PoolClient, transaction: PipelinedTransaction): Promise<void> {
-  try {
-    await transaction.rollback();
-    client.release();
-  } catch {
-    client.release(true);
-  }
+/** Gives the call its transaction, with nothing done yet. */
+function bind(call: Call, transaction: Transaction): void {
+  call.transaction = transaction;
+  call.effects.length = 0;
 }
 
-function rootCause(error: unknown, transaction: PipelinedTransaction): unknown {
-  return classifyFailure(error) === "ABORTED" ? (transaction.failure ?? error) : error;
+/**
+ * What to do in place of work that failed with `error`: where its claim of the key did, what became of the key says what the
+ * failure means. Rejects where the claim is not to blame.
+ */
+async function explainClaim(
+  claim: IdempotencyClaim,
+  claimFailure: unknown,
+  error: unknown,
+  isRerun: boolean,
+): Promise<TransactionWork<Outcome>> {
+  if (claimFailure === undefined) throw error;
+  const failure = classifyFailure(claimFailure);
+  if (failure === "LOCK_TIMEOUT") return async () => ({ kind: "IN_PROGRESS" });
+  if (failure !== "UNIQUE_VIOLATION") throw claimFailure;
+  return (transaction) => readOutcome(transaction, claim, isRerun);
+}
+
+/** In a new transaction, because the snapshot of a statement that waited cannot see what it waited for. */
+async function readOutcome(
+  transaction: PipelinedTransaction,
+  claim: IdempotencyClaim,
+  isRerun: boolean,
+): Promise<Outcome> {
+  const [[stored]] = await Promise.all([
+    readRecords<ResultRecord>(transaction, findResult(claim)),
+    transaction.commit(),
+  ]);
+  if (stored?.response === undefined) return { kind: "IN_PROGRESS" };
+  if (!stored.fingerprint.equals(claim.fingerprint)) return { kind: "REUSED" };
+  return { kind: "REPLAY", response: stored.response, isOwn: isRerun && stored.correlationId === claim.correlationId };
 }
 
 function failureOf(sent: Promise<unknown>): Promise<unknown> {

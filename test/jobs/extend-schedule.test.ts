@@ -93,8 +93,8 @@ describe("finding the schedules that are due", () => {
     const clinics = await Promise.all([openOwn(), openOwn(), openOwn({ materialized: false })]);
     const made = clinics.slice(0, 2).map(({ programId, as }) => ({ id: programId, tenantId: as.tenantId }));
     const clinic = clinics[0];
-    expect(await findDuePrograms(database.pool, day(clinic, 90))).toEqual([]);
-    const due = await findDuePrograms(database.pool, day(clinic, 91));
+    expect(await findDuePrograms(database, day(clinic, 90))).toEqual([]);
+    const due = await findDuePrograms(database, day(clinic, 91));
     expect(due).toHaveLength(2);
     expect(due).toEqual(expect.arrayContaining(made));
   });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { purgeIdempotencyKeys } from "../../src/jobs/purges.js";
 import { type Database, openDatabase } from "../../src/postgres/database.js";
+import { purgeKeyBatch } from "../../src/postgres/idempotency-keys.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 
@@ -45,6 +46,15 @@ describe("a purge", () => {
     expect(await ages()).toEqual([0, 0, 0, 71, 71, 71]);
   });
 
+  test("takes the retention that it is given, which row-level security follows", async () => {
+    await addKeys({ age: "71 hours" });
+    await addKeys({ age: "49 hours" });
+    await addKeys({ age: "47 hours" });
+    expect(await purgeKeyBatch(database, 10, 70)).toBe(1);
+    expect(await purgeKeyBatch(database, 10, 48)).toBe(1);
+    expect(await ages()).toEqual([47]);
+  });
+
   test("with nothing to delete deletes nothing", async () => {
     expect(await purgeIdempotencyKeys(database)).toBe(0);
   });
@@ -67,7 +77,7 @@ describe("a purge", () => {
 
   test("keeps what it has committed where a later batch fails, and the next one goes on", async () => {
     await addKeys({ age: "73 hours", count: 1_500 });
-    database.pool.once("release", () => proxy.cutBefore("DELETE FROM idempotency_keys"));
+    database.pool.once("release", () => proxy.cutBefore("COMMIT"));
     await expect(purgeIdempotencyKeys(database)).rejects.toThrow();
     expect(await ages()).toHaveLength(500);
     expect(await purgeIdempotencyKeys(database)).toBe(500);
@@ -90,13 +100,29 @@ describe("row-level security", () => {
 
   test("lets a purge see, change and delete nothing that is within its retention", async () => {
     await addKeys({ age: "71 hours", count: 2 });
-    const asPurge = (statement: string) => execute(testDatabase.url, "SET cupo.purge = 'on'", statement);
+    const asPurge = (statement: string) =>
+      execute(testDatabase.url, "SET cupo.purge_retention = '72 hours'", statement);
     expect(await asPurge("SELECT 1 FROM idempotency_keys")).toEqual([]);
     expect(await asPurge("DELETE FROM idempotency_keys RETURNING 1")).toEqual([]);
     await addKeys({ age: "73 hours" });
     expect(await asPurge("UPDATE idempotency_keys SET created_at = now() RETURNING 1")).toEqual([]);
     expect(await asPurge("SELECT 1 FROM idempotency_keys")).toHaveLength(1);
     expect(await asPurge("SELECT 1 FROM audit_events")).toEqual([]);
+  });
+
+  test("refuses a purge of what is younger than a day, whatever the service asks for", async () => {
+    await addKeys({ age: "23 hours", count: 2 });
+    await expect(purgeKeyBatch(database, 10, 22)).rejects.toMatchObject({ code: "22023" });
+    expect(await ages()).toHaveLength(2);
+  });
+
+  test("refuses to forget option tokens that have not ended", async () => {
+    const token = `INSERT INTO consumed_option_tokens VALUES ('${randomUUID()}', '${randomUUID()}', now() + interval '1 hour')`;
+    await execute(testDatabase.adminUrl, token);
+    const early = ["SET cupo.purge_retention = '-2 hours'", "DELETE FROM consumed_option_tokens"];
+    await expect(execute(testDatabase.url, ...early)).rejects.toMatchObject({ code: "22023" });
+    await execute(testDatabase.url, "SET cupo.purge_retention = '0'", "DELETE FROM consumed_option_tokens");
+    expect(await execute(testDatabase.adminUrl, "SELECT 1 FROM consumed_option_tokens")).toHaveLength(1);
   });
 });
 

@@ -46,11 +46,11 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     await database.close();
   });
 
-  const begin = () => new PipelinedTransaction(client, randomUUID(), LIMITS, database.namedStatements);
+  const begin = () => beginOn(client, database.namedStatements);
   const value = (n: number) => sql.raw("SELECT ?::int AS n", [n]);
   const failing = (n: number) => sql.raw("SELECT 1 / ?::int AS n", [n]);
 
-  test("gives each statement of a flight its own rows, of their own types", async () => {
+  test("gives each statement of a batch its own rows, of their own types", async () => {
     const transaction = begin();
     const answers = Promise.all([
       transaction.rows(value(1)),
@@ -142,12 +142,36 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     await transaction.rollback();
   });
 
+  test("refuses statements behind its end, which would fall into the next transaction of the connection", async () => {
+    const ended = begin();
+    await Promise.allSettled([ended.rows(failing(0))]);
+    const next = ended.restart();
+    await expect(ended.rows(value(1))).rejects.toThrow("behind the end of its transaction");
+    await next.commit();
+    await expect(next.rows(value(1))).rejects.toThrow("behind the end of its transaction");
+    const undone = begin();
+    await undone.rollback();
+    await expect(undone.rows(value(1))).rejects.toThrow("behind the end of its transaction");
+  });
+
   test("answers an empty statement with nothing", async () => {
     const transaction = begin();
     const answers = Promise.all([transaction.rows(sql.raw("-- nothing")), transaction.rows(value(1))]);
     await transaction.commit();
     expect(await answers).toEqual([[], [{ n: 1 }]]);
   });
+});
+
+test("the scope of a transaction is nothing but a UUID or a plain text", async () => {
+  const start = { limits: LIMITS, namedStatements: true };
+  const client = {} as PoolClient;
+  for (const tenantId of ["", randomUUID().toUpperCase(), `${randomUUID()}'; RESET ALL; --`]) {
+    expect(() => new PipelinedTransaction(client, { ...start, scope: { tenantId } })).toThrow("lower-case UUID");
+  }
+  for (const value of ["", "on'; RESET ALL; --", "a\\b"]) {
+    const scope = { setting: "cupo.jobs", value } as const;
+    expect(() => new PipelinedTransaction(client, { ...start, scope })).toThrow("cupo.jobs is not plain");
+  }
 });
 
 describe("a database that does not answer", () => {
@@ -162,7 +186,7 @@ describe("a database that does not answer", () => {
     const client = await database.acquire();
     const ended = new Promise<void>((resolve) => client.once("end", resolve));
     const hold = proxy.holdBefore("silence");
-    const transaction = new PipelinedTransaction(client, randomUUID(), LIMITS, true);
+    const transaction = beginOn(client, true);
     const unanswered = await within(5_000, Promise.allSettled([transaction.rows(sql.raw("SELECT 'silence'"))]));
     expect(unanswered[0]).toMatchObject({ status: "rejected", reason: { message: "Query read timeout" } });
     expect(classifyFailure(unanswered[0]?.status === "rejected" && unanswered[0].reason)).toBe("LOST");
@@ -212,3 +236,7 @@ describe("a database that does not answer", () => {
     expect(idleErrors).toBe(0);
   });
 });
+
+function beginOn(client: PoolClient, namedStatements: boolean): PipelinedTransaction {
+  return new PipelinedTransaction(client, { scope: { tenantId: randomUUID() }, limits: LIMITS, namedStatements });
+}

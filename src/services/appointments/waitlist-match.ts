@@ -16,7 +16,8 @@ export async function matchWaitlistEntry(
 ): ReturnType<typeof findOptions> {
   const entry = requireFound(await findWaitlistEntry(call.transaction, request.waitlistEntryId));
   const field = "waitlistEntryId";
-  if (entry.closure !== undefined) throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "the entry is closed" });
+  if (entry.closedAt !== undefined)
+    throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "the entry is closed" });
   const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId } = entry;
   const wish = {
     patientId,

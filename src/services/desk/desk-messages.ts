@@ -10,7 +10,7 @@ import {
   type WaitlistEntryDetails,
   WaitlistEntryDetailsSchema,
 } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
-import type { Closure } from "../../postgres/tables/desk/closures.js";
+import type { Closable } from "../../postgres/tables/desk/closures.js";
 import type { DeskCaseRecord } from "../../postgres/tables/desk/user-attention-cases.js";
 import type { DeskWaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
 
@@ -29,7 +29,7 @@ export function toWaitlistEntryDetails(entry: DeskWaitlistEntryRecord): Waitlist
     preferredPeriods: entry.preferredPeriods.map((name) => valueNamed(WaitlistEntry_Period, name)),
     ...(locationId === undefined ? {} : { locationId }),
     ...(practitionerId === undefined ? {} : { practitionerId }),
-    ...closureFields(entry.closure),
+    ...closureFields(entry),
   });
 }
 
@@ -44,13 +44,13 @@ export function toCaseDetails(kept: DeskCaseRecord): CaseDetails {
     category: valueNamed(UserAttentionCase_Category, kept.category),
     ...(patientId === undefined ? {} : { patientId }),
     ...(appointmentId === undefined ? {} : { appointmentId }),
-    ...closureFields(kept.closure),
+    ...closureFields(kept),
   });
 }
 
-function closureFields(closure: Closure | undefined) {
-  if (closure === undefined) return {};
-  return { closedAt: timestampFromDate(closure.at), closedBy: closure.by, closeReason: closure.reason };
+function closureFields({ closedAt, closedBy, closeReason }: Closable) {
+  if (closedAt === undefined || closedBy === undefined || closeReason === undefined) return {};
+  return { closedAt: timestampFromDate(closedAt), closedBy, closeReason };
 }
 
 /** The value of an enum, whose names are what is kept. */

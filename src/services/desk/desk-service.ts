@@ -81,11 +81,11 @@ async function closeEntry(
   nowMs: number,
 ): Promise<DeskWaitlistEntryRecord> {
   const entry = requireFound(await lockWaitlistEntry(call.transaction, waitlistEntryId));
-  if (entry.closure !== undefined) throw stateNotAllowed("waitlistEntryId", "the entry is closed already");
+  if (entry.closedAt !== undefined) throw stateNotAllowed("waitlistEntryId", "the entry is closed already");
   const closure = closureNow(call, reason, nowMs);
   writeWaitlistEntryClosure(call.transaction, entry.id, closure);
   call.effects.push({ resourceType: "WaitlistEntry", resourceId: entry.id, action: "UPDATE" });
-  return { ...entry, closure };
+  return { ...entry, ...closure };
 }
 
 async function listCasesPage(request: ListCasesRequest, call: ReadyCall) {
@@ -101,7 +101,7 @@ async function listCasesPage(request: ListCasesRequest, call: ReadyCall) {
 
 async function takeCase({ caseId }: TakeCaseRequestValid, call: ReadyCall): Promise<DeskCaseRecord> {
   const kept = requireFound(await lockCase(call.transaction, caseId));
-  if (kept.closure !== undefined) throw stateNotAllowed("caseId", "the case is closed");
+  if (kept.closedAt !== undefined) throw stateNotAllowed("caseId", "the case is closed");
   if (kept.status !== "RECEIVED") throw stateNotAllowed("caseId", `the case is ${kept.status}, not RECEIVED`);
   const taken: DeskCaseRecord = { ...kept, status: "OPEN" };
   writeCaseStatus(call.transaction, taken);
@@ -115,15 +115,15 @@ async function closeCase(
   nowMs: number,
 ): Promise<DeskCaseRecord> {
   const kept = requireFound(await lockCase(call.transaction, caseId));
-  if (kept.closure !== undefined) throw stateNotAllowed("caseId", "the case is closed already");
+  if (kept.closedAt !== undefined) throw stateNotAllowed("caseId", "the case is closed already");
   const closure = closureNow(call, reason, nowMs);
   writeCaseClosure(call.transaction, kept.id, closure);
   call.effects.push({ resourceType: "UserAttentionCase", resourceId: kept.id, action: "UPDATE" });
-  return { ...kept, closure };
+  return { ...kept, ...closure };
 }
 
 function closureNow(call: ReadyCall, reason: string, nowMs: number): Closure {
-  return { at: new Date(nowMs), by: call.principal.id, reason };
+  return { closedAt: new Date(nowMs), closedBy: call.principal.id, closeReason: reason };
 }
 
 function stateNotAllowed(field: string, message: string): CupoError {

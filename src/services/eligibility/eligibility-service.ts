@@ -47,8 +47,8 @@ async function checkEligibility(
     id: call.newId(),
     eligible: reasons.length === 0,
     reasons,
-    evaluatedAt: new Date(nowMs).toISOString(),
-    validUntil: eligibilityValidUntil(nowMs, facts.contract.validTo),
+    evaluatedAt: new Date(nowMs),
+    validUntil: new Date(eligibilityValidUntil(nowMs, facts.contract.validTo)),
   };
   insertDecision(call.transaction, decision, call.principal, call);
   call.effects.push({ resourceType: "EligibilityDecision", resourceId: decision.id, action: "CREATE" });
@@ -81,8 +81,8 @@ export function toEligibilityDecision(decision: EligibilityRecord): EligibilityD
   return create(EligibilityDecisionSchema, {
     decisionId: decision.id,
     eligible: decision.eligible,
-    evaluatedAt: timestampFromDate(new Date(decision.evaluatedAt)),
-    validUntil: timestampFromDate(new Date(decision.validUntil)),
+    evaluatedAt: timestampFromDate(decision.evaluatedAt),
+    validUntil: timestampFromDate(decision.validUntil),
     reasons: decision.reasons.map((reason) => ({ ...reason, code: EligibilityDecision_Reason_Code[reason.code] })),
   });
 }

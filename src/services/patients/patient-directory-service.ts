@@ -21,7 +21,7 @@ import {
   listPatients,
   lockPatient,
   type PatientRecord,
-  writePatientStatus,
+  writePatient,
 } from "../../postgres/tables/patients/patients.js";
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
@@ -84,7 +84,7 @@ async function setStatus(request: SetPatientStatusRequestValid, call: ReadyCall)
     status: patientStatusName(request.status),
     version: patient.version + 1,
   };
-  if (updated.status !== "ACTIVE") writePatientStatus(transaction, updated);
+  if (updated.status !== "ACTIVE") writePatient(transaction, updated);
   else if (!(await activatePatient(transaction, updated))) throw duplicateDocument();
   const { id, version } = updated;
   call.effects.push({ resourceType: "Patient", resourceId: id, action: "UPDATE", version });

@@ -14,7 +14,7 @@ import {
   lockPatient,
   type PatientRecord,
   recordConsent,
-  writeContact,
+  writePatient,
 } from "../../postgres/tables/patients/patients.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { toPatient } from "./patient-messages.js";
@@ -75,7 +75,7 @@ async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall
     email: changed.has("email") ? request.email : patient.email,
     version: patient.version + 1,
   };
-  writeContact(transaction, updated);
+  writePatient(transaction, updated);
   call.effects.push({ resourceType: "Patient", resourceId: id, action: "UPDATE", version: updated.version });
   return toPatient(updated);
 }

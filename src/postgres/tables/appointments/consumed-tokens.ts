@@ -1,11 +1,14 @@
-import type { Pool } from "pg";
-import { purgeRows } from "../../purge-batch.js";
+import { purgeBatch } from "../../purge-batch.js";
+import type { TransactionSource } from "../../run-transaction.js";
+
+/** For how long a used token is remembered behind its end. The database refuses to forget one that has not ended. */
+const RETENTION = "24 hours";
 
 const PURGE = `DELETE FROM consumed_option_tokens WHERE (tenant_id, jti) IN (
   SELECT tenant_id, jti FROM consumed_option_tokens
-  WHERE expires_at < now() - interval '1 day' ORDER BY expires_at LIMIT $1)`;
+  WHERE expires_at < now() - ?::interval ORDER BY expires_at LIMIT ?) RETURNING tenant_id`;
 
-/** Forgets at most `limit` used option tokens of any tenant that expired more than a day ago, and gives their number. */
-export function purgeTokenBatch(pool: Pool, limit: number): Promise<number> {
-  return purgeRows(pool, PURGE, limit);
+/** Forgets at most `limit` used option tokens of any tenant that ended before their retention, and gives their number. */
+export function purgeTokenBatch(source: TransactionSource, limit: number): Promise<number> {
+  return purgeBatch(source, PURGE, RETENTION, limit);
 }

@@ -1,30 +1,21 @@
 import type { Knex } from "knex";
+import type { ColumnsOf } from "../../columns.js";
 
 /** That something at the clinic's desk was dealt with: when, by whom (issuer and client) and why. */
 export interface Closure {
-  readonly at: Date;
-  readonly by: string;
-  readonly reason: string;
+  readonly closedAt: Date;
+  readonly closedBy: string;
+  readonly closeReason: string;
 }
 
-/** The columns of a closure; a constraint has either all of them or none filled. */
-export interface ClosureRow {
-  closed_at: Date | null;
-  closed_by: string | null;
-  close_reason: string | null;
-}
+/** The closure of what may be open still; a constraint has either all of it or nothing. */
+export type Closable = { readonly [K in keyof Closure]: Closure[K] | undefined };
 
-export const CLOSURE_COLUMNS = ["closed_at", "closed_by", "close_reason"] as const;
-
-/** The closure of a row; undefined where it is not closed. */
-export function closureOf({ closed_at: at, closed_by: by, close_reason: reason }: ClosureRow): Closure | undefined {
-  return at === null || by === null || reason === null ? undefined : { at, by, reason };
-}
-
-/** A closure as columns to write. */
-export function closureColumns({ at, by, reason }: Closure) {
-  return { closed_at: at, closed_by: by, close_reason: reason };
-}
+export const closureColumns = {
+  closedAt: "closed_at",
+  closedBy: "closed_by",
+  closeReason: "close_reason",
+} as const satisfies ColumnsOf<Closure>;
 
 /** Leaves only what is closed, or only what is not; both where `closed` is undefined. */
 export function whereClosed(query: Knex.QueryBuilder, closed: boolean | undefined): Knex.QueryBuilder {

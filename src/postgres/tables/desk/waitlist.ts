@@ -1,7 +1,8 @@
 import type { Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecord, readRecords, toPartialRow, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
-import { CLOSURE_COLUMNS, type Closure, type ClosureRow, closureColumns, closureOf, whereClosed } from "./closures.js";
+import { type Closable, type Closure, closureColumns, whereClosed } from "./closures.js";
 
 /** Preferences of a patient who waits for an appointment, as they are kept. Dates are local, YYYY-MM-DD. */
 export interface WaitlistEntryRecord {
@@ -18,10 +19,7 @@ export interface WaitlistEntryRecord {
 }
 
 /** An entry with what became of it. */
-export interface DeskWaitlistEntryRecord extends WaitlistEntryRecord {
-  /** Undefined while the entry is to be dealt with. */
-  readonly closure: Closure | undefined;
-}
+export interface DeskWaitlistEntryRecord extends WaitlistEntryRecord, Closable {}
 
 /** Which entries are wanted; what is undefined does not count. */
 export interface WaitlistFilter {
@@ -31,50 +29,23 @@ export interface WaitlistFilter {
   readonly closed: boolean | undefined;
 }
 
-interface WaitlistEntryRow extends ClosureRow {
-  id: string;
-  patient_id: string;
-  service_id: string;
-  date_from: string;
-  date_to: string;
-  preferred_periods: string[];
-  location_id: string | null;
-  practitioner_id: string | null;
-  status: WaitlistEntryRecord["status"];
-  created_at: Date;
-}
-
-const COLUMNS: readonly (keyof WaitlistEntryRow)[] = [
-  "id",
-  "patient_id",
-  "service_id",
-  "date_from",
-  "date_to",
-  "preferred_periods",
-  "location_id",
-  "practitioner_id",
-  "status",
-  "created_at",
-  ...CLOSURE_COLUMNS,
-];
+const COLUMNS = {
+  id: "id",
+  patientId: "patient_id",
+  serviceId: "service_id",
+  dateFrom: "date_from",
+  dateTo: "date_to",
+  preferredPeriods: "preferred_periods",
+  locationId: "location_id",
+  practitionerId: "practitioner_id",
+  status: "status",
+  createdAt: "created_at",
+} as const satisfies ColumnsOf<WaitlistEntryRecord>;
 
 /** Adds an entry. */
 export function insertWaitlistEntry(transaction: Transaction, entry: WaitlistEntryRecord): void {
-  transaction.send(
-    sql("waitlist_entries").insert({
-      tenant_id: transaction.tenantId,
-      id: entry.id,
-      patient_id: entry.patientId,
-      service_id: entry.serviceId,
-      date_from: entry.dateFrom,
-      date_to: entry.dateTo,
-      preferred_periods: entry.preferredPeriods,
-      location_id: entry.locationId ?? null,
-      practitioner_id: entry.practitionerId ?? null,
-      status: entry.status,
-      created_at: entry.createdAt,
-    }),
-  );
+  const row = { tenant_id: transaction.tenantId, ...toRow(COLUMNS, entry) };
+  transaction.send(sql("waitlist_entries").insert(row));
 }
 
 /** The entry as it is now; undefined where the tenant has no such entry. */
@@ -82,8 +53,7 @@ export async function findWaitlistEntry(
   transaction: Transaction,
   id: string,
 ): Promise<DeskWaitlistEntryRecord | undefined> {
-  const [row] = await transaction.rows<WaitlistEntryRow>(entries(transaction).where({ id }));
-  return row && fromRow(row);
+  return readRecord(transaction, entries(transaction).where({ id }));
 }
 
 /** The entry, locked until the transaction ends; undefined where the tenant has no such entry. */
@@ -91,43 +61,27 @@ export async function lockWaitlistEntry(
   transaction: Transaction,
   id: string,
 ): Promise<DeskWaitlistEntryRecord | undefined> {
-  const [row] = await transaction.rows<WaitlistEntryRow>(entries(transaction).where({ id }).forNoKeyUpdate());
-  return row && fromRow(row);
+  return readRecord(transaction, entries(transaction).where({ id }).forNoKeyUpdate());
 }
 
 /** One page of the tenant's entries, the oldest first. */
 export async function listWaitlistEntries(
   transaction: Transaction,
-  { status, patientId, serviceId, closed }: WaitlistFilter,
+  { closed, ...equal }: WaitlistFilter,
   page: ListPage,
 ): Promise<DeskWaitlistEntryRecord[]> {
-  const columns = givenOnly({ status, patient_id: patientId, service_id: serviceId });
-  const query = whereClosed(entries(transaction).where(columns), closed);
-  return (await transaction.rows<WaitlistEntryRow>(byId(query, page))).map(fromRow);
+  const columns = toPartialRow(COLUMNS, givenOnly(equal));
+  return readRecords(transaction, byId(whereClosed(entries(transaction).where(columns), closed), page));
 }
 
 /** Closes an entry that the transaction has locked. */
 export function writeWaitlistEntryClosure(transaction: Transaction, id: string, closure: Closure): void {
   const key = { tenant_id: transaction.tenantId, id };
-  transaction.send(sql("waitlist_entries").where(key).update(closureColumns(closure)));
+  transaction.send(sql("waitlist_entries").where(key).update(toRow(closureColumns, closure)));
 }
 
 function entries({ tenantId }: Transaction) {
-  return sql("waitlist_entries").where({ tenant_id: tenantId }).select(COLUMNS);
-}
-
-function fromRow(row: WaitlistEntryRow): DeskWaitlistEntryRecord {
-  return {
-    id: row.id,
-    patientId: row.patient_id,
-    serviceId: row.service_id,
-    dateFrom: row.date_from,
-    dateTo: row.date_to,
-    preferredPeriods: row.preferred_periods,
-    locationId: row.location_id ?? undefined,
-    practitionerId: row.practitioner_id ?? undefined,
-    status: row.status,
-    createdAt: row.created_at,
-    closure: closureOf(row),
-  };
+  return sql("waitlist_entries")
+    .where({ tenant_id: tenantId })
+    .select({ ...COLUMNS, ...closureColumns });
 }

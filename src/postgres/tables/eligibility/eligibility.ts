@@ -1,4 +1,5 @@
 import type { Call, Principal, Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecord, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /** What was asked. */
@@ -35,10 +36,8 @@ export interface EligibilityRecord extends EligibilityQuestion {
   readonly id: string;
   readonly eligible: boolean;
   readonly reasons: readonly EligibilityReason[];
-  /** RFC 3339. */
-  readonly evaluatedAt: string;
-  /** RFC 3339. */
-  readonly validUntil: string;
+  readonly evaluatedAt: Date;
+  readonly validUntil: Date;
 }
 
 /** A decision with who asked for it, and in which call. */
@@ -48,35 +47,20 @@ export interface AttributedEligibilityRecord extends EligibilityRecord {
   readonly correlationId: string;
 }
 
-interface DecisionRow {
-  id: string;
-  patient_id: string;
-  payer_id: string;
-  contract_id: string;
-  service_id: string;
-  service_date: string;
-  eligible: boolean;
-  reasons: EligibilityReason[];
-  evaluated_at: Date;
-  valid_until: Date;
-  principal: string;
-  correlation_id: string;
-}
-
-const DECISION_COLUMNS: readonly (keyof DecisionRow)[] = [
-  "id",
-  "patient_id",
-  "payer_id",
-  "contract_id",
-  "service_id",
-  "service_date",
-  "eligible",
-  "reasons",
-  "evaluated_at",
-  "valid_until",
-  "principal",
-  "correlation_id",
-];
+const COLUMNS = {
+  id: "id",
+  patientId: "patient_id",
+  payerId: "payer_id",
+  contractId: "contract_id",
+  serviceId: "service_id",
+  serviceDate: "service_date",
+  eligible: "eligible",
+  reasons: "reasons",
+  evaluatedAt: "evaluated_at",
+  validUntil: "valid_until",
+  principal: "principal",
+  correlationId: "correlation_id",
+} as const satisfies ColumnsOf<AttributedEligibilityRecord>;
 
 /** Whether a contract covers a service: it lists the service, or it lists none at all. */
 export async function coversService(transaction: Transaction, contractId: string, serviceId: string): Promise<boolean> {
@@ -95,23 +79,10 @@ export function insertDecision(
   principal: Principal,
   call: Call,
 ): void {
-  transaction.send(
-    sql("eligibility_decisions").insert({
-      tenant_id: transaction.tenantId,
-      id: record.id,
-      patient_id: record.patientId,
-      payer_id: record.payerId,
-      contract_id: record.contractId,
-      service_id: record.serviceId,
-      service_date: record.serviceDate,
-      eligible: record.eligible,
-      reasons: JSON.stringify(record.reasons),
-      evaluated_at: record.evaluatedAt,
-      valid_until: record.validUntil,
-      principal: principal.id,
-      correlation_id: call.correlationId,
-    }),
-  );
+  const reasons = JSON.stringify(record.reasons);
+  const attributed = { ...record, reasons, principal: principal.id, correlationId: call.correlationId };
+  const row = { tenant_id: transaction.tenantId, ...toRow(COLUMNS, attributed) };
+  transaction.send(sql("eligibility_decisions").insert(row));
 }
 
 /** The decision as it was made; undefined where the tenant has no such decision. */
@@ -119,24 +90,6 @@ export async function findDecision(
   transaction: Transaction,
   id: string,
 ): Promise<AttributedEligibilityRecord | undefined> {
-  const query = sql("eligibility_decisions").where({ tenant_id: transaction.tenantId, id }).select(DECISION_COLUMNS);
-  const [row] = await transaction.rows<DecisionRow>(query);
-  return row && fromRow(row);
-}
-
-function fromRow(row: DecisionRow): AttributedEligibilityRecord {
-  return {
-    id: row.id,
-    patientId: row.patient_id,
-    payerId: row.payer_id,
-    contractId: row.contract_id,
-    serviceId: row.service_id,
-    serviceDate: row.service_date,
-    eligible: row.eligible,
-    reasons: row.reasons,
-    evaluatedAt: row.evaluated_at.toISOString(),
-    validUntil: row.valid_until.toISOString(),
-    principal: row.principal,
-    correlationId: row.correlation_id,
-  };
+  const query = sql("eligibility_decisions").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS);
+  return readRecord(transaction, query);
 }

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import type { Call, Principal, Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { type ListPage, latestFirst } from "../resources/lists.js";
 
@@ -31,7 +32,7 @@ const ACCESS_COLUMNS = {
   principal: "principal",
   operation: "operation",
   correlationId: "correlation_id",
-} as const;
+} satisfies ColumnsOf<AccessRecord>;
 
 const CONSENT_COLUMNS = {
   id: "id",
@@ -40,7 +41,7 @@ const CONSENT_COLUMNS = {
   recordedAt: "recorded_at",
   principal: "principal",
   correlationId: "correlation_id",
-} as const;
+} satisfies ColumnsOf<ConsentRecord>;
 
 /**
  * Records that a call has read these patients. Of one text for any number of them, because each text is a prepared
@@ -73,7 +74,7 @@ export async function listAccessRecords(
 ): Promise<AccessRecord[]> {
   const order = { table: "patient_access_records", time: "accessed_at" };
   const query = sql(order.table).where({ tenant_id: transaction.tenantId, patient_id: patientId });
-  return transaction.rows(latestFirst(transaction, query.select(ACCESS_COLUMNS), order, page));
+  return readRecords(transaction, latestFirst(transaction, query.select(ACCESS_COLUMNS), order, page));
 }
 
 /** One page of the evidence of a patient's consent, what was recorded last first. */
@@ -84,5 +85,5 @@ export async function listConsents(
 ): Promise<ConsentRecord[]> {
   const order = { table: "patient_consents", time: "recorded_at" };
   const query = sql(order.table).where({ tenant_id: transaction.tenantId, patient_id: patientId });
-  return transaction.rows(latestFirst(transaction, query.select(CONSENT_COLUMNS), order, page));
+  return readRecords(transaction, latestFirst(transaction, query.select(CONSENT_COLUMNS), order, page));
 }

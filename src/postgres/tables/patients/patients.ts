@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
 import { v7 as uuidv7 } from "uuid";
 import type { Call, Principal, Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
@@ -19,20 +20,20 @@ export interface PatientRecord {
   readonly version: number;
 }
 
-interface PatientRow {
-  id: string;
-  document_type: string;
-  document_number: string;
-  full_name: string;
-  phone: string;
-  email: string | null;
-  status: PatientStatus;
-  version: number;
-}
+const COLUMNS = {
+  id: "id",
+  documentType: "document_type",
+  documentNumber: "document_number",
+  fullName: "full_name",
+  phone: "phone",
+  email: "email",
+  status: "status",
+  version: "version",
+} as const satisfies ColumnsOf<PatientRecord>;
 
-const COLUMNS = ["id", "document_type", "document_number", "full_name", "phone", "email", "status", "version"] as const;
+const COLUMN_NAMES = Object.values(COLUMNS);
 
-const insertUnlessActive = prepared(["tenant_id", ...COLUMNS, "document_type_key", "document_number_key"], (row) =>
+const insertUnlessActive = prepared(["tenant_id", ...COLUMN_NAMES, "document_type_key", "document_number_key"], (row) =>
   sql("patients").insert(row).onConflict().ignore().returning("id"),
 );
 
@@ -42,12 +43,17 @@ const selectByIdForUpdate = prepared(["tenant_id", "id"], (key) =>
   sql("patients").where(key).select(COLUMNS).forNoKeyUpdate(),
 );
 
-const updateContact = prepared(
-  ["tenant_id", "id", "full_name", "phone", "email", "version"],
-  ({ tenant_id, id, ...changed }) =>
-    sql("patients")
-      .where({ tenant_id, id })
-      .update({ ...changed, updated_at: sql.raw("now()") }),
+const update = prepared(["tenant_id", ...COLUMN_NAMES], (row) => updateOf(row));
+
+const updateUnlessRivalled = prepared(["tenant_id", ...COLUMN_NAMES], (row) =>
+  updateOf(row)
+    .whereNotExists(
+      sql({ rival: "patients" })
+        .whereRaw("rival.tenant_id = patients.tenant_id AND rival.id <> patients.id AND rival.status = 'ACTIVE'")
+        .whereRaw("rival.document_type_key = patients.document_type_key")
+        .whereRaw("rival.document_number_key = patients.document_number_key"),
+    )
+    .returning("id"),
 );
 
 const insertConsent = prepared(["tenant_id", "id", "patient_id", "granted_at", "principal", "correlation_id"], (row) =>
@@ -63,16 +69,9 @@ export async function insertPatient(transaction: Transaction, patient: PatientRe
   const rows = await transaction.rows(
     insertUnlessActive({
       tenant_id: transaction.tenantId,
-      id: patient.id,
-      document_type: patient.documentType,
-      document_number: patient.documentNumber,
+      ...toRow(COLUMNS, patient),
       document_type_key: documentTypeKey(patient.documentType),
       document_number_key: documentNumberKey(patient.documentNumber),
-      full_name: patient.fullName,
-      phone: patient.phone,
-      email: patient.email ?? null,
-      status: patient.status,
-      version: patient.version,
     }),
   );
   return rows.length === 1;
@@ -80,8 +79,7 @@ export async function insertPatient(transaction: Transaction, patient: PatientRe
 
 /** The patient, locked until the transaction ends; undefined where the tenant has no such patient. */
 export async function lockPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
-  const [row] = await transaction.rows<PatientRow>(selectByIdForUpdate({ tenant_id: transaction.tenantId, id }));
-  return row && fromRow(row);
+  return readRecord(transaction, selectByIdForUpdate({ tenant_id: transaction.tenantId, id }));
 }
 
 /** The patient of an appointment, locked until the transaction ends; undefined where there is no such appointment. */
@@ -92,14 +90,12 @@ export async function lockPatientOf(
   const { tenantId } = transaction;
   const patient = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select("patient_id");
   const query = sql("patients").where({ tenant_id: tenantId }).where("id", patient).select(COLUMNS);
-  const [row] = await transaction.rows<PatientRow>(query.forNoKeyUpdate());
-  return row && fromRow(row);
+  return readRecord(transaction, query.forNoKeyUpdate());
 }
 
 /** The patient as it is now; undefined where the tenant has no such patient. */
 export async function findPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
-  const [row] = await transaction.rows<PatientRow>(selectById({ tenant_id: transaction.tenantId, id }));
-  return row && fromRow(row);
+  return readRecord(transaction, selectById({ tenant_id: transaction.tenantId, id }));
 }
 
 /** The ACTIVE patient with a document, of whom the tenant has at most one; undefined where it has none. */
@@ -113,9 +109,7 @@ export async function findActivePatient(
     document_type_key: documentTypeKey(documentType),
     document_number_key: documentNumberKey(documentNumber),
   };
-  const query = sql("patients").where(key).whereRaw("status = 'ACTIVE'").select(COLUMNS);
-  const [row] = await transaction.rows<PatientRow>(query);
-  return row && fromRow(row);
+  return readRecord(transaction, sql("patients").where(key).whereRaw("status = 'ACTIVE'").select(COLUMNS));
 }
 
 /** One page of the tenant's patients by id, of one status if one is given. */
@@ -125,41 +119,23 @@ export async function listPatients(
   page: ListPage,
 ): Promise<PatientRecord[]> {
   const query = sql("patients").where({ tenant_id: transaction.tenantId, ...givenOnly(filter) });
-  return (await transaction.rows<PatientRow>(byId(query.select(COLUMNS), page))).map(fromRow);
+  return readRecords(transaction, byId(query.select(COLUMNS), page));
 }
 
-/** Writes name, contact channels of a patient that the transaction has locked. */
-export function writeContact(transaction: Transaction, patient: PatientRecord): void {
-  transaction.send(
-    updateContact({
-      tenant_id: transaction.tenantId,
-      id: patient.id,
-      full_name: patient.fullName,
-      phone: patient.phone,
-      email: patient.email ?? null,
-      version: patient.version,
-    }),
-  );
-}
-
-/** Writes status and version of a patient that the transaction has locked, and who is not ACTIVE from now on. */
-export function writePatientStatus(transaction: Transaction, patient: PatientRecord): void {
-  transaction.send(statusUpdate(transaction, patient));
+/** Writes a patient that the transaction has locked; one that was not ACTIVE before is not to be now. */
+export function writePatient(transaction: Transaction, patient: PatientRecord): void {
+  transaction.send(update({ tenant_id: transaction.tenantId, ...toRow(COLUMNS, patient) }));
 }
 
 /**
- * Makes a patient that the transaction has locked ACTIVE, unless another ACTIVE patient of the tenant has the same
- * document: then nothing is changed and the answer is false. The condition keeps the document number out of PostgreSQL's
- * log. It cannot see a rival that has not committed yet; the unique index waits for that one and rejects this call as a
- * conflict on documentNumber.
+ * Writes a patient that the transaction has locked and who is to be ACTIVE, unless another ACTIVE patient of the tenant has
+ * the same document: then nothing is written and the answer is false. The condition keeps the document number out of
+ * PostgreSQL's log. It cannot see a rival that has not committed yet; the unique index waits for that one and rejects this
+ * call as a conflict on documentNumber.
  */
 export async function activatePatient(transaction: Transaction, patient: PatientRecord): Promise<boolean> {
-  const rivals = sql({ rival: "patients" })
-    .whereRaw("rival.tenant_id = patients.tenant_id AND rival.id <> patients.id AND rival.status = 'ACTIVE'")
-    .whereRaw("rival.document_type_key = patients.document_type_key")
-    .whereRaw("rival.document_number_key = patients.document_number_key");
-  const update = statusUpdate(transaction, patient).whereNotExists(rivals).returning("id");
-  return (await transaction.rows(update)).length === 1;
+  const statement = updateUnlessRivalled({ tenant_id: transaction.tenantId, ...toRow(COLUMNS, patient) });
+  return (await transaction.rows(statement)).length === 1;
 }
 
 /**
@@ -202,21 +178,8 @@ function foldCase(text: string): string {
     .replaceAll(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, "");
 }
 
-function statusUpdate(transaction: Transaction, { id, status, version }: PatientRecord): Knex.QueryBuilder {
+function updateOf({ tenant_id, id, ...changed }: Readonly<Record<string, unknown>>): Knex.QueryBuilder {
   return sql("patients")
-    .where({ tenant_id: transaction.tenantId, id })
-    .update({ status, version, updated_at: sql.raw("now()") });
-}
-
-function fromRow(row: PatientRow): PatientRecord {
-  return {
-    id: row.id,
-    documentType: row.document_type,
-    documentNumber: row.document_number,
-    fullName: row.full_name,
-    phone: row.phone,
-    email: row.email ?? undefined,
-    status: row.status,
-    version: row.version,
-  };
+    .where({ tenant_id, id })
+    .update({ ...changed, updated_at: sql.raw("now()") });
 }

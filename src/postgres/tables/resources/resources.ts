@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { Principal, Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecord, readRecords, toPartialRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /** What every administered resource has beside its own attributes. */
@@ -18,12 +19,15 @@ export interface ResourceTable<A extends object> {
   readonly name: string;
   /** The type name of the resource in the proto, for the audit trail. */
   readonly type: string;
-  readonly columns: { readonly [K in keyof A]-?: string };
+  readonly columns: ColumnsOf<A>;
 }
 
-type Row = Record<string, unknown>;
-
-const HEAD = { id: "id", version: "version", createdAt: "created_at", updatedAt: "updated_at" } as const;
+const HEAD = {
+  id: "id",
+  version: "version",
+  createdAt: "created_at",
+  updatedAt: "updated_at",
+} satisfies ColumnsOf<ResourceHead>;
 
 /**
  * Adds a resource for the organization and company of the principal. Nothing is waited for: a code that is taken fails the
@@ -40,7 +44,7 @@ export function insertResource<A extends object>(
       tenant_id: transaction.tenantId,
       organization_id: principal.organizationId ?? null,
       company_id: principal.companyId ?? null,
-      ...toRow(table, resource),
+      ...toPartialRow(columnsOf(table), resource),
     }),
   );
 }
@@ -52,8 +56,7 @@ export async function lockResourceRow<A extends object>(
   table: ResourceTable<A>,
   id: string,
 ): Promise<ResourceRecord<A> | undefined> {
-  const rows = await transaction.rows<Row>(visible(transaction, principal, table).where({ id }).forNoKeyUpdate());
-  return rows[0] && fromRow(table, rows[0]);
+  return readRecord(transaction, visible(transaction, principal, table).where({ id }).forNoKeyUpdate());
 }
 
 /** The resource as it is now; undefined where the principal can see none of that id. */
@@ -63,8 +66,7 @@ export async function findResource<A extends object>(
   table: ResourceTable<A>,
   id: string,
 ): Promise<ResourceRecord<A> | undefined> {
-  const rows = await transaction.rows<Row>(visible(transaction, principal, table).where({ id }));
-  return rows[0] && fromRow(table, rows[0]);
+  return readRecord(transaction, visible(transaction, principal, table).where({ id }));
 }
 
 /** A resource that refers to others. */
@@ -105,7 +107,8 @@ export function updateResource<A extends object>(
   id: string,
   changes: Partial<ResourceRecord<A>>,
 ): void {
-  transaction.send(sql(table.name).where({ tenant_id: transaction.tenantId, id }).update(toRow(table, changes)));
+  const row = toPartialRow(columnsOf(table), changes);
+  transaction.send(sql(table.name).where({ tenant_id: transaction.tenantId, id }).update(row));
 }
 
 /** One page of what the principal can see, by id, from behind `afterId`; reads one row more than `limit` at most. */
@@ -116,16 +119,15 @@ export async function listResources<A extends object>(
   page: { readonly afterId: string | undefined; readonly limit: number; readonly filter?: Partial<A> },
 ): Promise<ResourceRecord<A>[]> {
   const query = visible(transaction, principal, table)
-    .where(toRow(table, (page.filter ?? {}) as Partial<ResourceRecord<A>>))
+    .where(toPartialRow(columnsOf(table), page.filter ?? {}))
     .orderBy("id")
     .limit(page.limit);
   if (page.afterId !== undefined) query.where("id", ">", page.afterId);
-  return (await transaction.rows<Row>(query)).map((row) => fromRow(table, row));
+  return readRecords(transaction, query);
 }
 
 function visible<A extends object>(transaction: Transaction, principal: Principal, table: ResourceTable<A>) {
-  const columns = [...Object.values<string>(HEAD), ...Object.values<string>(table.columns)];
-  return visibleRows(transaction, principal, table.name).select(columns);
+  return visibleRows(transaction, principal, table.name).select(columnsOf(table));
 }
 
 /** A row is visible if each of its organization and company that is not null equals the claim of the token. */
@@ -136,18 +138,6 @@ function visibleRows({ tenantId }: Transaction, principal: Principal, tableName:
     .whereRaw("(company_id IS NULL OR company_id = ?::uuid)", [principal.companyId ?? null]);
 }
 
-function toRow<A extends object>(table: ResourceTable<A>, resource: Partial<ResourceRecord<A>>): Row {
-  const columns: Readonly<Record<string, string>> = { ...table.columns, ...HEAD };
-  const row: Row = {};
-  for (const [attribute, value] of Object.entries(resource)) {
-    const column = columns[attribute];
-    if (column !== undefined) row[column] = value ?? null;
-  }
-  return row;
-}
-
-function fromRow<A extends object>(table: ResourceTable<A>, row: Row): ResourceRecord<A> {
-  const columns: Readonly<Record<string, string>> = { ...table.columns, ...HEAD };
-  const entries = Object.entries(columns).map(([attribute, column]) => [attribute, row[column] ?? undefined]);
-  return Object.fromEntries(entries) as ResourceRecord<A>;
+function columnsOf<A extends object>(table: ResourceTable<A>): Readonly<Record<string, string>> {
+  return { ...HEAD, ...table.columns };
 }

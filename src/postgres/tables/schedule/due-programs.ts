@@ -1,5 +1,5 @@
-import type { Pool } from "pg";
 import type { Transaction } from "../../../call.js";
+import { runAcrossTenants, type TransactionSource } from "../../run-transaction.js";
 import { sql } from "../../sql.js";
 
 /** A program of some tenant. */
@@ -8,24 +8,16 @@ export interface DueProgram {
   readonly id: string;
 }
 
-const DUE = `SELECT tenant_id AS "tenantId", id FROM programs WHERE materialized_through < $1 ORDER BY tenant_id, id`;
+const DUE = `SELECT tenant_id AS "tenantId", id FROM programs WHERE materialized_through < ? ORDER BY tenant_id, id`;
 
 /**
  * The programs of all tenants whose schedule is made, but ends before a local date, YYYY-MM-DD. A policy of row-level
  * security lets a transaction with cupo.jobs read the programs that have a schedule, and nothing else.
  */
-export async function findDuePrograms(pool: Pool, date: string): Promise<DueProgram[]> {
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN READ ONLY; SET LOCAL cupo.jobs = 'on'; SET LOCAL statement_timeout = '30s'");
-    const { rows } = await client.query<DueProgram>(DUE, [date]);
-    await client.query("COMMIT");
-    client.release();
-    return rows;
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+export function findDuePrograms(source: TransactionSource, date: string): Promise<DueProgram[]> {
+  return runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
+    transaction.rows<DueProgram>(sql.raw(DUE, [date])),
+  );
 }
 
 /** Locks a program against every other change of its schedule until the transaction ends. */

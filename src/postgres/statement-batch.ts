@@ -1,15 +1,15 @@
 import pg, { type ClientBase, type Connection, DatabaseError, Query, type QueryResult, Result } from "pg";
 
-/** One statement of a flight. */
-export interface FlightStatement {
+/** One statement of a batch. */
+export interface BatchedStatement {
   readonly text: string;
   readonly values: readonly unknown[];
   /** What to keep it prepared as, for as long as the connection lives; undefined to prepare it for this once. */
   readonly name: string | undefined;
 }
 
-/** A statement on its way. `result` and `unreadable` are what has come of its answer so far. */
-interface Passenger extends FlightStatement {
+/** A statement with its promise. `result` and `unreadable` are what has come of its answer so far. */
+interface PendingStatement extends BatchedStatement {
   readonly values: (string | Buffer | null)[];
   readonly resolve: (result: QueryResult) => void;
   readonly reject: (error: unknown) => void;
@@ -29,31 +29,32 @@ type FullConnection = Connection & { parsedStatements: StatementTexts; submitted
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): string | Buffer | null } }).utils;
 
 /**
- * Statements of one transaction that travel together, behind one synchronisation (PostgreSQL's manual, "Pipelining" under
- * the message flow of its protocol). pg's own pipeline synchronises behind each statement: there the server sends off
- * the answer by itself, which wakes both sides. To pg's client a flight is one query.
+ * Statements of one transaction that are sent together with one Sync message behind them (PostgreSQL's manual, "Pipelining"
+ * under the message flow of its protocol). pg's own pipeline mode sends a Sync behind each statement, and at each the server
+ * sends off the answer by itself, which wakes both sides. To pg's client the whole batch is one query.
  *
- * Behind a statement that failed the server passes the rest over, COMMIT too; so the rest fails as it would in an aborted
+ * Behind a statement that failed the server skips the rest, COMMIT too; so the rest fails as it would in an aborted
  * transaction, with 25P02, and the transaction has to be rolled back.
  */
-export class Flight extends Query {
-  /** Those of the statement whose turn it is: by them, pg's client remembers what is prepared. */
+export class StatementBatch extends Query {
+  /** Name and text of the statement that is being answered: by them, pg's client remembers what is prepared. */
   declare name: string | undefined;
   declare text: string;
   readonly #client: ClientBase;
-  readonly #passengers: Passenger[] = [];
-  #turn = 0;
+  readonly #statements: PendingStatement[] = [];
+  /** The place of the statement that is being answered. */
+  #position = 0;
 
   constructor(client: ClientBase) {
     super("");
     this.#client = client;
   }
 
-  /** Adds a statement to a flight that is not sent yet. Rejects with what the statement or the connection failed with. */
-  add({ text, values, name }: FlightStatement): Promise<QueryResult> {
+  /** Adds a statement to a batch that is not sent yet. Rejects with what the statement or the connection failed with. */
+  add({ text, values, name }: BatchedStatement): Promise<QueryResult> {
     return new Promise((resolve, reject) => {
       const result = new (Result as unknown as ResultConstructor)(undefined, this.#client);
-      this.#passengers.push({
+      this.#statements.push({
         text,
         values: values.map((value) => prepareValue(value)),
         name,
@@ -64,13 +65,13 @@ export class Flight extends Query {
     });
   }
 
-  /** Called by pg's client to send the flight. */
+  /** Called by pg's client to send the batch. */
   override submit = (connection: Connection): void => {
     connection.stream.cork();
-    for (const passenger of this.#passengers) sendPassenger(connection as FullConnection, passenger);
+    for (const statement of this.#statements) writeStatement(connection as FullConnection, statement);
     connection.sync();
     connection.stream.uncork();
-    this.#take(0);
+    this.#moveTo(0);
   };
 
   handleRowDescription({ fields }: { readonly fields: unknown }): void {
@@ -78,12 +79,12 @@ export class Flight extends Query {
   }
 
   handleDataRow({ fields }: { readonly fields: unknown }): void {
-    const passenger = this.#current;
-    if (passenger === undefined) return;
+    const statement = this.#current;
+    if (statement === undefined) return;
     try {
-      passenger.result.rows.push(passenger.result.parseRow(fields));
+      statement.result.rows.push(statement.result.parseRow(fields));
     } catch (error) {
-      passenger.unreadable = error;
+      statement.unreadable = error;
     }
   }
 
@@ -94,35 +95,35 @@ export class Flight extends Query {
 
   /** The end of a statement whose text is empty, and of any other. */
   handleEmptyQuery(): void {
-    const passenger = this.#current;
-    if (passenger?.unreadable !== undefined) passenger.reject(passenger.unreadable);
-    else passenger?.resolve(passenger.result);
-    this.#take(this.#turn + 1);
+    const statement = this.#current;
+    if (statement?.unreadable !== undefined) statement.reject(statement.unreadable);
+    else statement?.resolve(statement.result);
+    this.#moveTo(this.#position + 1);
   }
 
   handleReadyForQuery(): void {}
 
   handleError(error: unknown, { submittedNamedStatements }: FullConnection): void {
-    const [current, ...rest] = this.#passengers.slice(this.#turn);
+    const [current, ...skipped] = this.#statements.slice(this.#position);
     current?.reject(error);
-    for (const { name, reject } of rest) {
+    for (const { name, reject } of skipped) {
       reject(error instanceof DatabaseError ? abortedTransaction() : error);
       if (name !== undefined) delete submittedNamedStatements[name];
     }
   }
 
-  get #current(): Passenger | undefined {
-    return this.#passengers[this.#turn];
+  get #current(): PendingStatement | undefined {
+    return this.#statements[this.#position];
   }
 
-  #take(turn: number): void {
-    this.#turn = turn;
+  #moveTo(position: number): void {
+    this.#position = position;
     this.name = this.#current?.name;
     this.text = this.#current?.text ?? "";
   }
 }
 
-function sendPassenger(connection: FullConnection, { text, values, name }: Passenger): void {
+function writeStatement(connection: FullConnection, { text, values, name }: PendingStatement): void {
   const { parsedStatements, submittedNamedStatements } = connection;
   const known = name === undefined ? undefined : (parsedStatements[name] ?? submittedNamedStatements[name]);
   if (known === undefined) connection.parse({ text, name: name ?? "", types: [] }, true);

@@ -1,0 +1,28 @@
+-- How long rows are kept is for the service to say, in one place: a purge tells its retention in cupo.purge_retention and
+-- sees and deletes nothing younger. The floor of a table is what no fault of the service can purge below.
+CREATE FUNCTION cupo_purge_limit(floor interval) RETURNS timestamptz
+  LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+DECLARE
+  retention CONSTANT interval := NULLIF(current_setting('cupo.purge_retention', true), '')::interval;
+BEGIN
+  IF retention < floor THEN
+    RAISE EXCEPTION 'cupo.purge_retention is %, and nothing younger than % is purged here', retention, floor
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  RETURN now() - retention;
+END $$;
+
+-- The setting is asked for by itself first, so that ordinary statements do not call the function.
+DROP POLICY purge_read ON idempotency_keys;
+DROP POLICY purge_delete ON idempotency_keys;
+CREATE POLICY purge_read ON idempotency_keys FOR SELECT
+  USING (current_setting('cupo.purge_retention', true) <> '' AND created_at < cupo_purge_limit('24 hours'));
+CREATE POLICY purge_delete ON idempotency_keys FOR DELETE
+  USING (current_setting('cupo.purge_retention', true) <> '' AND created_at < cupo_purge_limit('24 hours'));
+
+DROP POLICY purge_read ON consumed_option_tokens;
+DROP POLICY purge_delete ON consumed_option_tokens;
+CREATE POLICY purge_read ON consumed_option_tokens FOR SELECT
+  USING (current_setting('cupo.purge_retention', true) <> '' AND expires_at < cupo_purge_limit('0'));
+CREATE POLICY purge_delete ON consumed_option_tokens FOR DELETE
+  USING (current_setting('cupo.purge_retention', true) <> '' AND expires_at < cupo_purge_limit('0'));
