@@ -13,6 +13,8 @@ export interface Config {
   readonly problemsUrl: string | undefined;
   /** undefined: the embedded PostgreSQL of the data folder. */
   readonly databaseUrl: string | undefined;
+  /** As the owner of the tables; undefined: as in databaseUrl. */
+  readonly migrationDatabaseUrl: string | undefined;
   /** Absolute path of the folder for the embedded PostgreSQL and the development issuer's key. */
   readonly dataDir: string;
   /** undefined: the development issuer. */
@@ -77,6 +79,7 @@ function assemble(source: Source, problems: string[]): Config {
     publicUrl: read(settings.publicUrl),
     problemsUrl: read(settings.problemsUrl),
     databaseUrl: read(settings.databaseUrl),
+    migrationDatabaseUrl: migrationUrlOf(source, problems),
     dataDir: resolve(read(settings.dataDir) ?? ""),
     issuer: issuerOf(source, problems),
     tokenTypes: read(settings.tokenTypes) ?? [],
@@ -95,6 +98,13 @@ function assemble(source: Source, problems: string[]): Config {
   };
   if (config.issuer === undefined) refuseOpenDevelopmentIssuer(config, problems);
   return config;
+}
+
+function migrationUrlOf({ read, isGiven }: Source, problems: string[]): string | undefined {
+  const { databaseUrl, migrationDatabaseUrl } = settings;
+  if (isGiven(migrationDatabaseUrl) && !isGiven(databaseUrl))
+    problems.push("DATABASE_URL is missing; it goes with MIGRATION_DATABASE_URL");
+  return read(migrationDatabaseUrl);
 }
 
 function issuerOf({ read, isGiven }: Source, problems: string[]): IssuerConfig | undefined {

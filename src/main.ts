@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "./auth/development-issuer.js";
 import { type Config, ConfigError, readConfig } from "./config.js";
-import { openReadyDatabase } from "./database-startup.js";
+import { type DatabaseUrls, openReadyDatabase } from "./database-startup.js";
 import { withDocumentedIds } from "./demo/documented-ids.js";
 import { fillDemo } from "./demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "./demo/large-clinic.js";
@@ -59,8 +59,8 @@ async function serve({ demo = false }: { readonly demo?: boolean }): Promise<voi
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel, base: null });
-  const server = await onDatabase(config, logger, (databaseUrl) =>
-    startServer({ ...config, databaseUrl }, { logger, now: Date.now, ...(demo ? { served: withDocumentedIds } : {}) }),
+  const server = await onDatabase(config, logger, (urls) =>
+    startServer({ ...config, ...urls }, { logger, now: Date.now, ...(demo ? { served: withDocumentedIds } : {}) }),
   );
   const signal = stopOnSignal(server.close, logger);
   if (demo && config.issuer === undefined) {
@@ -92,7 +92,7 @@ async function fillDemoTenants(internalUrl: string, dataDir: string, signal: Abo
 async function migrateOnly(): Promise<void> {
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel, base: null });
-  const { close } = await onDatabase(config, logger, (databaseUrl) => openReadyDatabase(databaseUrl, logger));
+  const { close } = await onDatabase(config, logger, (urls) => openReadyDatabase(urls, logger));
   await close();
 }
 
@@ -101,14 +101,14 @@ async function migrateOnly(): Promise<void> {
  * when it is closed, and where it cannot start.
  */
 async function onDatabase<T extends { close(): Promise<void> }>(
-  { databaseUrl, dataDir }: Config,
+  { databaseUrl, migrationDatabaseUrl, dataDir }: Config,
   logger: pino.Logger,
-  start: (databaseUrl: string) => Promise<T>,
+  start: (urls: DatabaseUrls) => Promise<T>,
 ): Promise<T> {
-  if (databaseUrl !== undefined) return start(databaseUrl);
+  if (databaseUrl !== undefined) return start({ databaseUrl, migrationDatabaseUrl });
   const embedded = await startEmbeddedPostgres({ dataDir, onProgress: (text) => logger.info(text) });
   try {
-    const started = await start(embedded.url);
+    const started = await start({ databaseUrl: embedded.url, migrationDatabaseUrl: embedded.ownerUrl });
     const close = async () => {
       await started.close();
       await embedded.stop();

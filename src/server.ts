@@ -71,7 +71,7 @@ async function start(
 ): Promise<RunningServer> {
   const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
   let stopJobs: Closer = () => undefined;
-  const database = await openReadyDatabase(config.databaseUrl, logger);
+  const database = await openReadyDatabase(config, logger);
   closers.push(() => database.close());
   closers.push(() => stopJobs());
   const issuer = await openTrustedIssuer(config, now, warn("the issuer's keys were not refreshed"));

@@ -38,15 +38,17 @@ export const settings = {
     "PROBLEMS_URL",
     "Prefix of the problem type URIs. Without it /problems below PUBLIC_URL, whose pages the public listener serves.",
   ),
-  databaseUrl: {
-    name: "DATABASE_URL",
-    about:
-      "PostgreSQL 15 or newer; the role must own the database and be neither superuser nor BYPASSRLS. By default an " +
-      "embedded server keeps its data in CUPO_DATA_DIR. ?prepared_statements=false suits connection poolers.",
-    takes: "a URL such as postgres://user:password@host:5432/database",
-    isSecret: true,
-    parse: (held: string) => (/^postgres(ql)?:$/.test(urlOf(held)?.protocol ?? "") ? held : undefined),
-  },
+  databaseUrl: databaseUrl(
+    "DATABASE_URL",
+    "PostgreSQL 15 or newer, as the service's role, which is neither superuser nor BYPASSRLS and, with " +
+      "MIGRATION_DATABASE_URL, owns nothing. By default an embedded server keeps its data in CUPO_DATA_DIR. " +
+      "?prepared_statements=false suits connection poolers.",
+  ),
+  migrationDatabaseUrl: databaseUrl(
+    "MIGRATION_DATABASE_URL",
+    "The same database as the role that owns the tables and migrates them; it gives the service's role its rights, and " +
+      "makes it where it may. Without it the service migrates as its own role.",
+  ),
   dataDir: {
     name: "CUPO_DATA_DIR",
     about: "Folder of the embedded PostgreSQL and of the development issuer's key.",
@@ -111,6 +113,11 @@ function port(name: string, defaultText: string, about: string): Setting<number>
 
 function count(name: string, defaultText: string, about: string): Setting<number> {
   return { name, about, defaultText, takes: "a whole number from 1 to 1000000000", parse: whole(1, 1_000_000_000) };
+}
+
+function databaseUrl(name: string, about: string): Setting<string> {
+  const parse = (held: string) => (/^postgres(ql)?:$/.test(urlOf(held)?.protocol ?? "") ? held : undefined);
+  return { name, about, takes: "a URL such as postgres://user:password@host:5432/database", isSecret: true, parse };
 }
 
 function text(name: string, about: string): Setting<string> {

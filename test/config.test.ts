@@ -26,6 +26,7 @@ describe("defaults", () => {
       publicUrl: undefined,
       problemsUrl: undefined,
       databaseUrl: undefined,
+      migrationDatabaseUrl: undefined,
       dataDir: resolve(".cupo"),
       issuer: undefined,
       tokenTypes: ["at+jwt"],
@@ -55,6 +56,7 @@ describe("values", () => {
       PUBLIC_URL: "https://Cupo.example.org:443/clinic/",
       PROBLEMS_URL: "https://example.org/problems/",
       DATABASE_URL: "postgresql://cupo:secret@db/cupo?prepared_statements=false",
+      MIGRATION_DATABASE_URL: "postgres://cupo_owner:secret@db/cupo",
       CUPO_DATA_DIR: "/var/lib/cupo",
       AUTH_TOKEN_TYPES: "at+jwt JWT",
       AUTH_CLIENT_CLAIM: "azp",
@@ -75,6 +77,7 @@ describe("values", () => {
       publicUrl: "https://cupo.example.org/clinic",
       problemsUrl: "https://example.org/problems",
       databaseUrl: "postgresql://cupo:secret@db/cupo?prepared_statements=false",
+      migrationDatabaseUrl: "postgres://cupo_owner:secret@db/cupo",
       dataDir: "/var/lib/cupo",
       issuer: {
         issuer: trusted.AUTH_ISSUER,

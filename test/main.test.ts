@@ -131,8 +131,11 @@ describe("with a database", () => {
   afterAll(() => database.drop());
 
   test("migrate brings it up to date and ends", async () => {
-    await execute(database.url, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public");
-    const { status, stderr } = await cupo(["migrate"], { DATABASE_URL: database.url });
+    await execute(database.ownerUrl, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public");
+    const { status, stderr } = await cupo(["migrate"], {
+      DATABASE_URL: database.url,
+      MIGRATION_DATABASE_URL: database.ownerUrl,
+    });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(await execute(database.url, "SELECT 1 FROM patients")).toEqual([]);
   });

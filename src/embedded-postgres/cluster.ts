@@ -15,27 +15,31 @@ export interface ClusterContext {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** The passwords of the two roles, by role; made of characters that need no escape in a URL or in SQL. */
+/** The passwords of the roles, by role; made of characters that need no escape in a URL or in SQL. */
 export interface Passwords {
   readonly postgres: string;
   readonly cupo: string;
+  /** Undefined in a cluster of before there was an owner, until it is taken over. */
+  readonly cupo_owner: string | undefined;
 }
 
+const ORDINARY = "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS";
+
 /**
- * Creates a cluster with the superuser `postgres` and the ordinary role `cupo`, owner of the database `cupo`. All of it
- * is made in a folder aside and renamed when it is complete, so that `folders.home` is either whole or not there. Text
+ * Creates a cluster with the superuser `postgres` and two ordinary roles, `cupo_owner`, who owns the database `cupo`, and
+ * `cupo`, the service. All of it is made in a folder aside and renamed when it is complete, so that `folders.home` is either whole or not there. Text
  * sorts by code point with PostgreSQL's own C.UTF-8, independent of the machine's locales. Rejects with what initdb said.
  */
 export async function createCluster(context: ClusterContext): Promise<void> {
   const { folders } = context;
   const aside = embeddedFolders(folders.root, `${folders.incompletePrefix}${randomUUID()}`);
-  const passwords = { postgres: randomPassword(), cupo: randomPassword() };
+  const passwords = { postgres: randomPassword(), cupo: randomPassword(), cupo_owner: randomPassword() };
   try {
     await mkdir(aside.home);
     await chmod(aside.home, context.account === undefined ? 0o700 : 0o711);
     await initialize({ ...context, folders: aside }, passwords.postgres);
-    await createRole({ ...context, folders: aside }, passwords.cupo);
-    await writeFile(aside.passwords, JSON.stringify(passwords), { mode: 0o600, flush: true });
+    await createRoles({ ...context, folders: aside }, passwords);
+    await writePasswords(aside, passwords);
     await rename(aside.home, folders.home);
   } catch (error) {
     await rm(aside.home, { recursive: true, force: true });
@@ -44,10 +48,34 @@ export async function createCluster(context: ClusterContext): Promise<void> {
 }
 
 /** Reads the passwords of a complete cluster. */
-export async function readPasswords(path: string): Promise<Passwords> {
+export async function readPasswords({ passwords: path }: EmbeddedFolders): Promise<Passwords> {
   const passwords: unknown = JSON.parse(await readFile(path, "utf8"));
   if (isPasswords(passwords)) return passwords;
   throw new Error(`${path} does not hold the passwords of the embedded PostgreSQL`);
+}
+
+/**
+ * Gives a cluster of before there was an owner one, to whom all that the service's role owned belongs from now on. Its server
+ * is not running. What is cut off is done again by the next call.
+ */
+export async function addOwner(context: ClusterContext, passwords: Passwords): Promise<Passwords> {
+  const { folders } = context;
+  const owner = randomPassword();
+  await rm(join(folders.cluster, "postmaster.pid"), { force: true });
+  await runStatements(context, "cupo", [
+    "DO $$ BEGIN IF to_regrole('cupo_owner') IS NULL THEN CREATE ROLE cupo_owner; END IF; END $$",
+    `ALTER ROLE cupo_owner ${ORDINARY} PASSWORD '${owner}'`,
+    "REASSIGN OWNED BY cupo TO cupo_owner",
+  ]);
+  await writePasswords(folders, { ...passwords, cupo_owner: owner });
+  return { ...passwords, cupo_owner: owner };
+}
+
+/** Whole or not at all. */
+async function writePasswords(folders: EmbeddedFolders, passwords: Passwords): Promise<void> {
+  const aside = `${folders.passwords}.incomplete`;
+  await writeFile(aside, JSON.stringify(passwords), { mode: 0o600, flush: true });
+  await rename(aside, folders.passwords);
 }
 
 async function initialize(context: ClusterContext, password: string): Promise<void> {
@@ -78,17 +106,24 @@ async function initialize(context: ClusterContext, password: string): Promise<vo
   await writeFile(folders.settings, "");
 }
 
+function createRoles(context: ClusterContext, { cupo, cupo_owner }: Passwords): Promise<void> {
+  return runStatements(context, "postgres", [
+    `CREATE ROLE cupo_owner ${ORDINARY} PASSWORD '${cupo_owner}'`,
+    `CREATE ROLE cupo ${ORDINARY} PASSWORD '${cupo}'`,
+    "CREATE DATABASE cupo OWNER cupo_owner",
+  ]);
+}
+
 /** In single-user mode the server takes one statement a line from its standard input, without a port or a password. */
-async function createRole(context: ClusterContext, password: string): Promise<void> {
+async function runStatements(context: ClusterContext, database: string, statements: readonly string[]): Promise<void> {
   const { binaries, account, folders } = context;
-  const args = ["--single", "-c", "exit_on_error=on", "-D", folders.cluster, "postgres"];
-  const input = [
-    `CREATE ROLE cupo LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS PASSWORD '${password}'`,
-    "CREATE DATABASE cupo OWNER cupo",
-    "",
-  ].join("\n");
+  const args = ["--single", "-c", "exit_on_error=on", "-D", folders.cluster, database];
+  const input = `${statements.join("\n")}\n`;
   const { ok, output } = await runProgram(binaries.postgres, args, { account, cwd: folders.home, input });
-  if (!ok) throw new Error(`PostgreSQL could not create its database:\n${output.replaceAll(password, "…").trim()}`);
+  if (ok) return;
+  throw new Error(
+    `PostgreSQL could not set up its roles:\n${output.replaceAll(/PASSWORD '.*?'/g, "PASSWORD …").trim()}`,
+  );
 }
 
 function isPasswords(value: unknown): value is Passwords {

@@ -4,7 +4,7 @@ import { chmod, mkdir, readdir, realpath, rm, writeFile } from "node:fs/promises
 import { join, resolve } from "node:path";
 import { chooseAccount, requireReach } from "./account.js";
 import { locateBinaries } from "./binaries.js";
-import { createCluster, type Passwords, readPasswords } from "./cluster.js";
+import { addOwner, createCluster, type Passwords, readPasswords } from "./cluster.js";
 import { type EmbeddedFolders, embeddedFolders } from "./folders.js";
 import { withLock } from "./lock.js";
 import { identifyProcess, isRunning } from "./processes.js";
@@ -22,8 +22,10 @@ export interface EmbeddedPostgresOptions {
 
 /** A share in the running server. */
 export interface EmbeddedPostgres {
-  /** Database `cupo` as its owner, a role that row-level security binds. */
+  /** Database `cupo` as the service, a role that owns nothing and that row-level security binds. */
   readonly url: string;
+  /** Database `cupo` as its owner; as the service where a release without an owner shares the server. */
+  readonly ownerUrl: string;
   /** Maintenance database `postgres` as the superuser. */
   readonly superuserUrl: string;
   /** Gives the share back; the last one to do so stops the server. Further calls do nothing. */
@@ -48,7 +50,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       onProgress(`creating a PostgreSQL cluster in ${folders.home}`);
       await createCluster(context);
     }
-    const passwords = await readPasswords(folders.passwords);
+    const passwords = await readyPasswords(context);
     const port = await ensureServer(context);
     const share = await addShare(folders.shares);
     return embeddedPostgres(context, port, passwords, share);
@@ -92,10 +94,23 @@ async function removeLeftovers(folders: EmbeddedFolders): Promise<void> {
   }
 }
 
+/** A cluster of before there was an owner gets one, unless somebody is using it. */
+async function readyPasswords(context: ServerContext): Promise<Passwords> {
+  const { folders } = context;
+  const passwords = await readPasswords(folders);
+  if (passwords.cupo_owner !== undefined || (await isShared(folders.shares))) return passwords;
+  context.onProgress(`giving the tables in ${folders.home} an owner of their own`);
+  await stopServer(context);
+  return addOwner(context, passwords);
+}
+
 function embeddedPostgres(context: ServerContext, port: number, passwords: Passwords, share: string): EmbeddedPostgres {
   let stopped: Promise<void> | undefined;
+  const urlOf = (role: string, password: string) => `postgres://${role}:${password}@127.0.0.1:${port}/cupo`;
   return {
-    url: `postgres://cupo:${passwords.cupo}@127.0.0.1:${port}/cupo`,
+    url: urlOf("cupo", passwords.cupo),
+    ownerUrl:
+      passwords.cupo_owner === undefined ? urlOf("cupo", passwords.cupo) : urlOf("cupo_owner", passwords.cupo_owner),
     superuserUrl: `postgres://postgres:${passwords.postgres}@127.0.0.1:${port}/postgres`,
     stop() {
       stopped ??= leave(context, share);
@@ -122,6 +137,7 @@ async function addShare(shares: string): Promise<string> {
 /** Whether a living process still has a share; shares of processes that died without giving them back are removed. */
 async function isShared(shares: string): Promise<boolean> {
   let shared = false;
+  await mkdir(shares, { recursive: true });
   for (const name of await readdir(shares)) {
     if (isRunning(name.slice(0, name.lastIndexOf(".")))) shared = true;
     else await rm(join(shares, name), { force: true });

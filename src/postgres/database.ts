@@ -31,12 +31,20 @@ export interface Database {
   condemnConnections(): void;
   /** Whether the database answers. Rejects where it cannot be asked. */
   isReachable(): Promise<boolean>;
-  /** Whether row-level security binds the role: it is no superuser and has no BYPASSRLS. */
-  isRoleBound(): Promise<boolean>;
+  /** What the role can do that a service should not be able to; undefined for nothing of it. */
+  findExcessOfRole(): Promise<RoleExcess | undefined>;
   close(): Promise<void>;
 }
 
-const UNBOUND_ROLE = "SELECT FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)";
+/**
+ * What a role can do that a service should not be able to: row-level security does not bind it, being a superuser's or one
+ * with BYPASSRLS; or it can change the tables themselves and what was recorded once and for all.
+ */
+export type RoleExcess = "BYPASSES_ROW_SECURITY" | "OWNS_TABLES";
+
+const EXCESS = `SELECT CASE WHEN rolsuper OR rolbypassrls THEN 'BYPASSES_ROW_SECURITY'
+    WHEN has_table_privilege('audit_events', 'UPDATE, DELETE, TRUNCATE') THEN 'OWNS_TABLES' END AS excess
+  FROM pg_roles WHERE rolname = current_user`;
 const DATE_OID = 1082;
 const DATE_ARRAY_OID = 1182;
 
@@ -66,7 +74,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     namedStatements,
     ...tellGenerations(pool),
     isReachable: async () => (await pool.query("SELECT 1")).rowCount === 1,
-    isRoleBound: async () => (await pool.query(UNBOUND_ROLE)).rowCount === 0,
+    async findExcessOfRole() {
+      const { rows } = await pool.query<{ excess: RoleExcess | null }>(EXCESS);
+      return rows[0]?.excess ?? undefined;
+    },
     close: () => pool.end(),
   };
 }

@@ -1,9 +1,14 @@
 import { readdir, readFile } from "node:fs/promises";
 import knex, { type Knex } from "knex";
+import { grantServiceRights, roleOf } from "./service-role.js";
+import { classifyFailure } from "./sql-errors.js";
 
 /** What a migration run needs. */
 export interface MigrateOptions {
+  /** postgres:// URL of the role that owns the tables, or is to own them. */
   readonly url: string;
+  /** postgres:// URL of the service's role, which is given the rights it needs; the owner's unless given. */
+  readonly serviceUrl?: string | undefined;
   /** Called with a line for each migration before it runs. */
   readonly onProgress?: (text: string) => void;
 }
@@ -11,14 +16,18 @@ export interface MigrateOptions {
 const FOLDER = new URL("./migrations/", import.meta.url);
 /** Any number will do, as long as every release uses the same: it names the lock in pg_locks. */
 const LOCK = 4_823_096_001;
+/** The last migration of the job queue's library. A test holds it to the version that is installed. */
+const JOB_QUEUE_REVISION = 18;
 
 /**
  * Brings the schema up to date. Several processes may do so at once: an advisory lock lets one work and the others wait.
  * The lock belongs to a transaction, so that it ends with the process that holds it, also behind a connection pooler.
  * Each migration is one transaction; one that was cut off left nothing behind and runs again. The job queue has migrations
  * of its own, in a schema of its own.
+ *
+ * Who does not own the tables may only find them up to date; rejects otherwise.
  */
-export async function migrate({ url, onProgress }: MigrateOptions): Promise<void> {
+export async function migrate({ url, serviceUrl, onProgress }: MigrateOptions): Promise<void> {
   const address = new URL(url);
   address.searchParams.delete("prepared_statements");
   const connection = { connectionString: address.href, application_name: "cupo-migrate" };
@@ -26,16 +35,33 @@ export async function migrate({ url, onProgress }: MigrateOptions): Promise<void
   try {
     await database.transaction(async (lock) => {
       await lock.raw("SELECT pg_advisory_xact_lock(?)", [LOCK]);
-      const config = { migrationSource: new SqlMigrations(onProgress), tableName: "schema_migrations" };
-      const [, pending] = (await database.migrate.list(config)) as [unknown[], unknown[]];
-      if (pending.length === 0) return;
-      await database.migrate.forceFreeMigrationsLock(config);
-      await migrateJobQueue(address.href);
-      await database.migrate.latest(config);
+      await bringUpToDate(database, address.href, onProgress);
+      if (serviceUrl !== undefined) await grantServiceRights(lock, roleOf(new URL(serviceUrl)));
     });
+  } catch (error) {
+    if (!(error instanceof Error) || classifyFailure(error) !== "FORBIDDEN") throw error;
+    throw new Error(
+      `The schema is not up to date, and its role may not change it (${error.message}). Run migrate with ` +
+        "MIGRATION_DATABASE_URL, the URL of the role that owns the tables, or is to own them.",
+      { cause: error },
+    );
   } finally {
     await database.destroy();
   }
+}
+
+async function bringUpToDate(database: Knex, url: string, onProgress: MigrateOptions["onProgress"]): Promise<void> {
+  const config = { migrationSource: new SqlMigrations(onProgress), tableName: "schema_migrations" };
+  const [, pending] = (await database.migrate.list(config)) as [unknown[], unknown[]];
+  if (pending.length > 0) await database.migrate.forceFreeMigrationsLock(config);
+  if ((await jobQueueRevision(database)) < JOB_QUEUE_REVISION) await migrateJobQueue(url);
+  if (pending.length > 0) await database.migrate.latest(config);
+}
+
+async function jobQueueRevision(database: Knex): Promise<number> {
+  if (!(await database.schema.withSchema("graphile_worker").hasTable("migrations"))) return 0;
+  const [row] = await database("graphile_worker.migrations").max<{ revision: number }[]>({ revision: "id" });
+  return row?.revision ?? 0;
 }
 
 async function migrateJobQueue(connectionString: string): Promise<void> {

@@ -11,6 +11,8 @@ export type DatabaseFailure =
   /** A lock was not to be had in time. */
   | "LOCK_TIMEOUT"
   | "UNIQUE_VIOLATION"
+  /** The role lacks a right. */
+  | "FORBIDDEN"
   /** The transaction was aborted by an earlier failure, which is the one to look at. */
   | "ABORTED"
   | "OTHER";
@@ -21,6 +23,7 @@ const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
   "40P01": "RETRY",
   "55P03": "LOCK_TIMEOUT",
   "23505": "UNIQUE_VIOLATION",
+  "42501": "FORBIDDEN",
   "25P02": "ABORTED",
   "25P03": "LOST",
   "53300": "UNAVAILABLE",

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { identifyProcess } from "../../src/embedded-postgres/processes.js";
 import { startEmbeddedPostgres } from "../../src/embedded-postgres/start-embedded-postgres.js";
-import { execute } from "../support/database.js";
+import { execute, withDatabase } from "../support/database.js";
 import { pidFile, removeFolder, temporaryFolder } from "../support/temporary-folder.js";
 
 const TIMEOUT_MS = 20_000;
@@ -59,28 +60,22 @@ describe("an embedded server", () => {
 
   test("makes a database that keeps its data over a stop", async () => {
     const first = await start();
-    await execute(first.url, "CREATE TABLE kept (value text)", "INSERT INTO kept VALUES ('ñandú')");
+    await execute(first.ownerUrl, "CREATE TABLE kept (value text)", "INSERT INTO kept VALUES ('ñandú')");
     await first.stop();
     await expect(execute(first.url, "SELECT 1")).rejects.toThrow();
 
     const second = await start();
-    expect(await execute(second.url, "SELECT value FROM kept")).toEqual([{ value: "ñandú" }]);
+    expect(await execute(second.ownerUrl, "SELECT value FROM kept")).toEqual([{ value: "ñandú" }]);
     await second.stop();
   });
 
-  test("makes an ordinary role for the service, reachable by password on the loopback address only", async () => {
+  test("makes ordinary roles for owner and service, reachable by password on the loopback address only", async () => {
     const server = await start();
-    const [role] = await execute(
-      server.url,
-      "SELECT rolname, rolsuper, rolbypassrls, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = current_user",
-    );
-    expect(role).toEqual({
-      rolname: "cupo",
-      rolsuper: false,
-      rolbypassrls: false,
-      rolcreatedb: false,
-      rolcreaterole: false,
-    });
+    const self =
+      "SELECT rolname, rolsuper, rolbypassrls, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = current_user";
+    const ordinary = { rolsuper: false, rolbypassrls: false, rolcreatedb: false, rolcreaterole: false };
+    expect(await execute(server.url, self)).toEqual([{ rolname: "cupo", ...ordinary }]);
+    expect(await execute(server.ownerUrl, self)).toEqual([{ rolname: "cupo_owner", ...ordinary }]);
     const [database] = await execute(
       server.superuserUrl,
       `SELECT pg_get_userbyid(datdba) AS owner, pg_encoding_to_char(encoding) AS encoding,
@@ -89,7 +84,7 @@ describe("an embedded server", () => {
        FROM pg_database WHERE datname = 'cupo'`,
     );
     expect(database).toEqual({
-      owner: "cupo",
+      owner: "cupo_owner",
       encoding: "UTF8",
       addresses: "127.0.0.1",
       sockets: "",
@@ -109,12 +104,12 @@ describe("an embedded server", () => {
   test("logs nothing of a statement that fails", async () => {
     const server = await start();
     await execute(
-      server.url,
+      server.ownerUrl,
       "CREATE TABLE people (document text PRIMARY KEY)",
       "INSERT INTO people VALUES ('CC-4711')",
     );
-    await expect(execute(server.url, "INSERT INTO people VALUES ('CC-4711')")).rejects.toThrow("duplicate key");
-    await expect(execute(server.url, "SELECT 'CC-4711'::uuid")).rejects.toThrow("CC-4711");
+    await expect(execute(server.ownerUrl, "INSERT INTO people VALUES ('CC-4711')")).rejects.toThrow("duplicate key");
+    await expect(execute(server.ownerUrl, "SELECT 'CC-4711'::uuid")).rejects.toThrow("CC-4711");
     await server.stop();
     const log = await readFile(join(dataDir, "postgres", "server.log"), "utf8");
     expect(log).toContain("ready to accept connections");
@@ -130,6 +125,47 @@ describe("an embedded server", () => {
   test("a data folder whose path a shell would change is refused", async () => {
     const started = startEmbeddedPostgres({ dataDir: join(dataDir, "$HOME") });
     await expect(started).rejects.toThrow(/because of its character "\$".*CUPO_DATA_DIR/);
+  });
+});
+
+describe("a cluster of before there was an owner", () => {
+  useDataFolder();
+
+  /** Makes it what it was: the service owns the database and a table in it, and nobody knows of another role. */
+  beforeAll(async () => {
+    const server = await start();
+    const admin = withDatabase(server.superuserUrl, "cupo");
+    await execute(admin, "REASSIGN OWNED BY cupo_owner TO cupo", "DROP ROLE cupo_owner");
+    await execute(server.url, "CREATE EXTENSION btree_gist", "CREATE TABLE kept (value int)");
+    await execute(server.url, "CREATE FUNCTION one() RETURNS int RETURN 1", "CREATE SCHEMA queue");
+    const path = join(dataDir, "postgres", "passwords.json");
+    const { postgres, cupo } = JSON.parse(await readFile(path, "utf8"));
+    await writeFile(path, JSON.stringify({ postgres, cupo }));
+    await server.stop();
+  });
+
+  test("stays as it is while a service without an owner uses it", async () => {
+    const share = join(dataDir, "postgres", "shares", `${identifyProcess(process.pid)}.older`);
+    await writeFile(share, "");
+    const server = await start();
+    expect(server.ownerUrl).toBe(server.url);
+    await server.stop();
+    await rm(share);
+  });
+
+  test("is taken over, with all that the service owned", async () => {
+    const server = await start();
+    const owned = `SELECT relname AS name FROM pg_class WHERE relowner = 'cupo'::regrole
+      UNION ALL SELECT datname FROM pg_database WHERE datdba = 'cupo'::regrole
+      UNION ALL SELECT nspname FROM pg_namespace WHERE nspowner = 'cupo'::regrole
+      UNION ALL SELECT proname FROM pg_proc WHERE proowner = 'cupo'::regrole
+      UNION ALL SELECT extname FROM pg_extension WHERE extowner = 'cupo'::regrole`;
+    expect(await execute(server.ownerUrl, owned)).toEqual([]);
+    expect(await execute(server.ownerUrl, "SELECT current_user AS name, count(*)::int AS rows FROM kept")).toEqual([
+      { name: "cupo_owner", rows: 0 },
+    ]);
+    await expect(execute(server.url, "SELECT FROM kept")).rejects.toThrow("permission denied");
+    await server.stop();
   });
 });
 
@@ -198,7 +234,7 @@ describe("a server that died", () => {
 
   test("is started again with its data, whether or not its service noticed", async () => {
     const first = await start();
-    await execute(first.url, "CREATE TABLE kept (value int)", "INSERT INTO kept VALUES (1)");
+    await execute(first.ownerUrl, "CREATE TABLE kept (value int)", "INSERT INTO kept VALUES (1)");
     const client = new Client(first.url);
     await client.connect();
     const ended = new Promise((resolve) => client.on("error", () => undefined).once("end", resolve));
@@ -207,9 +243,9 @@ describe("a server that died", () => {
     expect(existsSync(pidFile(dataDir))).toBe(true);
 
     const second = await start();
-    expect(await execute(second.url, "SELECT value FROM kept")).toEqual([{ value: 1 }]);
+    expect(await execute(second.ownerUrl, "SELECT value FROM kept")).toEqual([{ value: 1 }]);
     await first.stop();
-    expect(await execute(second.url, "SELECT value FROM kept")).toEqual([{ value: 1 }]);
+    expect(await execute(second.ownerUrl, "SELECT value FROM kept")).toEqual([{ value: 1 }]);
     await second.stop();
     await expect(first.stop()).resolves.toBeUndefined();
   });

@@ -9,6 +9,7 @@ import { pidFile, removeFolder, temporaryFolder } from "../support/temporary-fol
 /** A PostgreSQL server of a test's own, whose addresses stay the same however often it is killed. */
 export interface KillablePostgres {
   readonly url: string;
+  readonly ownerUrl: string;
   readonly adminUrl: string;
   /** Kills the server by SIGKILL. Resolves when it is dead; what its connections were about ends with it. */
   kill(): Promise<void>;
@@ -30,6 +31,7 @@ export async function startKillablePostgres(): Promise<KillablePostgres> {
   const door = await openDoor(() => Number(new URL(server.url).port));
   return {
     url: door.urlOf(server.url),
+    ownerUrl: door.urlOf(server.ownerUrl),
     adminUrl: door.urlOf(withDatabase(server.superuserUrl, "cupo")),
     async kill() {
       const pid = Number.parseInt(readFileSync(pidFile(folder), "utf8"), 10);

@@ -7,11 +7,11 @@ let url: string;
 let name: string;
 
 beforeEach(async () => {
-  const { adminUrl, templateUrl } = inject("testServer");
+  const { adminUrl, ownerUrl } = inject("testServer");
   name = `cupo_migrate_${randomBytes(6).toString("hex")}`;
-  const owner = decodeURIComponent(new URL(templateUrl).username);
+  const owner = decodeURIComponent(new URL(ownerUrl).username);
   await execute(adminUrl, `CREATE DATABASE "${name}" OWNER "${owner}" TEMPLATE template0`);
-  url = withDatabase(templateUrl, name);
+  url = withDatabase(ownerUrl, name);
 });
 
 afterEach(async () => {

@@ -24,19 +24,21 @@ export interface TwinProcesses extends Twins {
   stop(): Promise<readonly (number | NodeJS.Signals)[]>;
 }
 
-/** A database as the service reaches it, and as a superuser does. */
+/** A database as the service reaches it, as its owner and as a superuser do. */
 export interface DatabaseUrls {
   readonly url: string;
+  readonly ownerUrl: string;
   readonly adminUrl: string;
 }
 
 const SETTINGS = { RATE_LIMIT_PER_MINUTE: "1000000", RATE_LIMIT_PER_SECOND: "1000000", LOG_LEVEL: "warn" };
 
 /** Compiles the service and starts two processes of it with their background jobs; they log nothing but what goes wrong. */
-export async function startTwinProcesses({ url, adminUrl }: DatabaseUrls): Promise<TwinProcesses> {
+export async function startTwinProcesses({ url, ownerUrl, adminUrl }: DatabaseUrls): Promise<TwinProcesses> {
   const [compiled, dataDir] = await Promise.all([compileService(), mkdtemp(join(tmpdir(), "cupo-twins-"))]);
   const issuer = await openDevelopmentIssuer({ dataDir, now: Date.now });
-  const start = () => compiled.start({ ...SETTINGS, CUPO_DATA_DIR: dataDir, DATABASE_URL: url });
+  const urls = { DATABASE_URL: url, MIGRATION_DATABASE_URL: ownerUrl };
+  const start = () => compiled.start({ ...SETTINGS, ...urls, CUPO_DATA_DIR: dataDir });
   const processes: [ServiceProcess, ServiceProcess] = [await start(), await start()];
   const logs = [processes[0].lines, processes[1].lines].map((lines) => [lines]);
   const tenantId = randomUUID();

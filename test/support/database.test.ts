@@ -6,21 +6,23 @@ test("gives each caller a migrated database of its own, also to many at once", a
   const databases = await Promise.all(Array.from({ length: 8 }, () => createTestDatabase()));
   expect(new Set(databases.map(({ url }) => url)).size).toBe(8);
   const [first, second] = databases;
-  await execute(`${first?.url}`, "CREATE TABLE mine ()");
-  await expect(execute(`${second?.url}`, "SELECT FROM mine")).rejects.toThrow("does not exist");
+  await execute(`${first?.ownerUrl}`, "CREATE TABLE mine ()");
+  await expect(execute(`${second?.ownerUrl}`, "SELECT FROM mine")).rejects.toThrow("does not exist");
   const migrations = await execute(`${second?.adminUrl}`, "SELECT count(*)::int AS count FROM schema_migrations");
   expect(migrations[0]?.["count"]).toBeGreaterThan(0);
   await Promise.all(databases.map((database) => database.drop()));
 });
 
-test("is used as its owner, a role that row-level security binds", async () => {
+test("has a service and an owner, both roles that row-level security binds", async () => {
   const database = await createTestDatabase();
-  const [role] = await execute(
-    database.url,
-    `SELECT rolsuper, rolbypassrls, oid = (SELECT datdba FROM pg_database WHERE datname = current_database()) AS owner
-     FROM pg_roles WHERE rolname = current_user`,
-  );
-  expect(role).toEqual({ rolsuper: false, rolbypassrls: false, owner: true });
+  const standing = `SELECT rolsuper, rolbypassrls, oid = (SELECT datdba FROM pg_database
+    WHERE datname = current_database()) AS owner FROM pg_roles WHERE rolname = current_user`;
+  const roles = await Promise.all([database.url, database.ownerUrl].map((url) => execute(url, standing)));
+  const bound = { rolsuper: false, rolbypassrls: false };
+  expect(roles.flat()).toEqual([
+    { ...bound, owner: database.url === database.ownerUrl },
+    { ...bound, owner: true },
+  ]);
   await database.drop();
 });
 

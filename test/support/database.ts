@@ -6,8 +6,10 @@ import { inject } from "vitest";
 export interface TestServer {
   /** A maintenance database, as a role that may create databases: the superuser, but where TEST_DATABASE_URL names another. */
   readonly adminUrl: string;
-  /** The migrated database that is cloned, as its owner, an ordinary role. Refuses connections. */
+  /** The migrated database that is cloned, as the service, an ordinary role. Refuses connections. */
   readonly templateUrl: string;
+  /** The same as its owner, another ordinary role, but where TEST_DATABASE_URL names one, which then is both. */
+  readonly ownerUrl: string;
 }
 
 declare module "vitest" {
@@ -18,8 +20,10 @@ declare module "vitest" {
 
 /** A database of a test's own, migrated and empty. */
 export interface TestDatabase {
-  /** As the ordinary role that owns it: neither superuser nor BYPASSRLS, so that row-level security applies. */
+  /** As the service: neither superuser nor BYPASSRLS, so that row-level security applies, nor owner of anything. */
   readonly url: string;
+  /** As the ordinary role that owns it. */
+  readonly ownerUrl: string;
   /** As the role that owns the server, to look past row-level security where the server's role is a superuser. */
   readonly adminUrl: string;
   /** Removes the database; connections that are still open are cut. */
@@ -31,16 +35,17 @@ export interface TestDatabase {
  * number of sessions copy from it at once.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const { adminUrl, templateUrl } = inject("testServer");
+  const { adminUrl, templateUrl, ownerUrl } = inject("testServer");
   const template = databaseOf(templateUrl);
   const name = `${template}_${randomBytes(6).toString("hex")}`;
-  const owner = decodeURIComponent(new URL(templateUrl).username);
+  const owner = decodeURIComponent(new URL(ownerUrl).username);
   await execute(
     adminUrl,
     `CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(template)} OWNER ${escapeIdentifier(owner)}`,
   );
   return {
     url: withDatabase(templateUrl, name),
+    ownerUrl: withDatabase(ownerUrl, name),
     adminUrl: withDatabase(adminUrl, name),
     drop: () =>
       execute(adminUrl, `DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`).then(() => undefined),

@@ -4,7 +4,7 @@ import { escapeIdentifier } from "pg";
 import type { TestProject } from "vitest/node";
 import { startEmbeddedPostgres } from "../../src/embedded-postgres/start-embedded-postgres.js";
 import { migrate } from "../../src/postgres/migrate.js";
-import { execute, withDatabase } from "./database.js";
+import { execute, type TestServer, withDatabase } from "./database.js";
 import { pidFile, removeAbandonedFolders, removeFolder, temporaryFolder } from "./temporary-folder.js";
 
 interface Server {
@@ -31,7 +31,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   try {
     project.provide("testServer", {
       adminUrl: server.adminUrl,
-      templateUrl: await createTemplate(server.adminUrl, run),
+      ...(await createTemplate(server.adminUrl, run)),
     });
     return teardown;
   } catch (error) {
@@ -84,21 +84,22 @@ function cutOff(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Makes the ordinary role, unless the server's role is one, and the template; both have the name of this run. */
-async function createTemplate(adminUrl: string, run: string): Promise<string> {
+/** Makes the ordinary roles, unless the server's role is one, and the template; all have the name of this run. */
+async function createTemplate(adminUrl: string, run: string): Promise<Pick<TestServer, "templateUrl" | "ownerUrl">> {
+  const ownerUrl = withDatabase(await createRole(adminUrl, `${run}_owner`), run);
   const templateUrl = withDatabase(await createRole(adminUrl, run), run);
-  const owner = escapeIdentifier(decodeURIComponent(new URL(templateUrl).username));
+  const owner = escapeIdentifier(decodeURIComponent(new URL(ownerUrl).username));
   await execute(adminUrl, `CREATE DATABASE ${run} TEMPLATE template0 ENCODING 'UTF8' OWNER ${owner}`);
-  await migrate({ url: templateUrl });
+  await migrate({ url: ownerUrl, serviceUrl: templateUrl });
   await execute(adminUrl, `ALTER DATABASE ${run} ALLOW_CONNECTIONS false`);
-  return templateUrl;
+  return { templateUrl, ownerUrl };
 }
 
 async function removeRun(adminUrl: string, run: string): Promise<void> {
   const databases = await execute(adminUrl, `SELECT datname FROM pg_database WHERE starts_with(datname, '${run}')`);
   await execute(adminUrl, ...databases.map(({ datname }) => `DROP DATABASE "${String(datname)}" WITH (FORCE)`));
-  const roles = await execute(adminUrl, `SELECT rolname FROM pg_roles WHERE rolname = '${run}'`);
-  if (roles.length > 0) await execute(adminUrl, `DROP ROLE ${run}`);
+  const roles = await execute(adminUrl, `SELECT rolname FROM pg_roles WHERE starts_with(rolname, '${run}')`);
+  await execute(adminUrl, ...roles.map(({ rolname }) => `DROP ROLE ${String(rolname)}`));
 }
 
 async function createRole(adminUrl: string, name: string): Promise<string> {

@@ -1,0 +1,15 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
+
+const ITERATIONS = 4_096;
+
+/**
+ * What PostgreSQL keeps of a password, in the form that it takes in place of one: a statement with it in plain text might be
+ * logged. Source: RFC 5802, 3 and RFC 7677; PostgreSQL's manual, pg_authid.
+ */
+export function scramVerifier(password: string): string {
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password.normalize("NFKC"), salt, ITERATIONS, 32, "sha256");
+  const hmac = (text: string) => createHmac("sha256", salted).update(text).digest();
+  const storedKey = createHash("sha256").update(hmac("Client Key")).digest("base64");
+  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString("base64")}$${storedKey}:${hmac("Server Key").toString("base64")}`;
+}

@@ -1,0 +1,51 @@
+/** What the service may do to a table; a lock of rows (FOR UPDATE and its kin) takes UPDATE. */
+export type TableRight = "SELECT" | "INSERT" | "UPDATE" | "DELETE";
+
+const READ: readonly TableRight[] = ["SELECT"];
+/** What was recorded stays as it was recorded, whoever gets hold of the service's role. */
+const APPEND: readonly TableRight[] = ["SELECT", "INSERT"];
+const REPLACE: readonly TableRight[] = ["SELECT", "INSERT", "DELETE"];
+const CHANGE: readonly TableRight[] = ["SELECT", "INSERT", "UPDATE"];
+const ALL: readonly TableRight[] = ["SELECT", "INSERT", "UPDATE", "DELETE"];
+
+/** The rights of the service's role to every table of the schema `public`. `migrate` brings them about. */
+export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
+  schema_migrations: READ,
+  schema_migrations_lock: READ,
+
+  audit_events: APPEND,
+  appointment_history: APPEND,
+  eligibility_decisions: APPEND,
+  patient_access_records: APPEND,
+  patient_consents: APPEND,
+
+  consumed_option_tokens: REPLACE,
+  contract_services: REPLACE,
+  option_token_keys: REPLACE,
+  program_practitioners: REPLACE,
+  program_services: REPLACE,
+
+  appointment_types: CHANGE,
+  appointments: CHANGE,
+  calendars: CHANGE,
+  cancellation_reasons: CHANGE,
+  consultation_types: CHANGE,
+  contracts: CHANGE,
+  day_counters: CHANGE,
+  healthcare_services: CHANGE,
+  holidays: CHANGE,
+  locations: CHANGE,
+  no_show_reasons: CHANGE,
+  opportunity_definitions: CHANGE,
+  patients: CHANGE,
+  payers: CHANGE,
+  practitioners: CHANGE,
+  program_rules: CHANGE,
+  programs: CHANGE,
+  request_sources: CHANGE,
+  user_attention_cases: CHANGE,
+  waitlist_entries: CHANGE,
+
+  idempotency_keys: ALL,
+  slots: ALL,
+};

@@ -1,0 +1,164 @@
+import { randomBytes } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { openReadyDatabase } from "../../src/database-startup.js";
+import { migrate } from "../../src/postgres/migrate.js";
+import { serviceRights } from "../../src/postgres/service-rights.js";
+import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
+
+const APPEND_ONLY = [
+  "appointment_history",
+  "audit_events",
+  "eligibility_decisions",
+  "patient_access_records",
+  "patient_consents",
+];
+const FORBIDDEN = { code: "42501" };
+
+let database: TestDatabase;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+
+afterEach(() => database.drop());
+
+describe("the service's role", () => {
+  test("has the rights that are listed for each table, and no other", async () => {
+    const held = await execute(
+      database.ownerUrl,
+      `SELECT relname AS name, ARRAY(SELECT right_name FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE',
+         'REFERENCES', 'TRIGGER']) AS right_name WHERE has_table_privilege('${serviceName()}', oid, right_name)) AS rights
+       FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
+    );
+    expect(Object.fromEntries(held.map(({ name, rights }) => [name, rights]))).toEqual(serviceRights);
+  });
+
+  test.each(APPEND_ONLY)("neither changes nor erases what is in %s, without regard to its policies", async (table) => {
+    const statements = [`UPDATE ${table} SET principal = ''`, `DELETE FROM ${table}`, `TRUNCATE ${table}`];
+    for (const text of statements) await expect(execute(database.url, text)).rejects.toMatchObject(FORBIDDEN);
+  });
+
+  test.each([
+    "TRUNCATE patients CASCADE",
+    "CREATE TABLE public.mine ()",
+    "CREATE SCHEMA mine",
+    "CREATE TABLE graphile_worker.mine ()",
+    "ALTER TABLE patients NO FORCE ROW LEVEL SECURITY",
+    "DROP POLICY tenant ON patients",
+    "DROP TABLE patients CASCADE",
+    "CREATE OR REPLACE FUNCTION cupo_tenant_id() RETURNS uuid RETURN NULL::uuid",
+    "UPDATE schema_migrations SET name = ''",
+  ])("may not %s", async (statement) => {
+    await expect(execute(database.url, statement)).rejects.toMatchObject(FORBIDDEN);
+  });
+
+  test("puts jobs into the queue, sees and removes them", async () => {
+    await execute(database.url, "SELECT graphile_worker.add_job('anything', '{}'::json, job_key => 'one')");
+    const queued = "SELECT task_identifier AS task FROM graphile_worker.jobs";
+    expect(await execute(database.url, queued)).toEqual([{ task: "anything" }]);
+    await execute(database.url, "SELECT graphile_worker.remove_job('one')");
+    expect(await execute(database.url, queued)).toEqual([]);
+  });
+});
+
+describe("migrating with an owner and a service", () => {
+  test("takes rights away that the service should not have", async () => {
+    const name = serviceName();
+    await execute(
+      database.ownerUrl,
+      `GRANT ALL ON audit_events TO ${name}`,
+      `GRANT CREATE ON SCHEMA public TO ${name}`,
+    );
+    await execute(database.url, "CREATE TABLE public.mine ()", "DROP TABLE public.mine");
+    await migrate({ url: database.ownerUrl, serviceUrl: database.url });
+    await expect(execute(database.url, "TRUNCATE audit_events")).rejects.toMatchObject(FORBIDDEN);
+    await expect(execute(database.url, "CREATE TABLE public.mine ()")).rejects.toMatchObject(FORBIDDEN);
+  });
+
+  test("makes the service's role where the owner may, and gives it what it needs", async () => {
+    const service = newService("p@ss wörd/'");
+    await migrate({ url: database.adminUrl, serviceUrl: service.url });
+    const self = "SELECT rolsuper, rolcreatedb, rolcreaterole, rolbypassrls FROM pg_roles WHERE rolname = current_user";
+    const ordinary = { rolsuper: false, rolcreatedb: false, rolcreaterole: false, rolbypassrls: false };
+    expect(await execute(service.url, self)).toEqual([ordinary]);
+    expect(await execute(service.url, "SELECT FROM patients")).toEqual([]);
+    await expect(execute(service.url, "DELETE FROM audit_events")).rejects.toMatchObject(FORBIDDEN);
+    await database.drop();
+    await execute(inject("testServer").adminUrl, `DROP ROLE ${service.name}`);
+  });
+
+  test("says what to do by hand where the owner may not make the role", async () => {
+    const service = newService("secret");
+    const refusal = migrate({ url: database.ownerUrl, serviceUrl: service.url });
+    await expect(refusal).rejects.toThrow(`CREATE ROLE "${service.name}" LOGIN PASSWORD '…'`);
+    await expect(refusal).rejects.not.toThrow("secret");
+  });
+
+  test("refuses tables that belong to the service, and says how they get an owner", async () => {
+    await execute(database.adminUrl, `ALTER TABLE audit_events OWNER TO ${serviceName()}`);
+    const refusal = migrate({ url: database.ownerUrl, serviceUrl: database.url });
+    await expect(refusal).rejects.toThrow(`REASSIGN OWNED BY "${serviceName()}" TO`);
+  });
+
+  test("brings the job queue to the revision that its library has", async () => {
+    const folder = new URL("../../node_modules/graphile-worker/sql/", import.meta.url);
+    const files = await readdir(fileURLToPath(folder));
+    const [row] = await execute(database.url, "SELECT max(id) AS revision FROM graphile_worker.migrations");
+    expect(row?.["revision"]).toBe(Math.max(...files.map((name) => Number.parseInt(name, 10))));
+  });
+});
+
+describe("the start of the service", () => {
+  test("finds a schema that is up to date without the rights to change it", async () => {
+    expect(await warningsOfStart({ databaseUrl: database.url, migrationDatabaseUrl: undefined })).toEqual([]);
+  });
+
+  test("says who can migrate where the schema is not up to date", async () => {
+    await execute(
+      database.ownerUrl,
+      "DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations)",
+    );
+    const start = warningsOfStart({ databaseUrl: database.url, migrationDatabaseUrl: undefined });
+    await expect(start).rejects.toThrow("Run migrate with MIGRATION_DATABASE_URL");
+  });
+
+  test("with one role for everything works, and says in one line what is not protected", async () => {
+    const urls = { databaseUrl: database.ownerUrl, migrationDatabaseUrl: undefined };
+    expect(await warningsOfStart(urls)).toEqual([
+      expect.stringContaining("can change tables and erase the audit trail"),
+    ]);
+  });
+
+  test("with an owner and a service says nothing", async () => {
+    const urls = { databaseUrl: database.url, migrationDatabaseUrl: database.ownerUrl };
+    expect(await warningsOfStart(urls)).toEqual([]);
+  });
+
+  test("refuses a service that row-level security does not bind", async () => {
+    const urls = { databaseUrl: database.adminUrl, migrationDatabaseUrl: undefined };
+    await expect(warningsOfStart(urls)).rejects.toThrow("is a superuser or has BYPASSRLS");
+  });
+});
+
+async function warningsOfStart(urls: Parameters<typeof openReadyDatabase>[0]): Promise<unknown[]> {
+  const lines: unknown[] = [];
+  const logger = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
+  const ready = await openReadyDatabase(urls, logger);
+  await ready.close();
+  return lines;
+}
+
+function serviceName(): string {
+  return decodeURIComponent(new URL(database.url).username);
+}
+
+function newService(password: string): { readonly name: string; readonly url: string } {
+  const name = `cupo_service_${randomBytes(4).toString("hex")}`;
+  const url = new URL(database.url);
+  url.username = name;
+  url.password = encodeURIComponent(password);
+  return { name, url: url.href };
+}
