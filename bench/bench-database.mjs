@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { startEmbeddedPostgres } from "../dist/embedded-postgres/start-embedded-postgres.js";
+import { migrate } from "../dist/postgres/migrate.js";
 
 /**
  * Starts the PostgreSQL that comes with the packages, with the settings that it has in service, in a temporary folder
- * that the service measured shares as its data folder. `url` is the role that row-level security binds; `query` and
- * `checkpoint` pass it by. `close` stops the server and removes the folder.
+ * that the service measured shares as its data folder, and migrates it. `url` is the service's role, which row-level
+ * security binds; `query` and `checkpoint` pass it by. `close` stops the server and removes the folder.
  *
  * @param {(text: string) => void} onProgress
  */
@@ -17,6 +18,7 @@ export async function openBenchDatabase(onProgress) {
   const removeFolder = () => rm(dataDir, { recursive: true, force: true });
   try {
     const server = await startEmbeddedPostgres({ dataDir, onProgress });
+    await migrate({ url: server.ownerUrl, serviceUrl: server.url });
     const url = new URL(server.superuserUrl);
     url.pathname = new URL(server.url).pathname;
     return {

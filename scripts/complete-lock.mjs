@@ -1,8 +1,10 @@
 /**
- * Puts the optional platform packages back into package-lock.json that npm left out, because the registry it was run
- * against does not carry them. Without their entries `npm ci` refuses the lock. Entries of other platforms are never
- * fetched, so name, version and platform are all they need.
+ * Completes package-lock.json where the registry that npm was run against lacks packages of other platforms: npm leaves them
+ * out then, and `npm ci` refuses the lock. Puts their entries back, by what their names say of the platform, and asks the
+ * registry for the integrity of each entry that has none. Run against a registry that carries everything it completes all;
+ * otherwise it names what is left and ends with 1: without an integrity npm takes whatever a registry gives it.
  */
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
 const path = "package-lock.json";
@@ -18,8 +20,15 @@ for (const [owner, entry] of Object.entries(lock.packages)) {
   }
 }
 const [root, ...others] = Object.entries(lock.packages);
-lock.packages = Object.fromEntries([root, ...others.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+const completed = others.map(([key, entry]) => [key, withIntegrity(key, entry)]);
+lock.packages = Object.fromEntries([root, ...completed.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`);
+
+const left = completed.filter(([, { integrity }]) => integrity === undefined).map(([key]) => key);
+if (left.length > 0) {
+  console.error(`The registry has no integrity for:\n${left.join("\n")}`);
+  process.exitCode = 1;
+}
 
 function entryOf(name, version, isDev) {
   const os = OS.find((candidate) => name.includes(candidate));
@@ -32,4 +41,20 @@ function entryOf(name, version, isDev) {
     optional: true,
     os: [os === "windows" ? "win32" : os],
   };
+}
+
+function withIntegrity(key, entry) {
+  if (entry.integrity !== undefined) return entry;
+  const { version, ...rest } = entry;
+  const integrity = askRegistry(`${key.replace(/^.*node_modules\//, "")}@${version}`);
+  return integrity === undefined ? entry : { version, integrity, ...rest };
+}
+
+function askRegistry(specifier) {
+  try {
+    const options = { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] };
+    return execFileSync("npm", ["view", specifier, "dist.integrity"], options).trim() || undefined;
+  } catch {
+    return undefined;
+  }
 }

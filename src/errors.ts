@@ -130,6 +130,15 @@ export function serviceUnavailable(retryAfterSeconds: number, cause?: unknown): 
   });
 }
 
+/** 503: what the call needs is locked by another for too long; `retryAfterSeconds` is when another try makes sense. */
+export function resourceBusy(retryAfterSeconds: number, cause?: unknown): CupoError {
+  return new CupoError("SERVICE_UNAVAILABLE", {
+    detail: "Another change holds what this one needs. Try again, with the same Idempotency-Key.",
+    headers: { "Retry-After": String(retryAfterSeconds) },
+    cause,
+  });
+}
+
 function entry(status: number, slug: string, title: string, connectCode: Code) {
   return { status, slug, title, connectCode };
 }

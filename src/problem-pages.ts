@@ -49,7 +49,7 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, readonly [meaning: string, remedy
     "Send the request again with the same Idempotency-Key. If it goes on, report the correlationId.",
   ],
   SERVICE_UNAVAILABLE: [
-    "The service cannot reach its database at the moment.",
+    "The service cannot reach its database at the moment, or another change holds what this one needs; detail says which.",
     "Send the request again with the same Idempotency-Key after as many seconds as Retry-After says.",
   ],
 };

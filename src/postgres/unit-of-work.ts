@@ -1,5 +1,5 @@
 import type { Call, Principal, Transaction } from "../call.js";
-import { serviceUnavailable } from "../errors.js";
+import { resourceBusy, serviceUnavailable } from "../errors.js";
 import type { IdempotencyClaim, IdempotentWork, Outcome } from "../interceptors/idempotency.js";
 import { appendAudit } from "./audit.js";
 import { readRecords } from "./columns.js";
@@ -18,8 +18,10 @@ export interface UnitOfWorkOptions extends TransactionLimits {
 /** Does what the call is for and gives the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
-/** Failures that pass by themselves, so that the same request may succeed a little later. */
-const PASSING: ReadonlySet<DatabaseFailure> = new Set(["RETRY", "LOST", "UNAVAILABLE", "LOCK_TIMEOUT"]);
+/** Failures by which other calls were in the way: they pass by themselves. */
+const CONTENDED: ReadonlySet<DatabaseFailure> = new Set(["RETRY", "LOCK_TIMEOUT"]);
+/** Failures by which the database was away. They pass too. */
+const AWAY: ReadonlySet<DatabaseFailure> = new Set(["LOST", "UNAVAILABLE"]);
 const MAX_RETRIES = 3;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -103,13 +105,18 @@ export class UnitOfWork implements IdempotentWork {
           retries += 1;
           await this.options.backOff(retries);
         } else {
-          throw PASSING.has(failure)
-            ? serviceUnavailable(RETRY_AFTER_SECONDS, error)
-            : (uniqueConflict(error) ?? error);
+          throw meaningOf(error, failure);
         }
       }
     }
   }
+}
+
+/** What a failure that is not to be tried again means to the caller. */
+function meaningOf(error: unknown, failure: DatabaseFailure): unknown {
+  if (CONTENDED.has(failure)) return resourceBusy(RETRY_AFTER_SECONDS, error);
+  if (AWAY.has(failure)) return serviceUnavailable(RETRY_AFTER_SECONDS, error);
+  return uniqueConflict(error) ?? error;
 }
 
 /** Gives the call its transaction, with nothing done yet. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { sql } from "../../src/postgres/sql.js";
+import { lockPatient } from "../../src/postgres/tables/patients/patients.js";
+import { deferred } from "../support/deferred.js";
 import {
   newCall,
   newPatient,
@@ -82,6 +84,30 @@ describe("a transaction that PostgreSQL could not serialize", () => {
     await expect(attempt).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE", headers: { "Retry-After": "1" } });
     expect(work.backOffs).toEqual([1, 2, 3]);
   });
+});
+
+test("a row that another call holds for too long: 503 with Retry-After, which says so", async () => {
+  const patient = newPatient();
+  const first = newCall();
+  await work.register(first, work.claim(first), patient);
+  const { promise: ended, resolve: end } = deferred();
+  const { promise: isLocked, resolve: locked } = deferred();
+  const holder = newCall();
+  const holding = work.inTransaction(holder, work.principal, async () => {
+    await lockPatient(transactionOf(holder), patient.id);
+    locked();
+    await ended;
+  });
+  await isLocked;
+  const waiter = newCall();
+  const attempt = work.inTransaction(waiter, work.principal, () => lockPatient(transactionOf(waiter), patient.id));
+  await expect(attempt).rejects.toMatchObject({
+    code: "SERVICE_UNAVAILABLE",
+    detail: expect.stringContaining("Another change holds what this one needs"),
+    headers: { "Retry-After": "1" },
+  });
+  end();
+  await holding;
 });
 
 function raise(state: string) {
