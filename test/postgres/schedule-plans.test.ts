@@ -15,7 +15,7 @@ import {
 import { type OptionQuery, searchOptions } from "../../src/postgres/tables/appointments/option-search.js";
 import { findOccupiedSlot, lockSlots } from "../../src/postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../src/scheduling/day-periods.js";
-import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { CHANGES, FIRST_START, fillSchedule, numbered, PROGRAMS, staffOf } from "./schedule-fill.js";
 
 /** Slots ahead, nine in ten of them free. SCHEDULE_PLAN_SLOTS=1000000 is the size that the service is made for. */
@@ -50,7 +50,7 @@ beforeAll(async () => {
     await client.query(`SET cupo.tenant_id = '${tenant}'`);
     for (const statement of fillSchedule(tenant, tenantSize)) await client.query(statement);
   }
-  await client.query("VACUUM ANALYZE");
+  await execute(database.ownerUrl, "VACUUM ANALYZE");
 }, FILL_TIMEOUT_MS);
 
 afterAll(async () => {
@@ -159,12 +159,12 @@ test.each<[string, () => Promise<unknown>]>([
   ],
 ])("a schedule without its %s is found out", async (index, read) => {
   const definition = `SELECT indexdef FROM pg_indexes WHERE indexname = '${index}'`;
-  const { rows } = await client.query(definition);
-  await client.query(`DROP INDEX ${index}`);
+  const [made] = await execute(database.ownerUrl, definition);
+  await execute(database.ownerUrl, `DROP INDEX ${index}`);
   try {
     await expect(read()).rejects.toThrow("expected");
   } finally {
-    await client.query(rows[0].indexdef);
+    await execute(database.ownerUrl, String(made?.["indexdef"]));
   }
   await read();
 });

@@ -11,6 +11,8 @@ import { type PostgresProxy, startPostgresProxy } from "../support/postgres-prox
 /** A database of its own, which units of work reach through a proxy. */
 export interface WorkServer {
   readonly proxy: PostgresProxy;
+  /** Leads past the proxy, as the owner of the tables. */
+  readonly ownerUrl: string;
   /** Leads past the proxy and past row-level security. */
   readonly adminUrl: string;
   newTenant(): TenantWork;
@@ -39,7 +41,7 @@ export const RESPONSE = new TextEncoder().encode("first");
 const LIMITS = { statementTimeoutMs: 5_000, lockTimeoutMs: 200, idleTimeoutMs: 5_000 };
 
 export async function startWorkServer(): Promise<WorkServer> {
-  const { url, adminUrl, drop } = await createTestDatabase();
+  const { url, ownerUrl, adminUrl, drop } = await createTestDatabase();
   const proxy = await startPostgresProxy(url);
   const database = openDatabase({
     url: proxy.url,
@@ -50,6 +52,7 @@ export async function startWorkServer(): Promise<WorkServer> {
   });
   return {
     proxy,
+    ownerUrl,
     adminUrl,
     newTenant() {
       const backOffs: number[] = [];

@@ -64,7 +64,7 @@ export async function startTestService(
   const clock = startClock();
   const config = readConfig({ ...settings(proxy.url, dataDir), ...environment });
   const server = await startServer(
-    { ...config, databaseUrl: proxy.url },
+    { ...config, databaseUrl: config.databaseUrl ?? proxy.url },
     { logger, now: clock.now, runsJobs: false, ...ports },
   );
   const tokens = await openTokens(dataDir, clock.now);
