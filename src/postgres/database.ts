@@ -28,7 +28,7 @@ export interface Database {
    * Says that a connection was lost. What broke it, a restart or a failover, has mostly broken those beside it too, so none
    * that is open now is handed out again.
    */
-  condemnConnections(): void;
+  discardConnections(): void;
   /** Whether the database answers. Rejects where it cannot be asked. */
   isReachable(): Promise<boolean>;
   /** What the role can do that a service should not be able to; undefined for nothing of it. */
@@ -68,11 +68,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
   });
   pool.on("error", options.onIdleError);
-  giveUpSilent(pool, options.queryTimeoutMs);
+  breakSilentConnections(pool, options.queryTimeoutMs);
   return {
     pool,
     namedStatements,
-    ...tellGenerations(pool),
+    ...countGenerations(pool),
     isReachable: async () => (await pool.query("SELECT 1")).rowCount === 1,
     async findExcessOfRole() {
       const { rows } = await pool.query<{ excess: RoleExcess | null }>(EXCESS);
@@ -90,11 +90,12 @@ function datesAsText(): TypeOverrides {
   return types;
 }
 
-function tellGenerations(pool: Pool): Pick<Database, "acquire" | "condemnConnections"> {
+/** Connections that were made before the last loss of one are of an older generation, and closed when their turn comes. */
+function countGenerations(pool: Pool): Pick<Database, "acquire" | "discardConnections"> {
   let generation = 0;
   const generations = new WeakMap<PoolClient, number>();
   pool.on("connect", (client) => {
-    client.on("error", leaveToStatements);
+    client.on("error", ignoreError);
     generations.set(client, generation);
   });
   return {
@@ -105,7 +106,7 @@ function tellGenerations(pool: Pool): Pick<Database, "acquire" | "condemnConnect
         client.release(true);
       }
     },
-    condemnConnections() {
+    discardConnections() {
       generation += 1;
     },
   };
@@ -116,7 +117,7 @@ function tellGenerations(pool: Pool): Pick<Database, "acquire" | "condemnConnect
  * `query_timeout`, which starts and stops a timer for each statement; this one is Node's own of the socket, which traffic
  * only puts off.
  */
-function giveUpSilent(pool: Pool, timeoutMs: number): void {
+function breakSilentConnections(pool: Pool, timeoutMs: number): void {
   const inUse = new WeakSet<PoolClient>();
   pool.on("acquire", (client) => inUse.add(client));
   pool.on("release", (error, client) => error || inUse.delete(client));
@@ -129,5 +130,5 @@ function giveUpSilent(pool: Pool, timeoutMs: number): void {
   });
 }
 
-/** A connection that breaks while a call holds it fails the statements of that call; the event says nothing more. */
-function leaveToStatements(): void {}
+/** For a connection that breaks while a call holds it: the statements of that call fail, and the event says nothing more. */
+function ignoreError(): void {}

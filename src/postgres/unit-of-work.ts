@@ -98,7 +98,7 @@ export class UnitOfWork implements IdempotentWork {
         return await run(lost);
       } catch (error) {
         const failure = classifyFailure(error);
-        if (failure === "LOST") this.database.condemnConnections();
+        if (failure === "LOST") this.database.discardConnections();
         if (failure === "LOST" && !lost) {
           lost = true;
         } else if (failure === "RETRY" && retries < MAX_RETRIES) {
