@@ -68,7 +68,10 @@ async function grantSchemas(database: Knex.Transaction, { name }: ServiceRole): 
     const [may] = await rowsOf(
       database,
       "SELECT has_schema_privilege(?, ?, 'USAGE') AS use, has_schema_privilege(?, ?, 'CREATE') AS create",
-      ...[name, schema, name, schema],
+      name,
+      schema,
+      name,
+      schema,
     );
     if (may?.["use"] !== true) await database.raw("GRANT USAGE ON SCHEMA ?? TO ??", [schema, name]);
     if (may?.["create"] === true) await database.raw("REVOKE CREATE ON SCHEMA ?? FROM ??, PUBLIC", [schema, name]);
@@ -103,7 +106,9 @@ async function grantJobQueue(database: Knex.Transaction, { name }: ServiceRole):
      WHERE relnamespace = 'graphile_worker'::regnamespace AND relkind IN ('r', 'v')
        AND NOT (has_table_privilege(?, oid, 'SELECT') AND has_table_privilege(?, oid, 'DELETE') AND (NOT relrowsecurity
          OR EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid AND polname = ?)))`,
-    ...[name, name, name],
+    name,
+    name,
+    name,
   );
   if (closed.length === 0) return;
   await database.raw("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA graphile_worker TO ??", [name]);

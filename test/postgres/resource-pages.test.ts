@@ -150,10 +150,10 @@ interface PlanNode {
 /** The nodes of the plan that a statement has once it has run often, the root first. */
 async function explain({ sql, bindings }: Knex.SqlNative): Promise<PlanNode[]> {
   const values = bindings.map((value) => (value === null ? "NULL" : escapeLiteral(`${value as string | number}`)));
-  const execute = `EXECUTE page (${values.join(", ")})`;
+  const execution = `EXECUTE page (${values.join(", ")})`;
   await client.query(`PREPARE page AS ${sql}`);
-  for (let i = 0; i < RUNS_BEFORE_PLAN_IS_KEPT; i++) await client.query(execute);
-  const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${execute}`);
+  for (let i = 0; i < RUNS_BEFORE_PLAN_IS_KEPT; i++) await client.query(execution);
+  const { rows } = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${execution}`);
   await client.query("DEALLOCATE page");
   return withChildren(rows[0]["QUERY PLAN"][0].Plan);
 }
