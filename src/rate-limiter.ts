@@ -14,10 +14,18 @@ interface Policy {
   readonly limiter: RateLimiterMemory;
 }
 
-/** Counts in the memory of this process: right for one process; several count each for itself. */
+/**
+ * Counts in the memory of this process: right for one process; several count each for itself. A request that the second
+ * refuses is not counted against the minute, so that a burst costs its sender no more than what it is answered for.
+ */
 export function createMemoryRateLimiter({ perSecond, perMinute }: RateQuotas): RateLimiter {
-  const policies = [policy("second", perSecond, 1), policy("minute", perMinute, 60)];
-  return { count: (principal) => Promise.all(policies.map((p) => countIn(p, principal))) };
+  const [second, minute] = [policy("second", perSecond, 1), policy("minute", perMinute, 60)];
+  return {
+    async count(principal) {
+      const ofSecond = await countIn(second, principal);
+      return [ofSecond, await (ofSecond.exceeded ? lookAt(minute, principal) : countIn(minute, principal))];
+    },
+  };
 }
 
 function policy(name: string, quota: number, windowSeconds: number): Policy {
@@ -25,8 +33,19 @@ function policy(name: string, quota: number, windowSeconds: number): Policy {
   return { name, quota, windowSeconds, limiter };
 }
 
-async function countIn({ name, quota, windowSeconds, limiter }: Policy, principal: string): Promise<QuotaState> {
-  const { result, exceeded } = await consume(limiter, principal);
+async function countIn(policy: Policy, principal: string): Promise<QuotaState> {
+  const { result, exceeded } = await consume(policy.limiter, principal);
+  return stateOf(policy, result, exceeded);
+}
+
+/** What there is of a quota, without counting: it is exceeded where one request more would be refused. */
+async function lookAt(policy: Policy, principal: string): Promise<QuotaState> {
+  const result = await policy.limiter.get(principal);
+  if (result === null) return stateOf(policy, new RateLimiterRes(policy.quota, policy.windowSeconds * 1000), false);
+  return stateOf(policy, result, result.remainingPoints <= 0);
+}
+
+function stateOf({ name, quota, windowSeconds }: Policy, result: RateLimiterRes, exceeded: boolean): QuotaState {
   const resetSeconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
   return { name, quota, windowSeconds, remaining: Math.max(0, result.remainingPoints), resetSeconds, exceeded };
 }

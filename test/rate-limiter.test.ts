@@ -30,6 +30,20 @@ describe("the quota of a second", () => {
 });
 
 describe("the quota of a minute", () => {
+  test("is not charged for what the second refuses", async () => {
+    const limiter = createMemoryRateLimiter({ perSecond: 2, perMinute: 10 });
+    expect(await left(limiter, "minute", 6)).toEqual([9, 8, 8, 8, 8, 8]);
+    vi.advanceTimersByTime(1_000);
+    expect(await left(limiter, "minute", 1)).toEqual([7]);
+  });
+
+  test("is told, with its wait, where the second refuses and nothing of the minute is left", async () => {
+    const limiter = createMemoryRateLimiter({ perSecond: 2, perMinute: 2 });
+    const [second, minute] = await countTimes(limiter, 3);
+    expect(second).toMatchObject({ exceeded: true, resetSeconds: 1 });
+    expect(minute).toMatchObject({ exceeded: true, remaining: 0, resetSeconds: 60 });
+  });
+
   test("is exceeded while that of the second is not, and full again when the minute is over", async () => {
     const limiter = createMemoryRateLimiter({ perSecond: 2, perMinute: 3 });
     expect(await left(limiter, "minute", 2)).toEqual([2, 1]);
