@@ -24,6 +24,13 @@ export interface Config {
   readonly rateLimit: { readonly perMinute: number; readonly perSecond: number };
   /** What each listener allows at once, in all and from one remote IPv4 address or IPv6 network of 64 bits. */
   readonly connections: { readonly maxConnections: number; readonly maxConnectionsPerNetwork: number };
+  readonly callsAtWork: {
+    readonly perPrincipal: number;
+    readonly perTenant: number;
+    readonly heavy: number;
+    readonly heavyPerTenant: number;
+  };
+  readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
   readonly logLevel: string;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
@@ -93,6 +100,13 @@ function assemble(source: Source, problems: string[]): Config {
       maxConnections: read(settings.maxConnections) ?? 0,
       maxConnectionsPerNetwork: read(settings.maxConnectionsPerAddress) ?? 0,
     },
+    callsAtWork: {
+      perPrincipal: read(settings.callsPerPrincipal) ?? 0,
+      perTenant: read(settings.callsPerTenant) ?? 0,
+      heavy: read(settings.heavyCalls) ?? 0,
+      heavyPerTenant: read(settings.heavyCallsPerTenant) ?? 0,
+    },
+    slotLimits: { perPlan: read(settings.plannedSlots) ?? 0, perTenant: read(settings.openSlots) ?? 0 },
     logLevel: read(settings.logLevel) ?? "",
     tls: tlsOf(source, problems),
   };

@@ -37,7 +37,7 @@ const EXPLANATIONS: Readonly<Record<ErrorCode, readonly [meaning: string, remedy
     "Every broken rule is an item of errors: field is the path to the member, code the kind of rule.",
   ],
   RATE_LIMIT_EXCEEDED: [
-    "The client has made more requests than its quota allows.",
+    "The client has made more requests than its quota allows, or more at once than are worked on at the same time.",
     "Wait for as many seconds as Retry-After says. RateLimit-Policy and RateLimit tell the quotas and what is left.",
   ],
   HEADERS_TOO_LARGE: [

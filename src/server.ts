@@ -22,6 +22,7 @@ import { describe, type HttpHandler, logged, logRefusedConnections, observeError
 import { listViolations } from "./rest/violations/list-violations.js";
 import { createServices, type ServiceEntry } from "./services/services.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
+import { createWorkplaces } from "./workplaces.js";
 
 /** A running service. */
 export interface RunningServer {
@@ -85,6 +86,7 @@ async function start(
       rateLimiter: createMemoryRateLimiter(config.rateLimit),
       validate,
       listErrors: listViolations,
+      places: createWorkplaces(config.callsAtWork),
       store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
     }),
     validate,

@@ -91,6 +91,20 @@ export const settings = {
     "The same from one remote address (IPv6: one /64 network). Behind a proxy, which is one address for all its clients, " +
       "raise it to MAX_CONNECTIONS.",
   ),
+  callsPerPrincipal: count("CALLS_PER_PRINCIPAL", "4", "Calls of a principal that are at work at once."),
+  callsPerTenant: count(
+    "CALLS_PER_TENANT",
+    "6",
+    "Calls of a tenant that are at work at once; each has one of the 10 connections to the database.",
+  ),
+  heavyCalls: count("HEAVY_CALLS", "3", "Heavy calls (previews, changes of schedules) that are at work at once."),
+  heavyCallsPerTenant: count("HEAVY_CALLS_PER_TENANT", "1", "Heavy calls of a tenant that are at work at once."),
+  plannedSlots: count(
+    "MAX_PLANNED_SLOTS",
+    "200000",
+    "Slots that the rules and practitioners of a program may come to within the 91 dates that schedules are made for.",
+  ),
+  openSlots: count("MAX_OPEN_SLOTS", "2000000", "Open slots ahead that a tenant may have."),
   logLevel: {
     name: "LOG_LEVEL",
     about: "The least severe level that is logged.",

@@ -1,6 +1,7 @@
 import type { Interceptor } from "@connectrpc/connect";
 import { authentication, type TokenVerifier } from "./authentication.js";
 import { authorization } from "./authorization.js";
+import { callsAtWork, type Workplaces } from "./calls-at-work.js";
 import { type IdempotentWork, idempotency } from "./idempotency.js";
 import { type RateLimiter, rateLimit } from "./rate-limit.js";
 import { redaction } from "./redaction.js";
@@ -14,6 +15,7 @@ export interface ChainPorts {
   readonly rateLimiter: RateLimiter;
   readonly validate: MessageValidator;
   readonly listErrors: ListErrors;
+  readonly places: Workplaces;
   readonly store: IdempotentWork;
 }
 
@@ -27,9 +29,17 @@ export interface Chain {
 
 /**
  * The one statement of the order in which a call is judged, the same on every transport: who it is, how often, whether
- * it may, whether its headers and its message are right, whether it was done before. docs/lifecycle.md draws it.
+ * it may, whether its headers and its message are right, whether there is a place for it to work, whether it was done
+ * before. docs/lifecycle.md draws it.
  */
-export function createChain({ verifyToken, rateLimiter, validate, listErrors, store }: ChainPorts): Chain {
+export function createChain({
+  verifyToken,
+  rateLimiter,
+  validate,
+  listErrors,
+  places,
+  store,
+}: ChainPorts): Chain {
   return {
     onHeaders: [
       responseHeaders(),
@@ -38,6 +48,6 @@ export function createChain({ verifyToken, rateLimiter, validate, listErrors, st
       authorization(),
       requestHeaders(),
     ],
-    onMessage: [validation(validate, listErrors), redaction(), idempotency(store)],
+    onMessage: [validation(validate, listErrors), redaction(), callsAtWork(places), idempotency(store)],
   };
 }

@@ -15,6 +15,7 @@ interface Faults {
   readonly scope?: boolean;
   readonly header?: boolean;
   readonly message?: boolean;
+  readonly place?: boolean;
 }
 
 /** From the first stage that can refuse to the last: each is reached only where those before it have no fault. */
@@ -24,6 +25,7 @@ const stages: readonly (readonly [keyof Faults, string])[] = [
   ["scope", "INSUFFICIENT_SCOPE"],
   ["header", "INVALID_REQUEST"],
   ["message", "VALIDATION_FAILED"],
+  ["place", "RATE_LIMIT_EXCEEDED"],
 ];
 
 test.each(stages.map(([, code], index) => ({ code, faults: stages.slice(index).map(([fault]) => fault) })))(
@@ -80,6 +82,7 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
     rateLimiter: { count: () => Promise.resolve([{ ...state, exceeded: faults.rate ?? false }]) },
     validate: () => (faults.message ? [{ code: "REQUIRED", field: "phone", message: "missing" }] : []),
     listErrors: (_, errors) => errors,
+    places: { take: async () => (faults.place ? undefined : () => undefined) },
     store: {
       read: (_call, _principal, work) => work(),
       execute: () =>

@@ -21,8 +21,8 @@ export interface ComposedService {
 }
 
 /**
- * Serves these services through the real stages, but for three: every caller is the same principal with every scope,
- * nobody has a quota, and the idempotency stage works on this store. There is no base path.
+ * Serves these services through the real stages, but for four: every caller is the same principal with every scope,
+ * nobody has a quota, there is a place for every call, and the idempotency stage works on this store. There is no base path.
  */
 export async function startComposedService(
   services: readonly ServiceEntry[],
@@ -31,11 +31,13 @@ export async function startComposedService(
   const validate = createMessageValidator();
   const verifyToken = async () => principal;
   const principal = principalFor(services);
+  const places = { take: async () => () => undefined };
   const chain = createChain({
     verifyToken,
     rateLimiter: { count: async () => [] },
     validate,
     listErrors: listViolations,
+    places,
     store,
   });
   const shared = {

@@ -96,6 +96,10 @@ function settings(databaseUrl: string, dataDir: string): Record<string, string> 
     CUPO_DATA_DIR: dataDir,
     RATE_LIMIT_PER_MINUTE: "1000000",
     RATE_LIMIT_PER_SECOND: "1000000",
+    CALLS_PER_PRINCIPAL: "1000000",
+    CALLS_PER_TENANT: "1000000",
+    HEAVY_CALLS: "1000000",
+    HEAVY_CALLS_PER_TENANT: "1000000",
   };
 }
 

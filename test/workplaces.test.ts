@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Worker } from "../src/interceptors/calls-at-work.js";
+import { createWorkplaces, type WorkplaceLimits } from "../src/workplaces.js";
+
+type Leave = () => void;
+
+const limits: WorkplaceLimits = { perPrincipal: 2, perTenant: 3, heavy: 2, heavyPerTenant: 1 };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("a place", () => {
+  test("is there for as many calls of a principal as may be at work", async () => {
+    const { take, taken } = open();
+    await take(3);
+    expect(taken()).toEqual(["a/one", "a/one"]);
+  });
+
+  test("is there for as many calls of a tenant as may be at work, whoever they are of", async () => {
+    const { take, taken } = open();
+    await take(2, { principalId: "one" });
+    await take(2, { principalId: "two" });
+    expect(taken()).toEqual(["a/one", "a/one", "a/two"]);
+  });
+
+  test("is there for another tenant, whatever the first has", async () => {
+    const { take, taken } = open();
+    await take(9);
+    await take(1, { tenantId: "b" });
+    expect(taken()).toEqual(["a/one", "a/one", "b/one"]);
+  });
+
+  test("is there for one heavy call of a tenant and two of all, and for light ones beside them", async () => {
+    const { take, taken } = open();
+    for (const tenantId of ["a", "b", "c"]) await take(2, { tenantId, isHeavy: true });
+    await take(1, { principalId: "light" });
+    expect(taken()).toEqual(["a/one", "b/one", "a/light"]);
+  });
+});
+
+describe("a call that finds no place", () => {
+  test("gets the next that is left, in the order of coming", async () => {
+    const { take, taken, leaveFirst } = open();
+    await take(2);
+    await take(1);
+    await take(1, { principalId: "two" });
+    await take(1, { principalId: "three" });
+    await leaveFirst();
+    expect(taken()).toEqual(["a/one", "a/one", "a/two", "a/one"]);
+    await leaveFirst();
+    expect(taken()).toEqual(["a/one", "a/one", "a/two", "a/one", "a/three"]);
+  });
+
+  test("lets one pass that needs less", async () => {
+    const { take, taken, leaveFirst } = open();
+    await take(1, { isHeavy: true });
+    await take(1, { isHeavy: true, principalId: "two" });
+    await take(1, { principalId: "light" });
+    expect(taken()).toEqual(["a/one", "a/light"]);
+    await leaveFirst();
+    expect(taken()).toEqual(["a/one", "a/light", "a/two"]);
+  });
+
+  test("gives up after two seconds", async () => {
+    const { take, refused, leaveFirst, taken } = open();
+    await take(3);
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(refused()).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(refused()).toBe(1);
+    await leaveFirst();
+    expect(taken()).toHaveLength(2);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("gives up when its caller goes away", async () => {
+    const { take, refused, leaveFirst, taken } = open();
+    const caller = new AbortController();
+    await take(2);
+    await take(1, { signal: caller.signal });
+    caller.abort();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(refused()).toBe(1);
+    await leaveFirst();
+    expect(taken()).toHaveLength(2);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("does not wait behind a hundred others", async () => {
+    const { take, refused } = open();
+    await take(2 + 100);
+    expect(refused()).toBe(0);
+    await take(1);
+    expect(refused()).toBe(1);
+  });
+});
+
+test("heavy places go to the tenants in turn, however long the line of one is", async () => {
+  const { take, taken, leaveFirst } = open();
+  for (const tenantId of ["a", "b"]) await take(1, { tenantId, isHeavy: true });
+  await take(20, { tenantId: "a", isHeavy: true });
+  await take(20, { tenantId: "c", isHeavy: true });
+  await take(1, { tenantId: "d", isHeavy: true });
+  for (let left = 0; left < 4; left += 1) await leaveFirst();
+  expect(taken()).toEqual(["a/one", "b/one", "a/one", "c/one", "d/one", "a/one"]);
+});
+
+test("a place that is left twice is left once", async () => {
+  const places = createWorkplaces({ ...limits, perPrincipal: 1 });
+  const leave = await places.take(worker());
+  leave?.();
+  leave?.();
+  await places.take(worker());
+  const third = places.take(worker());
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(await third).toBeUndefined();
+});
+
+/** Places, and what has become of the calls that wanted one. */
+function open() {
+  const places = createWorkplaces(limits);
+  const admitted: { readonly who: string; readonly leave: Leave }[] = [];
+  let [left, refusals] = [0, 0];
+  return {
+    async take(count: number, changes: Partial<Worker> = {}) {
+      for (let i = 0; i < count; i += 1) {
+        const wanted = worker(changes);
+        void places.take(wanted).then((leave) => {
+          if (leave === undefined) refusals += 1;
+          else admitted.push({ who: `${wanted.tenantId}/${wanted.principalId}`, leave });
+        });
+      }
+      await vi.advanceTimersByTimeAsync(0);
+    },
+    /** Leaves the place of the first call that still has one. */
+    async leaveFirst() {
+      admitted[left]?.leave();
+      left += 1;
+      await vi.advanceTimersByTimeAsync(0);
+    },
+    /** Who got a place, those who left it too. */
+    taken: () => admitted.map(({ who }) => who),
+    refused: () => refusals,
+  };
+}
+
+function worker(changes: Partial<Worker> = {}): Worker {
+  return { tenantId: "a", principalId: "one", isHeavy: false, signal: new AbortController().signal, ...changes };
+}
