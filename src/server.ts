@@ -90,19 +90,27 @@ async function start(
       store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
     }),
     validate,
-    services: createServices({ now, tokens: createOptionTokens({ keyRing, now }) }).map(served),
+    services: createServices({
+      now,
+      tokens: createOptionTokens({ keyRing, now }),
+      slotLimits: config.slotLimits,
+    }).map(served),
     observe: (error, call) => observeError(error, call, logger),
     log: (handler) => logged(handler, logger),
   };
   const server = await openListeners(config, logger, parts, () => database.isReachable(), closers);
   if (runsJobs)
-    stopJobs = startJobs({ database, now, logger }, config.databaseUrl, warn("background jobs stopped for a while"));
+    stopJobs = startJobs(
+      { database, now, logger, maxOpenSlots: config.slotLimits.perTenant },
+      config.databaseUrl,
+      warn("background jobs stopped for a while"),
+    );
   return server;
 }
 
 /** Behind the listeners, and stopped behind them: requests may ask for jobs, and are answered without. */
 function startJobs(
-  ports: Pick<JobPorts, "database" | "now" | "logger">,
+  ports: Pick<JobPorts, "database" | "now" | "logger" | "maxOpenSlots">,
   url: string,
   onError: (error: unknown) => void,
 ): Closer {

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Runner, TaskList } from "graphile-worker";
+import type { AddJobFunction, Runner, TaskList } from "graphile-worker";
 import type { Logger } from "pino";
 import type { Database } from "../postgres/database.js";
-import { EXTEND_SCHEDULE, type ExtensionPayload } from "../postgres/job-queue.js";
+import { EXTEND_SCHEDULE, type ExtensionPayload, extensionKey } from "../postgres/job-queue.js";
 import type { JobQueuePool } from "../postgres/job-queue-pool.js";
-import { findDuePrograms } from "../postgres/tables/schedule/due-programs.js";
+import { findDueTenants } from "../postgres/tables/schedule/due-programs.js";
 import { horizonFrom } from "../scheduling/horizon.js";
-import { extendSchedule } from "./extend-schedule.js";
+import { extendSchedules } from "./extend-schedules.js";
 import { purgeIdempotencyKeys, purgeOptionTokens } from "./purges.js";
 
 /** What the jobs need. */
@@ -16,6 +16,8 @@ export interface JobPorts {
   readonly queuePool: JobQueuePool;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** How many open slots a tenant may have. */
+  readonly maxOpenSlots: number;
   readonly logger: Logger;
   /** Told of what stopped the queue, which starts again a little later. */
   readonly onError: (error: unknown) => void;
@@ -31,10 +33,13 @@ const CRON = [
 ];
 const POLL_MS = 5_000;
 const RESTART_AFTER_MS = 5_000;
+/** When a tenant has its next turn whose schedules somebody was changing. */
+const BUSY_MS = 1_000;
 
 /**
  * Works on background jobs until it is stopped: schedules up to the horizon, every hour and when somebody asks, and the
- * purges. Every process does; a job is done by one of them, and by another if that one dies. Returns the way to stop, which
+ * purges. Every process does; a job is done by one of them, and by another if that one dies. One part of the schedules of a tenant
+ * is a job, behind which the tenant's next stands in line: so tenants have their turns, whatever there is to do. Returns the way to stop, which
  * waits for the job at hand to come to a good place.
  */
 export function runJobs(ports: JobPorts): () => Promise<void> {
@@ -86,16 +91,20 @@ async function stopQuietly(runner: Runner): Promise<void> {
     .catch(() => undefined);
 }
 
-function tasksOf({ database, now, logger }: JobPorts, signal: AbortSignal): TaskList {
+function tasksOf({ database, now, logger, maxOpenSlots }: JobPorts, signal: AbortSignal): TaskList {
+  const askFor = (addJob: AddJobFunction, tenantId: string, when: { readonly runAt?: Date } = {}) => {
+    const payload: ExtensionPayload = { tenantId };
+    return addJob(EXTEND_SCHEDULE, payload, { jobKey: extensionKey(tenantId), ...when });
+  };
   return {
     [EXTEND_SCHEDULES]: async (_, { addJob }) => {
-      for (const { tenantId, id } of await findDuePrograms(database, horizonFrom(now()).through)) {
-        const payload: ExtensionPayload = { tenantId, programId: id };
-        await addJob(EXTEND_SCHEDULE, payload, { jobKey: `${EXTEND_SCHEDULE}:${id}` });
-      }
+      for (const id of await findDueTenants(database, horizonFrom(now()).through)) await askFor(addJob, id);
     },
-    [EXTEND_SCHEDULE]: async (payload) => {
-      await extendSchedule(payload as ExtensionPayload, { database, now, signal, logger });
+    [EXTEND_SCHEDULE]: async (payload, { addJob }) => {
+      const { tenantId } = payload as ExtensionPayload;
+      const { kind } = await extendSchedules(tenantId, { database, now, maxOpenSlots, logger });
+      if (kind === "ADDED") await askFor(addJob, tenantId);
+      if (kind === "BUSY") await askFor(addJob, tenantId, { runAt: new Date(Date.now() + BUSY_MS) });
     },
     [PURGE]: async () => {
       await purgeIdempotencyKeys(database, signal);

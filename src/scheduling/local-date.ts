@@ -3,6 +3,7 @@ import * as PlainDate from "temporal-polyfill/fns/PlainDate";
 /** The last date that the contract, RFC 3339 and a Timestamp can say. */
 export const lastLocalDate = "9999-12-31";
 
+const firstLocalDate = "0001-01-01";
 const localDate = /^(?!0000)(\d{4})-(\d\d)-(\d\d)$/;
 
 /**
@@ -46,14 +47,26 @@ export function requireDays(days: number): void {
   if (!Number.isInteger(days) || days < 0) throw new RangeError("not a number of days");
 }
 
-/** How many dates from one to another, both included, fall on these ISO weekdays; counted, not walked. */
-export function countDatesOn(weekdays: ReadonlySet<number>, from: string, to: string): number {
+/** The date before another; the first that there is has none, and throws RangeError. */
+export function previousDate(date: string): string {
+  if (date === firstLocalDate) throw new RangeError("no date before the first");
+  return PlainDate.toString(PlainDate.subtractDays(parseLocalDate(date), 1));
+}
+
+/** How many dates lie before a date, from 0001-01-01 on, which was a Monday. */
+export function dayNumberOf(date: string): number {
+  return PlainDate.diffDays(parseLocalDate(firstLocalDate), parseLocalDate(date));
+}
+
+/** How many days from one to another, both included and both {@link dayNumberOf}, fall on these ISO weekdays; counted, not walked. */
+export function countDaysOn(weekdays: Iterable<number>, from: number, to: number): number {
   if (from > to) return 0;
-  const dates = PlainDate.diffDays(parseLocalDate(from), parseLocalDate(to)) + 1;
-  const firstWeekday = weekdayOf(from);
-  let count = Math.floor(dates / 7) * weekdays.size;
-  for (let i = 0; i < dates % 7; i++) {
-    if (weekdays.has(((firstWeekday - 1 + i) % 7) + 1)) count += 1;
-  }
+  let count = 0;
+  for (const weekday of weekdays) count += Math.floor((to + 8 - weekday) / 7) - Math.floor((from + 7 - weekday) / 7);
   return count;
+}
+
+/** How many dates from one to another, both included, fall on these ISO weekdays. */
+export function countDatesOn(weekdays: ReadonlySet<number>, from: string, to: string): number {
+  return countDaysOn(weekdays, dayNumberOf(from), dayNumberOf(to));
 }

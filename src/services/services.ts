@@ -28,6 +28,7 @@ import { createEligibilityService } from "./eligibility/eligibility-service.js";
 import { createOperationsService } from "./operations/operations-service.js";
 import { createPatientDirectoryService } from "./patients/patient-directory-service.js";
 import { createPatientService } from "./patients/patient-service.js";
+import type { SlotLimits } from "./schedule/plan-budget.js";
 import { createScheduleService } from "./schedule/schedule-service.js";
 import { createSchedulingConfigurationService } from "./schedule/scheduling-configuration-service.js";
 
@@ -36,6 +37,7 @@ export interface ServicePorts {
   readonly tokens: OptionTokens;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  readonly slotLimits: SlotLimits;
 }
 
 /** A proto service and the methods of it that exist; the others answer `unimplemented`, and 404 over REST. */
@@ -64,7 +66,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
 ];
 
 /** Every service of Cupo. Both transports take this list, so neither can have an operation that the other lacks. */
-export function createServices({ now, tokens }: ServicePorts): readonly ServiceEntry[] {
+export function createServices({ now, tokens, slotLimits }: ServicePorts): readonly ServiceEntry[] {
   return [
     { service: PatientService, implementation: createPatientService(now) },
     { service: AppointmentService, implementation: createAppointmentService(now, tokens) },
@@ -72,10 +74,13 @@ export function createServices({ now, tokens }: ServicePorts): readonly ServiceE
     { service: WaitlistService, implementation: createWaitlistService(now) },
     { service: UserAttentionService, implementation: createUserAttentionService(now) },
     { service: CatalogService, implementation: createCatalogService(now) },
-    { service: SchedulingConfigurationService, implementation: createSchedulingConfigurationService(now) },
+    {
+      service: SchedulingConfigurationService,
+      implementation: createSchedulingConfigurationService({ now, slotLimits }),
+    },
     { service: ReferenceDataService, implementation: createReferenceDataService(now) },
     { service: CatalogAdminService, implementation: createCatalogAdminService(now) },
-    { service: ScheduleService, implementation: createScheduleService(now) },
+    { service: ScheduleService, implementation: createScheduleService({ now, slotLimits }) },
     { service: SchedulingService, implementation: createSchedulingService(now, tokens) },
     { service: PatientDirectoryService, implementation: createPatientDirectoryService() },
     { service: DeskService, implementation: createDeskService(now) },

@@ -81,18 +81,39 @@ describe("the merged rule, not the patch, is judged", () => {
 
 describe("RULE_OVERLAP", () => {
   /** The other rule is active from 13:00 to 17:00, Monday to Friday, all of 2026 but 8 December. */
-  test.each<[string, JsonObject]>([
-    ["the same window", { startsAtLocal: "13:00", endsAtLocal: "17:00" }],
-    ["a window that reaches one second in", { endsAtLocal: "13:00:01" }],
-    ["a window within", { startsAtLocal: "14:00", endsAtLocal: "15:00" }],
-    ["a single weekday in common", { endsAtLocal: "18:00", weekdays: [5, 6, 7] }],
-    ["a single date in common", { endsAtLocal: "18:00", validFrom: "2026-12-31", validTo: "2027-12-31" }],
-  ])("is refused: %s", async (_, changes) => {
+  test.each<[string, JsonObject, string]>([
+    ["the same window", { startsAtLocal: "13:00", endsAtLocal: "17:00" }, "startsAtLocal"],
+    ["a window that reaches one second in", { endsAtLocal: "13:00:01" }, "endsAtLocal"],
+    ["a window within", { startsAtLocal: "14:00", endsAtLocal: "15:00" }, "startsAtLocal"],
+    ["a single weekday in common", { endsAtLocal: "18:00", weekdays: [5, 6, 7] }, "endsAtLocal"],
+    [
+      "a single date in common",
+      { endsAtLocal: "18:00", validFrom: "2026-12-31", validTo: "2027-12-31" },
+      "endsAtLocal",
+    ],
+  ])("is refused: %s", async (_, changes, field) => {
     const { programId, ruleId, otherId } = await createTwoRules();
     const answer = await update(programId, ruleId, changes);
-    expectProblem(answer, 422, ["startsAtLocal RULE_OVERLAP"]);
+    expectProblem(answer, 422, [`${field} RULE_OVERLAP`]);
     expect(messagesOf(answer).join()).toContain(otherId);
     expect(await read(programId, ruleId)).toMatchObject({ version: 1, endsAtLocal: "12:00:00" });
+  });
+
+  /** The rule has the window of the other and shares no date with it, until one of these makes it. */
+  test.each<[string, JsonObject, JsonObject]>([
+    ["weekdays", { weekdays: [6] }, { weekdays: [5, 6] }],
+    ["validFrom", { validFrom: "2027-01-01", validTo: "2027-12-31" }, { validFrom: "2026-12-31" }],
+    ["validTo", { validFrom: "2025-01-01", validTo: "2025-12-31" }, { validTo: "2026-01-01" }],
+    ["holidayDates", { validFrom: "2026-12-07", validTo: "2026-12-07" }, { holidayDates: [] }],
+    ["holidayPolicy", { validFrom: "2026-12-07", validTo: "2026-12-07" }, { holidayPolicy: "INCLUDE" }],
+    ["active", { active: false }, { active: true }],
+    ["weekdays", { weekdays: [6] }, { active: true, dailyCapacity: 7, weekdays: [5, 6] }],
+  ])("names %s, which was sent and brings it about", async (field, apart, change) => {
+    const { programId, ruleId } = await createTwoRules();
+    const window = { startsAtLocal: "14:00", endsAtLocal: "15:00", holidayDates: ["2026-12-07"] };
+    expect(summaryOf(await update(programId, ruleId, { ...window, ...apart }))).toBe("200");
+    const answer = await update(programId, ruleId, { ...change, expectedVersion: 2 });
+    expectProblem(answer, 422, [`${field} RULE_OVERLAP`]);
   });
 
   test.each<[string, JsonObject]>([
@@ -121,14 +142,14 @@ describe("RULE_OVERLAP", () => {
     });
     expect(holiday.status).toBe(201);
     const answer = await update(programId, ruleId, { endsAtLocal: "18:00", validFrom: date, validTo: date });
-    expectProblem(answer, 422, ["startsAtLocal RULE_OVERLAP"]);
+    expectProblem(answer, 422, ["endsAtLocal RULE_OVERLAP"]);
   });
 
   test("is refused when an inactive rule is made active", async () => {
     const { programId, ruleId } = await createTwoRules();
     expect(summaryOf(await update(programId, ruleId, { endsAtLocal: "18:00", active: false }))).toBe("200");
     const answer = await update(programId, ruleId, { active: true, expectedVersion: 2 });
-    expectProblem(answer, 422, ["startsAtLocal RULE_OVERLAP"]);
+    expectProblem(answer, 422, ["active RULE_OVERLAP"]);
   });
 
   test("is of one program: another may have the same rule", async () => {
@@ -144,7 +165,8 @@ describe("RULE_OVERLAP", () => {
         update(programId, ruleId, { endsAtLocal: "12:45" }).then(summaryOf),
         update(programId, otherId, { startsAtLocal: "12:15" }).then(summaryOf),
       ]);
-      expect(summaries.toSorted()).toEqual(["200", "422 startsAtLocal RULE_OVERLAP"]);
+      const [won, lost] = summaries.toSorted();
+      expect([won, lost]).toEqual(["200", expect.stringMatching(/^422 (startsAtLocal|endsAtLocal) RULE_OVERLAP$/)]);
       const [one, other] = [await read(programId, ruleId), await read(programId, otherId)];
       const [end, start] = [one["endsAtLocal"] as string, other["startsAtLocal"] as string];
       expect(end <= start).toBe(true);

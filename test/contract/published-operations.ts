@@ -3,6 +3,7 @@ import type { Operation } from "../../src/gen/cupo/options/v1/options_pb.js";
 import { operationOf } from "../../src/operation.js";
 import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import { createServices } from "../../src/services/services.js";
+import { noSlotLimits } from "../support/no-slot-limits.js";
 import { noTokens } from "../support/no-tokens.js";
 
 /** An operation of the public interface, as its descriptor states it. */
@@ -25,6 +26,7 @@ export interface PublishedOperation {
 export const publishedOperations: readonly PublishedOperation[] = createServices({
   now: () => 0,
   tokens: noTokens,
+  slotLimits: noSlotLimits,
 }).flatMap(({ service, implementation }) =>
   service.methods
     .filter((method) => httpBindings(method).length > 0)
@@ -48,7 +50,9 @@ export function operationNamed(rpc: string): PublishedOperation {
 
 /** The RPC of this name, of whichever service has it. */
 export function rpcNamed(name: string): DescMethodUnary {
-  const methods = createServices({ now: () => 0, tokens: noTokens }).flatMap(({ service }) => service.methods);
+  const methods = createServices({ now: () => 0, tokens: noTokens, slotLimits: noSlotLimits }).flatMap(
+    ({ service }) => service.methods,
+  );
   const method = methods.find((each) => each.name === name);
   if (method === undefined) throw new Error(`there is no RPC ${name}`);
   return method as DescMethodUnary;

@@ -6,6 +6,7 @@ import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
 import { createServices } from "../../src/services/services.js";
 import { type ComposedService, startComposedService } from "../support/composed-service.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { noSlotLimits } from "../support/no-slot-limits.js";
 import { noTokens } from "../support/no-tokens.js";
 import { sendAtOnce, violationsOfOnce } from "../support/once.js";
 import { registration } from "../support/registration.js";
@@ -39,12 +40,18 @@ describe("the check that a request is done once", () => {
   });
 
   test("passes with the store of the service", async () => {
-    service = await startComposedService(createServices({ now: Date.now, tokens: noTokens }), sound);
+    service = await startComposedService(
+      createServices({ now: Date.now, tokens: noTokens, slotLimits: noSlotLimits }),
+      sound,
+    );
     expect(violationsOfOnce(await sendAtOnce(service.publicUrl, 64, newRequest()))).toEqual([]);
   });
 
   test("fails with a store that looks a key up before the work and keeps it after", async () => {
-    service = await startComposedService(createServices({ now: Date.now, tokens: noTokens }), withoutClaim(sound));
+    service = await startComposedService(
+      createServices({ now: Date.now, tokens: noTokens, slotLimits: noSlotLimits }),
+      withoutClaim(sound),
+    );
     expect(violationsOfOnce(await sendTwiceInTurn(newRequest()))).toEqual([]);
     expect(violationsOfOnce(await sendAtOnce(service.publicUrl, 64, newRequest()))).not.toEqual([]);
   });

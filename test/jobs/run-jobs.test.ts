@@ -1,11 +1,12 @@
+import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Pool } from "pg";
+import { Client, type Pool } from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { runJobs } from "../../src/jobs/run-jobs.js";
 import { type Database, openDatabase } from "../../src/postgres/database.js";
 import { openJobQueuePool } from "../../src/postgres/job-queue-pool.js";
-import { MAX_SLOTS_AT_ONCE } from "../../src/services/schedule/materialize.js";
+import { MAX_SLOTS_IN_PART } from "../../src/services/schedule/plan-parts.js";
 import * as makers from "../contract/makers.js";
 import { type Clinic, day, everyMorning, materialize, mustCall, openClinic } from "../schedule/clinic.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -17,6 +18,7 @@ let service: TestService;
 let database: Database;
 let queuePool: Pool;
 let reported: unknown[];
+let logged: Record<string, unknown>[];
 
 beforeAll(async () => {
   service = await startTestService();
@@ -24,8 +26,10 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-beforeEach(() => {
+beforeEach(async () => {
+  await service.query("UPDATE programs SET active = false; DELETE FROM graphile_worker._private_jobs");
   reported = [];
+  logged = [];
   const { url } = service.proxy;
   database = openDatabase({
     url,
@@ -50,12 +54,43 @@ test("makes what a request leaves of a schedule that is too large for one transa
   const clinic = await openClinic(service, { practitionerIds, materialized: false, rule: everyMorning });
   const first = await materialize(clinic);
   expect(first).toMatchObject({ pending: true });
-  expect(first["openSlotCount"]).toBeGreaterThan(MAX_SLOTS_AT_ONCE - slotsADay);
-  expect(first["openSlotCount"]).toBeLessThanOrEqual(MAX_SLOTS_AT_ONCE);
+  expect(first["openSlotCount"]).toBeGreaterThan(MAX_SLOTS_IN_PART - 2 * slotsADay);
+  expect(first["openSlotCount"]).toBeLessThanOrEqual(MAX_SLOTS_IN_PART);
   start();
   await vi.waitFor(() => expectComplete(clinic), WITHIN);
   const { openSlotCount } = await stateOf(clinic);
   expect(openSlotCount).toBeGreaterThanOrEqual(90 * slotsADay);
+});
+
+test("makes the schedule of a program that is complete, without being asked for it", async () => {
+  const clinic = await openClinic(service, { materialized: false });
+  start();
+  await vi.waitFor(() => expectComplete(clinic), WITHIN);
+});
+
+test("gives tenants their turns: a small schedule does not wait until a large one is made", async () => {
+  const practitionerIds = await Promise.all(Array.from({ length: 60 }, () => makers.practitioner.create(service, {})));
+  const large = await openClinic(service, { practitionerIds, materialized: false });
+  const small = await openClinic(service, { as: { tenantId: randomUUID() }, materialized: false });
+  start();
+  for (const clinic of [large, small]) await vi.waitFor(() => expectComplete(clinic), WITHIN);
+  const programs = logged.filter(({ through }) => through !== undefined).map(({ program }) => program);
+  expect(programs.filter((id) => id === large.programId).length).toBeGreaterThan(9);
+  expect(programs.indexOf(small.programId)).toBeLessThan(3);
+});
+
+test("goes on with a tenant as soon as nobody is changing what is due any more", async () => {
+  const clinic = await openClinic(service, { materialized: false });
+  const holder = new Client(service.proxy.url);
+  await holder.connect();
+  onTestFinished(() => holder.end());
+  await holder.query(`BEGIN; SET LOCAL cupo.tenant_id = '${service.tenantId}'`);
+  await holder.query(`SELECT FROM programs WHERE id = '${clinic.programId}' FOR UPDATE`);
+  start();
+  const isWaiting = "SELECT 1 FROM graphile_worker.jobs WHERE key LIKE 'extend_schedule:%' AND run_at > now()";
+  await vi.waitFor(async () => expect(await service.query(isWaiting)).toHaveLength(1), WITHIN);
+  await holder.query("ROLLBACK");
+  await vi.waitFor(() => expectComplete(clinic), WITHIN);
 });
 
 test("purges what is past its retention", async () => {
@@ -89,9 +124,17 @@ test("gives every connection back when it is stopped", async () => {
 
 /** Starts the jobs, and ends them and their connections with the test. */
 function start(): () => Promise<void> {
-  const logger = pino({ level: "silent" });
+  const logger = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const onError = (error: unknown) => void reported.push(error);
-  const stop = runJobs({ database, queuePool, now: service.now, logger, onError, restartAfterMs: 100 });
+  const stop = runJobs({
+    database,
+    queuePool,
+    now: service.now,
+    maxOpenSlots: 1_000_000,
+    logger,
+    onError,
+    restartAfterMs: 100,
+  });
   onTestFinished(async () => {
     await stop();
     await queuePool.end();

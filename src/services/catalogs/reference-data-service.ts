@@ -1,5 +1,6 @@
 import type { ReferenceDataService } from "../../gen/cupo/clinic/v1/reference_data_service_pb.js";
 import type { Implementation } from "../../implementation.js";
+import { requestExtension } from "../../postgres/job-queue.js";
 import {
   healthcareServices,
   locations,
@@ -40,7 +41,9 @@ function locationMethods(
     async updateLocation(request, call) {
       const current = await lockResource(call, locations, request.id);
       requireVersion(current, request.expectedVersion);
-      return { location: to.toLocation(saveResource(call, locations, current, changesOf(request), now())) };
+      const updated = saveResource(call, locations, current, changesOf(request), now());
+      if (updated.active && !current.active) requestExtension(call.transaction);
+      return { location: to.toLocation(updated) };
     },
     async getLocation({ id }, call) {
       return { location: to.toLocation(await getResource(call, locations, id)) };

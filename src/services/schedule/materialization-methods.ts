@@ -14,7 +14,8 @@ import { programs } from "../../postgres/tables/schedule/programs.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { requireFound } from "../resources/preconditions.js";
 import { lockResource } from "../resources/resources.js";
-import { materializeProgram } from "./materialize.js";
+import { isMade, materializeProgram } from "./materialize.js";
+import { requireRoomForSchedule, type SlotLimits } from "./plan-budget.js";
 
 type MaterializationMethods = Pick<
   Implementation<typeof ScheduleService>,
@@ -22,11 +23,12 @@ type MaterializationMethods = Pick<
 >;
 
 /** The methods of ScheduleService that are about the materialized schedule. `now` gives milliseconds since the epoch. */
-export function createMaterializationMethods(now: () => number): MaterializationMethods {
+export function createMaterializationMethods(now: () => number, limits: SlotLimits): MaterializationMethods {
   return {
     async materializeSchedule({ programId }, call) {
       shareCalendar(call.transaction);
       await lockResource(call, programs, programId);
+      await requireRoomForSchedule(call.transaction, programId, limits, now());
       await materializeProgram(call.transaction, programId, now());
       call.effects.push({ resourceType: "Schedule", resourceId: programId, action: "UPDATE" });
       return { materialization: await describe(call, programId, now()) };
@@ -46,11 +48,11 @@ async function describe(call: ReadyCall, programId: string, nowMs: number): Prom
   return create(ScheduleMaterializationSchema, {
     programId,
     generation: state.generation,
-    ...(state.through === undefined ? {} : { materializedThrough: state.through }),
+    ...(isMade(state) && state.through !== undefined ? { materializedThrough: state.through } : {}),
     ...(state.at === undefined ? {} : { materializedAt: timestampFromDate(state.at) }),
     openSlotCount: counts.open,
     bookedSlotCount: counts.booked,
     retainedSlotCount: counts.retained,
-    pending: state.through !== undefined && state.through < horizonFrom(nowMs).through,
+    pending: state.isActive && state.through !== undefined && state.through < horizonFrom(nowMs).through,
   });
 }

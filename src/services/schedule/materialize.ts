@@ -2,54 +2,66 @@ import type { Transaction } from "../../call.js";
 import { requestExtension } from "../../postgres/job-queue.js";
 import {
   findMaterializedPrograms,
+  type MaterializationState,
   markMaterialized,
   readMaterialization,
+  rewindMaterialization,
   startNewGeneration,
+  wantMaterialization,
 } from "../../postgres/tables/schedule/materialization.js";
 import { previewSlots, type SlotChanges } from "../../postgres/tables/schedule/schedule-preview.js";
-import {
-  addMissingSlots,
-  deletePastSlots,
-  type SlotPlan,
-  withdrawSlots,
-} from "../../postgres/tables/schedule/slot-plan.js";
+import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/slot-plan.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
-import { addCalendarDays } from "../../scheduling/local-date.js";
-import { firstDatesOf, joinPlans, type PlanChanges, planSlots } from "./plan-slots.js";
-
-/** How many slots a transaction adds at most. */
-export const MAX_SLOTS_AT_ONCE = 20_000;
-/** How long free slots are kept that nobody booked in time. */
-const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
+import { previousDate } from "../../scheduling/local-date.js";
+import { MAX_SLOTS_IN_PART, nextPartOf } from "./plan-parts.js";
+import { joinPlans, type PlanChanges, type ProgramPlan, planSlots } from "./plan-slots.js";
 
 /**
  * Makes the schedule of a program, which the transaction has locked behind its share of the calendar: what does not fit goes
- * at once, what is missing comes up to the horizon; where that is more than a transaction should add, the first dates come
- * now and a job adds the others. Where nothing has changed, nothing does.
+ * at once, what is missing comes up to the horizon; where that is more than a transaction should add, the first part comes
+ * now and jobs add the others. Where nothing has changed, nothing does. A program that is not active gets no slots until it is.
  */
 export async function materializeProgram(transaction: Transaction, programId: string, nowMs: number): Promise<void> {
-  const plan = await planSlots(transaction, programId, horizonFrom(nowMs));
-  carryOut(transaction, programId, plan, nowMs);
+  const [state, plan] = await Promise.all([
+    readMaterialization(transaction, programId),
+    planSlots(transaction, programId, horizonFrom(nowMs)),
+  ]);
+  carryOut(transaction, state, plan, nowMs);
 }
 
 /**
  * Starts a new generation of a program's schedule after a change of its rules or practitioners was sent, under the same
  * locks: what no longer fits is withdrawn before the change commits, so that nobody can book it any more. A schedule that
- * was never made stays so.
+ * was never made is asked for, if the change has made the program complete.
  */
 export async function remakeProgram(transaction: Transaction, programId: string, nowMs: number): Promise<void> {
-  const [{ through }, plan] = await Promise.all([
+  const [state, plan] = await Promise.all([
     readMaterialization(transaction, programId),
     planSlots(transaction, programId, horizonFrom(nowMs)),
   ]);
-  if (through === undefined) return;
+  if (!isMade(state)) return askForSchedule(transaction, programId, nowMs);
   startNewGeneration(transaction, [programId]);
-  carryOut(transaction, programId, plan, nowMs);
+  carryOut(transaction, state, plan, nowMs);
+}
+
+/**
+ * Has jobs make the schedule of a locked program as soon as the transaction has committed, if it is complete and active by
+ * then: for whatever can be what a program lacked.
+ */
+export function askForSchedule(transaction: Transaction, programId: string, nowMs: number): void {
+  wantMaterialization(transaction, programId, previousDate(horizonFrom(nowMs).from));
+  requestExtension(transaction);
+}
+
+/** Whether a schedule was ever made. */
+export function isMade({ through, at }: MaterializationState): boolean {
+  return through !== undefined && at !== undefined;
 }
 
 /**
  * Remakes one date in every schedule of the tenant for a holiday that is about to be written. The transaction owns the
- * calendar, so nobody else makes slots.
+ * calendar, so nobody else makes slots. What a holiday closes is withdrawn; what opens again is added, by jobs where it is
+ * more than a transaction should add.
  */
 export async function remakeDate(
   transaction: Transaction,
@@ -66,24 +78,10 @@ export async function remakeDate(
   const plan = joinPlans(plans, span);
   startNewGeneration(transaction, programIds);
   withdrawSlots(transaction, plan, new Date(nowMs));
-  addMissingSlots(transaction, plan, new Date(nowMs));
-}
-
-/**
- * Adds the next dates to the schedule of a program, locked as for {@link materializeProgram}, as many as a transaction
- * should, and says whether it is made up to the horizon then. One that was never made stays so and has nothing left to do.
- */
-export async function extendProgram(transaction: Transaction, programId: string, nowMs: number): Promise<boolean> {
-  const { through } = await readMaterialization(transaction, programId);
-  const horizon = horizonFrom(nowMs);
-  if (through === undefined || through >= horizon.through) return true;
-  const next = addCalendarDays(through, 1);
-  const span = { from: next > horizon.from ? next : horizon.from, through: horizon.through };
-  const part = firstDatesOf(await planSlots(transaction, programId, span), MAX_SLOTS_AT_ONCE);
-  addMissingSlots(transaction, part, new Date(nowMs));
-  markMaterialized(transaction, programId, part.through, new Date(nowMs));
-  deletePastSlots(transaction, programId, new Date(nowMs - KEEP_PAST_SLOTS_MS));
-  return part.through === horizon.through;
+  if (isHoliday) return;
+  if (sizeOf(plans) <= MAX_SLOTS_IN_PART) return addMissingSlots(transaction, plan, new Date(nowMs));
+  rewindMaterialization(transaction, programIds, previousDate(date));
+  requestExtension(transaction);
 }
 
 /**
@@ -97,17 +95,32 @@ export async function previewRemake(
   nowMs: number,
   limit: number,
 ): Promise<(SlotChanges & { readonly through: string }) | undefined> {
-  const { through } = await readMaterialization(transaction, programId);
-  if (through === undefined) return undefined;
+  if (!isMade(await readMaterialization(transaction, programId))) return undefined;
   const plan = await planSlots(transaction, programId, horizonFrom(nowMs), changes);
   return { ...(await previewSlots(transaction, plan, new Date(nowMs), limit)), through: plan.through };
 }
 
-function carryOut(transaction: Transaction, programId: string, plan: SlotPlan, nowMs: number): void {
+function carryOut(
+  transaction: Transaction,
+  { isActive }: MaterializationState,
+  plan: ProgramPlan,
+  nowMs: number,
+): void {
   const now = new Date(nowMs);
-  const part = firstDatesOf(plan, MAX_SLOTS_AT_ONCE);
+  const [programId] = plan.programIds;
   withdrawSlots(transaction, plan, now);
-  addMissingSlots(transaction, part, now);
-  markMaterialized(transaction, programId, part.through, now);
-  if (part.through < plan.through) requestExtension(transaction, programId);
+  if (!isActive) {
+    markMaterialized(transaction, programId, { through: previousDate(plan.from), staff: 0 }, now);
+    return;
+  }
+  const part = nextPartOf(plan);
+  addMissingSlots(transaction, part.plan, now);
+  markMaterialized(transaction, programId, part.progress, now);
+  if (part.progress.through < plan.through) requestExtension(transaction);
+}
+
+function sizeOf(plans: readonly ProgramPlan[]): number {
+  return plans
+    .map(({ staff, runs }) => staff.length * runs.reduce((sum, { count }) => sum + count, 0))
+    .reduce((sum, slots) => sum + slots, 0);
 }

@@ -24,13 +24,16 @@ export interface HolidayChange {
   readonly isHoliday: boolean;
 }
 
+/** The plan of one program, whose staff all its runs are for. */
+export type ProgramPlan = SlotPlan & { readonly programIds: readonly [string] };
+
 /** Plans the slots of one program on the dates of a span, from its rules, its practitioners and the holidays. */
 export async function planSlots(
   transaction: Transaction,
   programId: string,
   span: DateSpan,
   changes: PlanChanges = {},
-): Promise<SlotPlan> {
+): Promise<ProgramPlan> {
   const [rules, practitionerIds, holidays] = await Promise.all([
     changes.rules ?? readRules(transaction, programId),
     changes.practitionerIds ?? readProgramSet(transaction, programPractitioners, programId).then(({ ids }) => ids),
@@ -54,28 +57,6 @@ export function joinPlans(plans: readonly SlotPlan[], span: DateSpan): SlotPlan 
     staff: plans.flatMap(({ staff }) => staff),
     runs: plans.flatMap(({ runs }) => runs),
   };
-}
-
-/**
- * The first dates of a plan that together have at most `maxSlots` slots, but one date with slots at least: what one
- * transaction may add without holding anything for long.
- */
-export function firstDatesOf(plan: SlotPlan, maxSlots: number): SlotPlan {
-  const perDate = new Map<string, number>();
-  for (const { localDate, count } of plan.runs) {
-    perDate.set(localDate, (perDate.get(localDate) ?? 0) + count * plan.staff.length);
-  }
-  let slots = 0;
-  let last: string | undefined;
-  for (const [date, count] of Array.from(perDate).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    slots += count;
-    if (last !== undefined && slots > maxSlots) {
-      const through = last;
-      return { ...plan, through, runs: plan.runs.filter(({ localDate }) => localDate <= through) };
-    }
-    last = date;
-  }
-  return plan;
 }
 
 function planRuns(

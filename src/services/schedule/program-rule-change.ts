@@ -25,17 +25,47 @@ export function mergeRule(rule: ProgramRuleRecord, { holidayPolicy, ...changes }
   };
 }
 
+/** The rules of a program with one of them in its new form. */
+export function withRule(rules: readonly ProgramRuleRecord[], changed: ProgramRuleRecord): ProgramRuleRecord[] {
+  return rules.map((rule) => (rule.id === changed.id ? changed : rule));
+}
+
+/** The names of the attributes that a request for a rule sent. */
+export type SentAttributes = ReadonlySet<string>;
+
+/** Whatever can make two rules meet, the likeliest first. */
+const CAN_OVERLAP = [
+  "startsAtLocal",
+  "endsAtLocal",
+  "weekdays",
+  "validFrom",
+  "validTo",
+  "holidayDates",
+  "holidayPolicy",
+  "active",
+];
+
 /**
  * Holds a whole rule to what rules must be, by itself and beside the other rules of its program (specification section
- * 4.7, rule 1): 422 with every problem. The caller has locked the program, so that no other rule changes meanwhile.
+ * 4.7, rule 1): 422 with every problem. An overlap is a matter of the first field that was `sent` of those that can bring one
+ * about. The caller has locked the program, so that no other rule changes meanwhile.
  */
-export function requireSoundRule(rule: ProgramRuleRecord, others: readonly ProgramRuleRecord[]): void {
+export function requireSoundRule(
+  rule: ProgramRuleRecord,
+  others: readonly ProgramRuleRecord[],
+  sent: SentAttributes,
+): void {
   const problems: FieldError[] = ruleProblems(rule);
   if (problems.length > 0) throw validationFailed(problems);
   const rival = others.find((other) => other.id !== rule.id && overlaps(rule, other));
   if (rival === undefined) return;
   const message = `the rule would share a date and a time of day with the active rule ${rival.id}`;
-  throw validationFailed([{ code: "RULE_OVERLAP", field: "startsAtLocal", message }]);
+  throw validationFailed([{ code: "RULE_OVERLAP", field: firstSent(CAN_OVERLAP, sent), message }]);
+}
+
+/** Which of some fields an error is about: the first that was sent, or the first where none was. */
+export function firstSent(fields: readonly string[], sent: SentAttributes): string {
+  return fields.find((field) => sent.has(field)) ?? fields[0] ?? "";
 }
 
 /** HH:MM:SS of a local time that validation has let pass. */

@@ -18,12 +18,15 @@ export interface Replacement {
   readonly references: readonly Reference[];
 }
 
-/** Replaces a set as a whole under the lock of the program: 404 for the program or a member, 409 for another version. */
+/**
+ * Replaces a set as a whole under the lock of the program: 404 for the program or a member, 409 for another version. Gives
+ * the set that was and the one that is.
+ */
 export async function replaceProgramSet(
   call: ReadyCall,
   table: ProgramSetTable,
   { programId, ids, expectedVersion, references }: Replacement,
-): Promise<ProgramSet> {
+): Promise<{ readonly before: ProgramSet; readonly set: ProgramSet }> {
   const transaction = call.transaction;
   const [, current] = await Promise.all([
     lockResource(call, programs, programId),
@@ -33,5 +36,5 @@ export async function replaceProgramSet(
   requireVersion(current, expectedVersion);
   const set = { ids, version: current.version + 1 };
   writeProgramSet(transaction, table, programId, set);
-  return set;
+  return { before: current, set };
 }

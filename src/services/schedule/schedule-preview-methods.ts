@@ -7,14 +7,15 @@ import { listRetainedAppointments, readAppointments } from "../../postgres/table
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
 import { readRules } from "../../postgres/tables/schedule/program-rules.js";
-import { programs } from "../../postgres/tables/schedule/programs.js";
+import { programPractitioners, programs, readProgramSet } from "../../postgres/tables/schedule/programs.js";
 import { toAppointmentDetails } from "../appointments/appointment-messages.js";
 import { pageOfAppointments } from "../appointments/appointment-read-methods.js";
 import { requireFound } from "../resources/preconditions.js";
 import { changesOf, requireReferences } from "../resources/resources.js";
 import { previewRemake } from "./materialize.js";
+import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import type { PlanChanges } from "./plan-slots.js";
-import { mergeRule, requireSoundRule } from "./program-rule-change.js";
+import { mergeRule, requireSoundRule, withRule } from "./program-rule-change.js";
 
 type PreviewMethods = Pick<
   Implementation<typeof ScheduleService>,
@@ -24,15 +25,19 @@ type PreviewMethods = Pick<
 const MAX_SHOWN = 200;
 
 /** The methods of ScheduleService about what a change does to appointments. `now` gives milliseconds since the epoch. */
-export function createSchedulePreviewMethods(now: () => number): PreviewMethods {
+export function createSchedulePreviewMethods(now: () => number, limits: SlotLimits): PreviewMethods {
   return {
     async previewRuleChange(request, call) {
-      return { schedulePreview: await previewRule(request, call, now()) };
+      return { schedulePreview: await previewRule(request, call, limits, now()) };
     },
     async previewPractitionerChange({ programId, practitionerIds }, call) {
       await requireProgram(call, programId);
       const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
       await requireReferences(call, references, { table: programs, id: programId });
+      const [rules, { ids }] = await readTerms(call, programId);
+      const before = { rules, practitioners: ids.length };
+      const after = { rules, practitioners: practitionerIds.length };
+      await requireRoomForPlan(call.transaction, { before, after, field: "practitionerIds" }, limits, now());
       return { schedulePreview: await preview(call, programId, { practitionerIds }, now()) };
     },
     async listRetainedAppointments(request, call) {
@@ -45,6 +50,11 @@ export function createSchedulePreviewMethods(now: () => number): PreviewMethods 
   };
 }
 
+/** What the slots of a program are planned from: its rules and its practitioners. */
+function readTerms({ transaction }: ReadyCall, programId: string) {
+  return Promise.all([readRules(transaction, programId), readProgramSet(transaction, programPractitioners, programId)]);
+}
+
 async function requireProgram(call: ReadyCall, id: string): Promise<void> {
   requireFound(await findResource(call.transaction, call.principal, programs, id));
 }
@@ -52,16 +62,21 @@ async function requireProgram(call: ReadyCall, id: string): Promise<void> {
 async function previewRule(
   request: PreviewRuleChangeRequestValid,
   call: ReadyCall,
+  limits: SlotLimits,
   nowMs: number,
 ): Promise<SchedulePreview> {
   const { programId, ruleId } = request;
-  const [, rules] = await Promise.all([requireProgram(call, programId), readRules(call.transaction, programId)]);
+  const [, [rules, { ids }]] = await Promise.all([requireProgram(call, programId), readTerms(call, programId)]);
   const rule = requireFound(rules.find(({ id }) => id === ruleId));
   const changes = changesOf(request);
   if (Object.keys(changes).length === 0) return preview(call, programId, { rules }, nowMs);
   const merged = mergeRule(rule, changes);
-  requireSoundRule(merged, rules);
-  const changed = rules.map((other) => (other.id === ruleId ? merged : other));
+  const sent = new Set(Object.keys(changes));
+  requireSoundRule(merged, rules, sent);
+  const changed = withRule(rules, merged);
+  const before = { rules, practitioners: ids.length };
+  const change = { before, after: { ...before, rules: changed }, field: enlargingField(sent) };
+  await requireRoomForPlan(call.transaction, change, limits, nowMs);
   return preview(call, programId, { rules: changed }, nowMs);
 }
 

@@ -1,8 +1,9 @@
 import type { ReadyCall } from "../../call.js";
+import { validationFailed } from "../../errors.js";
 import type { ProgramRule } from "../../gen/cupo/access/v1/program_rule_pb.js";
-import type {
-  CreateProgramRuleRequestValid,
-  ListProgramRulesRequestValid,
+import {
+  type CreateProgramRuleRequestValid,
+  type ListProgramRulesRequestValid,
   ScheduleService,
 } from "../../gen/cupo/clinic/v1/schedule_service_pb.js";
 import type { Implementation } from "../../implementation.js";
@@ -22,8 +23,9 @@ import { requireFound } from "../resources/preconditions.js";
 import { createResource, listResources, lockResource, requireReferences } from "../resources/resources.js";
 import { createHolidayMethods } from "./holiday-methods.js";
 import { createMaterializationMethods } from "./materialization-methods.js";
-import { remakeProgram } from "./materialize.js";
-import { requireSoundRule, shownTime } from "./program-rule-change.js";
+import { askForSchedule, remakeProgram } from "./materialize.js";
+import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
+import { requireSoundRule, type SentAttributes, shownTime } from "./program-rule-change.js";
 import { replaceProgramSet } from "./program-sets.js";
 import {
   holidayPolicyName,
@@ -34,8 +36,18 @@ import {
 } from "./schedule-messages.js";
 import { createSchedulePreviewMethods } from "./schedule-preview-methods.js";
 
-/** Programs, their rules, services and practitioners, and holidays, for internal callers. `now`: ms since the epoch. */
-export function createScheduleService(now: () => number): Implementation<typeof ScheduleService> {
+/** What the services of the schedule need from outside. */
+export interface SchedulePorts {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly slotLimits: SlotLimits;
+}
+
+/** How many rules a program has at most, active or not: each new one is compared with all of them. */
+const MAX_RULES = 500;
+
+/** Programs, their rules, services and practitioners, and holidays, for internal callers. */
+export function createScheduleService({ now, slotLimits }: SchedulePorts): Implementation<typeof ScheduleService> {
   return {
     async createProgram({ code, name, emergency, locationId, active }, call) {
       await requireReferences(call, [{ field: "locationId", table: locations, id: locationId }]);
@@ -54,7 +66,8 @@ export function createScheduleService(now: () => number): Implementation<typeof 
     async replaceProgramServices({ programId, serviceIds, expectedVersion }, call) {
       const references = serviceIds.map((id, i) => ({ field: `serviceIds[${i}]`, table: healthcareServices, id }));
       const ids = serviceIds.toSorted();
-      const set = await replaceProgramSet(call, programServices, { programId, ids, expectedVersion, references });
+      const { set } = await replaceProgramSet(call, programServices, { programId, ids, expectedVersion, references });
+      askForSchedule(call.transaction, programId, now());
       call.effects.push({
         resourceType: "ProgramServices",
         resourceId: programId,
@@ -74,7 +87,7 @@ export function createScheduleService(now: () => number): Implementation<typeof 
       return { programPractitioners: toProgramPractitioners(programId, set) };
     },
     async createProgramRule(request, call) {
-      return { programRule: await createRule(request, call, now()) };
+      return { programRule: await createRule(request, call, slotLimits, now()) };
     },
     async getProgramRule({ programId, ruleId }, call) {
       await findProgram(call, programId);
@@ -85,8 +98,8 @@ export function createScheduleService(now: () => number): Implementation<typeof 
       return listRules(request, call);
     },
     ...createHolidayMethods(now),
-    ...createMaterializationMethods(now),
-    ...createSchedulePreviewMethods(now),
+    ...createMaterializationMethods(now, slotLimits),
+    ...createSchedulePreviewMethods(now, slotLimits),
   };
 }
 
@@ -110,16 +123,43 @@ async function listRules(request: ListProgramRulesRequestValid, call: ReadyCall)
 async function createRule(
   request: CreateProgramRuleRequestValid,
   call: ReadyCall,
+  limits: SlotLimits,
   nowMs: number,
 ): Promise<ProgramRule> {
+  const { programId } = request;
   const transaction = call.transaction;
   shareCalendar(transaction);
-  const [, others] = await Promise.all([
-    lockResource(call, programs, request.programId),
-    readRules(transaction, request.programId),
+  const [, others, { ids }] = await Promise.all([
+    lockResource(call, programs, programId),
+    readRules(transaction, programId),
+    readProgramSet(transaction, programPractitioners, programId),
   ]);
-  const rule: ProgramRuleRecord = {
-    id: call.newId(),
+  const rule = ruleOf(request, call.newId());
+  requireRoomForRule(others);
+  requireSoundRule(rule, others, sentByAll);
+  const before = { rules: others, practitioners: ids.length };
+  const change = { before, after: { ...before, rules: [...others, rule] }, field: enlargingField(sentByAll) };
+  await requireRoomForPlan(transaction, change, limits, nowMs);
+  insertRule(transaction, rule, new Date(nowMs));
+  await remakeProgram(transaction, programId, nowMs);
+  call.effects.push({ resourceType: "ProgramRule", resourceId: rule.id, action: "CREATE", version: 1 });
+  return toProgramRule(rule);
+}
+
+/** A new rule has all its attributes from the request. */
+const sentByAll: SentAttributes = new Set(
+  ScheduleService.method.createProgramRule.input.fields.map((f) => f.localName),
+);
+
+function requireRoomForRule({ length }: readonly ProgramRuleRecord[]): void {
+  if (length < MAX_RULES) return;
+  const message = `the program has ${MAX_RULES} rules, and may not have more`;
+  throw validationFailed([{ code: "TOO_MANY", field: "programId", message }]);
+}
+
+function ruleOf(request: CreateProgramRuleRequestValid, id: string): ProgramRuleRecord {
+  return {
+    id,
     programId: request.programId,
     active: request.active,
     dailyCapacity: request.dailyCapacity,
@@ -134,9 +174,4 @@ async function createRule(
     holidayPolicy: holidayPolicyName(request.holidayPolicy),
     version: 1,
   };
-  requireSoundRule(rule, others);
-  insertRule(transaction, rule, new Date(nowMs));
-  await remakeProgram(transaction, rule.programId, nowMs);
-  call.effects.push({ resourceType: "ProgramRule", resourceId: rule.id, action: "CREATE", version: 1 });
-  return toProgramRule(rule);
 }

@@ -13,21 +13,24 @@ import { locations, practitioners } from "../../postgres/tables/catalogs/referen
 import { ownCalendar, shareCalendar } from "../../postgres/tables/schedule/calendars.js";
 import { type HolidayRecord, insertHoliday } from "../../postgres/tables/schedule/holidays.js";
 import { readRules, writeRule } from "../../postgres/tables/schedule/program-rules.js";
-import { programPractitioners, programs } from "../../postgres/tables/schedule/programs.js";
+import { programPractitioners, programs, readProgramSet } from "../../postgres/tables/schedule/programs.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { changesOf, lockResource, requireReferences, saveResource } from "../resources/resources.js";
-import { remakeDate, remakeProgram } from "./materialize.js";
-import { mergeRule, requireSoundRule } from "./program-rule-change.js";
+import { askForSchedule, remakeDate, remakeProgram } from "./materialize.js";
+import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
+import { mergeRule, requireSoundRule, withRule } from "./program-rule-change.js";
 import { replaceProgramSet } from "./program-sets.js";
 import { toHoliday, toProgram, toProgramPractitioners, toProgramRule } from "./schedule-messages.js";
+import type { SchedulePorts } from "./schedule-service.js";
 
 /**
  * Administration of programs, their rules and practitioners, and of holidays (specification section 4.7). Everything that
- * belongs to a program is changed under the lock of its row. `now` gives milliseconds since the epoch.
+ * belongs to a program is changed under the lock of its row.
  */
-export function createSchedulingConfigurationService(
-  now: () => number,
-): Implementation<typeof SchedulingConfigurationService> {
+export function createSchedulingConfigurationService({
+  now,
+  slotLimits,
+}: SchedulePorts): Implementation<typeof SchedulingConfigurationService> {
   return {
     async updateProgram(request, call) {
       const { programId: _, ...changes } = changesOf(request);
@@ -35,13 +38,15 @@ export function createSchedulingConfigurationService(
       const references = [{ field: "locationId", table: locations, id: changes.locationId }];
       await requireReferences(call, references, { table: programs, id: request.programId });
       requireVersion(program, request.expectedVersion);
-      return { program: toProgram(saveResource(call, programs, program, changes, now())) };
+      const updated = saveResource(call, programs, program, changes, now());
+      if (updated !== program && updated.active) askForSchedule(call.transaction, program.id, now());
+      return { program: toProgram(updated) };
     },
     async updateProgramRule(request, call) {
-      return { programRule: await updateRule(request, call, now()) };
+      return { programRule: await updateRule(request, call, slotLimits, now()) };
     },
     async replaceProgramPractitioners(request, call) {
-      return { programPractitioners: await replacePractitioners(request, call, now()) };
+      return { programPractitioners: await replacePractitioners(request, call, slotLimits, now()) };
     },
     async createHoliday(request, call) {
       return { holiday: await createHoliday(request, call, now()) };
@@ -52,20 +57,26 @@ export function createSchedulingConfigurationService(
 async function updateRule(
   request: UpdateProgramRuleRequestValid,
   call: ReadyCall,
+  limits: SlotLimits,
   nowMs: number,
 ): Promise<ProgramRule> {
   const transaction = call.transaction;
   shareCalendar(transaction);
-  const [, rules] = await Promise.all([
+  const [, rules, { ids }] = await Promise.all([
     lockResource(call, programs, request.programId),
     readRules(transaction, request.programId),
+    readProgramSet(transaction, programPractitioners, request.programId),
   ]);
   const rule = requireFound(rules.find(({ id }) => id === request.ruleId));
   requireVersion(rule, request.expectedVersion);
   const changes = changesOf(request);
   if (Object.keys(changes).length === 0) return toProgramRule(rule);
   const merged = mergeRule(rule, changes);
-  requireSoundRule(merged, rules);
+  const sent = new Set(Object.keys(changes));
+  requireSoundRule(merged, rules, sent);
+  const before = { rules, practitioners: ids.length };
+  const after = { ...before, rules: withRule(rules, merged) };
+  await requireRoomForPlan(transaction, { before, after, field: enlargingField(sent) }, limits, nowMs);
   writeRule(transaction, merged, new Date(nowMs));
   await remakeProgram(transaction, request.programId, nowMs);
   record(call, { resourceType: "ProgramRule", resourceId: merged.id, action: "UPDATE", version: merged.version });
@@ -75,16 +86,20 @@ async function updateRule(
 async function replacePractitioners(
   { programId, practitionerIds, expectedVersion }: ReplaceProgramPractitionersRequestValid,
   call: ReadyCall,
+  limits: SlotLimits,
   nowMs: number,
 ): Promise<ProgramPractitioners> {
   const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
   shareCalendar(call.transaction);
-  const set = await replaceProgramSet(call, programPractitioners, {
-    programId,
-    ids: practitionerIds,
-    expectedVersion,
-    references,
-  });
+  const replacement = { programId, ids: practitionerIds, expectedVersion, references };
+  const { before, set } = await replaceProgramSet(call, programPractitioners, replacement);
+  const rules = await readRules(call.transaction, programId);
+  const change = {
+    before: { rules, practitioners: before.ids.length },
+    after: { rules, practitioners: practitionerIds.length },
+    field: "practitionerIds",
+  };
+  await requireRoomForPlan(call.transaction, change, limits, nowMs);
   await remakeProgram(call.transaction, programId, nowMs);
   record(call, {
     resourceType: "ProgramPractitioners",

@@ -17,6 +17,14 @@ export function ownCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "own");
 }
 
+/** Shares the calendar as {@link shareCalendar} does where nobody owns it; says whether it could, and waits for nobody. */
+export async function tryShareCalendar(transaction: Transaction): Promise<boolean> {
+  const calendar = { tenant_id: transaction.tenantId };
+  transaction.send(sql("calendars").insert(calendar).onConflict().ignore());
+  const row = sql("calendars").where(calendar).select("tenant_id").forShare().skipLocked();
+  return (await transaction.rows(row)).length === 1;
+}
+
 function lockCalendar(transaction: Transaction, mode: "share" | "own"): void {
   const calendar = { tenant_id: transaction.tenantId };
   transaction.send(sql("calendars").insert(calendar).onConflict().ignore());

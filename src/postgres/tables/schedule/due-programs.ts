@@ -2,26 +2,38 @@ import type { Transaction } from "../../../call.js";
 import { runAcrossTenants, type TransactionSource } from "../../run-transaction.js";
 import { sql } from "../../sql.js";
 
-/** A program of some tenant. */
-export interface DueProgram {
-  readonly tenantId: string;
-  readonly id: string;
-}
-
-const DUE = `SELECT tenant_id AS "tenantId", id FROM programs WHERE materialized_through < ? ORDER BY tenant_id, id`;
+const DUE = `SELECT DISTINCT tenant_id AS id FROM programs WHERE active AND materialized_through < ?`;
 
 /**
- * The programs of all tenants whose schedule is made, but ends before a local date, YYYY-MM-DD. A policy of row-level
- * security lets a transaction with cupo.jobs read the programs that have a schedule, and nothing else.
+ * The tenants with an active program whose schedule is wanted and ends before a local date, YYYY-MM-DD. A policy of row-level
+ * security lets a transaction with cupo.jobs read the programs that want a schedule, and nothing else.
  */
-export function findDuePrograms(source: TransactionSource, date: string): Promise<DueProgram[]> {
-  return runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
-    transaction.rows<DueProgram>(sql.raw(DUE, [date])),
+export async function findDueTenants(source: TransactionSource, date: string): Promise<string[]> {
+  const rows = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
+    transaction.rows<{ id: string }>(sql.raw(DUE, [date])),
   );
+  return rows.map(({ id }) => id);
 }
 
-/** Locks a program against every other change of its schedule until the transaction ends. */
-export function lockProgram(transaction: Transaction, id: string): void {
-  const program = { tenant_id: transaction.tenantId, id };
-  transaction.send(sql("programs").where(program).select("id").forNoKeyUpdate());
+/**
+ * Locks the program of the tenant that is furthest behind a date, among those that are to be worked on and that nobody else
+ * has locked: nothing is waited for. To be worked on, a program is active, with an active location and a service.
+ */
+export async function lockNextDueProgram(transaction: Transaction, date: string): Promise<string | undefined> {
+  const query = dueProgramsOf(transaction, date).orderBy(["p.materialized_through", "p.id"]).limit(1);
+  return (await transaction.rows<{ id: string }>(query.forNoKeyUpdate("p").skipLocked()))[0]?.id;
+}
+
+/** Whether the tenant has a program that is to be worked on, be it locked or not. */
+export async function hasDueProgram(transaction: Transaction, date: string): Promise<boolean> {
+  return (await transaction.rows(dueProgramsOf(transaction, date).limit(1))).length > 0;
+}
+
+function dueProgramsOf({ tenantId }: Transaction, date: string) {
+  return sql({ p: "programs" })
+    .joinRaw("JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active")
+    .where({ "p.tenant_id": tenantId, "p.active": true })
+    .where("p.materialized_through", "<", date)
+    .whereExists(sql({ o: "program_services" }).where({ "o.tenant_id": tenantId }).whereRaw("o.program_id = p.id"))
+    .select({ id: "p.id" });
 }

@@ -1,0 +1,72 @@
+import type { MaterializationProgress } from "../../postgres/tables/schedule/materialization.js";
+import type { SlotPlan } from "../../postgres/tables/schedule/slot-plan.js";
+import { previousDate } from "../../scheduling/local-date.js";
+import type { ProgramPlan } from "./plan-slots.js";
+
+/** Some slots of a plan, and how far the schedule is made when they are there. */
+export interface PlanPart {
+  readonly plan: SlotPlan;
+  readonly progress: MaterializationProgress;
+}
+
+/**
+ * How many slots a transaction adds at most: what takes some tenths of a second, because whoever wants to change the program
+ * or the holidays waits for it.
+ */
+export const MAX_SLOTS_IN_PART = 4_000;
+
+/**
+ * The next part of a plan, of at most `maxSlots` slots: its first dates or, where one has more than that, some of its
+ * practitioners on its first date, one at least. `staff` is how many of them have that date's slots already.
+ */
+export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN_PART): PlanPart {
+  const perDate = slotsPerPractitioner(plan);
+  const [first] = perDate;
+  if (first === undefined || plan.staff.length === 0) return wholeOf(plan);
+  const [date, slots] = first;
+  if (staff > 0 || slots * plan.staff.length > maxSlots) {
+    return someStaffOn(date, plan, { from: staff, count: Math.max(1, Math.floor(maxSlots / slots)) });
+  }
+  return firstDatesOf(plan, perDate, maxSlots);
+}
+
+/** By date, those that have slots. */
+function slotsPerPractitioner({ runs }: ProgramPlan): readonly (readonly [string, number])[] {
+  const perDate = new Map<string, number>();
+  for (const { localDate, count } of runs) perDate.set(localDate, (perDate.get(localDate) ?? 0) + count);
+  return [...perDate].filter(([, count]) => count > 0).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function wholeOf(plan: ProgramPlan): PlanPart {
+  return { plan, progress: { through: plan.through, staff: 0 } };
+}
+
+function someStaffOn(
+  date: string,
+  plan: ProgramPlan,
+  some: { readonly from: number; readonly count: number },
+): PlanPart {
+  const until = some.from + some.count;
+  const isLast = until >= plan.staff.length;
+  return {
+    plan: {
+      ...plan,
+      through: date,
+      staff: plan.staff.slice(some.from, until),
+      runs: plan.runs.filter(({ localDate }) => localDate === date),
+    },
+    progress: isLast ? { through: date, staff: 0 } : { through: previousDate(date), staff: until },
+  };
+}
+
+function firstDatesOf(plan: ProgramPlan, perDate: readonly (readonly [string, number])[], maxSlots: number): PlanPart {
+  let slots = 0;
+  const next = perDate.find(([, count]) => {
+    slots += count * plan.staff.length;
+    return slots > maxSlots;
+  });
+  if (next === undefined) return wholeOf(plan);
+  const through = previousDate(next[0]);
+  const runs = plan.runs.filter(({ localDate }) => localDate <= through);
+  return { plan: { ...plan, through, runs }, progress: { through, staff: 0 } };
+}
