@@ -1,0 +1,126 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createPatient, createProgram } from "../contract/makers.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { registration } from "../support/registration.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { type Clinic, call, openClinic } from "./clinic.js";
+import { buildCommitGate, type CommitGate } from "./commit-gate.js";
+
+/** As they are where nothing is set: of ten connections a principal has four, a tenant six, its heavy calls one. */
+const DEFAULTS = { CALLS_PER_PRINCIPAL: "", CALLS_PER_TENANT: "", HEAVY_CALLS: "", HEAVY_CALLS_PER_TENANT: "" };
+
+let database: TestDatabase;
+let service: TestService;
+let gate: CommitGate;
+let greedy: Clinic;
+let other: TokenFor;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  gate = await buildCommitGate(database);
+  service = await startTestService({ DATABASE_URL: database.url, ...DEFAULTS });
+});
+
+beforeEach(async () => {
+  greedy = await openClinic(service, { as: { tenantId: randomUUID() } });
+  other = { tenantId: randomUUID() };
+});
+
+afterAll(async () => {
+  await gate.end();
+  await service.close();
+  await database.drop();
+});
+
+describe("of calls that are at work at once,", () => {
+  test("twelve heavy ones of a tenant have one connection, and the other tenant is served", async () => {
+    const open = await gate.close("MaterializeSchedule");
+    const answers = times(12, () => call(greedy, "MaterializeSchedule", { programId: greedy.programId }));
+    await gate.waiting(1);
+    await createPatient(service, {}, other);
+    await createPatient(service, {}, greedy.as);
+    await open();
+    expectServedOrTold(await Promise.all(answers), 200);
+  });
+
+  test("heavy ones of many tenants leave most of the connections to light ones", async () => {
+    const clinics = [greedy];
+    while (clinics.length < 5) clinics.push(await openClinic(service, { as: { tenantId: randomUUID() } }));
+    const open = await gate.close("MaterializeSchedule");
+    const answers = clinics.map((clinic) => call(clinic, "MaterializeSchedule", { programId: clinic.programId }));
+    await gate.waiting(3);
+    await createPatient(service, {}, other);
+    await open();
+    expectServedOrTold(await Promise.all(answers), 200);
+  });
+
+  test("a principal has four and a tenant six, whatever they send", async () => {
+    const open = await gate.close("RegisterPatient");
+    const one = times(12, () => register("one"));
+    await gate.waiting(4);
+    const two = times(12, () => register("two"));
+    await gate.waiting(6);
+    await createProgram(service, {}, other);
+    await open();
+    expectServedOrTold(await Promise.all([...one, ...two]), 201);
+  });
+});
+
+test("a place is free again however a call ended: done, replayed, refused, or left by its caller", async () => {
+  const token = await service.token({ ...greedy.as, client: "one" });
+  const key = randomUUID();
+  const [body, unknown] = [registration(), `/patients/${randomUUID()}`];
+  const update = { body: { fullName: "Ana", phone: "+57 300 555 0100", expectedVersion: 1 }, token };
+  const statuses: number[] = [];
+  for (let turn = 0; turn < 5; turn += 1) {
+    statuses.push((await service.request("POST", "/patients", { token, body, headers: { "idempotency-key": key } })).status);
+    statuses.push((await service.request("POST", "/patients", { token, body })).status);
+    statuses.push((await service.request("PATCH", unknown, update)).status);
+    await leaveAtOnce(token);
+  }
+  expect(statuses).toEqual(Array.from({ length: 5 }, () => [201, 409, 404]).flat());
+  const open = await gate.close("RegisterPatient");
+  const answers = times(4, () => register("one"));
+  await gate.waiting(4);
+  await open();
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+});
+
+function times<T>(count: number, send: () => Promise<T>): Promise<T>[] {
+  return Array.from({ length: count }, send);
+}
+
+async function register(client: string): Promise<RestAnswer> {
+  const token = await service.token({ ...greedy.as, client });
+  return service.request("POST", "/patients", { token, body: registration() });
+}
+
+/** Sends a registration and goes away while it is at work. */
+async function leaveAtOnce(token: string): Promise<void> {
+  const open = await gate.close("RegisterPatient");
+  const caller = new AbortController();
+  const sent = fetch(`${service.baseUrl}/patients`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", "Idempotency-Key": randomUUID() },
+    body: JSON.stringify(registration()),
+    signal: caller.signal,
+  });
+  await gate.waiting(1);
+  caller.abort();
+  await expect(sent).rejects.toThrow("abort");
+  await open();
+}
+
+/** Requires that calls were done or told to come again a little later, and some were done. */
+function expectServedOrTold(answers: readonly RestAnswer[], success: number): void {
+  const done = answers.filter(({ status }) => status === success);
+  const told = answers.filter(({ status }) => status === 429);
+  expect(done.length).toBeGreaterThan(0);
+  expect(done.length + told.length).toBe(answers.length);
+  for (const { body, headers } of told) {
+    expect(body["code"]).toBe("RATE_LIMIT_EXCEEDED");
+    expect(headers.get("retry-after")).toBe("1");
+  }
+}
