@@ -1,4 +1,3 @@
-import { secondOfDayAt } from "./local-clock.js";
 import type { LocalWindow } from "./local-time.js";
 
 /** A part of the local day that a waitlist entry may prefer. */
@@ -14,18 +13,6 @@ export const dayPeriods: Readonly<Record<DayPeriod, readonly LocalWindow[]>> = {
   EVENING: [hours(18, 22)],
   NIGHT: [hours(0, 6), hours(22, 24)],
 };
-
-/** The period that a second of the local day, 0 to 86,399, falls into. */
-export function dayPeriodOf(secondOfDay: number): DayPeriod {
-  const isWithin = ({ startSecond, endSecond }: LocalWindow) => startSecond <= secondOfDay && secondOfDay < endSecond;
-  const daytime = ["MORNING", "AFTERNOON", "EVENING"] as const;
-  return daytime.find((period) => dayPeriods[period].some(isWithin)) ?? "NIGHT";
-}
-
-/** The period of the local day at an instant, in milliseconds since the epoch. */
-export function dayPeriodAt(instantMs: number): DayPeriod {
-  return dayPeriodOf(secondOfDayAt(instantMs));
-}
 
 function hours(start: number, end: number): LocalWindow {
   return { startSecond: start * 3600, endSecond: end * 3600 };

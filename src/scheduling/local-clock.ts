@@ -15,12 +15,6 @@ export function localDateAt(instantMs: number): string {
   return PlainDate.toString(ZonedDateTime.toPlainDate(zonedAt(instantMs)));
 }
 
-/** The second of the local day at an instant, as its clock shows it. */
-export function secondOfDayAt(instantMs: number): number {
-  const { hour, minute, second } = zonedAt(instantMs);
-  return (hour * 60 + minute) * 60 + second;
-}
-
 /** The first instant of a local date, as UTC text; not always local midnight, which a change of the clock can skip. */
 export function startOfLocalDay(date: string): string {
   return formatInstant(instantMsOf(date, 0));

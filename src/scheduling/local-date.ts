@@ -36,15 +36,10 @@ export function weekdayOf(date: string): number {
  * negative.
  */
 export function addCalendarDays(date: string, days: number): string {
-  requireDays(days);
+  if (!Number.isInteger(days) || days < 0) throw new RangeError("not a number of days");
   const start = parseLocalDate(date);
   const daysLeft = PlainDate.diffDays(start, parseLocalDate(lastLocalDate));
   return days < daysLeft ? PlainDate.toString(PlainDate.addDays(start, days)) : lastLocalDate;
-}
-
-/** Throws RangeError for what cannot be a number of days to wait. */
-export function requireDays(days: number): void {
-  if (!Number.isInteger(days) || days < 0) throw new RangeError("not a number of days");
 }
 
 /** The date before another; the first that there is has none, and throws RangeError. */

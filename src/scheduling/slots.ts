@@ -1,20 +1,6 @@
 import { formatInstant, instantMsOf } from "./local-clock.js";
 import { localWindow } from "./local-time.js";
 import type { ProgramRuleTerms } from "./program-rule-terms.js";
-import { isOpenOn } from "./recurrence.js";
-
-/** One bookable stretch of time: UTC text with `Z`, the end not part of it. */
-export interface SlotTimes {
-  readonly startsAt: string;
-  readonly endsAt: string;
-}
-
-const msPerMinute = 60_000;
-
-/** The slots of a rule on a local date: {@link slotsOnOpenDate}, and none where the rule does not open the date. */
-export function slotsOn(rule: ProgramRuleTerms, date: string, tenantHolidays: ReadonlySet<string>): SlotTimes[] {
-  return isOpenOn(rule, date, tenantHolidays) ? slotsOnOpenDate(rule, date) : [];
-}
 
 /** The slots of a rule on one date, as they are regular: `count` of them, each of the rule's duration. */
 export interface SlotRun {
@@ -23,16 +9,7 @@ export interface SlotRun {
   readonly count: number;
 }
 
-/** The slots that fill the rule's window on a date that the caller knows to be open: {@link slotRunOn}, one by one. */
-export function slotsOnOpenDate(rule: ProgramRuleTerms, date: string): SlotTimes[] {
-  const { startsAt, count } = slotRunOn(rule, date);
-  const startMs = Date.parse(startsAt);
-  const durationMs = rule.slotDurationMinutes * msPerMinute;
-  return Array.from({ length: count }, (_, i) => ({
-    startsAt: formatInstant(startMs + i * durationMs),
-    endsAt: formatInstant(startMs + (i + 1) * durationMs),
-  }));
-}
+const msPerMinute = 60_000;
 
 /**
  * The slots that fill the rule's window on a date that the caller knows to be open, in order and without gaps; a rest that

@@ -75,7 +75,9 @@ test("a place is free again however a call ended: done, replayed, refused, or le
   const update = { body: { fullName: "Ana", phone: "+57 300 555 0100", expectedVersion: 1 }, token };
   const statuses: number[] = [];
   for (let turn = 0; turn < 5; turn += 1) {
-    statuses.push((await service.request("POST", "/patients", { token, body, headers: { "idempotency-key": key } })).status);
+    statuses.push(
+      (await service.request("POST", "/patients", { token, body, headers: { "idempotency-key": key } })).status,
+    );
     statuses.push((await service.request("POST", "/patients", { token, body })).status);
     statuses.push((await service.request("PATCH", unknown, update)).status);
     await leaveAtOnce(token);

@@ -1,7 +1,6 @@
-import { localDateAt } from "../../src/scheduling/local-clock.js";
 import type { ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
-import { openDates } from "../../src/scheduling/recurrence.js";
-import { slotsOnOpenDate } from "../../src/scheduling/slots.js";
+import { datesBetween } from "../scheduling/calendar-oracle.js";
+import { opensByTheBook, slotsByTheBook } from "../scheduling/slot-oracle.js";
 import type { TestService } from "../support/service.js";
 
 interface ProgramRow {
@@ -36,10 +35,13 @@ const SCHEDULES = `SELECT p.id, p.materialized_through::text AS through,
    FROM slots s WHERE s.tenant_id = p.tenant_id AND s.program_id = p.id) AS slots
 FROM programs p`;
 
+const BOGOTA_OFFSET_MS = -5 * 3_600_000;
+const HORIZON_MS = 90 * 86_400_000;
+
 /**
  * Compares the slots ahead of every program, seen in one snapshot, with those that its rules and practitioners and the
- * holidays give by the pure rules of `src/scheduling`, up to where its schedule is made: says which are missing, which
- * nothing asks for and which are kept for their appointments only although the rules have them. Nothing if all is well.
+ * holidays give by the book: says which are missing of those up to where its schedule is made, which nothing asks for and
+ * which are kept for their appointments only although the rules have them. Nothing if all is well.
  */
 export async function scheduleDifferences({ query, now }: Pick<TestService, "query" | "now">): Promise<string[]> {
   const programs = (await query(SCHEDULES)) as unknown as readonly ProgramRow[];
@@ -48,14 +50,16 @@ export async function scheduleDifferences({ query, now }: Pick<TestService, "que
 }
 
 function differencesOf(program: ProgramRow, nowMs: number): string[] {
-  const wanted = new Set(wantedSlots(program, nowMs));
-  const ahead = program.slots.filter(({ startsAt }) => Date.parse(startsAt) > nowMs);
+  if (program.through === null) return describe("stray", program.slots.filter(isAhead(nowMs)).map(keyOf));
+  const promised = wantedSlots(program, nowMs, program.through);
+  const wanted = new Set([...promised, ...wantedSlots(program, nowMs, dateOf(nowMs + HORIZON_MS))]);
+  const ahead = program.slots.filter(isAhead(nowMs));
   const offered = new Set(ahead.filter(({ retained }) => !retained).map(keyOf));
   const retained = ahead.filter((slot) => slot.retained).map(keyOf);
   return [
     ...describe(
       "missing",
-      [...wanted].filter((key) => !offered.has(key)),
+      promised.filter((key) => !offered.has(key)),
     ),
     ...describe(
       "stray",
@@ -68,15 +72,24 @@ function differencesOf(program: ProgramRow, nowMs: number): string[] {
   ];
 }
 
-function wantedSlots({ through, rules, practitioners, holidays }: ProgramRow, nowMs: number): string[] {
-  if (through === null) return [];
+function isAhead(nowMs: number): (slot: SlotRow) => boolean {
+  return ({ startsAt }) => Date.parse(startsAt) > nowMs;
+}
+
+function wantedSlots({ rules, practitioners, holidays }: ProgramRow, nowMs: number, through: string): string[] {
   const closed = new Set(holidays);
   return rules.flatMap((rule) =>
-    Array.from(openDates(rule, localDateAt(nowMs), through, closed), (date) => slotsOnOpenDate(rule, date))
-      .flat()
+    datesBetween(dateOf(nowMs), through)
+      .filter((date) => opensByTheBook(rule, date, closed))
+      .flatMap((date) => slotsByTheBook(rule, date))
       .filter(({ startsAt }) => Date.parse(startsAt) > nowMs)
       .flatMap((times) => practitioners.map((practitioner) => keyOf({ ...times, rule: rule.id, practitioner }))),
   );
+}
+
+/** The local date at an instant. */
+function dateOf(ms: number): string {
+  return new Date(ms + BOGOTA_OFFSET_MS).toISOString().slice(0, 10);
 }
 
 function keyOf({ rule, practitioner, startsAt, endsAt }: Omit<SlotRow, "retained">): string {

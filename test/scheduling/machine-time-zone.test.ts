@@ -16,7 +16,7 @@ describe("the time zone of the machine", () => {
     ];
     expect(tokyo).toEqual(utc);
     expect(bogota).toEqual(utc);
-    expect(utc.slots[0]).toEqual({ startsAt: "2026-03-02T13:00:00Z", endsAt: "2026-03-02T13:30:00Z" });
+    expect(utc.slots[0]).toEqual({ startsAt: "2026-03-02T13:00:00Z", count: 8 });
     expect(utc.today.slice(0, 3)).toEqual(["2026-03-01", "2026-03-02", "2026-03-02"]);
     expect(utc.overlaps).toEqual([true, false]);
   });
@@ -27,14 +27,13 @@ async function answersIn(zone: string, minutesBehindUtc: number) {
   setMachineZone(zone);
   expect(new Date(Date.parse("2026-03-02T12:00:00Z")).getTimezoneOffset()).toBe(minutesBehindUtc);
   vi.resetModules();
-  const [{ addBusinessDays }, { dayPeriodAt }, { eligibilityValidUntil }, clock, date] = await Promise.all([
-    import("../../src/scheduling/business-days.js"),
-    import("../../src/scheduling/day-periods.js"),
+  const [{ largestPlan }, { eligibilityValidUntil }, clock, date] = await Promise.all([
+    import("../../src/scheduling/plan-size.js"),
     import("../../src/scheduling/eligibility-validity.js"),
     import("../../src/scheduling/local-clock.js"),
     import("../../src/scheduling/local-date.js"),
   ]);
-  const [{ overlaps }, { openDates }, { slotsOnOpenDate }, { ruleProblems }] = await Promise.all([
+  const [{ overlaps }, { openDates }, { slotRunOn }, { ruleProblems }] = await Promise.all([
     import("../../src/scheduling/overlap.js"),
     import("../../src/scheduling/recurrence.js"),
     import("../../src/scheduling/slots.js"),
@@ -44,12 +43,12 @@ async function answersIn(zone: string, minutesBehindUtc: number) {
   const open = [...openDates(aRule(), "2026-02-20", "2026-04-10", new Set(["2026-03-23"]))];
   return {
     today: hours.map(clock.localDateAt),
-    periods: hours.map(dayPeriodAt),
+    size: largestPlan([aRule()], monday),
     open,
     weekdays: open.map(date.weekdayOf),
-    slots: [monday, ...open, "1992-05-03", "1993-02-06"].flatMap((day) => slotsOnOpenDate(aRule(), day)),
+    slots: [monday, ...open, "1992-05-03", "1993-02-06"].map((day) => slotRunOn(aRule(), day)),
     days: open.map((day) => [clock.startOfLocalDay(day), clock.endOfLocalDay(day)]),
-    waits: open.map((day) => [date.addCalendarDays(day, 30), addBusinessDays(day, 15, new Set(["2026-03-23"]))]),
+    neighbours: open.map((day) => [date.addCalendarDays(day, 30), date.previousDate(day)]),
     validity: hours.map((ms) => eligibilityValidUntil(ms, "2026-03-08")),
     overlaps: [overlaps(aRule(), aRule()), overlaps(aRule({ validTo: "2026-03-01" }), aRule({ validFrom: monday }))],
     problems: ruleProblems(aRule({ validFrom: monday, validTo: "2026-03-01" })),

@@ -2,8 +2,9 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
 import { isOpenOn, openDates } from "../../src/scheduling/recurrence.js";
-import { datesBetween, isoWeekday, shift } from "./calendar-oracle.js";
+import { datesBetween, shift } from "./calendar-oracle.js";
 import { aRule, dates, monday, rules } from "./rules.js";
+import { opensByTheBook } from "./slot-oracle.js";
 
 const none = new Set<string>();
 
@@ -91,12 +92,3 @@ describe("openDates", () => {
     expect([...openDates(aRule(), "2026-03-06", monday, none)]).toEqual([]);
   });
 });
-
-function opensByTheBook(rule: ProgramRuleTerms, date: string, holidays: ReadonlySet<string>): boolean {
-  if (!rule.active || !rule.weekdays.includes(isoWeekday(date))) return false;
-  if (!datesBetween(rule.validFrom, rule.validTo).includes(date)) return false;
-  if (rule.holidayPolicy === "INCLUDE") return true;
-  const isListed = rule.holidayDates.includes(date);
-  if (rule.holidayPolicy === "SKIP") return !isListed && !holidays.has(date);
-  return isListed || !holidays.has(date);
-}

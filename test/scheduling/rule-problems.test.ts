@@ -5,8 +5,8 @@ import { overlaps } from "../../src/scheduling/overlap.js";
 import type { ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
 import { openDates } from "../../src/scheduling/recurrence.js";
 import { ruleProblems } from "../../src/scheduling/rule-problems.js";
-import { slotsOnOpenDate } from "../../src/scheduling/slots.js";
 import { aRule, dates, localTimes, monday, policies, rules } from "./rules.js";
+import { slotsOfRun } from "./slots-of-run.js";
 
 describe("ruleProblems: a rule that can be used", () => {
   it.each([
@@ -104,7 +104,7 @@ describe("ruleProblems: properties", () => {
   it("finds none exactly where a window holds a slot", () => {
     fc.assert(
       fc.property(rules, (rule) => {
-        expect(ruleProblems(rule).length === 0).toBe(slotsOnOpenDate(rule, rule.validFrom).length > 0);
+        expect(ruleProblems(rule).length === 0).toBe(slotsOfRun(rule, rule.validFrom).length > 0);
       }),
     );
   });
@@ -116,7 +116,7 @@ describe("ruleProblems: properties", () => {
         if (ruleProblems(rule).length > 0) return;
         usable += 1;
         overlaps(rule, aRule());
-        for (const date of openDates(rule, "0001-01-01", "9999-12-31", new Set())) slotsOnOpenDate(rule, date);
+        for (const date of openDates(rule, "0001-01-01", "9999-12-31", new Set())) slotsOfRun(rule, date);
       }),
     );
     expect(usable).toBeGreaterThan(10);

@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import * as fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { extendSchedules } from "../../src/jobs/extend-schedules.js";
+import { type Database, openDatabase } from "../../src/postgres/database.js";
+import type { ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
+import { ruleProblems } from "../../src/scheduling/rule-problems.js";
+import * as makers from "../contract/makers.js";
+import { shift } from "../scheduling/calendar-oracle.js";
+import { monday, rules } from "../scheduling/rules.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { call, mustCall } from "./clinic.js";
+import { scheduleDifferences } from "./schedule-differences.js";
+
+const RUNS = Number(process.env["SLOT_RUNS"] || 12);
+
+let service: TestService;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startTestService();
+  database = openDatabase({
+    url: service.proxy.url,
+    maxConnections: 2,
+    acquireTimeoutMs: 2_000,
+    queryTimeoutMs: 15_000,
+    onIdleError: () => undefined,
+  });
+});
+
+afterAll(async () => {
+  await database.close();
+  await service.close();
+});
+
+/** Rules of five weeks that begin a week ago, of slots not so short that there are many thousands. */
+const nearRules = rules
+  .filter((rule) => ruleProblems(rule).length === 0 && rule.slotDurationMinutes > 1)
+  .map((rule) => ({
+    ...rule,
+    validFrom: moved(rule.validFrom),
+    validTo: moved(rule.validTo),
+    holidayDates: rule.holidayDates.map(moved),
+  }));
+const nearDates = fc.integer({ min: 0, max: 27 }).map((days) => shift(monday, days + 7));
+
+/** The one statement of where slots lie, which is part TypeScript and part SQL, against one that is neither. */
+test("the slots in the database are those that the rules, the practitioners and the calendar give by the book", async () => {
+  let slots = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(nearRules, { minLength: 1, maxLength: 3 }),
+      nearRules,
+      fc.uniqueArray(nearDates, { maxLength: 4 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (first, changed, holidays, staff) => {
+        const clinic = { service, as: { tenantId: randomUUID() } };
+        const programId = await makers.createProgram(service, {}, clinic.as);
+        const practitionerIds = await Promise.all(
+          Array.from({ length: staff }, () => makers.practitioner.create(service, clinic.as)),
+        );
+        const serviceIds = [await makers.healthcareService.create(service, clinic.as)];
+        await mustCall(clinic, "ReplaceProgramPractitioners", { programId, practitionerIds, expectedVersion: 1 });
+        await mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds, expectedVersion: 1 });
+        const ruleIds: string[] = [];
+        for (const rule of first) ruleIds.push(...(await addRule(clinic, programId, rule)));
+        await extend(clinic.as.tenantId);
+        for (const date of holidays.map(moved)) {
+          await mustCall(clinic, "CreateHoliday", { date, name: "Fiesta", active: true });
+        }
+        expect(await scheduleDifferences(service)).toEqual([]);
+        const update = { programId, ruleId: `${ruleIds[0]}`, ...changed, holidayDates: [...changed.holidayDates] };
+        await call(clinic, "UpdateProgramRule", { ...update, weekdays: [...changed.weekdays], expectedVersion: 1 });
+        await extend(clinic.as.tenantId);
+        expect(await scheduleDifferences(service)).toEqual([]);
+        slots += (await service.query(`SELECT 1 FROM slots WHERE program_id = '${programId}'`)).length;
+        await service.query(`DELETE FROM slots; UPDATE programs SET materialized_through = NULL`);
+      },
+    ),
+    { numRuns: RUNS, endOnFailure: true },
+  );
+  expect(slots).toBeGreaterThan(100);
+}, 120_000);
+
+/** The rule, if it does not overlap those before it. */
+async function addRule(
+  clinic: Parameters<typeof call>[0],
+  programId: string,
+  rule: ProgramRuleTerms,
+): Promise<string[]> {
+  const terms = { ...rule, weekdays: [...rule.weekdays], holidayDates: [...rule.holidayDates] };
+  const { body } = await call(clinic, "CreateProgramRule", { programId, ...terms });
+  const created = body["programRule"] as { id: string } | undefined;
+  return created === undefined ? [] : [created.id];
+}
+
+async function extend(tenantId: string): Promise<void> {
+  const logger = { info: () => undefined, warn: () => undefined };
+  const ports = { database, now: service.now, maxOpenSlots: 1_000_000, logger };
+  while ((await extendSchedules(tenantId, ports)).kind === "ADDED");
+}
+
+/** A date of the weeks that the generators draw from, moved to the weeks around today. */
+function moved(date: string): string {
+  const daysOn = (Date.parse(date) - Date.parse(monday)) / 86_400_000;
+  return shift(new Date().toISOString().slice(0, 10), daysOn - 7);
+}
