@@ -45,6 +45,10 @@ function start() {
     INTERNAL_PORT: "0",
     RATE_LIMIT_PER_MINUTE: "1000000000",
     RATE_LIMIT_PER_SECOND: "1000000000",
+    CALLS_PER_PRINCIPAL: "1000000000",
+    CALLS_PER_TENANT: "1000000000",
+    HEAVY_CALLS: "1000000000",
+    HEAVY_CALLS_PER_TENANT: "1000000000",
   });
   return startServer({ ...config, databaseUrl: database.url }, { logger: pino({ enabled: false }), now: Date.now });
 }

@@ -9,25 +9,26 @@ import { runProgram } from "./run-program.mjs";
 
 const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 const ADDRESS = /^Public .* (http:\S+)$/m;
+const INTERNAL_ADDRESS = /^Internal .* (http:\S+)$/m;
 const POLL_MS = 2;
 const START_TIMEOUT_MS = 30_000;
 const QUOTA = "1000000000";
 
 /**
  * Starts the service in a process of its own, on free ports, and waits until it listens. Everything is on as in
- * production but the rate limits, which are counted and too high to be reached; the log goes to a file of the data
- * folder. `startedAt` is when its process was started, by performance.now(). BENCH_NODE_FLAGS holds flags for its Node,
+ * production but the limits of requests and of calls at work, which are counted and too high to be reached, unless `settings`
+ * has others; the log goes to a file of the data folder. `startedAt` is when its process was started, by performance.now(). BENCH_NODE_FLAGS holds flags for its Node,
  * such as `--cpu-prof`.
  *
- * @param {{ dataDir: string, databaseUrl: string, signal: AbortSignal }} options
+ * @param {{ dataDir: string, databaseUrl: string, signal: AbortSignal, settings?: Record<string, string> }} options
  */
-export async function startService({ dataDir, databaseUrl, signal }) {
+export async function startService({ dataDir, databaseUrl, signal, settings = {} }) {
   const logFile = join(dataDir, `service-${Date.now()}.log`);
   const log = openSync(logFile, "w");
   const flags = process.env["BENCH_NODE_FLAGS"]?.split(" ") ?? [];
   const startedAt = performance.now();
   const child = spawn(process.execPath, [...flags, MAIN, "serve"], {
-    env: { ...process.env, ...environment(dataDir), DATABASE_URL: databaseUrl },
+    env: { ...process.env, ...environment(dataDir), DATABASE_URL: databaseUrl, ...settings },
     stdio: ["ignore", log, "inherit"],
   });
   closeSync(log);
@@ -37,7 +38,9 @@ export async function startService({ dataDir, databaseUrl, signal }) {
     await exited;
   };
   try {
-    return { baseUrl: await addressIn(logFile, child, signal), pid: child.pid, startedAt, stop };
+    const baseUrl = await addressIn(logFile, ADDRESS, child, signal);
+    const internalUrl = await addressIn(logFile, INTERNAL_ADDRESS, child, signal);
+    return { baseUrl, internalUrl, pid: child.pid, startedAt, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -63,12 +66,16 @@ function environment(dataDir) {
     LOG_LEVEL: "info",
     RATE_LIMIT_PER_MINUTE: QUOTA,
     RATE_LIMIT_PER_SECOND: QUOTA,
+    CALLS_PER_PRINCIPAL: QUOTA,
+    CALLS_PER_TENANT: QUOTA,
+    HEAVY_CALLS: QUOTA,
+    HEAVY_CALLS_PER_TENANT: QUOTA,
   };
 }
 
-async function addressIn(logFile, child, signal) {
+async function addressIn(logFile, pattern, child, signal) {
   for (let waitedMs = 0; waitedMs < START_TIMEOUT_MS; waitedMs += POLL_MS) {
-    const address = ADDRESS.exec(readFileSync(logFile, "utf8"))?.[1];
+    const address = pattern.exec(readFileSync(logFile, "utf8"))?.[1];
     if (address !== undefined) return address;
     if (child.exitCode !== null) break;
     await delay(POLL_MS, undefined, { signal });

@@ -19,7 +19,7 @@ interface Policy {
  * refuses is not counted against the minute, so that a burst costs its sender no more than what it is answered for.
  */
 export function createMemoryRateLimiter({ perSecond, perMinute }: RateQuotas): RateLimiter {
-  const [second, minute] = [policy("second", perSecond, 1), policy("minute", perMinute, 60)];
+  const [second, minute] = [policyOf("second", perSecond, 1), policyOf("minute", perMinute, 60)];
   return {
     async count(principal) {
       const ofSecond = await countIn(second, principal);
@@ -28,7 +28,7 @@ export function createMemoryRateLimiter({ perSecond, perMinute }: RateQuotas): R
   };
 }
 
-function policy(name: string, quota: number, windowSeconds: number): Policy {
+function policyOf(name: string, quota: number, windowSeconds: number): Policy {
   const limiter = new RateLimiterMemory({ keyPrefix: name, points: quota, duration: windowSeconds });
   return { name, quota, windowSeconds, limiter };
 }

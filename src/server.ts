@@ -11,7 +11,7 @@ import { createMessageValidator } from "./interceptors/validate-message.js";
 import { createInternalApi } from "./internal-api.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
 import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
-import { openKeyRing } from "./option-tokens/key-ring.js";
+import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { openJobQueuePool } from "./postgres/job-queue-pool.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
@@ -90,11 +90,7 @@ async function start(
       store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
     }),
     validate,
-    services: createServices({
-      now,
-      tokens: createOptionTokens({ keyRing, now }),
-      slotLimits: config.slotLimits,
-    }).map(served),
+    services: servicesOf(config, keyRing, now).map(served),
     observe: (error, call) => observeError(error, call, logger),
     log: (handler) => logged(handler, logger),
   };
@@ -106,6 +102,10 @@ async function start(
       warn("background jobs stopped for a while"),
     );
   return server;
+}
+
+function servicesOf({ slotLimits }: ServerConfig, keyRing: KeyRing, now: () => number): readonly ServiceEntry[] {
+  return createServices({ now, tokens: createOptionTokens({ keyRing, now }), slotLimits });
 }
 
 /** Behind the listeners, and stopped behind them: requests may ask for jobs, and are answered without. */

@@ -126,14 +126,16 @@ function open() {
   const places = createWorkplaces(limits);
   const admitted: { readonly who: string; readonly leave: Leave }[] = [];
   let [left, refusals] = [0, 0];
+  const record = async ({ tenantId, principalId }: Worker, taking: Promise<Leave | undefined>) => {
+    const leave = await taking;
+    if (leave === undefined) refusals += 1;
+    else admitted.push({ who: `${tenantId}/${principalId}`, leave });
+  };
   return {
     async take(count: number, changes: Partial<Worker> = {}) {
       for (let i = 0; i < count; i += 1) {
         const wanted = worker(changes);
-        void places.take(wanted).then((leave) => {
-          if (leave === undefined) refusals += 1;
-          else admitted.push({ who: `${wanted.tenantId}/${wanted.principalId}`, leave });
-        });
+        void record(wanted, places.take(wanted));
       }
       await vi.advanceTimersByTimeAsync(0);
     },

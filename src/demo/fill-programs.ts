@@ -11,8 +11,8 @@ const active = true;
 const FIRST_VERSION = 1;
 
 /**
- * Makes the programs, each with its rules, services and schedule and, when all of that is there, its practitioners, whose
- * slots the schedule gets with them.
+ * Makes the programs, each with its rules, services and, when all of that is there, its practitioners: then it is complete,
+ * and its slots are made in the background.
  */
 export async function fillPrograms(
   { programs }: DemoClinic,
@@ -46,7 +46,6 @@ async function fillProgram(
   for (const rule of rules) await unlessThere(schedule.createProgramRule(ruleOf(programId, rule)));
   const serviceIds = services.map((code) => idOf(reference.services, code));
   await unlessThere(schedule.replaceProgramServices({ programId, serviceIds, expectedVersion: FIRST_VERSION }));
-  await schedule.materializeSchedule({ programId });
 }
 
 function ruleOf(programId: string, { weekdays, ...rule }: DemoRule) {

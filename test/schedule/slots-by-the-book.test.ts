@@ -36,12 +36,7 @@ afterAll(async () => {
 /** Rules of five weeks that begin a week ago, of slots not so short that there are many thousands. */
 const nearRules = rules
   .filter((rule) => ruleProblems(rule).length === 0 && rule.slotDurationMinutes > 1)
-  .map((rule) => ({
-    ...rule,
-    validFrom: moved(rule.validFrom),
-    validTo: moved(rule.validTo),
-    holidayDates: rule.holidayDates.map(moved),
-  }));
+  .map((rule) => moveRule(rule));
 const nearDates = fc.integer({ min: 0, max: 27 }).map((days) => shift(monday, days + 7));
 
 /** The one statement of where slots lie, which is part TypeScript and part SQL, against one that is neither. */
@@ -98,6 +93,11 @@ async function extend(tenantId: string): Promise<void> {
   const logger = { info: () => undefined, warn: () => undefined };
   const ports = { database, now: service.now, maxOpenSlots: 1_000_000, logger };
   while ((await extendSchedules(tenantId, ports)).kind === "ADDED");
+}
+
+function moveRule(rule: ProgramRuleTerms): ProgramRuleTerms {
+  const [validFrom, validTo] = [moved(rule.validFrom), moved(rule.validTo)];
+  return { ...rule, validFrom, validTo, holidayDates: rule.holidayDates.map(moved) };
 }
 
 /** A date of the weeks that the generators draw from, moved to the weeks around today. */

@@ -31,7 +31,16 @@ export interface DatabaseUrls {
   readonly adminUrl: string;
 }
 
-const SETTINGS = { RATE_LIMIT_PER_MINUTE: "1000000", RATE_LIMIT_PER_SECOND: "1000000", LOG_LEVEL: "warn" };
+const MANY = "1000000";
+const SETTINGS = {
+  RATE_LIMIT_PER_MINUTE: MANY,
+  RATE_LIMIT_PER_SECOND: MANY,
+  CALLS_PER_PRINCIPAL: MANY,
+  CALLS_PER_TENANT: MANY,
+  HEAVY_CALLS: MANY,
+  HEAVY_CALLS_PER_TENANT: MANY,
+  LOG_LEVEL: "warn",
+};
 
 /** Compiles the service and starts two processes of it with their background jobs; they log nothing but what goes wrong. */
 export async function startTwinProcesses({ url, ownerUrl, adminUrl }: DatabaseUrls): Promise<TwinProcesses> {

@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
 import { isOpenOn, openDates } from "../../src/scheduling/recurrence.js";
 import { datesBetween, shift } from "./calendar-oracle.js";
 import { aRule, dates, monday, rules } from "./rules.js";
