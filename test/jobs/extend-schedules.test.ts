@@ -249,7 +249,7 @@ describe("finding the tenants that are due", () => {
     const asJob = (statement: string) => execute(url, "SET cupo.jobs = 'on'", statement);
     expect(await asJob("SELECT id FROM programs")).toEqual([{ id: clinic.programId }]);
     expect(await asJob("UPDATE programs SET generation = 9 RETURNING 1")).toEqual([]);
-    expect(await asJob("DELETE FROM programs RETURNING 1")).toEqual([]);
+    await expect(asJob("DELETE FROM programs")).rejects.toMatchObject({ code: "42501" });
     for (const table of ["slots", "patients", "audit_events"])
       expect(await asJob(`SELECT 1 FROM ${table}`)).toEqual([]);
     expect(await execute(url, "SELECT id FROM programs")).toEqual([]);
@@ -263,7 +263,7 @@ describe("purging used tokens", () => {
     await addTokens("-10 minutes", 3);
     expect(await purgeOptionTokens(database, signal)).toBe(1_500);
     expect(await service.query("SELECT count(*)::int AS left FROM consumed_option_tokens")).toEqual([{ left: 6 }]);
-    const asPurge = (statement: string) => execute(url, "SET cupo.purge = 'on'", statement);
+    const asPurge = (statement: string) => execute(url, "SET cupo.purge_retention = '24 hours'", statement);
     expect(await asPurge("SELECT 1 FROM consumed_option_tokens")).toEqual([]);
     expect(await asPurge("DELETE FROM consumed_option_tokens RETURNING 1")).toEqual([]);
   });
