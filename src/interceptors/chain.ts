@@ -32,14 +32,7 @@ export interface Chain {
  * it may, whether its headers and its message are right, whether there is a place for it to work, whether it was done
  * before. docs/lifecycle.md draws it.
  */
-export function createChain({
-  verifyToken,
-  rateLimiter,
-  validate,
-  listErrors,
-  places,
-  store,
-}: ChainPorts): Chain {
+export function createChain({ verifyToken, rateLimiter, validate, listErrors, places, store }: ChainPorts): Chain {
   return {
     onHeaders: [
       responseHeaders(),
