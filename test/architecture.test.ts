@@ -138,7 +138,7 @@ const rules: readonly Rule[] = [
     name: "rooms of tables that import only those they build on",
     findings: (sources) => strayArrows(sources, "postgres/tables", tableRooms),
     defect: {
-      "postgres/tables/appointments/option-search.ts": 'import type { DayOfRule } from "../schedule/slots.js";',
+      "postgres/tables/appointments/option-search.ts": 'import type { SlotRecord } from "../schedule/slots.js";',
       "postgres/tables/desk/waitlist.ts": 'import { patients } from "../patients/patients.js";',
     },
     found: "postgres/tables/desk/waitlist.ts → postgres/tables/patients/patients.ts",
@@ -151,6 +151,20 @@ const rules: readonly Rule[] = [
       "postgres/tables/patients/patients.ts": 'import { sql } from "../../sql.js";',
     },
     found: "postgres/unit-of-work.ts → postgres/tables/patients/patients.ts",
+  },
+  {
+    name: "one place where services lock what bookings share",
+    findings: (sources) =>
+      matches(
+        sources,
+        /^(services|jobs)\//,
+        /\b(lockPatientOf|lockAppointment|lockSlots|lockPractitionerOf|consumeToken|takeCapacity)\b/,
+      ),
+    defect: {
+      "services/a.ts": 'import { lockSlots } from "../postgres/tables/schedule/slots.js";',
+      "postgres/tables/locks.ts": 'import { lockSlots } from "./schedule/slots.js";',
+    },
+    found: "services/a.ts:1",
   },
   {
     name: "an embedded server that knows nothing of the project, and a demo, both imported by the command line alone",

@@ -1,5 +1,6 @@
 import type { Statement, Transaction } from "../../src/call.js";
 import { sql } from "../../src/postgres/sql.js";
+import type * as counters from "../../src/postgres/tables/appointments/day-counters.js";
 import type * as slots from "../../src/postgres/tables/schedule/slots.js";
 
 /** What can be made wrong with the way slots are taken. */
@@ -15,18 +16,25 @@ type Query = (text: string) => Promise<Record<string, unknown>[]>;
 let seeded: Defect | undefined;
 let query: Query = () => Promise.reject(new Error("no defect is seeded"));
 
-/** Seeds a defect into the module that {@link withDefect} made, or takes it away. */
+/** Seeds a defect into the modules that {@link withoutLocks} and {@link withStrayCounter} made, or takes it away. */
 export function seedDefect(defect: Defect | undefined, elsewhere: Query): void {
   seeded = defect;
   query = elsewhere;
 }
 
-/** The module of slots with the defect that is seeded at the time. */
-export function withDefect(sound: typeof slots): typeof slots {
+/** The module of slots, which locks none while that defect is seeded. */
+export function withoutLocks(sound: typeof slots): typeof slots {
   return {
     ...sound,
     lockSlots: (transaction, which) => sound.lockSlots(without("CHECK_WITHOUT_LOCK", transaction), which),
     lockPractitionerOf: (transaction, id) => sound.lockPractitionerOf(without("CHECK_WITHOUT_LOCK", transaction), id),
+  };
+}
+
+/** The module of the counters, which count outside the transaction while that defect is seeded. */
+export function withStrayCounter(sound: typeof counters): typeof counters {
+  return {
+    ...sound,
     takeCapacity: (transaction, day) => sound.takeCapacity(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day),
     giveCapacityBack: (transaction, day) =>
       sound.giveCapacityBack(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day),

@@ -17,6 +17,8 @@ export interface PostgresProxy {
    * together count once.
    */
   roundTrips(): number;
+  /** Gives all bytes that clients send from now on to a function, with the number of their connection. */
+  tap(read: (connection: number, data: Buffer) => void): void;
   /** Cuts the connection as soon as the client's bytes hold this text, before they reach the server. */
   cutBefore(text: string): void;
   /** Cuts the connection as soon as the server's bytes hold this text, before they reach the client. */
@@ -49,9 +51,13 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   const ambushes: Record<"client" | "server", Ambush[]> = { client: [], server: [] };
+  const taps: ((connection: number, data: Buffer) => void)[] = [];
   let trips = 0;
+  let connections = 0;
   let isDown = false;
   const server = createServer((client) => {
+    const connection = connections;
+    connections += 1;
     if (isDown) {
       client.destroy();
       return;
@@ -59,9 +65,10 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     const upstream = connect(Number(target.port), target.hostname);
     joinEnds(client, upstream, sockets);
     let serverSpoke = true;
-    relay(client, upstream, ambushes.client, () => {
+    relay(client, upstream, ambushes.client, (data) => {
       if (serverSpoke) trips += 1;
       serverSpoke = false;
+      for (const read of taps) read(connection, data);
     });
     relay(upstream, client, ambushes.server, () => {
       serverSpoke = true;
@@ -74,6 +81,7 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   return {
     url: url.href,
     roundTrips: () => trips,
+    tap: (read) => void taps.push(read),
     cutBefore: (text) => ambushes.client.push({ text, spring: ({ from }) => from.destroy() }),
     cutAfter: (text) => ambushes.server.push({ text, spring: ({ from }) => from.destroy() }),
     holdBefore: (text) => hold(text, ambushes.client),
@@ -103,10 +111,10 @@ function joinEnds(client: Socket, upstream: Socket, sockets: Set<Socket>): void 
   }
 }
 
-function relay(from: Socket, to: Socket, ambushes: Ambush[], onData: () => void): void {
+function relay(from: Socket, to: Socket, ambushes: Ambush[], onData: (data: Buffer) => void): void {
   const connection: Connection = { from, held: undefined, forward: (data) => void to.write(data) };
   from.on("data", (data: Buffer) => {
-    onData();
+    onData(data);
     if (connection.held === undefined) takeAmbush(ambushes, data)?.spring(connection);
     if (connection.held !== undefined) connection.held.push(data);
     else if (!from.destroyed) connection.forward(data);

@@ -9,14 +9,14 @@ import type { OpenedToken, OptionTokens } from "../../option-tokens/option-token
 import {
   type AppointmentRecord,
   insertAppointmentChange,
-  lockAppointment,
   updateAppointment,
 } from "../../postgres/tables/appointments/appointments.js";
-import { lockPatientOf } from "../../postgres/tables/patients/patients.js";
-import { occupySlot, releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { lockInOrder } from "../../postgres/tables/locks.js";
+import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
+import { findLocationOf, occupySlot, releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { toAppointment } from "./appointment-messages.js";
-import { type LockedOption, lockOption, optionGone, requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
+import { requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
 
 /** Rescheduling of appointments (specification section 4.3). `now` gives milliseconds since the epoch. */
 export function createAppointmentService(
@@ -31,60 +31,44 @@ export function createAppointmentService(
   };
 }
 
-/** What the transaction has locked to move an appointment, in the one order of locks. */
-interface Locked {
-  readonly appointment: AppointmentRecord;
-  readonly isPatientActive: boolean;
-  /** Undefined for a token that holds no option. */
-  readonly option: LockedOption | undefined;
-}
-
 async function reschedule(
   request: RescheduleAppointmentRequestValid,
   opened: OpenedToken,
   call: ReadyCall,
   nowMs: number,
 ): Promise<AppointmentRecord> {
-  const locked = await lockEverything(request, opened, call);
-  const { appointment } = locked;
+  const transaction = call.transaction;
+  const appointmentId = requireFound(parseOpaqueId(request.appointmentId));
+  const usable = opened.kind === "OPTION" ? opened.option : undefined;
+  const [locked, locationId] = await Promise.all([
+    lockInOrder(transaction, { patient: { appointmentId }, appointmentId, option: usable, freesSlot: true }),
+    usable && findLocationOf(transaction, usable.slotId, usable.serviceId),
+  ]);
+  const appointment = requireFound(locked.appointment);
   requireVersion(appointment, request.expectedVersion);
-  requireMovable(locked, nowMs);
+  requireMovable(appointment, locked.patient, nowMs);
   const option = requireOption(
     opened,
     ({ subject, serviceId }) =>
       subject.kind === "APPOINTMENT" && subject.id === appointment.id && serviceId === appointment.serviceId,
   );
-  if (locked.option === undefined) throw optionGone();
-  const taker = { patientId: appointment.patientId, appointmentId: appointment.id };
-  const taken = await takeSlot(call, option, locked.option, taker, nowMs);
-  return move(appointment, locked.option.held, taken, call, nowMs);
+  const taker = { patientId: appointment.patientId, appointmentId };
+  const taken = await takeSlot(call, option, { locked, locationId }, taker, nowMs);
+  return move(appointment, locked.occupiedSlot, taken, call, nowMs);
 }
 
-/** The patient first, as in a booking, then the appointment, the token, the slots and the practitioner: one round trip. */
-async function lockEverything(
-  request: RescheduleAppointmentRequestValid,
-  opened: OpenedToken,
-  call: ReadyCall,
-): Promise<Locked> {
-  const transaction = call.transaction;
-  const id = requireFound(parseOpaqueId(request.appointmentId));
-  const [patient, appointment, option] = await Promise.all([
-    lockPatientOf(transaction, id),
-    lockAppointment(transaction, id),
-    opened.kind === "OPTION" ? lockOption(transaction, opened.option, id) : undefined,
-  ]);
-  return { appointment: requireFound(appointment), isPatientActive: patient?.status === "ACTIVE", option };
-}
-
-function requireMovable({ appointment, isPatientActive }: Locked, nowMs: number): void {
-  const { status, startsAt } = appointment;
+function requireMovable(
+  { status, startsAt }: AppointmentRecord,
+  patient: PatientRecord | undefined,
+  nowMs: number,
+): void {
   if (status !== "PENDING" && status !== "CONFIRMED") {
     throw refused("STATE_NOT_ALLOWED", "only a pending or confirmed appointment can be moved");
   }
   if (startsAt.getTime() <= nowMs) {
     throw refused("STATE_NOT_ALLOWED", "an appointment that has begun cannot be moved");
   }
-  if (!isPatientActive) {
+  if (patient?.status !== "ACTIVE") {
     throw refused("PATIENT_NOT_ACTIVE", "the patient of the appointment is not active");
   }
 }

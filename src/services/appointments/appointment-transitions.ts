@@ -4,12 +4,13 @@ import {
   type AppointmentRecord,
   type AppointmentStatus,
   insertAppointmentChange,
-  lockAppointment,
   updateAppointment,
 } from "../../postgres/tables/appointments/appointments.js";
+import { giveCapacityBack } from "../../postgres/tables/appointments/day-counters.js";
 import type { ReasonAttributes } from "../../postgres/tables/catalogs/catalogs.js";
+import { lockInOrder } from "../../postgres/tables/locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
-import { giveCapacityBack, lockSlots, releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 
 /** A step in the life of an appointment. */
@@ -41,11 +42,8 @@ export async function moveOn(
   nowMs: number,
 ): Promise<AppointmentRecord> {
   const transaction = call.transaction;
-  const [locked, [occupied]] = await Promise.all([
-    lockAppointment(transaction, appointmentId),
-    transition.releases ? lockSlots(transaction, { occupiedBy: appointmentId }) : [],
-  ]);
-  const appointment = requireFound(locked);
+  const locked = await lockInOrder(transaction, { appointmentId, freesSlot: transition.releases });
+  const appointment = requireFound(locked.appointment);
   requireVersion(appointment, expectedVersion);
   requireStatus(appointment, transition);
   const moved: AppointmentRecord = {
@@ -55,7 +53,7 @@ export async function moveOn(
     version: appointment.version + 1,
     updatedAt: new Date(nowMs),
   };
-  if (occupied !== undefined) release(transaction, occupied);
+  if (locked.occupiedSlot !== undefined) release(transaction, locked.occupiedSlot);
   updateAppointment(transaction, moved);
   insertAppointmentChange(transaction, appointment, moved, call.principal, call);
   const { id: resourceId, version } = moved;

@@ -8,10 +8,11 @@ import {
   insertAppointmentChange,
 } from "../../postgres/tables/appointments/appointments.js";
 import { appointmentTypes, consultationTypes, requestSources } from "../../postgres/tables/catalogs/catalogs.js";
-import { lockPatient, type PatientRecord } from "../../postgres/tables/patients/patients.js";
+import { lockInOrder } from "../../postgres/tables/locks.js";
+import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
-import { occupySlot } from "../../postgres/tables/schedule/slots.js";
-import { lockOption, optionGone, requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
+import { findLocationOf, occupySlot } from "../../postgres/tables/schedule/slots.js";
+import { requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
 
 /** Books the slot of an option for the patient it was given for: one transaction, all or nothing. */
 export async function bookAppointment(
@@ -22,15 +23,16 @@ export async function bookAppointment(
 ): Promise<AppointmentRecord> {
   const transaction = call.transaction;
   const { patientId } = request;
-  const [patient, references, locked] = await Promise.all([
-    lockPatient(transaction, patientId),
+  const usable = opened.kind === "OPTION" ? opened.option : undefined;
+  const [locked, references, locationId] = await Promise.all([
+    lockInOrder(transaction, { patient: { id: patientId }, option: usable }),
     judgeReferences(request, call),
-    opened.kind === "OPTION" ? lockOption(transaction, opened.option) : undefined,
+    usable && findLocationOf(transaction, usable.slotId, usable.serviceId),
   ]);
-  requireUsable(patient, references);
+  requireUsable(locked.patient, references);
   const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
-  if (locked === undefined) throw optionGone();
-  const taken = await takeSlot(call, option, locked, { patientId, appointmentId: undefined }, nowMs);
+  const taker = { patientId, appointmentId: undefined };
+  const taken = await takeSlot(call, option, { locked, locationId }, taker, nowMs);
   const appointment = newAppointment(call.newId(), request, option.serviceId, taken, new Date(nowMs));
   insertAppointment(transaction, appointment);
   occupySlot(transaction, taken.slot.id, appointment.id);

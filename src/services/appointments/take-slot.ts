@@ -2,16 +2,8 @@ import type { ReadyCall, Transaction } from "../../call.js";
 import { CupoError, conflict, type FieldErrorCode, validationFailed } from "../../errors.js";
 import type { OpenedOption, OpenedToken } from "../../option-tokens/option-tokens.js";
 import { hasOverlap } from "../../postgres/tables/appointments/appointments.js";
-import {
-  consumeToken,
-  type DayOfRule,
-  findLocationOf,
-  giveCapacityBack,
-  lockPractitionerOf,
-  lockSlots,
-  type SlotRecord,
-  takeCapacity,
-} from "../../postgres/tables/schedule/slots.js";
+import { exchangeCapacity, type Locked } from "../../postgres/tables/locks.js";
+import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 
 /** Who is to have the slot of an option. */
 export interface Taker {
@@ -20,17 +12,11 @@ export interface Taker {
   readonly appointmentId: string | undefined;
 }
 
-/** What {@link lockOption} locked and found. */
-export interface LockedOption {
-  /** Whether the token was used up by this call and none before. */
-  readonly isFresh: boolean;
-  /** The slot of the option; undefined where it was withdrawn. */
-  readonly slot: SlotRecord | undefined;
-  /** The slot that the appointment which moves has now. */
-  readonly held: SlotRecord | undefined;
+/** What was locked and found of an option and its taker. */
+export interface LookedUpOption {
+  readonly locked: Locked;
   /** Where the slot takes place, if the service is offered there. */
   readonly locationId: string | undefined;
-  readonly isPractitionerActive: boolean;
 }
 
 /** A slot that is taken. */
@@ -50,25 +36,6 @@ export function requireOption(opened: OpenedToken, isFor: (option: OpenedOption)
 }
 
 /**
- * Uses a token up, locks its slot and the one that the appointment has in the order of their ids, then the practitioner: in
- * this order everywhere. Nothing is judged yet, so that all of it shares a round trip with what the caller locks before.
- */
-export async function lockOption(
-  transaction: Transaction,
-  { jti, expiresAtMs, slotId, serviceId }: OpenedOption,
-  appointmentId?: string,
-): Promise<LockedOption> {
-  const [isFresh, slots, isPractitionerActive, locationId] = await Promise.all([
-    consumeToken(transaction, jti, new Date(expiresAtMs)),
-    lockSlots(transaction, { slotId, occupiedBy: appointmentId }),
-    lockPractitionerOf(transaction, slotId),
-    findLocationOf(transaction, slotId, serviceId),
-  ]);
-  const held = slots.find((slot) => appointmentId !== undefined && slot.appointmentId === appointmentId);
-  return { isFresh, slot: slots.find(({ id }) => id === slotId), held, locationId, isPractitionerActive };
-}
-
-/**
  * Takes the locked slot of an option and a unit of its day's capacity for the one that is held. 410 for a token that was
  * used before or whose slot is withdrawn, made anew or no longer offered; 409 for a slot or a day that is taken, for the
  * slot that the appointment has already, and where the patient is expected elsewhere.
@@ -76,15 +43,15 @@ export async function lockOption(
 export async function takeSlot(
   call: ReadyCall,
   option: OpenedOption,
-  locked: LockedOption,
+  { locked, locationId }: LookedUpOption,
   taker: Taker,
   nowMs: number,
 ): Promise<TakenSlot> {
-  const { slot, locationId } = locked;
+  const { slot } = locked;
   const isOffered = slot !== undefined && slot.generation === option.generation && !slot.retained;
-  if (!locked.isFresh || !isOffered || slot.startsAt.getTime() <= nowMs) throw optionGone();
+  if (!locked.isTokenFresh || !isOffered || slot.startsAt.getTime() <= nowMs) throw optionGone();
   if (locationId === undefined || !locked.isPractitionerActive) throw optionGone();
-  if (slot.id === locked.held?.id) throw taken("SAME_SLOT", "the appointment has this slot already");
+  if (slot.id === locked.occupiedSlot?.id) throw taken("SAME_SLOT", "the appointment has this slot already");
   if (slot.appointmentId !== null) throw taken("SLOT_OCCUPIED", "the slot was taken by another appointment");
   const [isPractitionerBusy, isPatientBusy, hasCapacity] = await tryToTake(call.transaction, slot, locked, taker);
   if (isPractitionerBusy) throw taken("SLOT_OCCUPIED", "the practitioner has another appointment at that time");
@@ -102,32 +69,14 @@ export function optionGone(): CupoError {
 function tryToTake(
   transaction: Transaction,
   slot: SlotRecord,
-  { held }: LockedOption,
+  { occupiedSlot }: Locked,
   { patientId, appointmentId }: Taker,
 ): Promise<[boolean, boolean, boolean]> {
   return Promise.all([
     hasOverlap(transaction, { practitionerId: slot.practitionerId }, slot, appointmentId),
     hasOverlap(transaction, { patientId }, slot, appointmentId),
-    exchangeCapacity(transaction, slot, held),
+    exchangeCapacity(transaction, slot, occupiedSlot),
   ]);
-}
-
-/**
- * Takes a unit for the new slot and gives back that of the old one; one day has to do neither. False where none is left.
- * The counters are locked in one order, or two appointments that change places would wait for each other.
- */
-function exchangeCapacity(transaction: Transaction, slot: DayOfRule, held: DayOfRule | undefined): Promise<boolean> {
-  if (held === undefined) return takeCapacity(transaction, slot);
-  const [old, wanted] = [dayKey(held), dayKey(slot)];
-  if (old === wanted) return Promise.resolve(true);
-  if (old < wanted) giveCapacityBack(transaction, held);
-  const isTaken = takeCapacity(transaction, slot);
-  if (old > wanted) giveCapacityBack(transaction, held);
-  return isTaken;
-}
-
-function dayKey({ ruleId, localDate }: DayOfRule): string {
-  return `${ruleId} ${localDate}`;
 }
 
 function taken(code: FieldErrorCode, message: string): CupoError {

@@ -1,5 +1,7 @@
+import type { Transaction } from "../../../call.js";
 import { purgeBatch } from "../../purge-batch.js";
 import type { TransactionSource } from "../../run-transaction.js";
+import { sql } from "../../sql.js";
 
 /** For how long a used token is remembered behind its end. The database refuses to forget one that has not ended. */
 const RETENTION = "24 hours";
@@ -7,6 +9,13 @@ const RETENTION = "24 hours";
 const PURGE = `DELETE FROM consumed_option_tokens WHERE (tenant_id, jti) IN (
   SELECT tenant_id, jti FROM consumed_option_tokens
   WHERE expires_at < now() - ?::interval ORDER BY expires_at LIMIT ?) RETURNING tenant_id`;
+
+/** Uses an option token up; false where it was used before. */
+export async function consumeToken(transaction: Transaction, jti: string, expiresAt: Date): Promise<boolean> {
+  const row = { tenant_id: transaction.tenantId, jti, expires_at: expiresAt };
+  const rows = await transaction.rows(sql("consumed_option_tokens").insert(row).onConflict().ignore().returning("jti"));
+  return rows.length === 1;
+}
 
 /** Forgets at most `limit` used option tokens of any tenant that ended before their retention, and gives their number. */
 export function purgeTokenBatch(source: TransactionSource, limit: number): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { Principal, Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
-import type { DayOfRule } from "../schedule/slots.js";
+import type { DayOfRule } from "./day-counters.js";
 
 /** What kind of slot is looked for. */
 export interface OptionQuery {

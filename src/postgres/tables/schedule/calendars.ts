@@ -2,16 +2,16 @@ import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 
 /**
- * Keeps the tenant's holidays as they are until the transaction ends. Whoever makes slots asks for it before the lock of a
- * program; any number can have it at once.
+ * Keeps the tenant's holidays as they are until the transaction ends, for whoever makes slots; any number can have it at
+ * once. It comes before the programs in the one order of `tables/locks.ts`.
  */
 export function shareCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "share");
 }
 
 /**
- * Keeps everybody else from making slots and from changing holidays in the tenant until the transaction ends. Nothing is
- * locked before it.
+ * Keeps everybody else from making slots and from changing holidays in the tenant until the transaction ends. Only the
+ * idempotency key comes before it in the one order of `tables/locks.ts`.
  */
 export function ownCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "own");

@@ -34,7 +34,8 @@ export interface PlannedRun {
  * were retained and fit again are ordinary ones from now on. The slots that change are locked first, all in the order of
  * their ids, and judged again then: so that one that is booked, moved from or cancelled meanwhile is neither lost nor left.
  *
- * The transaction holds what keeps others from making slots in these programs. Set-based statements, whatever the number.
+ * The transaction has the calendar and the programs, which come before slots in the one order of `tables/locks.ts`.
+ * Set-based statements, whatever the number.
  */
 export function withdrawSlots(transaction: Transaction, plan: SlotPlan, now: Date): void {
   const bindings = planBindings(transaction, plan, now);

@@ -46,7 +46,7 @@ export async function findOccupiedSlot(
  */
 export async function lockSlots(
   transaction: Transaction,
-  which: { readonly slotId?: string; readonly occupiedBy?: string | undefined },
+  which: { readonly slotId?: string | undefined; readonly occupiedBy?: string | undefined },
 ): Promise<readonly SlotRecord[]> {
   const query = sql("slots")
     .where({ tenant_id: transaction.tenantId })
@@ -98,41 +98,4 @@ export function occupySlot(transaction: Transaction, slotId: string, appointment
 export function releaseSlot(transaction: Transaction, { id, retained }: SlotRecord): void {
   const slot = sql("slots").where({ tenant_id: transaction.tenantId, id });
   transaction.send(retained ? slot.delete() : slot.update({ appointment_id: null }));
-}
-
-/**
- * Takes one unit of a rule's capacity on a date, unless none is left: then the answer is false. The row is locked until the
- * transaction ends, so that of two who want the last unit one gets it.
- */
-export async function takeCapacity(transaction: Transaction, { ruleId, localDate }: DayOfRule): Promise<boolean> {
-  const rows = await transaction.rows(
-    sql.raw(
-      `INSERT INTO day_counters AS c (tenant_id, rule_id, local_date, booked)
-       SELECT tenant_id, id, ?::date, 1 FROM program_rules WHERE tenant_id = ? AND id = ? AND daily_capacity >= 1
-       ON CONFLICT (tenant_id, rule_id, local_date) DO UPDATE SET booked = c.booked + 1
-       WHERE c.booked < (SELECT daily_capacity FROM program_rules r WHERE r.tenant_id = c.tenant_id AND r.id = c.rule_id)
-       RETURNING booked`,
-      [localDate, transaction.tenantId, ruleId],
-    ),
-  );
-  return rows.length === 1;
-}
-
-/** Gives one unit of a rule's capacity on a date back. */
-export function giveCapacityBack(transaction: Transaction, { ruleId, localDate }: DayOfRule): void {
-  const day = { tenant_id: transaction.tenantId, rule_id: ruleId, local_date: localDate };
-  transaction.send(sql("day_counters").where(day).decrement("booked"));
-}
-
-/** Whose capacity on which day. */
-export interface DayOfRule {
-  readonly ruleId: string;
-  readonly localDate: string;
-}
-
-/** Uses an option token up; false where it was used before. */
-export async function consumeToken(transaction: Transaction, jti: string, expiresAt: Date): Promise<boolean> {
-  const row = { tenant_id: transaction.tenantId, jti, expires_at: expiresAt };
-  const rows = await transaction.rows(sql("consumed_option_tokens").insert(row).onConflict().ignore().returning("jti"));
-  return rows.length === 1;
 }

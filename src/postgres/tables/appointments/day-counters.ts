@@ -1,0 +1,32 @@
+import type { Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+
+/** Whose capacity on which day. */
+export interface DayOfRule {
+  readonly ruleId: string;
+  readonly localDate: string;
+}
+
+/**
+ * Takes one unit of a rule's capacity on a date, unless none is left: then the answer is false. The row is locked until the
+ * transaction ends, so that of two who want the last unit one gets it.
+ */
+export async function takeCapacity(transaction: Transaction, { ruleId, localDate }: DayOfRule): Promise<boolean> {
+  const rows = await transaction.rows(
+    sql.raw(
+      `INSERT INTO day_counters AS c (tenant_id, rule_id, local_date, booked)
+       SELECT tenant_id, id, ?::date, 1 FROM program_rules WHERE tenant_id = ? AND id = ? AND daily_capacity >= 1
+       ON CONFLICT (tenant_id, rule_id, local_date) DO UPDATE SET booked = c.booked + 1
+       WHERE c.booked < (SELECT daily_capacity FROM program_rules r WHERE r.tenant_id = c.tenant_id AND r.id = c.rule_id)
+       RETURNING booked`,
+      [localDate, transaction.tenantId, ruleId],
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** Gives one unit of a rule's capacity on a date back. */
+export function giveCapacityBack(transaction: Transaction, { ruleId, localDate }: DayOfRule): void {
+  const day = { tenant_id: transaction.tenantId, rule_id: ruleId, local_date: localDate };
+  transaction.send(sql("day_counters").where(day).decrement("booked"));
+}

@@ -1,0 +1,101 @@
+import type { Transaction } from "../../call.js";
+import { type AppointmentRecord, lockAppointment } from "./appointments/appointments.js";
+import { consumeToken } from "./appointments/consumed-tokens.js";
+import { type DayOfRule, giveCapacityBack, takeCapacity } from "./appointments/day-counters.js";
+import { lockPatient, lockPatientOf, type PatientRecord } from "./patients/patients.js";
+import { lockPractitionerOf, lockSlots, type SlotRecord } from "./schedule/slots.js";
+
+/** What a transaction is to lock; what is absent stays as it is. */
+export interface WantedLocks {
+  /** A patient by id, or the patient of an appointment. */
+  readonly patient?: { readonly id: string } | { readonly appointmentId: string };
+  readonly appointmentId?: string;
+  /** An option: its token is used up, its slot locked, and the practitioner whose time it is. */
+  readonly option?: WantedOption | undefined;
+  /** Whether the slot that the appointment occupies is locked too, because it is to be freed. */
+  readonly freesSlot?: boolean;
+}
+
+/** The part of an option that is locked. */
+export interface WantedOption {
+  readonly jti: string;
+  readonly expiresAtMs: number;
+  readonly slotId: string;
+}
+
+/** What was locked, as it is until the transaction ends; undefined or false where it does not exist or was not wanted. */
+export interface Locked {
+  readonly patient: PatientRecord | undefined;
+  readonly appointment: AppointmentRecord | undefined;
+  /** Whether the token was used up by this transaction and by none before. */
+  readonly isTokenFresh: boolean;
+  /** The slot of the option. */
+  readonly slot: SlotRecord | undefined;
+  /** The slot that the appointment occupies. */
+  readonly occupiedSlot: SlotRecord | undefined;
+  readonly isPractitionerActive: boolean;
+}
+
+/**
+ * Locks what bookings, moves and steps of appointments share with others, in the one order, which is what keeps any two
+ * transactions from waiting for each other. All is sent at once, so that it shares a round trip with what the caller sends
+ * in the same turn. A transaction may leave out parts of the order, and never goes back in it:
+ *
+ * 1. the idempotency key, which `unit-of-work.ts` claims ahead of the operation;
+ * 2. the calendar of the tenant, shared by who makes slots and owned by who changes holidays: `calendars.ts`;
+ * 3. the program whose schedule changes, or the holiday; who owns the calendar has all of them to itself;
+ * 4. the patient;
+ * 5. the appointment;
+ * 6. the option token, which is used up;
+ * 7. slots in the order of their ids: one or two here, any number where `slot-plan.ts` withdraws them;
+ * 8. the practitioner of the slot that is taken, whose time several programs fill;
+ * 9. the counters of days by rule and date: {@link exchangeCapacity}, and a step that only gives its unit back.
+ *
+ * A booking locks no program. What it only refers to, by foreign keys, is locked FOR KEY SHARE, which waits for none of
+ * these: nobody deletes such rows or changes their keys.
+ */
+export async function lockInOrder(transaction: Transaction, wanted: WantedLocks): Promise<Locked> {
+  const { patient: patientKey, appointmentId, option, freesSlot = false } = wanted;
+  const occupiedBy = freesSlot ? appointmentId : undefined;
+  const [patient, appointment, isTokenFresh, slots, isPractitionerActive] = await Promise.all([
+    patientKey && lockPatientBy(transaction, patientKey),
+    appointmentId === undefined ? undefined : lockAppointment(transaction, appointmentId),
+    option && consumeToken(transaction, option.jti, new Date(option.expiresAtMs)),
+    option || occupiedBy ? lockSlots(transaction, { slotId: option?.slotId, occupiedBy }) : [],
+    option && lockPractitionerOf(transaction, option.slotId),
+  ]);
+  return {
+    patient,
+    appointment,
+    isTokenFresh: isTokenFresh === true,
+    slot: slots.find(({ id }) => id === option?.slotId),
+    occupiedSlot: slots.find((slot) => occupiedBy !== undefined && slot.appointmentId === occupiedBy),
+    isPractitionerActive: isPractitionerActive === true,
+  };
+}
+
+/**
+ * Takes a unit of the capacity of one day and gives that of another back, if there is one: the last of what
+ * {@link lockInOrder} orders. Within one day neither is needed. False where no unit is left to take.
+ */
+export async function exchangeCapacity(
+  transaction: Transaction,
+  wanted: DayOfRule,
+  old: DayOfRule | undefined,
+): Promise<boolean> {
+  if (old === undefined) return takeCapacity(transaction, wanted);
+  const [oldKey, wantedKey] = [dayKey(old), dayKey(wanted)];
+  if (oldKey === wantedKey) return true;
+  if (oldKey < wantedKey) giveCapacityBack(transaction, old);
+  const isTaken = takeCapacity(transaction, wanted);
+  if (oldKey > wantedKey) giveCapacityBack(transaction, old);
+  return isTaken;
+}
+
+function lockPatientBy(transaction: Transaction, key: Required<WantedLocks>["patient"]) {
+  return "id" in key ? lockPatient(transaction, key.id) : lockPatientOf(transaction, key.appointmentId);
+}
+
+function dayKey({ ruleId, localDate }: DayOfRule): string {
+  return `${ruleId} ${localDate}`;
+}

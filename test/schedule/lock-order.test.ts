@@ -1,0 +1,193 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import * as makers from "../contract/makers.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
+import { recordStatements, type SentStatement } from "../support/sent-statements.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "./clinic.js";
+
+let database: TestDatabase;
+let proxy: PostgresProxy;
+let service: TestService;
+let takeSent: () => SentStatement[];
+let clinic: Clinic;
+let patientId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await startPostgresProxy(database.url);
+  takeSent = recordStatements(proxy);
+  service = await startTestService({ DATABASE_URL: proxy.url });
+});
+
+beforeEach(async () => {
+  clinic = await openClinic(service, { rule: { holidayPolicy: "SKIP" } });
+  patientId = await makers.createPatient(service);
+});
+
+afterAll(async () => {
+  await service.close();
+  await proxy.close();
+  await database.drop();
+});
+
+/** The one order: a transaction may leave tables out, and goes back to none that it has not locked. */
+const ORDER = [
+  "idempotency_keys",
+  "calendars",
+  "programs",
+  "patients",
+  "appointments",
+  "consumed_option_tokens",
+  "slots",
+  "practitioners",
+  "day_counters",
+];
+
+describe("locks in the one order", () => {
+  test("a booking, in three round trips", async () => {
+    const [option] = await optionsFor(clinic, { patientId });
+    const { requestSourceId, appointmentTypeId } = clinic;
+    const request = { patientId, optionToken: `${option?.optionToken}`, requestSourceId, appointmentTypeId };
+    expect(await sentBy("BookAppointment", request)).toEqual({
+      locked: ["idempotency_keys", "patients", "consumed_option_tokens", "slots", "practitioners", "day_counters"],
+      trips: 3,
+    });
+  });
+
+  test.each([
+    ["another day", 3],
+    ["an earlier day", 1],
+  ])("a move to %s, in three round trips", async (_, days) => {
+    const { id } = await bookFirst(clinic, patientId);
+    const dates = { dateFrom: day(clinic, days), dateTo: day(clinic, days) };
+    const [option] = await optionsFor(clinic, { appointmentId: id, ...dates });
+    const request = { appointmentId: id, optionToken: `${option?.optionToken}`, expectedVersion: 1 };
+    const sent = await send("RescheduleAppointment", request);
+    expect(summaryOf(sent)).toEqual({
+      locked: [
+        "idempotency_keys",
+        "patients",
+        "appointments",
+        "consumed_option_tokens",
+        "slots",
+        "practitioners",
+        "day_counters",
+      ],
+      trips: 3,
+    });
+    expect(slotLocks(sent)).toEqual([expect.stringMatching(/ order by "id" asc for no key update$/)]);
+    const counted = daysCounted(sent);
+    expect(counted).toHaveLength(2);
+    expect(counted).toEqual(counted.toSorted());
+  });
+
+  test.each([
+    ["ConfirmAppointment", []],
+    ["CheckInAppointment", ["ConfirmAppointment"]],
+    ["MarkAttended", ["ConfirmAppointment", "CheckInAppointment"]],
+  ] as const)("%s", async (rpc, before) => {
+    const { id: appointmentId } = await bookFirst(clinic, patientId);
+    for (const [i, each] of before.entries()) await mustCall(clinic, each, { appointmentId, expectedVersion: i + 1 });
+    const request = { appointmentId, expectedVersion: before.length + 1 };
+    expect(await sentBy(rpc, request)).toMatchObject({ locked: ["idempotency_keys", "appointments"] });
+  });
+
+  test.each([
+    ["CancelAppointment", "cancellationReasonId", makers.cancellationReason],
+    ["MarkNoShow", "noShowReasonId", makers.noShowReason],
+  ] as const)("%s", async (rpc, field, reason) => {
+    const { id: appointmentId } = await bookFirst(clinic, patientId);
+    await mustCall(clinic, "ConfirmAppointment", { appointmentId, expectedVersion: 1 });
+    const request = { appointmentId, expectedVersion: 2, [field]: await reason.create(service, {}) };
+    expect(await sentBy(rpc, request)).toMatchObject({
+      locked: ["idempotency_keys", "appointments", "slots", "day_counters"],
+    });
+  });
+
+  test.each<[string, () => JsonObject]>([
+    ["UpdateProgramRule", () => ({ ...ruleOf(clinic), expectedVersion: 1, startsAtLocal: "09:00:00" })],
+    ["ReplaceProgramPractitioners", () => ({ ...programOf(clinic), practitionerIds: [], expectedVersion: 2 })],
+    ["MaterializeSchedule", () => programOf(clinic)],
+    ["CreateHoliday", () => ({ date: day(clinic, 5), name: "Fiesta", active: true })],
+  ])("%s, which withdraws slots", async (rpc, request) => {
+    const sent = await send(rpc, request());
+    expect(summaryOf(sent).locked).toEqual(["idempotency_keys", "calendars", "programs", "slots"]);
+    expect(slotLocks(sent)).toEqual([expect.stringMatching(/ORDER BY id FOR UPDATE/)]);
+  });
+});
+
+describe("a transaction that goes back in the order is found:", () => {
+  test.each([
+    [["appointments", "patients"]],
+    [["slots", "consumed_option_tokens"]],
+    [["slots", "programs"]],
+    [["day_counters", "slots"]],
+  ])("%o", (tables) => {
+    const texts = tables.map((table) => `select "id" from "${table}" for no key update`);
+    expect(() => summaryOf(texts.map((text) => ({ text, values: [], flight: 1 })))).toThrow("order");
+  });
+});
+
+/** What an RPC that is to succeed has the service send. */
+async function send(rpc: string, request: JsonObject): Promise<readonly SentStatement[]> {
+  takeSent();
+  await mustCall(clinic, rpc, request);
+  return takeSent();
+}
+
+async function sentBy(rpc: string, request: JsonObject) {
+  return summaryOf(await send(rpc, request));
+}
+
+/**
+ * The tables of which rows are locked that others lock too, in the order in which they first are, and the round
+ * trips of what comes behind the claim of the idempotency key, which is not waited for.
+ */
+function summaryOf(statements: readonly SentStatement[]) {
+  const tables = statements.map(({ text }) => lockedTable(text)).filter((table) => table !== undefined);
+  const locked = [...new Set(tables)].filter((table) => ORDER.includes(table));
+  const inOrder = ORDER.filter((table) => locked.includes(table));
+  if (locked.join() !== inOrder.join()) throw new Error(`not in the one order: ${locked.join(", ")}`);
+  const behindTheClaim = statements.filter(({ text }) => !/^(BEGIN|insert into "idempotency_keys")/.test(text));
+  return { locked, trips: new Set(behindTheClaim.map(({ flight }) => flight)).size };
+}
+
+/** What is added is new to others and not locked, but for rows that several add at once. */
+const LOCKS = [
+  /^insert into "?(idempotency_keys|calendars|consumed_option_tokens|day_counters)\b/i,
+  /\bfrom "?(\w+)"?[^()]*\bfor (?:no key update|update|share)\b/i,
+  /^(?:WITH .*)?\b(?:update|delete from) "?(\w+)"?/is,
+];
+
+function lockedTable(text: string): string | undefined {
+  const plain = withoutReads(text);
+  return LOCKS.map((lock) => lock.exec(plain)?.[1]).find((table) => table !== undefined);
+}
+
+/** The text without what is in parentheses, but for a part that locks. */
+function withoutReads(text: string): string {
+  const shorter = text.replaceAll(/\((?![^()]*\bfor (?:no key update|update|share)\b)[^()]*\)/gi, "");
+  return shorter === text ? text : withoutReads(shorter);
+}
+
+/** The statements that lock slots and do nothing else. */
+function slotLocks(statements: readonly SentStatement[]): string[] {
+  const locking = statements.map(({ text }) => text).filter((text) => / for (no key )?update\b/i.test(text));
+  return locking.filter((text) => lockedTable(text) === "slots");
+}
+
+/** Rule and date of each change of a counter, as in the order of their locks. */
+function daysCounted(statements: readonly SentStatement[]): string[] {
+  const changes = statements.filter(({ text }) => /^(insert into|update) "?day_counters/i.test(text));
+  return changes.map(({ values }) => values.find((value) => /^\d{4}-\d\d-\d\d/.test(`${value}`)) ?? "");
+}
+
+function programOf({ programId }: Clinic): JsonObject {
+  return { programId };
+}
+
+function ruleOf({ programId, ruleId }: Clinic): JsonObject {
+  return { programId, ruleId };
+}
