@@ -47,7 +47,7 @@ const tableRooms: Rooms = {
   desk: ["resources"],
   schedule: ["resources"],
   appointments: ["resources", "schedule"],
-  operations: [],
+  operations: ["appointments"],
 };
 
 const rules: readonly Rule[] = [

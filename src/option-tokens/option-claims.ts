@@ -1,14 +1,18 @@
+import { createHash } from "node:crypto";
 import { isLowerCaseUuid } from "../uuid.js";
 
-/** What a token says. Ids are UUIDs in lower case. */
+/** What a token says: everything that made the option what it was when it was found. Ids are UUIDs in lower case. */
 export interface OptionClaims {
   /** The token itself, for single use. */
   readonly jti: string;
-  readonly tenantId: string;
   readonly slotId: string;
-  /** The generation of the slot when it was found, 0 to 4,294,967,295. */
+  /** The generation of the slot, 0 to 4,294,967,295. */
   readonly generation: number;
   readonly serviceId: string;
+  /** Where the slot takes place. */
+  readonly locationId: string;
+  /** Whether its program is one for emergencies. */
+  readonly emergency: boolean;
   readonly subject: OptionSubject;
   /** The first instant at which the token is refused, in whole milliseconds since the epoch, less than 2^48. */
   readonly expiresAtMs: number;
@@ -20,59 +24,85 @@ export interface OptionSubject {
   readonly id: string;
 }
 
+/** For whom an option was found, and who alone can use it. Ids are UUIDs in lower case. */
+export interface OptionHolder {
+  readonly tenantId: string;
+  readonly organizationId: string | undefined;
+  readonly companyId: string | undefined;
+}
+
 /** Where each claim is in the bytes. Integers are big-endian; the first byte is the version of the layout. */
 const layout = {
   version: 0,
   jti: 1,
-  tenantId: 17,
+  holder: 17,
   slotId: 33,
   generation: 49,
   serviceId: 53,
-  subjectKind: 69,
-  subjectId: 70,
-  expiresAtMs: 86,
+  locationId: 69,
+  emergency: 85,
+  subjectKind: 86,
+  subjectId: 87,
+  expiresAtMs: 103,
 } as const;
-const claimsBytes = 92;
-const layoutVersion = 1;
+const claimsBytes = 109;
+const layoutVersion = 2;
 const expiryBytes = 6;
 const uuidBytes = 16;
 const subjectKinds: readonly OptionSubject["kind"][] = ["APPOINTMENT", "PATIENT"];
 
-/** The claims as 92 bytes. Throws a RangeError for an id that is no UUID in lower case or a number out of its range. */
-export function encodeClaims(claims: OptionClaims): Uint8Array {
+/**
+ * The claims as 109 bytes, of which the holder is 16: a digest, which nobody has to read and everybody can compare. Throws
+ * a RangeError for an id that is no UUID in lower case or a number out of its range.
+ */
+export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8Array {
   const bytes = Buffer.alloc(claimsBytes);
   bytes.writeUInt8(layoutVersion, layout.version);
   writeUuid(bytes, claims.jti, layout.jti);
-  writeUuid(bytes, claims.tenantId, layout.tenantId);
+  digestOf(holder).copy(bytes, layout.holder);
   writeUuid(bytes, claims.slotId, layout.slotId);
   bytes.writeUInt32BE(claims.generation, layout.generation);
   writeUuid(bytes, claims.serviceId, layout.serviceId);
+  writeUuid(bytes, claims.locationId, layout.locationId);
+  bytes.writeUInt8(claims.emergency ? 1 : 0, layout.emergency);
   bytes.writeUInt8(subjectKinds.indexOf(claims.subject.kind) + 1, layout.subjectKind);
   writeUuid(bytes, claims.subject.id, layout.subjectId);
   bytes.writeUIntBE(claims.expiresAtMs, layout.expiresAtMs, expiryBytes);
   return bytes;
 }
 
-/** The claims that bytes hold, or undefined where their length, their version or the kind of subject is another. */
-export function decodeClaims(plaintext: Uint8Array): OptionClaims | undefined {
+/** The claims that bytes hold for this holder; undefined where they are another's, or of another length, version or form. */
+export function decodeClaims(plaintext: Uint8Array, holder: OptionHolder): OptionClaims | undefined {
   const bytes = Buffer.from(plaintext.buffer, plaintext.byteOffset, plaintext.byteLength);
   if (bytes.length !== claimsBytes || bytes.readUInt8(layout.version) !== layoutVersion) return undefined;
+  if (!digestOf(holder).equals(bytes.subarray(layout.holder, layout.holder + uuidBytes))) return undefined;
   const kind = subjectKinds[bytes.readUInt8(layout.subjectKind) - 1];
-  if (kind === undefined) return undefined;
+  const emergency = bytes.readUInt8(layout.emergency);
+  if (kind === undefined || emergency > 1) return undefined;
   return {
     jti: readUuid(bytes, layout.jti),
-    tenantId: readUuid(bytes, layout.tenantId),
     slotId: readUuid(bytes, layout.slotId),
     generation: bytes.readUInt32BE(layout.generation),
     serviceId: readUuid(bytes, layout.serviceId),
+    locationId: readUuid(bytes, layout.locationId),
+    emergency: emergency === 1,
     subject: { kind, id: readUuid(bytes, layout.subjectId) },
     expiresAtMs: bytes.readUIntBE(layout.expiresAtMs, expiryBytes),
   };
 }
 
+function digestOf({ tenantId, organizationId, companyId }: OptionHolder): Buffer {
+  const ids = [tenantId, organizationId, companyId].map((id) => (id === undefined ? "" : requireUuid(id)));
+  return createHash("sha256").update(ids.join(" ")).digest().subarray(0, uuidBytes);
+}
+
 function writeUuid(bytes: Buffer, text: string, offset: number): void {
+  bytes.write(requireUuid(text).replaceAll("-", ""), offset, uuidBytes, "hex");
+}
+
+function requireUuid(text: string): string {
   if (!isLowerCaseUuid(text)) throw new RangeError("an option is made of UUIDs in lower case");
-  bytes.write(text.replaceAll("-", ""), offset, uuidBytes, "hex");
+  return text;
 }
 
 function readUuid(bytes: Buffer, offset: number): string {

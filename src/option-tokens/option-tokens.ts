@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CompactEncrypt, type CryptoKey, compactDecrypt, errors } from "jose";
 import type { KeyRing } from "./key-ring.js";
-import { decodeClaims, encodeClaims, type OptionClaims } from "./option-claims.js";
+import { decodeClaims, encodeClaims, type OptionClaims, type OptionHolder } from "./option-claims.js";
 import { algorithm, readKeyId } from "./token-form.js";
 
 /** What an option is: a slot as it was found, and what it was found for. Ids are UUIDs in lower case. */
@@ -17,29 +17,26 @@ export interface SealedOption {
   readonly expiresAtMs: number;
 }
 
-/** What a token stands for, once it was found to be this service's own, the tenant's, and in time. */
-export type OpenedOption = Omit<OptionClaims, "tenantId">;
-
 /** A token that was opened. */
 export type OpenedToken =
-  | { readonly kind: "OPTION"; readonly option: OpenedOption }
-  /** Not a token of this service, altered, sealed too long ago to be read, or another tenant's. */
+  | { readonly kind: "OPTION"; readonly option: OptionClaims }
+  /** Not a token of this service, altered, sealed too long ago or in too old a layout to be read, or another holder's. */
   | { readonly kind: "INVALID" }
-  /** The tenant's token, but its time is over. */
-  | { readonly kind: "EXPIRED"; readonly option: OpenedOption };
+  /** The holder's token, but its time is over. */
+  | { readonly kind: "EXPIRED"; readonly option: OptionClaims };
 
 /** The tokens that stand for options: opaque, encrypted and authenticated. */
 export interface OptionTokens {
   /**
-   * Seals an option for its tenant, for ten minutes but never past the start of its slot. No two tokens are equal, and
-   * each has 227 characters. Throws a RangeError for an id that is no UUID or a number that cannot be held.
+   * Seals an option for who found it, for ten minutes but never past the start of its slot. No two tokens are equal, and
+   * each has 250 characters. Throws a RangeError for an id that is no UUID or a number that cannot be held.
    */
-  seal(option: Option): Promise<SealedOption>;
+  seal(option: Option, holder: OptionHolder): Promise<SealedOption>;
   /**
-   * Opens a token for a tenant. Whether the token was used before, and whether its slot is still what it was, is for the
+   * Opens a token for its holder: a principal of the same tenant, organization and company. Whether the token was used before, and whether its slot is still what it was, is for the
    * caller to judge. Rejects only with what the store of the keys rejects with.
    */
-  open(token: string, tenantId: string): Promise<OpenedToken>;
+  open(token: string, holder: OptionHolder): Promise<OpenedToken>;
 }
 
 /** What the tokens need. */
@@ -59,36 +56,35 @@ const invalid: OpenedToken = { kind: "INVALID" };
  */
 export function createOptionTokens({ keyRing, now }: OptionTokensOptions): OptionTokens {
   return {
-    async seal({ startsAtMs, ...option }) {
+    async seal({ startsAtMs, ...option }, holder) {
       const expiresAtMs = Math.min(now() + lifetimeMs, startsAtMs);
-      const claims = encodeClaims({ ...option, jti: randomUUID(), expiresAtMs });
+      const claims = encodeClaims({ ...option, jti: randomUUID(), expiresAtMs }, holder);
       const { kid, key } = keyRing.current();
       const token = await new CompactEncrypt(claims).setProtectedHeader({ ...algorithm, kid }).encrypt(key);
       return { token, expiresAtMs };
     },
-    async open(token, tenantId) {
+    async open(token, holder) {
       const kid = readKeyId(token);
       const key = kid === undefined ? undefined : await keyRing.find(kid);
-      const claims = key === undefined ? undefined : await decryptClaims(token, key);
-      return claims === undefined ? invalid : judge(claims, tenantId, now());
+      const claims = key === undefined ? undefined : await decryptClaims(token, key, holder);
+      return claims === undefined ? invalid : judge(claims, now());
     },
   };
 }
 
-async function decryptClaims(token: string, key: CryptoKey): Promise<OptionClaims | undefined> {
+async function decryptClaims(token: string, key: CryptoKey, holder: OptionHolder): Promise<OptionClaims | undefined> {
   try {
     const { plaintext } = await compactDecrypt(token, key, {
       keyManagementAlgorithms: [algorithm.alg],
       contentEncryptionAlgorithms: [algorithm.enc],
     });
-    return decodeClaims(plaintext);
+    return decodeClaims(plaintext, holder);
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;
     throw error;
   }
 }
 
-function judge({ tenantId, ...option }: OptionClaims, expectedTenantId: string, nowMs: number): OpenedToken {
-  if (tenantId !== expectedTenantId) return invalid;
+function judge(option: OptionClaims, nowMs: number): OpenedToken {
   return { kind: nowMs < option.expiresAtMs ? "OPTION" : "EXPIRED", option };
 }

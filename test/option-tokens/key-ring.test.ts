@@ -4,6 +4,7 @@ import { type KeyRing, openKeyRing } from "../../src/option-tokens/key-ring.js";
 import { createOptionTokens, type Option } from "../../src/option-tokens/option-tokens.js";
 import { createMemoryKeyStore, type MemoryKeyStore } from "./memory-key-store.js";
 
+const holder = { tenantId: randomUUID(), organizationId: undefined, companyId: undefined };
 const hourMs = 60 * 60 * 1000;
 const startMs = Date.UTC(2026, 10, 23, 15);
 
@@ -99,11 +100,11 @@ describe("rotation", () => {
     const tokens = createOptionTokens({ keyRing: ring, now: () => nowMs });
     nowMs += 24 * hourMs - 1;
     const option = makeOption();
-    const { token } = await tokens.seal(option);
+    const { token } = await tokens.seal(option, holder);
     await passTime(ring, 10 * 60 * 1000 - 1);
-    expect((await tokens.open(token, option.tenantId)).kind).toBe("OPTION");
+    expect((await tokens.open(token, holder)).kind).toBe("OPTION");
     await passTime(ring, 1);
-    expect(await tokens.open(token, option.tenantId)).toMatchObject({ kind: "EXPIRED" });
+    expect(await tokens.open(token, holder)).toMatchObject({ kind: "EXPIRED" });
   });
 
   test("goes on beside a key from a clock that is years ahead, which is not used before its time", async () => {
@@ -159,17 +160,18 @@ async function passTime(ring: KeyRing, ms: number): Promise<void> {
 async function expectOpened(sealing: KeyRing, opening: KeyRing): Promise<void> {
   const now = () => nowMs;
   const option = makeOption();
-  const { token } = await createOptionTokens({ keyRing: sealing, now }).seal(option);
-  const opened = await createOptionTokens({ keyRing: opening, now }).open(token, option.tenantId);
+  const { token } = await createOptionTokens({ keyRing: sealing, now }).seal(option, holder);
+  const opened = await createOptionTokens({ keyRing: opening, now }).open(token, holder);
   expect(opened).toMatchObject({ kind: "OPTION", option: { slotId: option.slotId } });
 }
 
 function makeOption(): Option {
   return {
-    tenantId: randomUUID(),
     slotId: randomUUID(),
     generation: 1,
     serviceId: randomUUID(),
+    locationId: randomUUID(),
+    emergency: false,
     subject: { kind: "APPOINTMENT", id: randomUUID() },
     startsAtMs: nowMs + hourMs,
   };

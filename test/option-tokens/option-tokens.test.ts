@@ -1,8 +1,9 @@
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import * as fc from "fast-check";
-import { CompactEncrypt } from "jose";
+import { CompactEncrypt, compactDecrypt } from "jose";
 import { beforeEach, describe, expect, test } from "vitest";
 import { openKeyRing } from "../../src/option-tokens/key-ring.js";
+import type { OptionHolder } from "../../src/option-tokens/option-claims.js";
 import { createOptionTokens, type Option, type OptionTokens } from "../../src/option-tokens/option-tokens.js";
 import { createMemoryKeyStore, type MemoryKeyStore } from "./memory-key-store.js";
 
@@ -15,13 +16,20 @@ const anyUuid = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) =>
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"),
 );
 const anyOption: fc.Arbitrary<Option> = fc.record({
-  tenantId: anyUuid,
   slotId: anyUuid,
   generation: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   serviceId: anyUuid,
+  locationId: anyUuid,
+  emergency: fc.boolean(),
   subject: fc.record({ kind: fc.constantFrom("APPOINTMENT", "PATIENT"), id: anyUuid }),
   startsAtMs: fc.integer({ min: startMs + 1, max: startMs + 90 * 24 * 60 * minuteMs }),
 });
+const anyHolder: fc.Arbitrary<OptionHolder> = fc.record({
+  tenantId: anyUuid,
+  organizationId: fc.option(anyUuid, { nil: undefined }),
+  companyId: fc.option(anyUuid, { nil: undefined }),
+});
+const holder: OptionHolder = { tenantId: randomUUID(), organizationId: randomUUID(), companyId: randomUUID() };
 
 let nowMs: number;
 let store: MemoryKeyStore;
@@ -36,11 +44,11 @@ beforeEach(async () => {
 describe("a token", () => {
   test("gives back the option that was sealed, and when it ends", async () => {
     await fc.assert(
-      fc.asyncProperty(anyOption, async (option) => {
-        const { tenantId, startsAtMs, ...rest } = option;
-        const { token, expiresAtMs } = await tokens.seal(option);
+      fc.asyncProperty(anyOption, anyHolder, async (option, finder) => {
+        const { startsAtMs, ...rest } = option;
+        const { token, expiresAtMs } = await tokens.seal(option, finder);
         expect(expiresAtMs).toBe(Math.min(startMs + 10 * minuteMs, startsAtMs));
-        expect(await tokens.open(token, tenantId)).toEqual({
+        expect(await tokens.open(token, finder)).toEqual({
           kind: "OPTION",
           option: { ...rest, expiresAtMs, jti: expect.stringMatching(/^[0-9a-f-]{36}$/) },
         });
@@ -48,35 +56,35 @@ describe("a token", () => {
     );
   });
 
-  test("has 227 characters whatever it stands for, all of them good in an address", async () => {
+  test("has 250 characters whatever it stands for, all of them good in an address", async () => {
     await fc.assert(
-      fc.asyncProperty(anyOption, async (option) => {
-        expect((await tokens.seal(option)).token).toMatch(/^[\w.-]{227}$/);
+      fc.asyncProperty(anyOption, anyHolder, async (option, finder) => {
+        expect((await tokens.seal(option, finder)).token).toMatch(/^[\w.-]{250}$/);
       }),
     );
   });
 
   test("is another one each time, with another id", async () => {
     const option = makeOption();
-    const sealed = await Promise.all(Array.from({ length: 100 }, () => tokens.seal(option)));
-    const opened = await Promise.all(sealed.map(({ token }) => tokens.open(token, option.tenantId)));
+    const sealed = await Promise.all(Array.from({ length: 100 }, () => tokens.seal(option, holder)));
+    const opened = await Promise.all(sealed.map(({ token }) => tokens.open(token, holder)));
     expect(new Set(sealed.map(({ token }) => token)).size).toBe(100);
     expect(new Set(opened.map((each) => each.kind === "OPTION" && each.option.jti)).size).toBe(100);
   });
 
   test("shows none of what it says", async () => {
     const option = makeOption({ slotId: "61626364-6162-6162-6162-616263646566" });
-    const { token } = await tokens.seal(option);
+    const { token } = await tokens.seal(option, holder);
     const bytes = token.split(".").map((part) => Buffer.from(part, "base64url").toString("latin1"));
     expect(bytes.join("")).not.toContain("abcd");
     expect(bytes[0]).toBe(`{"alg":"dir","enc":"A256GCM","kid":"${store.keys[0]?.kid}"}`);
   });
 
   test("is not made of what is no UUID in lower case, or no number that it can hold", async () => {
-    await expect(tokens.seal(makeOption({ slotId: randomUUID().toUpperCase() }))).rejects.toThrow(RangeError);
-    await expect(tokens.seal(makeOption({ tenantId: `${randomUUID()}0` }))).rejects.toThrow(RangeError);
-    await expect(tokens.seal(makeOption({ generation: -1 }))).rejects.toThrow(RangeError);
-    await expect(tokens.seal(makeOption({ generation: 2 ** 32 }))).rejects.toThrow(RangeError);
+    for (const changes of [{ slotId: randomUUID().toUpperCase() }, { generation: -1 }, { generation: 2 ** 32 }])
+      await expect(tokens.seal(makeOption(changes), holder)).rejects.toThrow(RangeError);
+    for (const changes of [{ tenantId: `${randomUUID()}0` }, { organizationId: "" }, { companyId: "1" }])
+      await expect(tokens.seal(makeOption(), { ...holder, ...changes })).rejects.toThrow(RangeError);
   });
 });
 
@@ -86,43 +94,54 @@ describe("the time of a token", () => {
     ["the start of the slot, where that comes first", 3 * minuteMs, 3 * minuteMs],
   ])("ends after %s, to the millisecond", async (_, startsInMs, livesMs) => {
     const option = makeOption({ startsAtMs: startMs + startsInMs });
-    const { token } = await tokens.seal(option);
+    const { token } = await tokens.seal(option, holder);
     nowMs = startMs + livesMs - 1;
-    expect((await tokens.open(token, option.tenantId)).kind).toBe("OPTION");
+    expect((await tokens.open(token, holder)).kind).toBe("OPTION");
     nowMs += 1;
-    expect(await tokens.open(token, option.tenantId)).toMatchObject({ kind: "EXPIRED" });
+    expect(await tokens.open(token, holder)).toMatchObject({ kind: "EXPIRED" });
   });
 
   test("is over from the beginning for a slot that has begun", async () => {
     const option = makeOption({ startsAtMs: startMs });
-    const { token } = await tokens.seal(option);
-    expect(await tokens.open(token, option.tenantId)).toMatchObject({ kind: "EXPIRED" });
+    const { token } = await tokens.seal(option, holder);
+    expect(await tokens.open(token, holder)).toMatchObject({ kind: "EXPIRED" });
   });
 });
 
 describe("refused as invalid is", () => {
-  test("a token of another tenant, in time or not", async () => {
-    const { token } = await tokens.seal(makeOption());
-    expect(await tokens.open(token, randomUUID())).toEqual({ kind: "INVALID" });
+  test.each<[string, Partial<OptionHolder>]>([
+    ["tenant", { tenantId: randomUUID() }],
+    ["organization", { organizationId: randomUUID() }],
+    ["company", { companyId: randomUUID() }],
+    ["company, which is none", { companyId: undefined }],
+    ["organization and company, though with the ids exchanged", exchanged(holder)],
+    [
+      "organization, which is none, and its id as company",
+      { organizationId: undefined, companyId: holder.organizationId },
+    ],
+  ])("a token of another %s, in time or not", async (_, changes) => {
+    const { token } = await tokens.seal(makeOption(), holder);
+    expect(await tokens.open(token, { ...holder, ...changes })).toEqual({ kind: "INVALID" });
     nowMs += 60 * minuteMs;
-    expect(await tokens.open(token, randomUUID())).toEqual({ kind: "INVALID" });
+    expect(await tokens.open(token, { ...holder, ...changes })).toEqual({ kind: "INVALID" });
+    expect(await tokens.open(token, holder)).toMatchObject({ kind: "EXPIRED" });
   });
 
   test("a token with any one character changed", async () => {
     const option = makeOption();
-    const { token } = await tokens.seal(option);
+    const { token } = await tokens.seal(option, holder);
     for (const [index, character] of Array.from(token).entries()) {
       const next = alphabet[(alphabet.indexOf(character) + 1) % alphabet.length] ?? "";
       for (const other of [next, "=", " "]) {
         const altered = token.slice(0, index) + other + token.slice(index + 1);
-        expect(await tokens.open(altered, option.tenantId), `${other} at ${index}`).toEqual({ kind: "INVALID" });
+        expect(await tokens.open(altered, holder), `${other} at ${index}`).toEqual({ kind: "INVALID" });
       }
     }
   });
 
   test("any other way to write the same bytes", async () => {
     const option = makeOption();
-    const { token } = await tokens.seal(option);
+    const { token } = await tokens.seal(option, holder);
     const [header = "", , iv = "", ciphertext = "", tag = ""] = token.split(".");
     const sameBytes = [header, ciphertext, tag].flatMap((part) =>
       alphabet
@@ -133,34 +152,34 @@ describe("refused as invalid is", () => {
     const standard = [iv, ciphertext, tag].map((part) => token.replace(part, bytesOf(part).toString("base64")));
     const others = [...sameBytes, ...standard, `${token}\n`, ` ${token}`, `${token}=`].filter((text) => text !== token);
     expect(sameBytes.length).toBeGreaterThan(10);
-    for (const other of others) expect(await tokens.open(other, option.tenantId), other).toEqual({ kind: "INVALID" });
+    for (const other of others) expect(await tokens.open(other, holder), other).toEqual({ kind: "INVALID" });
   });
 
   test("any text, without a look at the store", async () => {
     const before = store.loads;
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string(), anyTokenLikeText()), async (text) => {
-        expect(await tokens.open(text, randomUUID())).toEqual({ kind: "INVALID" });
+        expect(await tokens.open(text, holder)).toEqual({ kind: "INVALID" });
       }),
       { numRuns: 50 },
     );
-    expect(await tokens.open("A".repeat(10_000_000), randomUUID())).toEqual({ kind: "INVALID" });
+    expect(await tokens.open("A".repeat(10_000_000), holder)).toEqual({ kind: "INVALID" });
     expect(store.loads).toBe(before);
   });
 
   test.each([
-    ["of another version", (claims: Buffer) => claims.fill(2, 0, 1)],
-    ["for no kind of subject", (claims: Buffer) => claims.fill(0, 69, 70)],
-    ["for an unknown kind of subject", (claims: Buffer) => claims.fill(3, 69, 70)],
+    ["of another version", (claims: Buffer) => claims.fill(1, 0, 1)],
+    ["for what is neither an emergency nor none", (claims: Buffer) => claims.fill(2, 85, 86)],
+    ["for no kind of subject", (claims: Buffer) => claims.fill(0, 86, 87)],
+    ["for an unknown kind of subject", (claims: Buffer) => claims.fill(3, 86, 87)],
   ])("a token %s, though our own key sealed it", async (_, alter) => {
-    const claims = Buffer.alloc(92, 1);
-    const tenantId = "01010101-0101-0101-0101-010101010101";
-    expect((await tokens.open(await encrypt(claims), tenantId)).kind).not.toBe("INVALID");
-    expect(await tokens.open(await encrypt(alter(claims)), tenantId)).toEqual({ kind: "INVALID" });
+    const { token } = await tokens.seal(makeOption(), holder);
+    expect(await tokens.open(await encrypt(await decrypt(token)), holder)).toEqual(await tokens.open(token, holder));
+    expect(await tokens.open(await encrypt(alter(await decrypt(token))), holder)).toEqual({ kind: "INVALID" });
   });
 
   test.each([
-    ["of another length", { ciphertextBytes: 93 }],
+    ["of another length", { ciphertextBytes: 110 }],
     ["with an encrypted key", { encryptedKey: "AAAA" }],
     ["of another algorithm", { enc: "A192GCM" }],
     ["of another way to give the key", { alg: "ecd", enc: "A256GCM" }],
@@ -168,27 +187,27 @@ describe("refused as invalid is", () => {
     ["with a header of another order", { json: '{"enc":"A256GCM","alg":"dir","kid":"unknown1"}' }],
   ])("a token %s, without a look at the store", async (_, changes) => {
     const before = store.loads;
-    expect(await tokens.open(makeTokenText({}), randomUUID())).toEqual({ kind: "INVALID" });
+    expect(await tokens.open(makeTokenText({}), holder)).toEqual({ kind: "INVALID" });
     expect(store.loads).toBe(before + 1);
-    expect(await tokens.open(makeTokenText(changes), randomUUID())).toEqual({ kind: "INVALID" });
+    expect(await tokens.open(makeTokenText(changes), holder)).toEqual({ kind: "INVALID" });
     expect(store.loads).toBe(before + 1);
   });
 
   test("a token whose key is of another ring", async () => {
     const option = makeOption();
-    const { token } = await tokens.seal(option);
+    const { token } = await tokens.seal(option, holder);
     store = createMemoryKeyStore();
-    expect(await (await open()).open(token, option.tenantId)).toEqual({ kind: "INVALID" });
+    expect(await (await open()).open(token, holder)).toEqual({ kind: "INVALID" });
   });
 });
 
 test("a store that cannot be reached is not taken for an invalid token", async () => {
   const option = makeOption();
-  const { token } = await tokens.seal(option);
+  const { token } = await tokens.seal(option, holder);
   store = createMemoryKeyStore();
   const others = await open();
   store.failure = new Error("away");
-  await expect(others.open(token, option.tenantId)).rejects.toThrow("away");
+  await expect(others.open(token, holder)).rejects.toThrow("away");
 });
 
 async function open(): Promise<OptionTokens> {
@@ -198,10 +217,11 @@ async function open(): Promise<OptionTokens> {
 
 function makeOption(changes: Partial<Option> = {}): Option {
   return {
-    tenantId: randomUUID(),
     slotId: randomUUID(),
     generation: 7,
     serviceId: randomUUID(),
+    locationId: randomUUID(),
+    emergency: true,
     subject: { kind: "PATIENT", id: randomUUID() },
     startsAtMs: startMs + 60 * minuteMs,
     ...changes,
@@ -210,7 +230,7 @@ function makeOption(changes: Partial<Option> = {}): Option {
 
 function anyTokenLikeText(): fc.Arbitrary<string> {
   const part = (bytes: number) => fc.uint8Array({ minLength: bytes, maxLength: bytes }).map(base64url);
-  return fc.tuple(part(46), fc.constant(""), part(12), part(92), part(16)).map((parts) => parts.join("."));
+  return fc.tuple(part(46), fc.constant(""), part(12), part(109), part(16)).map((parts) => parts.join("."));
 }
 
 /** A token in the form of ours that names a key which nobody has, but for what is changed. */
@@ -222,7 +242,7 @@ function makeTokenText(changes: {
   encryptedKey?: string;
   ciphertextBytes?: number;
 }): string {
-  const { alg = "dir", enc = "A256GCM", kid = "unknown1", encryptedKey = "", ciphertextBytes = 92 } = changes;
+  const { alg = "dir", enc = "A256GCM", kid = "unknown1", encryptedKey = "", ciphertextBytes = 109 } = changes;
   const { json = JSON.stringify({ alg, enc, kid }) } = changes;
   const parts = [randomBytes(12), randomBytes(ciphertextBytes), randomBytes(16)];
   return [base64url(Buffer.from(json)), encryptedKey, ...parts.map(base64url)].join(".");
@@ -236,6 +256,15 @@ function encrypt(claims: Uint8Array): Promise<string> {
   const { kid = "", secret = new Uint8Array() } = store.keys[0] ?? {};
   const header = { alg: "dir", enc: "A256GCM", kid };
   return new CompactEncrypt(claims).setProtectedHeader(header).encrypt(createSecretKey(secret));
+}
+
+async function decrypt(token: string): Promise<Buffer> {
+  const { secret = new Uint8Array() } = store.keys[0] ?? {};
+  return Buffer.from((await compactDecrypt(token, createSecretKey(secret))).plaintext);
+}
+
+function exchanged({ organizationId, companyId }: OptionHolder): Partial<OptionHolder> {
+  return { organizationId: companyId, companyId: organizationId };
 }
 
 function bytesOf(part: string): Buffer {

@@ -7,11 +7,9 @@ import {
   listAppointments,
   listRetainedAppointments,
 } from "../../src/postgres/tables/appointments/appointment-lists.js";
-import {
-  type AppointmentStatus,
-  findAppointment,
-  hasOverlap,
-} from "../../src/postgres/tables/appointments/appointments.js";
+import type { AppointmentStatus } from "../../src/postgres/tables/appointments/appointment-status.js";
+import { findAppointment } from "../../src/postgres/tables/appointments/appointments.js";
+import { isBusy } from "../../src/postgres/tables/appointments/busy-times.js";
 import { type OptionQuery, searchOptions } from "../../src/postgres/tables/appointments/option-search.js";
 import { findOccupiedSlot, lockSlots } from "../../src/postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../src/scheduling/day-periods.js";
@@ -145,7 +143,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
       "whether %o is busy at a time reads few blocks",
       async (who) => {
         const time = { startsAt: start, endsAt: new Date(start.getTime() + 1_200_000) };
-        await expectFewBlocks(mode, ONE, (transaction) => hasOverlap(transaction, who, time, undefined));
+        await expectFewBlocks(mode, ONE, (transaction) => isBusy(transaction, who, time, undefined));
       },
     );
   },

@@ -12,7 +12,8 @@ import {
   listAppointments,
   type StartPage,
 } from "../../postgres/tables/appointments/appointment-lists.js";
-import { type AppointmentStatus, findAppointment } from "../../postgres/tables/appointments/appointments.js";
+import type { AppointmentStatus } from "../../postgres/tables/appointments/appointment-status.js";
+import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { findOccupiedSlot } from "../../postgres/tables/schedule/slots.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { startAfter, versionAfter } from "../resources/page-keys.js";

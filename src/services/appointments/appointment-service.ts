@@ -1,5 +1,4 @@
 import type { ReadyCall } from "../../call.js";
-import { type CupoError, conflict, type FieldErrorCode } from "../../errors.js";
 import type {
   AppointmentService,
   RescheduleAppointmentRequestValid,
@@ -11,11 +10,12 @@ import {
   insertAppointmentChange,
   updateAppointment,
 } from "../../postgres/tables/appointments/appointments.js";
+import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
-import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
-import { findLocationOf, occupySlot, releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { occupySlot, releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { toAppointment } from "./appointment-messages.js";
+import { requireMovable } from "./appointment-preconditions.js";
 import { requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
 
 /** Rescheduling of appointments (specification section 4.3). `now` gives milliseconds since the epoch. */
@@ -25,7 +25,7 @@ export function createAppointmentService(
 ): Implementation<typeof AppointmentService> {
   return {
     async rescheduleAppointment(request, call) {
-      const opened = await tokens.open(request.optionToken, call.principal.tenantId);
+      const opened = await tokens.open(request.optionToken, call.principal);
       return { appointment: toAppointment(await reschedule(request, opened, call, now())) };
     },
   };
@@ -40,37 +40,21 @@ async function reschedule(
   const transaction = call.transaction;
   const appointmentId = requireFound(parseOpaqueId(request.appointmentId));
   const usable = opened.kind === "OPTION" ? opened.option : undefined;
-  const [locked, locationId] = await Promise.all([
+  const [locked, offer] = await Promise.all([
     lockInOrder(transaction, { patient: { appointmentId }, appointmentId, option: usable, freesSlot: true }),
-    usable && findLocationOf(transaction, usable.slotId, usable.serviceId),
+    usable && findOffer(transaction, call.principal, usable),
   ]);
   const appointment = requireFound(locked.appointment);
   requireVersion(appointment, request.expectedVersion);
-  requireMovable(appointment, locked.patient, nowMs);
+  requireMovable(appointment, locked.patient, "appointmentId", nowMs);
   const option = requireOption(
     opened,
     ({ subject, serviceId }) =>
       subject.kind === "APPOINTMENT" && subject.id === appointment.id && serviceId === appointment.serviceId,
   );
   const taker = { patientId: appointment.patientId, appointmentId };
-  const taken = await takeSlot(call, option, { locked, locationId }, taker, nowMs);
+  const taken = await takeSlot(call, option, { locked, offer }, taker, nowMs);
   return move(appointment, locked.occupiedSlot, taken, call, nowMs);
-}
-
-function requireMovable(
-  { status, startsAt }: AppointmentRecord,
-  patient: PatientRecord | undefined,
-  nowMs: number,
-): void {
-  if (status !== "PENDING" && status !== "CONFIRMED") {
-    throw refused("STATE_NOT_ALLOWED", "only a pending or confirmed appointment can be moved");
-  }
-  if (startsAt.getTime() <= nowMs) {
-    throw refused("STATE_NOT_ALLOWED", "an appointment that has begun cannot be moved");
-  }
-  if (patient?.status !== "ACTIVE") {
-    throw refused("PATIENT_NOT_ACTIVE", "the patient of the appointment is not active");
-  }
 }
 
 /** Puts the appointment into the slot that was taken for it and frees the one that it had. Id and status stay. */
@@ -102,8 +86,4 @@ function move(
   const { id: resourceId, version } = moved;
   call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
   return moved;
-}
-
-function refused(code: FieldErrorCode, message: string): CupoError {
-  return conflict({ code, field: "appointmentId", message });
 }

@@ -1,8 +1,8 @@
 import type { ReadyCall, Transaction } from "../../call.js";
 import { conflict, notFound, validationFailed } from "../../errors.js";
+import { type AppointmentStatus, isLive } from "../../postgres/tables/appointments/appointment-status.js";
 import {
   type AppointmentRecord,
-  type AppointmentStatus,
   insertAppointmentChange,
   updateAppointment,
 } from "../../postgres/tables/appointments/appointments.js";
@@ -13,19 +13,17 @@ import { findResource, type ResourceTable } from "../../postgres/tables/resource
 import { releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 
-/** A step in the life of an appointment. */
+/** A step in the life of an appointment. One to a state that is not live gives slot and capacity back. */
 export interface Transition {
   readonly from: readonly AppointmentStatus[];
   readonly to: AppointmentStatus;
-  /** Whether the slot and the day's capacity are given back. */
-  readonly releases: boolean;
 }
 
-export const confirm: Transition = { from: ["PENDING"], to: "CONFIRMED", releases: false };
-export const checkIn: Transition = { from: ["CONFIRMED"], to: "CHECKED_IN", releases: false };
-export const attend: Transition = { from: ["CHECKED_IN"], to: "ATTENDED", releases: false };
-export const missAppointment: Transition = { from: ["CONFIRMED"], to: "NO_SHOW", releases: true };
-export const cancel: Transition = { from: ["PENDING", "CONFIRMED", "CHECKED_IN"], to: "CANCELLED", releases: true };
+export const confirm: Transition = { from: ["PENDING"], to: "CONFIRMED" };
+export const checkIn: Transition = { from: ["CONFIRMED"], to: "CHECKED_IN" };
+export const attend: Transition = { from: ["CHECKED_IN"], to: "ATTENDED" };
+export const missAppointment: Transition = { from: ["CONFIRMED"], to: "NO_SHOW" };
+export const cancel: Transition = { from: ["PENDING", "CONFIRMED", "CHECKED_IN"], to: "CANCELLED" };
 
 /** Which appointment, as what version, and why. */
 export interface TransitionRequest {
@@ -42,7 +40,7 @@ export async function moveOn(
   nowMs: number,
 ): Promise<AppointmentRecord> {
   const transaction = call.transaction;
-  const locked = await lockInOrder(transaction, { appointmentId, freesSlot: transition.releases });
+  const locked = await lockInOrder(transaction, { appointmentId, freesSlot: !isLive(transition.to) });
   const appointment = requireFound(locked.appointment);
   requireVersion(appointment, expectedVersion);
   requireStatus(appointment, transition);

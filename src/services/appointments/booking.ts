@@ -1,5 +1,5 @@
 import type { ReadyCall } from "../../call.js";
-import { conflict, type FieldError, notFound, validationFailed } from "../../errors.js";
+import { type FieldError, notFound, validationFailed } from "../../errors.js";
 import type { BookAppointmentRequestValid } from "../../gen/cupo/clinic/v1/scheduling_service_pb.js";
 import type { OpenedToken } from "../../option-tokens/option-tokens.js";
 import {
@@ -7,11 +7,13 @@ import {
   insertAppointment,
   insertAppointmentChange,
 } from "../../postgres/tables/appointments/appointments.js";
+import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { appointmentTypes, consultationTypes, requestSources } from "../../postgres/tables/catalogs/catalogs.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
-import { findLocationOf, occupySlot } from "../../postgres/tables/schedule/slots.js";
+import { occupySlot } from "../../postgres/tables/schedule/slots.js";
+import { requireActive } from "./appointment-preconditions.js";
 import { requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
 
 /** Books the slot of an option for the patient it was given for: one transaction, all or nothing. */
@@ -24,15 +26,15 @@ export async function bookAppointment(
   const transaction = call.transaction;
   const { patientId } = request;
   const usable = opened.kind === "OPTION" ? opened.option : undefined;
-  const [locked, references, locationId] = await Promise.all([
+  const [locked, references, offer] = await Promise.all([
     lockInOrder(transaction, { patient: { id: patientId }, option: usable }),
     judgeReferences(request, call),
-    usable && findLocationOf(transaction, usable.slotId, usable.serviceId),
+    usable && findOffer(transaction, call.principal, usable),
   ]);
   requireUsable(locked.patient, references);
   const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
   const taker = { patientId, appointmentId: undefined };
-  const taken = await takeSlot(call, option, { locked, locationId }, taker, nowMs);
+  const taken = await takeSlot(call, option, { locked, offer }, taker, nowMs);
   const appointment = newAppointment(call.newId(), request, option.serviceId, taken, new Date(nowMs));
   insertAppointment(transaction, appointment);
   occupySlot(transaction, taken.slot.id, appointment.id);
@@ -91,9 +93,7 @@ function requireUsable(
 ): void {
   const absent = patient === undefined ? [missing("patientId"), ...unknown] : unknown;
   if (absent.length > 0) throw notFound("A resource that the request refers to does not exist; see errors.", absent);
-  if (patient?.status !== "ACTIVE") {
-    throw conflict({ code: "PATIENT_NOT_ACTIVE", field: "patientId", message: "the patient is not active" });
-  }
+  requireActive(patient, "patientId");
   if (unusable.length > 0) throw validationFailed(unusable);
 }
 

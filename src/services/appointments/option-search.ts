@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
-import { conflict, notFound, validationFailed } from "../../errors.js";
+import { notFound, validationFailed } from "../../errors.js";
 import { WaitlistEntry_Period } from "../../gen/cupo/access/v1/waitlist_entry_pb.js";
 import { type Option, OptionSchema } from "../../gen/cupo/clinic/v1/option_pb.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
@@ -14,6 +14,7 @@ import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js"
 import { secondsPerDay } from "../../scheduling/local-time.js";
 import { startAfter } from "../resources/page-keys.js";
 import { cutPage, type PageRequest, readPage } from "../resources/pages.js";
+import { requireActive, requireMovable } from "./appointment-preconditions.js";
 
 /** What options are looked for. */
 export interface OptionWish {
@@ -86,15 +87,8 @@ async function requireSubject(
   if (appointmentId !== undefined && appointment === undefined) throw unknown(field);
   const patient = await findPatient(transaction, appointment?.patientId ?? patientId ?? "");
   if (patient === undefined) throw unknown(field);
-  if (patient.status !== "ACTIVE")
-    throw conflict({ code: "PATIENT_NOT_ACTIVE", field, message: "the patient is not active" });
-  if (appointment !== undefined && appointment.status !== "PENDING" && appointment.status !== "CONFIRMED") {
-    const message = "only a pending or confirmed appointment can be moved";
-    throw conflict({ code: "STATE_NOT_ALLOWED", field, message });
-  }
-  if (appointment !== undefined && appointment.startsAt.getTime() <= nowMs) {
-    throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "an appointment that has begun cannot be moved" });
-  }
+  if (appointment === undefined) requireActive(patient, field);
+  else requireMovable(appointment, patient, field, nowMs);
   if (appointment !== undefined && appointment.serviceId !== serviceId) {
     const message = "the appointment is for another service";
     throw validationFailed([{ code: "INVALID_VALUE", field: "serviceId", message }]);
@@ -103,7 +97,7 @@ async function requireSubject(
 }
 
 async function toOption(
-  { slotId, generation, programId, locationId, practitionerId, startsAt, endsAt }: OptionRecord,
+  { slotId, generation, programId, locationId, emergency, practitionerId, startsAt, endsAt }: OptionRecord,
   { appointmentId, patientId, serviceId }: OptionWish,
   call: ReadyCall,
   tokens: OptionTokens,
@@ -112,15 +106,8 @@ async function toOption(
     appointmentId === undefined
       ? ({ kind: "PATIENT", id: patientId ?? "" } as const)
       : ({ kind: "APPOINTMENT", id: appointmentId } as const);
-  const { tenantId } = call.principal;
-  const sealed = await tokens.seal({
-    tenantId,
-    slotId,
-    generation,
-    serviceId,
-    subject,
-    startsAtMs: startsAt.getTime(),
-  });
+  const option = { slotId, generation, serviceId, locationId, emergency, subject, startsAtMs: startsAt.getTime() };
+  const sealed = await tokens.seal(option, call.principal);
   return create(OptionSchema, {
     optionToken: sealed.token,
     expiresAt: timestampFromDate(new Date(sealed.expiresAtMs)),

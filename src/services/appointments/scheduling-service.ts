@@ -41,7 +41,7 @@ export function createSchedulingService(
       return matchWaitlistEntry(request, call, tokens, now());
     },
     async bookAppointment(request, call) {
-      const opened = await tokens.open(request.optionToken, call.principal.tenantId);
+      const opened = await tokens.open(request.optionToken, call.principal);
       return { appointment: toAppointmentDetails(await bookAppointment(request, opened, call, now()), false) };
     },
     async confirmAppointment(request, call) {

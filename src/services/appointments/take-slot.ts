@@ -1,7 +1,9 @@
 import type { ReadyCall, Transaction } from "../../call.js";
 import { CupoError, conflict, type FieldErrorCode, validationFailed } from "../../errors.js";
-import type { OpenedOption, OpenedToken } from "../../option-tokens/option-tokens.js";
-import { hasOverlap } from "../../postgres/tables/appointments/appointments.js";
+import type { OptionClaims } from "../../option-tokens/option-claims.js";
+import type { OpenedToken } from "../../option-tokens/option-tokens.js";
+import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
+import type { Offer } from "../../postgres/tables/appointments/offers.js";
 import { exchangeCapacity, type Locked } from "../../postgres/tables/locks.js";
 import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 
@@ -15,8 +17,8 @@ export interface Taker {
 /** What was locked and found of an option and its taker. */
 export interface LookedUpOption {
   readonly locked: Locked;
-  /** Where the slot takes place, if the service is offered there. */
-  readonly locationId: string | undefined;
+  /** How the service can be had in the slot now. */
+  readonly offer: Offer | undefined;
 }
 
 /** A slot that is taken. */
@@ -26,7 +28,7 @@ export interface TakenSlot {
 }
 
 /** The option of a token: 422 for a token that was not given for this request, 410 for one that is too old. */
-export function requireOption(opened: OpenedToken, isFor: (option: OpenedOption) => boolean): OpenedOption {
+export function requireOption(opened: OpenedToken, isFor: (option: OptionClaims) => boolean): OptionClaims {
   if (opened.kind === "INVALID" || !isFor(opened.option)) {
     const message = "the token is not one that was given for this request";
     throw validationFailed([{ code: "INVALID_OPTION", field: "optionToken", message }]);
@@ -36,32 +38,38 @@ export function requireOption(opened: OpenedToken, isFor: (option: OpenedOption)
 }
 
 /**
- * Takes the locked slot of an option and a unit of its day's capacity for the one that is held. 410 for a token that was
- * used before or whose slot is withdrawn, made anew or no longer offered; 409 for a slot or a day that is taken, for the
+ * Takes the locked slot of an option and a unit of its day's capacity for the one that is occupied. 410 for a token that was
+ * used before and for an option that is not what it was when it was found; 409 for a slot or a day that is taken, for the
  * slot that the appointment has already, and where the patient is expected elsewhere.
  */
 export async function takeSlot(
   call: ReadyCall,
-  option: OpenedOption,
-  { locked, locationId }: LookedUpOption,
+  option: OptionClaims,
+  { locked, offer }: LookedUpOption,
   taker: Taker,
   nowMs: number,
 ): Promise<TakenSlot> {
   const { slot } = locked;
-  const isOffered = slot !== undefined && slot.generation === option.generation && !slot.retained;
-  if (!locked.isTokenFresh || !isOffered || slot.startsAt.getTime() <= nowMs) throw optionGone();
-  if (locationId === undefined || !locked.isPractitionerActive) throw optionGone();
+  if (!locked.isTokenFresh || slot === undefined || !isSameSlot(slot, option, nowMs)) throw optionGone();
+  if (offer === undefined || !isSameOffer(offer, option) || !locked.isPractitionerActive) throw optionGone();
   if (slot.id === locked.occupiedSlot?.id) throw taken("SAME_SLOT", "the appointment has this slot already");
   if (slot.appointmentId !== null) throw taken("SLOT_OCCUPIED", "the slot was taken by another appointment");
   const [isPractitionerBusy, isPatientBusy, hasCapacity] = await tryToTake(call.transaction, slot, locked, taker);
   if (isPractitionerBusy) throw taken("SLOT_OCCUPIED", "the practitioner has another appointment at that time");
   if (isPatientBusy) throw taken("PATIENT_OVERLAP", "the patient has another appointment at that time");
   if (!hasCapacity) throw taken("CAPACITY_EXHAUSTED", "the capacity of the day is used up");
-  return { slot, locationId };
+  return { slot, locationId: offer.locationId };
 }
 
-/** 410: the option is no longer on offer. */
-export function optionGone(): CupoError {
+function isSameSlot({ generation, retained, startsAt }: SlotRecord, option: OptionClaims, nowMs: number): boolean {
+  return generation === option.generation && !retained && startsAt.getTime() > nowMs;
+}
+
+function isSameOffer({ locationId, emergency }: Offer, option: OptionClaims): boolean {
+  return locationId === option.locationId && emergency === option.emergency;
+}
+
+function optionGone(): CupoError {
   return new CupoError("OPTION_EXPIRED", { detail: "The option is no longer on offer. Search for options again." });
 }
 
@@ -73,8 +81,8 @@ function tryToTake(
   { patientId, appointmentId }: Taker,
 ): Promise<[boolean, boolean, boolean]> {
   return Promise.all([
-    hasOverlap(transaction, { practitionerId: slot.practitionerId }, slot, appointmentId),
-    hasOverlap(transaction, { patientId }, slot, appointmentId),
+    isBusy(transaction, { practitionerId: slot.practitionerId }, slot, appointmentId),
+    isBusy(transaction, { patientId }, slot, appointmentId),
     exchangeCapacity(transaction, slot, occupiedSlot),
   ]);
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
-import type { AppointmentStatus } from "./appointments.js";
+import type { AppointmentStatus } from "./appointment-status.js";
 
 /** A change of an appointment as it is kept; what is null is so for the booking alone. */
 export interface AppointmentChangeRecord {

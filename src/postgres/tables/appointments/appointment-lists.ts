@@ -2,10 +2,10 @@ import type { Knex } from "knex";
 import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 import { givenOnly } from "../resources/lists.js";
+import type { AppointmentStatus } from "./appointment-status.js";
 import {
   type AppointmentRecord,
   type AppointmentRow,
-  type AppointmentStatus,
   appointmentColumns,
   toAppointmentRecord,
 } from "./appointments.js";

@@ -1,7 +1,6 @@
 import type { Call, Principal, Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
-
-export type AppointmentStatus = "PENDING" | "CONFIRMED" | "CHECKED_IN" | "ATTENDED" | "CANCELLED" | "NO_SHOW";
+import type { AppointmentStatus } from "./appointment-status.js";
 
 /** The part of an appointment that says where and when it takes place. */
 export interface AppointmentPlace {
@@ -79,29 +78,6 @@ export async function lockAppointment(transaction: Transaction, id: string): Pro
   return (await transaction.rows<AppointmentRow>(query)).map(toAppointmentRecord)[0];
 }
 
-/**
- * Whether the person has a live appointment in that time, but for the one named. No appointment lasts longer than 24 hours;
- * the operators of ranges are not leakproof, so under row-level security no index would serve them.
- */
-export async function hasOverlap(
-  transaction: Transaction,
-  who: { readonly patientId: string } | { readonly practitionerId: string },
-  { startsAt, endsAt }: Pick<AppointmentPlace, "startsAt" | "endsAt">,
-  exceptId: string | undefined,
-): Promise<boolean> {
-  const person = "patientId" in who ? { patient_id: who.patientId } : { practitioner_id: who.practitionerId };
-  const query = sql("appointments")
-    .where({ tenant_id: transaction.tenantId, ...person })
-    .whereIn("status", LIVE)
-    .whereRaw("starts_at > ?::timestamptz - interval '24 hours' AND starts_at < ? AND ends_at > ?", [
-      startsAt,
-      endsAt,
-      startsAt,
-    ])
-    .select("id");
-  return (await transaction.rows<{ id: string }>(query)).some(({ id }) => id !== exceptId);
-}
-
 /** Adds an appointment at version 1. */
 export function insertAppointment(transaction: Transaction, appointment: AppointmentRecord): void {
   transaction.send(sql("appointments").insert({ tenant_id: transaction.tenantId, ...toRow(appointment) }));
@@ -142,9 +118,6 @@ export function insertAppointmentChange(
     }),
   );
 }
-
-/** The statuses in which an appointment holds its slot and a unit of capacity. */
-const LIVE: readonly AppointmentStatus[] = ["PENDING", "CONFIRMED", "CHECKED_IN", "ATTENDED"];
 
 function toRow(appointment: AppointmentRecord) {
   const entries = Object.entries(appointmentColumns).map(([attribute, column]) => [

@@ -1,7 +1,9 @@
 import type { Knex } from "knex";
 import type { Principal, Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
+import { busyTime } from "./busy-times.js";
 import type { DayOfRule } from "./day-counters.js";
+import { type Offer, offeringPrograms } from "./offers.js";
 
 /** What kind of slot is looked for. */
 export interface OptionQuery {
@@ -25,11 +27,10 @@ export interface OptionQuery {
 }
 
 /** A slot that can be booked. */
-export interface OptionRecord {
+export interface OptionRecord extends Offer {
   readonly slotId: string;
   readonly generation: number;
   readonly programId: string;
-  readonly locationId: string;
   readonly practitionerId: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
@@ -40,8 +41,8 @@ const PLAN_ONCE = "SET LOCAL plan_cache_mode = force_generic_plan";
 const FIRST_STRETCH_MS = 1_800_000;
 
 /**
- * The soonest slots that can really be booked: free, with capacity left on their day, in an active program, location and
- * practitioner's hands, and in the way of no other appointment of the practitioner or the patient.
+ * The soonest slots that can really be booked: free, with capacity left on their day, in programs where the service can be
+ * had, with an active practitioner, and in the way of no other appointment of the practitioner or the patient.
  *
  * Goes from the next free slot over a stretch of time, and on from there with longer ones until the page is full: the cost
  * grows with what is asked for, and not with the schedule or with how far away its free slots are.
@@ -86,7 +87,7 @@ async function findNextStart(
     .limit(1)
     .select("s.starts_at");
   ofPractitioner(firstOfEach, query);
-  const first = offeringPrograms(transaction, principal, query)
+  const first = wantedPrograms(transaction, principal, query)
     .joinRaw("CROSS JOIN LATERAL (:slots) AS s", { slots: firstOfEach })
     .min({ starts_at: "s.starts_at" });
   const next = sql(sql.raw(`(${RANGES}) AS r`, rangesOf(query)))
@@ -106,13 +107,14 @@ function searchStretch(transaction: Transaction, principal: Principal, query: Op
       generation: "s.generation",
       programId: "s.program_id",
       locationId: "s.location_id",
+      emergency: "s.emergency",
       practitionerId: "s.practitioner_id",
       startsAt: "s.starts_at",
       endsAt: "s.ends_at",
     })
     .whereRaw(IS_PRACTITIONER_ACTIVE)
-    .whereRaw(isPersonFree("practitioner_id = s.practitioner_id"), [query.appointmentId ?? null])
-    .whereRaw(isPersonFree("patient_id = ?::uuid"), [query.patientId, query.appointmentId ?? null])
+    .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [query.appointmentId ?? null])
+    .whereRaw(isPersonFree("patient_id", "?::uuid"), [query.patientId, query.appointmentId ?? null])
     .orderBy([{ column: "s.starts_at" }, { column: "s.id" }])
     .limit(query.limit);
   return transaction.rows<OptionRecord>(options);
@@ -120,13 +122,13 @@ function searchStretch(transaction: Transaction, principal: Principal, query: Op
 
 /** The free slots in the order in which they begin. */
 function freeSlots(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
-  const slots = offeringPrograms(transaction, principal, query)
+  const slots = wantedPrograms(transaction, principal, query)
     .joinRaw("JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.appointment_id IS NULL")
     .whereRaw("s.starts_at >= ? AND s.starts_at < ?", [query.from, query.to])
     .whereRaw(DAY_NOT_FULL, fullDaysOf(transaction, query))
     .where((builder) => inWindows(builder, query.windows))
     .select("s.tenant_id", "s.id", "s.generation", "s.program_id", "s.practitioner_id", "s.starts_at", "s.ends_at")
-    .select("p.location_id")
+    .select("p.location_id", "p.emergency")
     .orderBy([{ column: "s.starts_at" }, { column: "s.id" }]);
   ofPractitioner(slots, query);
   if (query.after !== undefined) slots.whereRaw("(s.starts_at, s.id) > (?, ?)", [query.after.startsAt, query.after.id]);
@@ -138,20 +140,12 @@ function ofPractitioner(slots: Knex.QueryBuilder, { practitionerId }: OptionQuer
   if (practitionerId !== undefined) slots.where({ "s.practitioner_id": practitionerId }).whereRaw("NOT s.retained");
 }
 
-/** The programs that offer the service to the principal, where it is wanted. */
-function offeringPrograms({ tenantId }: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
-  const offering = sql({ p: "programs" })
-    .joinRaw("JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active")
-    .joinRaw(
-      "JOIN program_services ps ON ps.tenant_id = p.tenant_id AND ps.program_id = p.id AND ps.service_id = ?",
-      query.serviceId,
-    )
-    .where({ "p.tenant_id": tenantId, "p.active": true })
-    .whereRaw("(p.organization_id IS NULL OR p.organization_id = ?::uuid)", [principal.organizationId ?? null])
-    .whereRaw("(p.company_id IS NULL OR p.company_id = ?::uuid)", [principal.companyId ?? null]);
-  if (!query.includeEmergency) offering.where({ "p.emergency": false });
-  if (query.locationId !== undefined) offering.where({ "p.location_id": query.locationId });
-  return offering;
+/** The programs in which the service can be had, where it is wanted. */
+function wantedPrograms(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
+  const programs = offeringPrograms(transaction, principal, query.serviceId);
+  if (!query.includeEmergency) programs.where({ "p.emergency": false });
+  if (query.locationId !== undefined) programs.where({ "p.location_id": query.locationId });
+  return programs;
 }
 
 /** The stretches of time in which slots are wanted, in their order. */
@@ -182,16 +176,10 @@ const IS_PRACTITIONER_ACTIVE =
   "(SELECT d.active FROM practitioners d WHERE d.tenant_id = s.tenant_id AND d.id = s.practitioner_id)";
 const LOCAL_SECOND = "extract(epoch FROM (s.starts_at AT TIME ZONE 'America/Bogota')::time)";
 
-/**
- * One look into the index of a person's appointments for each slot; as NOT EXISTS it might be one join of everything. Row-level
- * security keeps the index of the exclusion constraint from being used: the operators of ranges are not leakproof. No slot
- * lasts longer than 24 hours.
- */
-function isPersonFree(person: string): string {
-  return `(SELECT a.id FROM appointments a WHERE a.tenant_id = s.tenant_id AND a.${person}
-    AND a.status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED')
-    AND a.starts_at > s.starts_at - interval '24 hours' AND a.starts_at < s.ends_at AND a.ends_at > s.starts_at
-    AND a.id IS DISTINCT FROM ?::uuid LIMIT 1) IS NULL`;
+/** One look into the index of a person's appointments for each slot; as NOT EXISTS it might be one join of everything. */
+function isPersonFree(person: "patient_id" | "practitioner_id", personId: string): string {
+  const slot = { tenantId: "s.tenant_id", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "?::uuid" };
+  return `(${busyTime(person, { ...slot, personId })}) IS NULL`;
 }
 
 function inWindows(builder: Knex.QueryBuilder, windows: readonly { startSecond: number; endSecond: number }[]): void {

@@ -1,5 +1,6 @@
 import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
+import { LIVE_STATUSES } from "../appointments/appointment-status.js";
 
 /** What was found of all bookings of a tenant, at one instant. */
 export interface InvariantFindings {
@@ -55,7 +56,7 @@ const RULES: Readonly<Record<string, string>> = {
 
 const VERIFY = `WITH
   live AS MATERIALIZED (SELECT * FROM appointments
-    WHERE tenant_id = :tenant AND status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED')),
+    WHERE tenant_id = :tenant AND status IN ${LIVE_STATUSES}),
   occupied AS MATERIALIZED (SELECT * FROM slots WHERE tenant_id = :tenant AND appointment_id IS NOT NULL),
   counters AS MATERIALIZED (SELECT * FROM day_counters WHERE tenant_id = :tenant),
   history AS MATERIALIZED (SELECT * FROM appointment_history WHERE tenant_id = :tenant),

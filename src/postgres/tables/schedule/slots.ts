@@ -68,26 +68,6 @@ export async function lockPractitionerOf(transaction: Transaction, slotId: strin
   return (await transaction.rows<{ active: boolean }>(query.forNoKeyUpdate()))[0]?.active === true;
 }
 
-/**
- * Where a slot takes place, if a service can be had there: undefined where its program or location is not active or the
- * program does not offer the service.
- */
-export async function findLocationOf(
-  transaction: Transaction,
-  slotId: string,
-  serviceId: string,
-): Promise<string | undefined> {
-  const query = sql({ s: "slots" })
-    .joinRaw("JOIN programs p ON p.tenant_id = s.tenant_id AND p.id = s.program_id AND p.active")
-    .joinRaw("JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active")
-    .joinRaw("JOIN program_services o ON o.tenant_id = p.tenant_id AND o.program_id = p.id AND o.service_id = ?", [
-      serviceId,
-    ])
-    .where({ "s.tenant_id": transaction.tenantId, "s.id": slotId })
-    .select({ id: "l.id" });
-  return (await transaction.rows<{ id: string }>(query))[0]?.id;
-}
-
 /** Gives a locked, free slot to an appointment. */
 export function occupySlot(transaction: Transaction, slotId: string, appointmentId: string): void {
   const slot = { tenant_id: transaction.tenantId, id: slotId };

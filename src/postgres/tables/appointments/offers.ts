@@ -1,0 +1,43 @@
+import type { Knex } from "knex";
+import type { Principal, Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+
+/** Where a service can be had in a slot, and in which kind of program. */
+export interface Offer {
+  readonly locationId: string;
+  readonly emergency: boolean;
+}
+
+/**
+ * The programs `p` in which a principal can have a service: programs that the principal can see, that are active and offer
+ * the service, at an active location, while the service is active. A search for options and the taking of one ask this
+ * same question; the practitioner, who has to be active too, is another's.
+ */
+export function offeringPrograms(
+  { tenantId }: Transaction,
+  { organizationId, companyId }: Principal,
+  serviceId: string,
+): Knex.QueryBuilder {
+  return sql({ p: "programs" })
+    .joinRaw("JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active")
+    .joinRaw("JOIN program_services ps ON ps.tenant_id = p.tenant_id AND ps.program_id = p.id AND ps.service_id = ?", [
+      serviceId,
+    ])
+    .joinRaw("JOIN healthcare_services h ON h.tenant_id = ps.tenant_id AND h.id = ps.service_id AND h.active")
+    .where({ "p.tenant_id": tenantId, "p.active": true })
+    .whereRaw("(p.organization_id IS NULL OR p.organization_id = ?::uuid)", [organizationId ?? null])
+    .whereRaw("(p.company_id IS NULL OR p.company_id = ?::uuid)", [companyId ?? null]);
+}
+
+/** How a service can be had in a slot; undefined where it cannot. */
+export async function findOffer(
+  transaction: Transaction,
+  principal: Principal,
+  { slotId, serviceId }: { readonly slotId: string; readonly serviceId: string },
+): Promise<Offer | undefined> {
+  const query = offeringPrograms(transaction, principal, serviceId)
+    .joinRaw("JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id")
+    .where({ "s.id": slotId })
+    .select({ locationId: "p.location_id", emergency: "p.emergency" });
+  return (await transaction.rows<Offer>(query))[0];
+}

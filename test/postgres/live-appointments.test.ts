@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { Client } from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Transaction } from "../../src/call.js";
+import { Appointment_Status } from "../../src/gen/cupo/access/v1/appointment_pb.js";
+import {
+  type AppointmentStatus,
+  isLive,
+  liveStatuses,
+} from "../../src/postgres/tables/appointments/appointment-status.js";
+import { isBusy } from "../../src/postgres/tables/appointments/busy-times.js";
+import { verifyInvariants } from "../../src/postgres/tables/operations/invariants.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { fillSchedule, numbered } from "./schedule-fill.js";
+
+const tenantId = randomUUID();
+const EXCLUSIONS = ["appointments_patient_excl", "appointments_practitioner_excl"];
+const EXCLUSION_VIOLATION = "23P01";
+
+let database: TestDatabase;
+let client: Client;
+let transaction: Transaction;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new Client(database.url);
+  await client.connect();
+  await client.query(`SET cupo.tenant_id = '${tenantId}'`);
+  for (const statement of fillSchedule(tenantId, { slotsAhead: 0, slotsBehind: 0 })) await client.query(statement);
+  transaction = {
+    tenantId,
+    async rows(statement) {
+      const { sql, bindings } = statement.toSQL().toNative();
+      return (await client.query(sql, bindings as unknown[])).rows;
+    },
+    send: () => undefined,
+  };
+});
+
+beforeEach(() => client.query("BEGIN"));
+
+afterEach(() => client.query("ROLLBACK"));
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+const statuses = Object.values(Appointment_Status).filter(
+  (name): name is AppointmentStatus => typeof name === "string" && name !== "STATUS_UNSPECIFIED",
+);
+
+test("the states of the contract are those that the table takes", async () => {
+  const [check] = await definitionsOf("c.contype = 'c' AND pg_get_constraintdef(c.oid) LIKE '%status%'");
+  expect(check?.toSorted()).toEqual(statuses.toSorted());
+});
+
+test("the live states are those in which the exclusion constraints hold", async () => {
+  const named = await definitionsOf(`c.conname = ANY('{${EXCLUSIONS.join()}}')`);
+  expect(named).toEqual([liveStatuses, liveStatuses]);
+});
+
+/** Times beside an appointment from 10:00 to 10:20, and whether they overlap with it. */
+const times: readonly (readonly [string, string, boolean])[] = [
+  ["09:40", "10:00", false],
+  ["09:40", "10:01", true],
+  ["10:00", "10:20", true],
+  ["10:05", "10:10", true],
+  ["09:00", "11:00", true],
+  ["10:19", "10:40", true],
+  ["10:20", "10:40", false],
+];
+
+describe.each(statuses)("beside an appointment that is %s", (status) => {
+  test.each(times)("a time from %s to %s is judged alike by booking, constraints and invariants", async (...time) => {
+    const [from, to, overlaps] = time;
+    const isTaken = overlaps && isLive(status);
+    const [patientId, practitionerId] = [numbered(1), numbered(1)];
+    const id = await insert({ patientId, practitionerId, status, from: "10:00", to: "10:20" });
+    const slot = { startsAt: instant(from), endsAt: instant(to) };
+    for (const who of [{ patientId }, { practitionerId }]) {
+      expect(await isBusy(transaction, who, slot, undefined)).toBe(isTaken);
+      expect(await isBusy(transaction, who, slot, id)).toBe(false);
+    }
+    const other = { patientId: numbered(2), practitionerId: numbered(2), status: "PENDING", from, to } as const;
+    expect(await isRefused({ ...other, patientId })).toBe(isTaken);
+    expect(await isRefused({ ...other, practitionerId })).toBe(isTaken);
+    for (const name of EXCLUSIONS) await client.query(`ALTER TABLE appointments DROP CONSTRAINT ${name}`);
+    await insert({ ...other, patientId, practitionerId });
+    const found = (await verifyInvariants(transaction)).findings.map(({ name }) => name);
+    expect(found.filter((name) => name.endsWith("_OVERLAP"))).toEqual(
+      isTaken ? ["PATIENT_OVERLAP", "PRACTITIONER_OVERLAP"] : [],
+    );
+  });
+});
+
+interface Inserted {
+  readonly patientId: string;
+  readonly practitionerId: string;
+  readonly status: AppointmentStatus;
+  readonly from: string;
+  readonly to: string;
+}
+
+async function insert({ patientId, practitionerId, status, from, to }: Inserted): Promise<string> {
+  const id = randomUUID();
+  await client.query(
+    `INSERT INTO appointments (tenant_id, id, patient_id, practitioner_id, status, starts_at, ends_at, service_id, program_id,
+       rule_id, location_id, request_source_id, appointment_type_id, local_date, version, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $8, $8, $8, $8, '2030-01-08', 1, now(), now())`,
+    [tenantId, id, patientId, practitionerId, status, instant(from), instant(to), numbered(1)],
+  );
+  return id;
+}
+
+/** Whether a constraint refuses it; in either case it is not there afterwards. */
+async function isRefused(appointment: Inserted): Promise<boolean> {
+  await client.query("SAVEPOINT attempt");
+  try {
+    await insert(appointment);
+    return false;
+  } catch (error) {
+    expect(error).toMatchObject({ code: EXCLUSION_VIOLATION });
+    return true;
+  } finally {
+    await client.query("ROLLBACK TO attempt");
+  }
+}
+
+/** The texts that are named in constraints of appointments. */
+async function definitionsOf(condition: string): Promise<string[][]> {
+  const { rows } = await client.query<{ definition: string }>(
+    `SELECT pg_get_constraintdef(c.oid) AS definition FROM pg_constraint c
+     WHERE c.conrelid = 'appointments'::regclass AND ${condition} ORDER BY c.conname`,
+  );
+  return rows.map(({ definition }) => [...definition.matchAll(/'([A-Z_]+)'/g)].map(([, name = ""]) => name));
+}
+
+function instant(time: string): Date {
+  return new Date(`2030-01-08T${time}:00-05:00`);
+}

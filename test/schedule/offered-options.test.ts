@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as makers from "../contract/makers.js";
+import { summaryOf } from "../contract/send.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { book, bookFirst, type Clinic, call, mustCall, type OptionBody, openClinic, optionsFor } from "./clinic.js";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+/** Makes an option something else than it was, in a clinic whose parts are as they were made. */
+type Change = (clinic: Clinic, option: OptionBody) => Promise<unknown>;
+
+/** After these a service cannot be had in the slot any more. */
+const ends: Readonly<Record<string, Change>> = {
+  "the program is not active": ({ programId, ...clinic }) =>
+    mustCall(clinic, "UpdateProgram", { programId, active: false, expectedVersion: 1 }),
+  "the program does not offer the service": ({ programId, ...clinic }) =>
+    mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds: [], expectedVersion: 2 }),
+  "the service is not active": ({ serviceId, ...clinic }) =>
+    mustCall(clinic, "UpdateHealthcareService", { id: serviceId, active: false, expectedVersion: 1 }),
+  "the location is not active": (clinic, { locationId }) =>
+    mustCall(clinic, "UpdateLocation", { id: locationId, active: false, expectedVersion: 1 }),
+  "the practitioner is not active": (clinic, { practitionerId }) =>
+    mustCall(clinic, "UpdatePractitioner", { id: practitionerId, active: false, expectedVersion: 1 }),
+  "the practitioner has left the program": ({ programId, ...clinic }) =>
+    mustCall(clinic, "ReplaceProgramPractitioners", { programId, practitionerIds: [], expectedVersion: 2 }),
+  "the program is one for emergencies": ({ programId, ...clinic }) =>
+    mustCall(clinic, "UpdateProgram", { programId, emergency: true, expectedVersion: 1 }),
+};
+
+/** After these the service can be had there, but not as the option showed it. */
+const turns: Readonly<Record<string, Change>> = {
+  "the program is at another location": async ({ programId, ...clinic }) => {
+    const locationId = await makers.location.create(clinic.service, clinic.as);
+    return mustCall(clinic, "UpdateProgram", { programId, locationId, expectedVersion: 1 });
+  },
+  "the slot was withdrawn and made again": async ({ programId, ruleId, ...clinic }) => {
+    for (const [i, startsAtLocal] of ["11:00:00", "08:00:00"].entries())
+      await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion: i + 1, startsAtLocal });
+  },
+};
+
+describe.each(Object.entries({ ...ends, ...turns }))("an option since which %s", (name, change) => {
+  test("is found as it is now, or not at all", async () => {
+    const { clinic, patientId, toBook } = await prepare();
+    await change(clinic, toBook);
+    const found = await optionsFor(clinic, { patientId });
+    if (name in ends) expect(found).toEqual([]);
+    else expect(found[0]?.startsAt).toBe(toBook.startsAt);
+  });
+
+  test("is not booked: 410", async () => {
+    const { clinic, patientId, toBook } = await prepare();
+    await change(clinic, toBook);
+    expect(summaryOf(await book(clinic, patientId, toBook.optionToken))).toBe("410");
+  });
+
+  test("is not what an appointment is moved to: 410", async () => {
+    const { clinic, appointmentId, toMove } = await prepare();
+    await change(clinic, toMove);
+    expect(summaryOf(await reschedule(clinic, appointmentId, toMove))).toBe("410");
+  });
+});
+
+test("an option of a program that was one for emergencies is not booked as another: 410", async () => {
+  const clinic = await openClinic(service, { program: { emergency: true } });
+  const patientId = await makers.createPatient(service);
+  const [option] = await optionsFor(clinic, { patientId, includeEmergency: true });
+  const { programId } = clinic;
+  await mustCall(clinic, "UpdateProgram", { programId, emergency: false, expectedVersion: 1 });
+  expect(summaryOf(await book(clinic, patientId, `${option?.optionToken}`))).toBe("410");
+});
+
+describe.each<[string, JsonObject]>([
+  ["organization", { organizationId: randomUUID() }],
+  ["company", { organizationId: randomUUID(), companyId: randomUUID() }],
+])("an option that was found by one %s", (_, found) => {
+  test.each<[string, JsonObject]>([
+    ["another one", { ...found, ...Object.fromEntries(Object.keys(found).map((claim) => [claim, randomUUID()])) }],
+    ["none", {}],
+  ])("is neither booked nor moved to by %s, and stays good for the one: 422", async (_who, other) => {
+    const { clinic, patientId, appointmentId } = await prepare();
+    const [finder, stranger] = [found, other].map((as) => ({ ...clinic, as }));
+    if (finder === undefined || stranger === undefined) throw new Error("there are two of them");
+    const [toBook] = await optionsFor(finder, { patientId });
+    const [, toMove] = await optionsFor(finder, { appointmentId });
+    if (toBook === undefined || toMove === undefined) throw new Error("no option was found");
+    const refusal = "422 optionToken INVALID_OPTION";
+    expect(summaryOf(await book(stranger, patientId, toBook.optionToken))).toBe(refusal);
+    expect(summaryOf(await reschedule(stranger, appointmentId, toMove))).toBe(refusal);
+    expect((await book(finder, patientId, toBook.optionToken)).status).toBe(200);
+    expect((await reschedule(finder, appointmentId, toMove)).status).toBe(200);
+  });
+});
+
+/** An appointment in a clinic, an option to book for somebody else, and one to move the appointment to. */
+async function prepare() {
+  const clinic = await openClinic(service);
+  const patientId = await makers.createPatient(service);
+  const { id: appointmentId } = await bookFirst(clinic, await makers.createPatient(service), {}, 7);
+  const [toBook] = await optionsFor(clinic, { patientId });
+  const [toMove] = await optionsFor(clinic, { appointmentId });
+  if (toBook === undefined || toMove === undefined) throw new Error("no option was found");
+  return { clinic, patientId, appointmentId, toBook, toMove };
+}
+
+function reschedule(clinic: Clinic, appointmentId: string, { optionToken }: OptionBody) {
+  return call(clinic, "RescheduleAppointment", { appointmentId, optionToken, expectedVersion: 1 });
+}
