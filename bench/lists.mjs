@@ -5,10 +5,13 @@
  *   npm run build && node bench/lists.mjs
  */
 import { randomUUID } from "node:crypto";
-import { Client, escapeLiteral } from "pg";
+import { Client, escapeLiteral, Pool } from "pg";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "../dist/auth/development-issuer.js";
 import { readConfig } from "../dist/config.js";
+import { openKeyRing } from "../dist/option-tokens/key-ring.js";
+import { createPageTokens } from "../dist/option-tokens/page-tokens.js";
+import { optionTokenKeys } from "../dist/postgres/tables/appointments/option-token-keys.js";
 import { payers } from "../dist/postgres/tables/catalogs/catalogs.js";
 import { listPatients } from "../dist/postgres/tables/patients/patients.js";
 import { listResources } from "../dist/postgres/tables/resources/resources.js";
@@ -74,32 +77,36 @@ async function measure(internalUrl) {
   const scopes = ["patients:read", "patients:document:read", "configuration:read"];
   const token = await issuer.sign({ tenantId: TENANT_ID, client: "bench", scopes, expiresInSeconds: 3_600 });
   console.log(`${"a page of 50".padEnd(60)} ${"p50 ms".padStart(8)} ${"p99 ms".padStart(8)}`);
-  for (const { label, path, request } of pages()) {
+  for (const { label, path, request } of await pages()) {
     const times = await timesOf(`${internalUrl}/${path}`, token, request);
     const [p50, p99] = [0.5, 0.99].map((share) => times[Math.floor(times.length * share)].toFixed(1));
     console.log(`${label.padEnd(60)} ${p50.padStart(8)} ${p99.padStart(8)}`);
   }
 }
 
-function pages() {
+async function pages() {
   const active = { active: true };
-  const middle = (rows, list, filters) => ({ pageToken: tokenAfter(rows / 2, list, filters) });
+  const middle = async (path, rows, list, filters) => ({ pageToken: await tokenAfter(rows / 2, path, list, filters) });
   return [
     { label: `${PATIENTS} patients, the first page`, path: PATIENTS_PATH, request: {} },
-    { label: "one in the middle", path: PATIENTS_PATH, request: middle(PATIENTS, "patients", [undefined]) },
+    {
+      label: "one in the middle",
+      path: PATIENTS_PATH,
+      request: await middle(PATIENTS_PATH, PATIENTS, "patients", [undefined]),
+    },
     { label: "of the 1 % that are INACTIVE, the first page", path: PATIENTS_PATH, request: { status: "INACTIVE" } },
     {
       label: "one in the middle",
       path: PATIENTS_PATH,
-      request: { status: "INACTIVE", ...middle(PATIENTS, "patients", ["INACTIVE"]) },
+      request: { status: "INACTIVE", ...(await middle(PATIENTS_PATH, PATIENTS, "patients", ["INACTIVE"])) },
     },
     { label: "of those that are DECEASED: none", path: PATIENTS_PATH, request: { status: "DECEASED" } },
     { label: `${PAYERS} payers, the first page`, path: PAYERS_PATH, request: {} },
-    { label: "one in the middle", path: PAYERS_PATH, request: middle(PAYERS, payers.type, [{}]) },
+    { label: "one in the middle", path: PAYERS_PATH, request: await middle(PAYERS_PATH, PAYERS, payers.type, [{}]) },
     {
       label: "of those that are active, one in the middle",
       path: PAYERS_PATH,
-      request: { ...active, ...middle(PAYERS, payers.type, [active]) },
+      request: { ...active, ...(await middle(PAYERS_PATH, PAYERS, payers.type, [active])) },
     },
     { label: "of a code", path: PAYERS_PATH, request: { code: String(PAYERS / 2) } },
   ];
@@ -150,9 +157,16 @@ function literal(value) {
 }
 
 /** What the service would give after the n-th row; pages cannot be skipped, and the way there is long. */
-function tokenAfter(n, list, filters) {
+async function tokenAfter(n, operation, list, filters) {
   const rows = [{ id: numbered(n) }, { id: randomUUID() }];
-  return cutPage(rows, { size: 1, after: undefined }, ({ id }) => [id], list, filters).next.nextPageToken;
+  const { nextPageToken } = cutPage(rows, { size: 1, after: undefined }, ({ id }) => [id], list, filters).next;
+  const pool = new Pool({ connectionString: database.url });
+  try {
+    const keyRing = await openKeyRing({ store: optionTokenKeys({ pool }), now: Date.now });
+    return await createPageTokens(keyRing).seal(nextPageToken, [operation, TENANT_ID, "", ""].join(" "));
+  } finally {
+    await pool.end();
+  }
 }
 
 function idOf(number) {

@@ -121,6 +121,12 @@ export function validationFailed(errors: readonly FieldError[]): CupoError {
   });
 }
 
+/** 422 for a page token that the list did not give for this request and this caller. */
+export function invalidPageToken(): CupoError {
+  const message = "the token is not one that this list gave for these filters";
+  return validationFailed([{ code: "INVALID_VALUE", field: "pageToken", message }]);
+}
+
 /** 503: a dependency is away; `retryAfterSeconds` is when another try makes sense. */
 export function serviceUnavailable(retryAfterSeconds: number, cause?: unknown): CupoError {
   return new CupoError("SERVICE_UNAVAILABLE", {

@@ -13,6 +13,7 @@ import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
 import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
 import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
+import { createPageTokens } from "./option-tokens/page-tokens.js";
 import { openJobQueuePool } from "./postgres/job-queue-pool.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
@@ -88,6 +89,7 @@ async function start(
       listErrors: listViolations,
       places: createWorkplaces(config.callsAtWork),
       store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
+      pages: createPageTokens(keyRing),
     }),
     validate,
     services: servicesOf(config, keyRing, now).map(served),

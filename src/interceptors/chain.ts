@@ -3,6 +3,7 @@ import { authentication, type TokenVerifier } from "./authentication.js";
 import { authorization } from "./authorization.js";
 import { callsAtWork, type Workplaces } from "./calls-at-work.js";
 import { type IdempotentWork, idempotency } from "./idempotency.js";
+import { type PageSeal, pageTokens } from "./page-tokens.js";
 import { type RateLimiter, rateLimit } from "./rate-limit.js";
 import { redaction } from "./redaction.js";
 import { requestHeaders } from "./request-headers.js";
@@ -17,6 +18,7 @@ export interface ChainPorts {
   readonly listErrors: ListErrors;
   readonly places: Workplaces;
   readonly store: IdempotentWork;
+  readonly pages: PageSeal;
 }
 
 /** The stages of a call, outermost first. */
@@ -30,9 +32,10 @@ export interface Chain {
 /**
  * The one statement of the order in which a call is judged, the same on every transport: who it is, how often, whether
  * it may, whether its headers and its message are right, whether there is a place for it to work, whether it was done
- * before. docs/lifecycle.md draws it.
+ * before, where the page that it asks for begins. docs/lifecycle.md draws it.
  */
-export function createChain({ verifyToken, rateLimiter, validate, listErrors, places, store }: ChainPorts): Chain {
+export function createChain(ports: ChainPorts): Chain {
+  const { verifyToken, rateLimiter, validate, listErrors, places, store, pages } = ports;
   return {
     onHeaders: [
       responseHeaders(),
@@ -41,6 +44,12 @@ export function createChain({ verifyToken, rateLimiter, validate, listErrors, pl
       authorization(),
       requestHeaders(),
     ],
-    onMessage: [validation(validate, listErrors), redaction(), callsAtWork(places), idempotency(store)],
+    onMessage: [
+      validation(validate, listErrors),
+      redaction(),
+      callsAtWork(places),
+      idempotency(store),
+      pageTokens(pages),
+    ],
   };
 }

@@ -9,7 +9,7 @@ export interface TokenKey {
   readonly key: CryptoKey;
 }
 
-/** The keys of option tokens: one to seal with, and those that tokens in use may have been sealed with. */
+/** The keys of the tokens of options and pages: one to seal with, and those that tokens in use may have been sealed with. */
 export interface KeyRing {
   /** The key to seal with: the newest that this process knows. */
   current(): TokenKey;
@@ -38,7 +38,7 @@ type RingKey = TokenKey & Pick<KeyRecord, "createdAtMs">;
 const hourMs = 60 * 60 * 1000;
 /** Far below the 2^32 tokens that one key may seal with random nonces (NIST SP 800-38D, section 8.3). */
 const rotationMs = 24 * hourMs;
-/** Longer than a token lives after the last process has learnt of the next key. */
+/** An hour after the last process has learnt of the next key: longer than an option lives, and as a page is promised. */
 const retentionMs = 2 * hourMs;
 const secretBytes = 32;
 const kidBytes = 6;

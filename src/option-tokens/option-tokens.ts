@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { CompactEncrypt, type CryptoKey, compactDecrypt, errors } from "jose";
 import type { KeyRing } from "./key-ring.js";
 import { decodeClaims, encodeClaims, type OptionClaims, type OptionHolder } from "./option-claims.js";
-import { algorithm, readKeyId } from "./token-form.js";
+import { openBytes, sealBytes } from "./sealed-bytes.js";
+import { optionForm } from "./token-form.js";
 
 /** What an option is: a slot as it was found, and what it was found for. Ids are UUIDs in lower case. */
 export type Option = Omit<OptionClaims, "jti" | "expiresAtMs"> & {
@@ -51,38 +51,22 @@ const lifetimeMs = 10 * 60 * 1000;
 const invalid: OpenedToken = { kind: "INVALID" };
 
 /**
- * Makes the sealing and opening of option tokens: JWE in compact form (RFC 7516), encrypted directly with a key of the
- * ring (`dir`, `A256GCM`). The claims are bytes of a fixed layout and not JSON, which would double their length.
+ * Makes the sealing and opening of option tokens. The claims are bytes of a fixed layout and not JSON, which would double
+ * their length.
  */
 export function createOptionTokens({ keyRing, now }: OptionTokensOptions): OptionTokens {
   return {
     async seal({ startsAtMs, ...option }, holder) {
       const expiresAtMs = Math.min(now() + lifetimeMs, startsAtMs);
       const claims = encodeClaims({ ...option, jti: randomUUID(), expiresAtMs }, holder);
-      const { kid, key } = keyRing.current();
-      const token = await new CompactEncrypt(claims).setProtectedHeader({ ...algorithm, kid }).encrypt(key);
-      return { token, expiresAtMs };
+      return { token: await sealBytes(keyRing, optionForm, claims), expiresAtMs };
     },
     async open(token, holder) {
-      const kid = readKeyId(token);
-      const key = kid === undefined ? undefined : await keyRing.find(kid);
-      const claims = key === undefined ? undefined : await decryptClaims(token, key, holder);
+      const bytes = await openBytes(keyRing, optionForm, token);
+      const claims = bytes && decodeClaims(bytes, holder);
       return claims === undefined ? invalid : judge(claims, now());
     },
   };
-}
-
-async function decryptClaims(token: string, key: CryptoKey, holder: OptionHolder): Promise<OptionClaims | undefined> {
-  try {
-    const { plaintext } = await compactDecrypt(token, key, {
-      keyManagementAlgorithms: [algorithm.alg],
-      contentEncryptionAlgorithms: [algorithm.enc],
-    });
-    return decodeClaims(plaintext, holder);
-  } catch (error) {
-    if (error instanceof errors.JOSEError) return undefined;
-    throw error;
-  }
 }
 
 function judge(option: OptionClaims, nowMs: number): OpenedToken {

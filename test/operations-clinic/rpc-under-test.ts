@@ -114,18 +114,30 @@ export async function expectTokenIsBound(
   expect(second.status).toBe(200);
   const invalid = ["pageToken INVALID_VALUE"];
   expectRefusal(await callRpc(service, method, { ...other, pageToken }, changes), 422, invalid);
-  for (const altered of [pageToken.slice(1), withPart(pageToken, "x"), withPart(pageToken), "e30", "?"]) {
+  for (const as of [{ tenantId: randomUUID() }, { ...changes?.as, organizationId: randomUUID() }]) {
+    expectRefusal(await callRpc(service, method, { ...request, pageToken }, { ...changes, as }), 422, invalid);
+  }
+  for (const altered of [
+    pageToken.slice(1),
+    withOther(pageToken, 200),
+    withOther(pageToken, 0),
+    UNSEALED,
+    "e30",
+    "?",
+  ]) {
     expectRefusal(await callRpc(service, method, { ...request, pageToken: altered }, changes), 422, invalid);
   }
 }
+
+/** What is sealed in a token, in a form that anybody could write. */
+const UNSEALED = '["fingerprint","-271821-04-20T00:00:00.000Z","00000000-0000-4000-8000-000000000000"]';
 
 /** Empty on the last page. */
 function nextPageToken({ body }: RestAnswer): string {
   return (body["nextPageToken"] as string | undefined) ?? "";
 }
 
-/** A token of the same list whose place is something else. */
-function withPart(token: string, ...parts: readonly string[]): string {
-  const [fingerprint] = JSON.parse(Buffer.from(token, "base64url").toString()) as string[];
-  return Buffer.from(JSON.stringify([fingerprint, ...parts])).toString("base64url");
+/** The token with another character at a place. */
+function withOther(token: string, index: number): string {
+  return `${token.slice(0, index)}${token[index] === "A" ? "B" : "A"}${token.slice(index + 1)}`;
 }

@@ -87,8 +87,10 @@ describe.each<[string, JsonObject]>([
     ["none", {}],
   ])("is neither booked nor moved to by %s, and stays good for the one: 422", async (_who, other) => {
     const { clinic, patientId, appointmentId } = await prepare();
-    const [finder, stranger] = [found, other].map((as) => ({ ...clinic, as }));
-    if (finder === undefined || stranger === undefined) throw new Error("there are two of them");
+    const [finder, stranger] = [
+      { ...clinic, as: found },
+      { ...clinic, as: other },
+    ];
     const [toBook] = await optionsFor(finder, { patientId });
     const [, toMove] = await optionsFor(finder, { appointmentId });
     if (toBook === undefined || toMove === undefined) throw new Error("no option was found");

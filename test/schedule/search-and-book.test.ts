@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cutPage } from "../../src/services/resources/pages.js";
 import * as makers from "../contract/makers.js";
 import { summaryOf } from "../contract/send.js";
 import type { RestAnswer } from "../support/rest-request.js";
@@ -110,6 +111,19 @@ describe("a search", () => {
     expect(starts).toEqual((await optionsFor(clinic, { patientId })).map(({ startsAt }) => startsAt));
     expect(await optionsFor(clinic, { patientId, dateFrom: day(clinic, -9), dateTo: day(clinic, -1) })).toEqual([]);
   });
+});
+
+test("a search refuses a place that nobody sealed, though it is of its list: 422", async () => {
+  const [clinic, patientId] = await prepare();
+  const wish = { serviceId: clinic.serviceId, dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
+  const filters = [patientId, undefined, ...Object.values(wish), [], undefined, undefined, false, "patientId"];
+  for (const place of ["-271821-04-20T00:00:00.000Z", "2030-01-01T00:00:00.000Z"]) {
+    const rows = [place, place];
+    const page = { size: 1, after: undefined };
+    const { nextPageToken } = cutPage(rows, page, (start) => [start, randomUUID()], "options", filters).next;
+    const answer = await search(clinic, { ...wish, patientId, pageToken: `${nextPageToken}` });
+    expectRefusal(answer, 422, ["pageToken INVALID_VALUE"]);
+  }
 });
 
 describe("booking", () => {

@@ -3,7 +3,7 @@ import type { AppointmentStatus } from "../../postgres/tables/appointments/appoi
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 
-const MOVABLE: readonly AppointmentStatus[] = ["PENDING", "CONFIRMED"];
+const MOVABLE: ReadonlySet<AppointmentStatus> = new Set(["PENDING", "CONFIRMED"]);
 
 /**
  * Refuses to move an appointment, or to look for where it could be moved to, that is neither pending nor confirmed, that has
@@ -15,7 +15,7 @@ export function requireMovable(
   field: string,
   nowMs: number,
 ): void {
-  if (!MOVABLE.includes(status)) {
+  if (!MOVABLE.has(status)) {
     const message = "only a pending or confirmed appointment can be moved";
     throw conflict({ code: "STATE_NOT_ALLOWED", field, message });
   }

@@ -1,5 +1,6 @@
+import { invalidPageToken } from "../../errors.js";
 import { isLocalDate } from "../../scheduling/local-date.js";
-import { invalidPageToken, type Page } from "./pages.js";
+import type { Page } from "./pages.js";
 import { parseOpaqueId } from "./preconditions.js";
 
 /** The id that the page before ended with, for lists in the order of ids; 422 where the page token holds something else. */
