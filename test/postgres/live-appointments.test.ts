@@ -23,7 +23,7 @@ let transaction: Transaction;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  client = new Client(database.url);
+  client = new Client(database.ownerUrl);
   await client.connect();
   await client.query(`SET cupo.tenant_id = '${tenantId}'`);
   for (const statement of fillSchedule(tenantId, { slotsAhead: 0, slotsBehind: 0 })) await client.query(statement);
