@@ -1,14 +1,7 @@
-/** Prints `N passed, N failed` from vitest's JSON report; a report that is missing or counts nothing is a failure. */
-import { readFileSync } from "node:fs";
+/** Prints `N passed, N failed`, the sum of vitest's JSON reports, and ends with 1 where a test failed or a report is missing. */
+import { readResults } from "./test-results.mjs";
 
-try {
-  const { numPassedTests, numFailedTests, numFailedTestSuites, success } = JSON.parse(
-    readFileSync(process.argv[2], "utf8"),
-  );
-  const failed = success ? numFailedTests : Math.max(numFailedTests, numFailedTestSuites, 1);
-  console.log(`${numPassedTests} passed, ${failed} failed`);
-  process.exitCode = failed === 0 && numPassedTests > 0 ? 0 : 1;
-} catch {
-  console.log("0 passed, 1 failed");
-  process.exitCode = 1;
-}
+const results = process.argv.slice(2).map(readResults);
+const sum = (name) => results.reduce((total, each) => total + each[name], 0);
+console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
+process.exitCode = results.length > 0 && sum("failed") === 0 ? 0 : 1;

@@ -14,6 +14,7 @@ import { createTokenVerifier, defaultClaimNames, defaultTokenTypes } from "../sr
 import { DEMO_TENANT_ID } from "../src/demo/large-clinic.js";
 import { scopesOf } from "../src/scopes.js";
 import { servedServices } from "../src/services/services.js";
+import { machineClock } from "./support/clock.js";
 import { createTestDatabase, execute, type TestDatabase } from "./support/database.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -183,7 +184,7 @@ async function cupo(args: readonly string[], settings: Readonly<Record<string, s
 }
 
 function options(settings: Readonly<Record<string, string>>) {
-  return { cwd: dataDir, env: { PATH: process.env["PATH"], CUPO_DATA_DIR: dataDir, ...settings } };
+  return { cwd: dataDir, env: { PATH: process.env["PATH"], ...machineClock, CUPO_DATA_DIR: dataDir, ...settings } };
 }
 
 /** The first lines that a process prints; rejects with what it said otherwise where it ends before. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { patience } from "../support/eventually.js";
 import { expectProblem } from "../support/problem.js";
 import { registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
@@ -20,14 +21,14 @@ test("a database that is away is answered with 503 and Retry-After, and the serv
   const send = newRequest();
   expect((await newRequest()()).status).toBe(201);
   service.proxy.setDown(true);
-  const away = await within(3_000, send());
+  const away = await within(patience.timeout, send());
   expectProblem(away, 503);
   expect(Number(away.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
   expect((await fetch(`${service.internalUrl}/readyz`)).status).toBe(503);
   expect((await fetch(`${service.internalUrl}/livez`)).status).toBe(200);
 
   service.proxy.setDown(false);
-  const back = await vi.waitUntil(async () => isSuccess(await send()), { timeout: 2_000 });
+  const back = await vi.waitUntil(async () => isSuccess(await send()), patience);
   expect(back.headers.get("idempotent-replayed")).toBeNull();
   expect((await send()).text).toBe(back.text);
   expect((await fetch(`${service.internalUrl}/readyz`)).status).toBe(200);

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { vi } from "vitest";
 import { identifyProcess } from "../../src/embedded-postgres/processes.js";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/embedded-postgres/start-embedded-postgres.js";
 import { withDatabase } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
 import { pidFile, removeFolder, temporaryFolder } from "../support/temporary-folder.js";
 
 /** A PostgreSQL server of a test's own, whose addresses stay the same however often it is killed. */
@@ -20,7 +20,6 @@ export interface KillablePostgres {
 
 /** What outlives a process needs no fsync, and deadlocks are to be found before anybody gives up waiting. */
 const SETTINGS = { fsync: "off", full_page_writes: "off", deadlock_timeout: "50ms" };
-const DEAD_WITHIN_MS = 5_000;
 
 /** Starts the embedded server in a folder of its own, behind a door through which it is reached at any port. */
 export async function startKillablePostgres(): Promise<KillablePostgres> {
@@ -36,7 +35,7 @@ export async function startKillablePostgres(): Promise<KillablePostgres> {
     async kill() {
       const pid = Number.parseInt(readFileSync(pidFile(folder), "utf8"), 10);
       process.kill(pid, "SIGKILL");
-      await vi.waitUntil(() => identifyProcess(pid) === undefined, { timeout: DEAD_WITHIN_MS });
+      await eventually(() => identifyProcess(pid) === undefined);
     },
     async restart(settings) {
       const killed = server;

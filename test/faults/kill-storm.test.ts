@@ -1,10 +1,11 @@
 import { randomInt } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { brokenInvariants, everythingBroken } from "../schedule/invariants.js";
 import { runStorm } from "../schedule/storm.js";
 import { layStormGround, type StormGround } from "../schedule/storm-ground.js";
 import { startTwinProcesses, type TwinProcesses } from "../schedule/twin-processes.js";
 import { type Deferred, deferred } from "../support/deferred.js";
+import { eventually } from "../support/eventually.js";
 import { type Journal, openJournal } from "./kill-storm-journal.js";
 import { type KillablePostgres, startKillablePostgres } from "./kill-storm-postgres.js";
 import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
@@ -17,7 +18,6 @@ const VICTIMS: readonly Victim[] = ["POSTGRES", "FIRST", "ALL", "SECOND"];
 const KILLS = Number(process.env["KILLS"] || 4);
 /** The next one comes when fewer than so many more requests are done, at random; one at least. */
 const DONE_BETWEEN = 60;
-const HEALED_WITHIN_MS = 10_000;
 const SLACK_MS = 120_000;
 const KILL_MS = 10_000;
 /** More than in a storm without kills, since those appointments stay whose caller left the answer for the end. */
@@ -114,7 +114,7 @@ async function killAndRestart(victim: Victim, settings: Readonly<Record<string, 
     isDatabaseKilled && postgres.restart(settings),
     ...processes.map((which) => twins.restart(which)),
   ]);
-  await vi.waitUntil(areReady, { timeout: HEALED_WITHIN_MS });
+  await eventually(areReady);
   outage.resolve();
   outage = undefined;
 }

@@ -4,6 +4,7 @@ import type { IdempotentWork, Outcome } from "../../src/interceptors/idempotency
 import { type Database, openDatabase } from "../../src/postgres/database.js";
 import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
 import { createServices } from "../../src/services/services.js";
+import { testNow } from "../support/clock.js";
 import { type ComposedService, startComposedService } from "../support/composed-service.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { noSlotLimits } from "../support/no-slot-limits.js";
@@ -41,7 +42,7 @@ describe("the check that a request is done once", () => {
 
   test("passes with the store of the service", async () => {
     service = await startComposedService(
-      createServices({ now: Date.now, tokens: noTokens, slotLimits: noSlotLimits }),
+      createServices({ now: testNow, tokens: noTokens, slotLimits: noSlotLimits }),
       sound,
     );
     expect(violationsOfOnce(await sendAtOnce(service.publicUrl, 64, newRequest()))).toEqual([]);
@@ -49,7 +50,7 @@ describe("the check that a request is done once", () => {
 
   test("fails with a store that looks a key up before the work and keeps it after", async () => {
     service = await startComposedService(
-      createServices({ now: Date.now, tokens: noTokens, slotLimits: noSlotLimits }),
+      createServices({ now: testNow, tokens: noTokens, slotLimits: noSlotLimits }),
       withoutClaim(sound),
     );
     expect(violationsOfOnce(await sendTwiceInTurn(newRequest()))).toEqual([]);

@@ -3,8 +3,9 @@ import { ServerResponse } from "node:http";
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { text } from "node:stream/consumers";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Listener } from "../../src/http/listen.js";
+import { eventually } from "../support/eventually.js";
 import { connectRaw, readByServer } from "./raw-client.js";
 import { answer, type Request, type Response, startListener, testTls } from "./start-listener.js";
 
@@ -38,7 +39,7 @@ describe("close, HTTP/1.1", () => {
     const { listener, pending } = await startDeferred(tls);
     const client = await connectRaw(listener);
     await client.send(get);
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     const closing = listener.close(longGraceMs);
     for (const res of pending) answer(res, "done");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*connection: close\r\n.*done$/is);
@@ -49,7 +50,7 @@ describe("close, HTTP/1.1", () => {
     const { listener, pending } = await startDeferred();
     const client = await connectRaw(listener);
     await client.send(get);
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     for (const res of pending)
       if (res instanceof ServerResponse) res.writeHead(200, { "Content-Length": "4" }).flushHeaders();
     await client.until("200");
@@ -96,7 +97,7 @@ describe("close, HTTP/1.1", () => {
     await client.send(get);
     const half = await connectRaw(listener);
     await half.send("GET / HT");
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     await readByServer(listener);
     expect(await listener.close(20)).toEqual({ forced: 2 });
     expect(await client.untilClosed()).toBe("");
@@ -119,7 +120,7 @@ describe("close, HTTP/2", () => {
     const { listener, pending } = await startDeferred(tls);
     const session = connectHttp2(listener);
     const streams = [session.request({ ":path": "/1" }), session.request({ ":path": "/2" })];
-    await vi.waitUntil(() => pending.length === 2);
+    await eventually(() => pending.length === 2);
     const goaway = once(session, "goaway");
     const closing = listener.close(longGraceMs);
     await goaway;
@@ -155,7 +156,7 @@ describe("close, HTTP/2", () => {
     const stream = connectHttp2(listener).request({ ":path": "/x" });
     const broken = once(stream, "close");
     stream.on("error", () => {});
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     expect(await listener.close(20)).toEqual({ forced: 1 });
     await broken;
   });
@@ -173,7 +174,7 @@ describe("close", () => {
     const { listener, pending } = await startDeferred();
     const client = await connectRaw(listener);
     await client.send(get);
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     const results = await Promise.all([listener.close(20), listener.close(longGraceMs)]);
     expect(results).toEqual([{ forced: 1 }, { forced: 1 }]);
   });

@@ -1,4 +1,5 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.js";
 import { connectRaw, type RawClient } from "./raw-client.js";
 import { answer, type Request, type Response, startListener } from "./start-listener.js";
 
@@ -45,7 +46,7 @@ describe("peekProtocol", () => {
   });
 
   test("answers 408 to one on which too little is sent", async () => {
-    const client = await connectRaw(await startListener({ limits: { openingMs: 100 } }));
+    const client = await connectRaw(await startListener({ limits: { openingMs: 300 } }));
     await client.send("P");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"code":"TIMEOUT"\}$/s);
   });
@@ -53,10 +54,10 @@ describe("peekProtocol", () => {
   test("has no more to say once the protocol is known", async () => {
     const pending: Response[] = [];
     const handler = (_req: Request, res: Response) => void pending.push(res);
-    const listener = await startListener({ handler, limits: { openingMs: 50 } });
+    const listener = await startListener({ handler, limits: { openingMs: 300 } });
     const client = await connectRaw(listener);
     await client.send("GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     await (await connectRaw(listener)).untilClosed();
     for (const res of pending) answer(res, "late");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*late$/s);

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { SocketError } from "../../src/http/socket-error.js";
+import { eventually } from "../support/eventually.js";
 import { connectRaw, readByServer } from "./raw-client.js";
 import { answer, type Request, type Response, renderSocketError, startListener } from "./start-listener.js";
 
@@ -134,14 +135,14 @@ describe("limits of size", () => {
 
 describe("limits of time", () => {
   test.each([{ tls: false }, { tls: true }])("answers 408 to slow headers (TLS $tls)", async ({ tls }) => {
-    const client = await connectRaw(await startListener({ tls, limits: { headersMs: 30 } }));
+    const client = await connectRaw(await startListener({ tls, limits: { headersMs: 300 } }));
     await client.send("GET / HTTP/1.1\r\nHo");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"code":"TIMEOUT"\}$/s);
   });
 
   test("answers 408 to a slow body that the handler waits for, and tells whose it is", async () => {
     const socketError = vi.fn<SocketError>(renderSocketError);
-    const client = await connectRaw(await startListener({ socketError, limits: { headersMs: 30, requestMs: 30 } }));
+    const client = await connectRaw(await startListener({ socketError, limits: { headersMs: 300, requestMs: 300 } }));
     await client.send(`${postOf(10, "/slow")}abc`);
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"code":"TIMEOUT"\}$/s);
     expect(socketError.mock.calls.map(([kind, req]) => [kind, req?.url])).toEqual([["TIMEOUT", "/slow"]]);
@@ -149,7 +150,7 @@ describe("limits of time", () => {
 
   test("closes without a second answer where the slow body's request was answered", async () => {
     const handler = (_req: Request, res: Response) => answer(res, "early");
-    const client = await connectRaw(await startListener({ handler, limits: { headersMs: 30, requestMs: 30 } }));
+    const client = await connectRaw(await startListener({ handler, limits: { headersMs: 300, requestMs: 300 } }));
     await client.send(`${postOf(10)}abc`);
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 [^{]*early$/s);
   });
@@ -157,10 +158,10 @@ describe("limits of time", () => {
   test("does not hold a slow handler against the client", async () => {
     const pending: Response[] = [];
     const handler = (_req: Request, res: Response) => void pending.push(res);
-    const listener = await startListener({ handler, limits: { headersMs: 30, requestMs: 30 } });
+    const listener = await startListener({ handler, limits: { headersMs: 300, requestMs: 300 } });
     const client = await connectRaw(listener);
     await client.send(get);
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     const slowClient = await connectRaw(listener);
     await slowClient.send("GET");
     await slowClient.untilClosed();
@@ -237,7 +238,7 @@ describe("order of answers", () => {
   test("refuses a pipelined request only after the answers to those before it", async () => {
     const client = await connectRaw(await startListener({ handler: defer }));
     await client.send(`${get}${get}hello\r\n\r\n`);
-    await vi.waitUntil(() => pending.length === 2);
+    await eventually(() => pending.length === 2);
     for (const [index, res] of pending.entries()) answer(res, `answer ${index}.`);
     expect(await client.untilClosed()).toMatch(
       /^HTTP\/1\.1 200 .*answer 0\.HTTP\/1\.1 200 .*answer 1\.HTTP\/1\.1 400 /s,
@@ -247,15 +248,17 @@ describe("order of answers", () => {
   test("refuses CONNECT only after the answers to the requests before it", async () => {
     const client = await connectRaw(await startListener({ handler: defer }));
     await client.send(`${get}CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n`);
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     for (const res of pending) answer(res, "answer.");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*answer\.HTTP\/1\.1 400 /s);
   });
 
   test("refuses the rest of a body after the answers to the requests before it", async () => {
-    const client = await connectRaw(await startListener({ handler: defer, limits: { headersMs: 30, requestMs: 30 } }));
+    const client = await connectRaw(
+      await startListener({ handler: defer, limits: { headersMs: 300, requestMs: 300 } }),
+    );
     await client.send(`${get}${postOf(10)}abc`);
-    await vi.waitUntil(() => pending.length === 2);
+    await eventually(() => pending.length === 2);
     const [first] = pending;
     if (first !== undefined) answer(first, "answer.");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*answer\.HTTP\/1\.1 408 /s);
@@ -296,7 +299,7 @@ describe("connections that are reset", () => {
     const listener = await startListener({ socketError, handler: (_req, res) => void pending.push(res) });
     const client = await connectRaw(listener);
     await client.send(bytes);
-    await vi.waitUntil(() => pending.length === requests);
+    await eventually(() => pending.length === requests);
     await readByServer(listener);
     client.socket.resetAndDestroy();
     socketError.mockClear();
@@ -305,7 +308,7 @@ describe("connections that are reset", () => {
     for (const res of pending.splice(0)) answer(res, "nobody hears this");
     const other = await connectRaw(listener);
     await other.send(get);
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     for (const res of pending) answer(res, "still here");
     await other.until("still here");
   });

@@ -3,6 +3,7 @@ import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders, 
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Listener } from "../../src/http/listen.js";
+import { eventually } from "../support/eventually.js";
 import { connectRaw, readByServer } from "./raw-client.js";
 import { answer, type Request, type Response, startListener, testTls } from "./start-listener.js";
 
@@ -39,7 +40,7 @@ describe("limits of an HTTP/2 session", () => {
     const aborted = vi.fn();
     const listener = await startListener({
       handler: (req) => req.on("aborted", aborted),
-      limits: { headersMs: 30, requestMs: 30 },
+      limits: { headersMs: 300, requestMs: 300 },
     });
     const stream = connectHttp2(listener).request(post);
     stream.write("begin");
@@ -56,12 +57,12 @@ describe("limits of an HTTP/2 session", () => {
         req.resume();
         pending.push(res);
       },
-      limits: { headersMs: 30, requestMs: 30 },
+      limits: { headersMs: 300, requestMs: 300 },
     });
     const session = connectHttp2(listener);
     const stream = session.request(post);
     stream.end("whole");
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     const slowStream = session.request(post);
     slowStream.resume();
     await once(slowStream, "close");
@@ -174,7 +175,7 @@ describe("limits of an HTTP/2 session", () => {
   });
 
   test("ends what begins like HTTP/2 and is not", async () => {
-    const client = await connectRaw(await startListener({ limits: { sessionIdleMs: 30 } }));
+    const client = await connectRaw(await startListener({ limits: { sessionIdleMs: 1_000 } }));
     await client.send(Buffer.concat([http2Beginning, Buffer.from("no frame, this is no frame at all")]));
     expect(await client.untilClosed()).toContain("too large frame size");
   });
@@ -223,12 +224,12 @@ describe("connections that break", () => {
     const listener = await startListener({ tls, handler: (_req, res) => void pending.push(res) });
     const session = connectHttp2(listener);
     for (const headers of [get, post]) session.request(headers).on("error", () => {});
-    await vi.waitUntil(() => pending.length === 2);
+    await eventually(() => pending.length === 2);
     session.destroy();
     await Promise.all(pending.map((res) => once(res, "close")));
     for (const res of pending.splice(0)) answer(res, "nobody hears this");
     const stream = connectHttp2(listener).request(get);
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     for (const res of pending) answer(res, "still here");
     expect(await text(stream)).toBe("still here");
   });

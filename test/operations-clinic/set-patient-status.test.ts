@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
@@ -108,7 +108,7 @@ describe("SetPatientStatus", () => {
 
 describe("a reactivation", () => {
   test("is refused while another active patient has the document, however it is written, and possible after", async () => {
-    const former = await inactive({ documentNumber: `AB-${Date.now()}` });
+    const former = await inactive({ documentNumber: `AB-${randomInt(1e12)}` });
     const documentNumber = `${former.documentNumber}`.toLowerCase().replace("-", ". ");
     const current = await registerPatient(service, { documentNumber });
     const refusal = await send(moveOf(former, "ACTIVE"));

@@ -1,11 +1,10 @@
-import { vi } from "vitest";
 import { execute } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
 
 const DETECT_EARLY = `DO $$ BEGIN
   EXECUTE format('ALTER DATABASE %I SET deadlock_timeout = ''50ms''', current_database()); END $$`;
 const OTHERS = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
 const DEADLOCKS = "SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()";
-const GONE_WITHIN_MS = 10_000;
 
 /**
  * Has deadlocks in a database found before anybody gives up waiting, so that they count as what they are. Holds for the
@@ -21,7 +20,7 @@ export async function detectDeadlocksEarly(adminUrl: string): Promise<void> {
  */
 export async function countDeadlocks(adminUrl: string): Promise<number> {
   const isDeserted = async () => (await execute(adminUrl, OTHERS)).length === 0;
-  await vi.waitUntil(isDeserted, { timeout: GONE_WITHIN_MS });
+  await eventually(isDeserted);
   const [row] = await execute(adminUrl, DEADLOCKS);
   return Number(row?.["deadlocks"]);
 }

@@ -132,8 +132,10 @@ function slotsOn(clinic: Clinic, days: number): Promise<Record<string, unknown>[
   );
 }
 
+/** Those that lie ahead. */
 function allSlots({ programId }: Clinic): Promise<Record<string, unknown>[]> {
-  return service.query(`SELECT * FROM slots WHERE program_id = '${programId}' AND starts_at > now() ORDER BY id`);
+  const now = new Date(service.now()).toISOString();
+  return service.query(`SELECT * FROM slots WHERE program_id = '${programId}' AND starts_at > '${now}' ORDER BY id`);
 }
 
 /** From tomorrow on. */

@@ -7,11 +7,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { machineClock } from "./clock.js";
 import { within } from "./within.js";
 
 /** The service, compiled from its sources as they are. */
 export interface CompiledService {
-  /** Starts `cupo serve` on free ports with this environment and nothing else of the test's, and waits until it listens. */
+  /** Starts `cupo serve` on free ports with this environment and nothing else of the test's but the clock, and waits until it listens. */
   start(environment: Readonly<Record<string, string>>): Promise<ServiceProcess>;
   /** Kills what still runs and removes the compiled files. */
   remove(): Promise<void>;
@@ -46,7 +47,7 @@ export async function compileService(): Promise<CompiledService> {
   const children: ChildProcess[] = [];
   return {
     start(environment) {
-      const env = { PATH: process.env["PATH"], PORT: "0", INTERNAL_PORT: "0", ...environment };
+      const env = { PATH: process.env["PATH"], ...machineClock, PORT: "0", INTERNAL_PORT: "0", ...environment };
       const child = spawn(process.execPath, [join(folder, "dist/main.js"), "serve"], { env });
       children.push(child);
       return watch(child);

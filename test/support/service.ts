@@ -10,6 +10,7 @@ import { readConfig } from "../../src/config.js";
 import { scopesOf } from "../../src/scopes.js";
 import { type ServerPorts, startServer } from "../../src/server.js";
 import { servedServices } from "../../src/services/services.js";
+import { testNow } from "./clock.js";
 import { createTestDatabase, execute } from "./database.js";
 import { type PostgresProxy, startPostgresProxy } from "./postgres-proxy.js";
 import { type RequestChanges, type RestAnswer, sendRequest } from "./rest-request.js";
@@ -38,7 +39,7 @@ export interface TestService {
   readonly log: readonly Record<string, unknown>[];
   /** What the service reaches its database through. */
   readonly proxy: PostgresProxy;
-  /** The service's clock, in milliseconds since the epoch. */
+  /** The service's clock, which is the tests' until it is moved, in milliseconds since the epoch. */
   now(): number;
   /** Moves the service's clock. */
   advance(ms: number): void;
@@ -106,7 +107,7 @@ function settings(databaseUrl: string, dataDir: string): Record<string, string> 
 function startClock(): Pick<TestService, "now" | "advance"> {
   let offsetMs = 0;
   return {
-    now: () => Date.now() + offsetMs,
+    now: () => testNow() + offsetMs,
     advance: (ms) => {
       offsetMs += ms;
     },

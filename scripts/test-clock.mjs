@@ -1,0 +1,92 @@
+/**
+ * Runs the tests at moments at which clocks and calendars are awkward, and ends with a Markdown table of what came of each.
+ * The tests' own clock is moved there (TEST_CLOCK, see test/support/clock.ts) and, where Debian's libfaketime is installed,
+ * that of the machine for the tests and the processes of the service that they start. PostgreSQL keeps the clock that it
+ * has, which nothing depends on: under libfaketime, which shows the true time to a signal handler, its timeouts never come.
+ *
+ *     npm run test:clock [-- MOMENT... [--of-the-day] [FILTER...]]
+ *
+ * Without a moment it goes through all of them; `--of-the-day` takes one that is another each day of the year. A filter, the
+ * beginning of a path such as test/schedule, narrows the tests. Ends with 1 where a test failed.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { readResults } from "./test-results.mjs";
+
+/** Instants, and the time zone of the machine where it is not UTC. `machineOnly` leaves the tests' own clock as it is. */
+const MOMENTS = {
+  "before-midnight": { at: "2027-03-09T23:55:00-05:00" },
+  "after-midnight": { at: "2027-03-10T00:05:00-05:00" },
+  "change-of-date": { at: "2027-03-10T05:00:00Z" },
+  "new-years-eve": { at: "2026-12-31T20:00:00-05:00" },
+  "leap-day": { at: "2028-02-29T12:00:00-05:00" },
+  sunday: { at: "2027-05-02T10:00:00-05:00" },
+  holiday: { at: "2026-12-25T15:00:00-05:00" },
+  "after-new-year": { at: "2027-01-02T08:15:00-05:00" },
+  tokyo: { at: "2027-06-30T21:30:00-05:00", zone: "Asia/Tokyo" },
+  kiritimati: { at: "2027-10-31T11:00:00-05:00", zone: "Pacific/Kiritimati" },
+  "years-later": { at: "2034-07-20T16:45:00-05:00", machineOnly: true },
+};
+/** What takes long for the sake of many repetitions is kept short, unless the environment says otherwise. */
+const SHORT = { STORM_SECONDS: "10", KILLS: "2", LAST_UNIT_TRIALS: "10" };
+const RESULTS = "build/test-clock";
+const LIBRARY = findLibrary("/usr/lib");
+
+const { moments, filters } = readArguments(process.argv.slice(2));
+rmSync(RESULTS, { recursive: true, force: true });
+mkdirSync(RESULTS, { recursive: true });
+const rows = moments.map((name) => runAt(name, MOMENTS[name]));
+console.log(
+  `\n| moment | clock | time zone | passed | failed |\n| --- | --- | --- | ---: | ---: |\n${rows.map(lineOf).join("\n")}`,
+);
+process.exitCode = rows.every(({ failed }) => failed === 0) ? 0 : 1;
+
+function readArguments(all) {
+  const named = all.filter((each) => Object.hasOwn(MOMENTS, each));
+  if (all.includes("--of-the-day")) named.push(momentOfTheDay());
+  const filters = all.filter((each) => each !== "--of-the-day" && !Object.hasOwn(MOMENTS, each));
+  const unknown = filters.filter((each) => !each.startsWith("test/"));
+  if (unknown.length > 0) {
+    console.error(`There is no moment ${unknown.join(", ")}, but ${Object.keys(MOMENTS).join(", ")}.`);
+    process.exit(1);
+  }
+  return { moments: named.length > 0 ? named : Object.keys(MOMENTS), filters };
+}
+
+/** Debian has it in the folder of the machine's architecture. */
+function findLibrary(folder) {
+  if (!existsSync(folder)) return undefined;
+  const paths = ["", ...readdirSync(folder)].map((name) => join(folder, name, "faketime", "libfaketimeMT.so.1"));
+  return paths.find((path) => existsSync(path));
+}
+
+function momentOfTheDay() {
+  const names = Object.keys(MOMENTS);
+  return names[Math.floor(Date.now() / 86_400_000) % names.length];
+}
+
+function runAt(name, { at, zone = "UTC", machineOnly = false }) {
+  console.log(`\n${name}: ${at}, ${zone}${LIBRARY === undefined ? ", by the tests' own clock" : ""}`);
+  const results = `${RESULTS}/${name}.json`;
+  const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${results}`];
+  const own = machineOnly ? {} : { TEST_CLOCK: at };
+  const env = { ...SHORT, ...process.env, TZ: zone, ...own, ...machineClock(at) };
+  spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...filters], {
+    env,
+    stdio: "inherit",
+  });
+  return { name, at, zone, ...readResults(results) };
+}
+
+/** An offset, so that processes that are started later go on where the others are. */
+function machineClock(at) {
+  if (LIBRARY === undefined) return {};
+  const seconds = Math.round((Date.parse(at) - Date.now()) / 1_000);
+  const FAKETIME = `${seconds < 0 ? "" : "+"}${seconds}s`;
+  return { LD_PRELOAD: LIBRARY, FAKETIME, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
+}
+
+function lineOf({ name, at, zone, passed, failed }) {
+  return `| ${name} | ${at} | ${zone} | ${passed} | ${failed} |`;
+}

@@ -1,0 +1,100 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { demoPorts } from "../src/demo/demo-ports.js";
+import { fillDemo } from "../src/demo/fill-demo.js";
+import { DEMO_TENANT_ID } from "../src/demo/large-clinic.js";
+import { smallClinic } from "../src/demo/small-clinic.js";
+import { startTestService, type TestService, type TokenFor } from "./support/service.js";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const readme = readFileSync(join(root, "README.md"), "utf8");
+/** Each command of a script loads the definitions anew, which takes a second where the machine is busy. */
+const SCRIPT_MS = 120_000;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({}, demoPorts);
+  const issuer = { sign: (request: TokenFor) => service.token(request) };
+  const signal = new AbortController().signal;
+  const { internalUrl, now } = service;
+  await fillDemo({ internalUrl, issuer, now, signal, onProgress: () => undefined });
+}, SCRIPT_MS);
+
+afterAll(() => service.close());
+
+describe("README's commands, as they stand,", () => {
+  test(
+    "register a patient over REST and another over gRPC",
+    async () => {
+      const printed = await run("Call it");
+      expect(printed).toMatch(/^HTTP\/1\.1 201 /);
+      expect(printed).toContain('"documentNumber":"1032456789"');
+      expect(printed).toMatch(/"documentNumber": *"52345678"/);
+    },
+    SCRIPT_MS,
+  );
+
+  test(
+    "check an eligibility, and show nothing of one tenant to the other",
+    async () => {
+      const printed = await run("The demo tenants");
+      expect(printed).toContain('"eligible":true');
+      expect(printed).toContain(`"name":"${smallClinic.locations[0]?.name}"`);
+      expect(printed).not.toContain("Cerezos");
+    },
+    SCRIPT_MS,
+  );
+
+  test(
+    "book an appointment, move it once, and book for another patient what it had",
+    async () => {
+      const printed = await run("Book an appointment, and move it");
+      const statuses = Array.from(printed.matchAll(/HTTP\/1\.1 (\d+) /g), ([, status]) => Number(status));
+      expect(statuses).toEqual([200, 410]);
+      const [booked, again, ...others] = Array.from(printed.matchAll(/"startsAt": *"([^"]+)",\s/g), ([, at]) => at);
+      expect(booked).toMatch(/Z$/);
+      expect({ again, others }).toEqual({ again: booked, others: [] });
+    },
+    SCRIPT_MS,
+  );
+});
+
+/** Runs all shell commands of a section, one after the other, and gives what they print; rejects where one of them fails. */
+async function run(section: string): Promise<string> {
+  const [, text = ""] = readme.split(`\n## ${section}\n`);
+  const blocks = Array.from(
+    (text.split("\n## ")[0] ?? "").matchAll(/^```sh\n(.*?)^```$/gms),
+    ([, block]) => `${block}`,
+  );
+  expect(blocks).not.toEqual([]);
+  const script = ["set -eu", await stage(), ...blocks.map(addressed)].join("\n");
+  const clock = `data:text/javascript,Date.now=()=>${service.now()}`;
+  const env = { ...process.env, NODE_OPTIONS: `--import=${clock}` };
+  const { stdout } = await promisify(execFile)("sh", ["-c", script], { cwd: root, env });
+  return stdout;
+}
+
+/** At the service's addresses in place of those of `npm start`. */
+function addressed(commands: string): string {
+  return commands
+    .replaceAll("http://127.0.0.1:8080", service.publicUrl)
+    .replaceAll("http://127.0.0.1:9090", service.internalUrl);
+}
+
+/** What stands in for the tokens of a service that `npm start` started. */
+async function stage(): Promise<string> {
+  const [token, other] = await Promise.all(
+    [DEMO_TENANT_ID, smallClinic.tenantId].map((tenantId) => service.token({ tenantId, client: "demo" })),
+  );
+  return [
+    `npm() { case "$*" in *${smallClinic.tenantId}*) echo ${other};; *) echo ${token};; esac; }`,
+    `npx() { shift; "${process.execPath}" node_modules/@bufbuild/buf/bin/buf "$@"; }`,
+    `node() { "${process.execPath}" "$@"; }`,
+    `command -v curl >/dev/null || curl() { node test/support/curl.mjs "$@"; }`,
+  ].join("\n");
+}
