@@ -34,12 +34,8 @@ afterAll(async () => {
 /** Local dates and times in Bogotá, and the day of the first slot of a search that starts today. */
 const moments: readonly [name: string, at: string, first: string][] = [
   ["in the morning of a working day, before the first slot", "2027-03-09T06:59:00", "2027-03-09"],
-  ["in the midst of the day", "2027-03-09T11:50:00", "2027-03-09"],
   ["near midnight", "2027-03-09T23:55:00", "2027-03-10"],
-  ["just after midnight", "2027-03-10T00:05:00", "2027-03-10"],
-  ["on a Friday evening", "2027-03-12T20:00:00", "2027-03-15"],
   ["on a Sunday before a Monday that is a holiday", "2027-03-21T10:00:00", "2027-03-23"],
-  ["in Holy Week", "2027-03-24T18:00:00", "2027-03-29"],
   ["on the evening of 24 December, a Thursday", "2026-12-24T23:59:00", "2026-12-28"],
   ["on the last evening of the year", "2026-12-31T20:00:00", "2027-01-04"],
   ["on 6 January, when UTC has the next day", "2027-01-06T21:00:00", "2027-01-07"],
