@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { demoPorts } from "../src/demo/demo-ports.js";
+import { withDocumentedIds } from "../src/demo/documented-ids.js";
 import { fillDemo } from "../src/demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "../src/demo/large-clinic.js";
 import { smallClinic } from "../src/demo/small-clinic.js";
@@ -18,7 +18,7 @@ const SCRIPT_MS = 120_000;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({}, demoPorts);
+  service = await startTestService({}, { served: withDocumentedIds });
   const issuer = { sign: (request: TokenFor) => service.token(request) };
   const signal = new AbortController().signal;
   const { internalUrl, now } = service;

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openDemoTransport } from "../src/demo/demo-transport.js";
-import { fillClinic } from "../src/demo/fill-clinic.js";
-import { largeClinic } from "../src/demo/large-clinic.js";
-import { extendSchedule } from "../src/jobs/extend-schedule.js";
-import { type Database, openDatabase } from "../src/postgres/database.js";
-import { appointmentIn, call, day, mustCall, type OptionBody } from "./schedule/clinic.js";
-import { startTestService, type TestService } from "./support/service.js";
+import { openDemoTransport } from "../../src/demo/demo-transport.js";
+import { fillClinic } from "../../src/demo/fill-clinic.js";
+import { largeClinic } from "../../src/demo/large-clinic.js";
+import { extendSchedule } from "../../src/jobs/extend-schedule.js";
+import { type Database, openDatabase } from "../../src/postgres/database.js";
+import { appointmentIn, call, day, mustCall, type OptionBody } from "../schedule/clinic.js";
+import { startTestService, type TestService } from "../support/service.js";
 
 const DAY_MS = 86_400_000;
 const FILL_MS = 60_000;
