@@ -33,10 +33,10 @@ const SHORT = { STORM_SECONDS: "10", KILLS: "2", LAST_UNIT_TRIALS: "10" };
 const RESULTS = "build/test-clock";
 const LIBRARY = findLibrary("/usr/lib");
 
-const { moments, filters } = readArguments(process.argv.slice(2));
+const chosen = readArguments(process.argv.slice(2));
 rmSync(RESULTS, { recursive: true, force: true });
 mkdirSync(RESULTS, { recursive: true });
-const rows = moments.map((name) => runAt(name, MOMENTS[name]));
+const rows = chosen.moments.map((name) => runAt(name, MOMENTS[name], chosen.filters));
 console.log(
   `\n| moment | clock | time zone | passed | failed |\n| --- | --- | --- | ---: | ---: |\n${rows.map(lineOf).join("\n")}`,
 );
@@ -66,7 +66,7 @@ function momentOfTheDay() {
   return names[Math.floor(Date.now() / 86_400_000) % names.length];
 }
 
-function runAt(name, { at, zone = "UTC", machineOnly = false }) {
+function runAt(name, { at, zone = "UTC", machineOnly = false }, filters) {
   console.log(`\n${name}: ${at}, ${zone}${LIBRARY === undefined ? ", by the tests' own clock" : ""}`);
   const results = `${RESULTS}/${name}.json`;
   const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${results}`];

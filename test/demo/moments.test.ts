@@ -1,16 +1,18 @@
 import { randomUUID } from "node:crypto";
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDemoTransport } from "../../src/demo/demo-transport.js";
 import { fillClinic } from "../../src/demo/fill-clinic.js";
 import { largeClinic } from "../../src/demo/large-clinic.js";
 import { extendSchedule } from "../../src/jobs/extend-schedule.js";
 import { type Database, openDatabase } from "../../src/postgres/database.js";
-import { appointmentIn, call, day, mustCall, type OptionBody } from "../schedule/clinic.js";
+import { idOf } from "../operations-clinic/resources-under-test.js";
+import { appointmentIn, type Clinic, call, day, mustCall, type OptionBody, optionsIn } from "../schedule/clinic.js";
 import { startTestService, type TestService } from "../support/service.js";
 
 const DAY_MS = 86_400_000;
 const FILL_MS = 60_000;
+const { signal } = new AbortController();
 
 let service: TestService;
 let database: Database;
@@ -47,13 +49,15 @@ describe("in a demo clinic that is filled", () => {
     "%s, what is found from today on can be booked and moved",
     async (_, at, first) => {
       service.advance(Date.parse(`${at}-05:00`) - service.now());
-      const clinic = await fill();
-      const options = await clinic.search({ patientId: clinic.patientId }, 0);
+      const tenant = await fill();
+      const { patientId, requestSourceId, appointmentTypeId } = tenant;
+      const options = await find(tenant, { patientId }, 0);
       expect(localDates(options)[0]).toBe(first);
-      const { id } = await clinic.book(options[1]);
-      const [better] = await clinic.search({ appointmentId: id }, 1);
-      const move = { appointmentId: id, optionToken: `${better?.optionToken}`, expectedVersion: 1 };
-      const moved = appointmentIn(await call(clinic, "RescheduleAppointment", move));
+      const booking = { patientId, requestSourceId, appointmentTypeId, optionToken: tokenOf(options[1]) };
+      const { id } = appointmentIn(await call(tenant, "BookAppointment", booking));
+      const [better] = await find(tenant, { appointmentId: id }, 1);
+      const move = { appointmentId: id, optionToken: tokenOf(better), expectedVersion: 1 };
+      const moved = appointmentIn(await call(tenant, "RescheduleAppointment", move));
       expect(moved).toMatchObject({ id, version: 2, startsAt: better?.startsAt });
     },
     FILL_MS,
@@ -63,62 +67,76 @@ describe("in a demo clinic that is filled", () => {
     "months ago, the last day of the schedule is found, and the days after it once the service has started again",
     async () => {
       service.advance(Date.parse("2027-01-12T15:00:00Z") - service.now());
-      const clinic = await fill();
-      const lastDay = day(clinic, 90);
-      const find = (days: number) => clinic.search({ patientId: clinic.patientId }, days);
-      expect(new Set(localDates(await find(90)))).toEqual(new Set([lastDay]));
-      expect(await find(91)).toEqual([]);
+      const tenant = await fill();
+      const { patientId } = tenant;
+      const lastDay = day(tenant, 90);
+      expect(new Set(localDates(await find(tenant, { patientId }, 90)))).toEqual(new Set([lastDay]));
+      expect(await find(tenant, { patientId }, 91)).toEqual([]);
       service.advance(90 * DAY_MS);
-      expect(new Set(localDates(await find(0)))).toEqual(new Set([lastDay]));
-      await clinic.restart();
-      expect(localDates(await find(1))[0]).toBe(day(clinic, 1));
+      expect(new Set(localDates(await find(tenant, { patientId }, 0)))).toEqual(new Set([lastDay]));
+      await restart(tenant);
+      expect(localDates(await find(tenant, { patientId }, 1))[0]).toBe(day(tenant, 1));
     },
     FILL_MS,
   );
 });
 
+/** A filled clinic, and what somebody asks for who wants general medicine. */
+interface DemoTenant extends Pick<Clinic, "service" | "as"> {
+  readonly patientId: string;
+  readonly serviceId: string;
+  readonly requestSourceId: string;
+  readonly appointmentTypeId: string;
+}
+
 /** Fills a tenant of its own with the data of the large demo clinic, as the start of the service does. */
-async function fill() {
+async function fill(): Promise<DemoTenant> {
   const as = { tenantId: randomUUID() };
+  const tenant = { service, as };
   const { internalUrl } = service;
-  const { signal } = new AbortController();
   const token = () => service.token(as);
-  const year = Number(day({ service }, 0).slice(0, 4));
   const transport = openDemoTransport({ internalUrl, tenantId: as.tenantId, token, signal });
+  const year = Number(day(tenant, 0).slice(0, 4));
   await fillClinic(largeClinic, transport, [year, year + 1], () => undefined);
-  const clinic = { service, as };
-  const idIn = async (rpc: string, request: JsonObject = {}) =>
-    `${(Object.values(await mustCall(clinic, rpc, request))[0] as JsonObject[])[0]?.["id"]}`;
-  const code = (text: string) => ({ code: text });
-  const [requestSourceId, appointmentTypeId, serviceId] = await Promise.all([
-    idIn("ListRequestSources"),
-    idIn("ListAppointmentTypes"),
-    idIn("ListHealthcareServices", code("MEDGEN")),
-  ]);
   const document = { documentType: "CC", documentNumber: "90000001" };
-  const { patient } = await mustCall(clinic, "FindPatientByDocument", document);
-  const patientId = String((patient as JsonObject)["id"]);
+  const [{ patient }, services, sources, types] = await Promise.all([
+    mustCall(tenant, "FindPatientByDocument", document),
+    mustCall(tenant, "ListHealthcareServices", { code: "MEDGEN" }),
+    mustCall(tenant, "ListRequestSources", {}),
+    mustCall(tenant, "ListAppointmentTypes", {}),
+  ]);
   return {
-    ...clinic,
-    patientId,
-    /** What is there from so many days after today on, through 30 more. */
-    async search(subject: JsonObject, days: number): Promise<readonly OptionBody[]> {
-      const dates = { dateFrom: day(clinic, days), dateTo: day(clinic, days + 30) };
-      const found = await mustCall(clinic, "SearchOptions", { ...subject, ...dates, serviceId, pageSize: 200 });
-      return found["options"] as unknown as readonly OptionBody[];
-    },
-    async book(option: OptionBody | undefined) {
-      const request = { patientId, optionToken: `${option?.optionToken}`, requestSourceId, appointmentTypeId };
-      return appointmentIn(await call(clinic, "BookAppointment", request));
-    },
-    /** What the start of the service does to its schedules. */
-    async restart(): Promise<void> {
-      const { programs } = await mustCall(clinic, "ListPrograms", {});
-      const ports = { database, now: service.now, signal, logger: { info: () => undefined } };
-      for (const { id } of programs as { id: string }[])
-        await extendSchedule({ tenantId: as.tenantId, programId: id }, ports);
-    },
+    ...tenant,
+    patientId: idOf(patient as JsonObject),
+    serviceId: firstId(services["healthcareServices"]),
+    requestSourceId: firstId(sources["requestSources"]),
+    appointmentTypeId: firstId(types["appointmentTypes"]),
   };
+}
+
+/** What is there from so many days after today on, through 30 more. */
+async function find(tenant: DemoTenant, subject: JsonObject, days: number): Promise<readonly OptionBody[]> {
+  const dates = { dateFrom: day(tenant, days), dateTo: day(tenant, days + 30) };
+  const { serviceId } = tenant;
+  return optionsIn(await call(tenant, "SearchOptions", { ...subject, ...dates, serviceId, pageSize: 200 }));
+}
+
+/** Extends its schedules as the start of the service does. */
+async function restart(tenant: DemoTenant): Promise<void> {
+  const { programs } = await mustCall(tenant, "ListPrograms", {});
+  const ports = { database, now: service.now, signal, logger: { info: () => undefined } };
+  for (const program of programs as JsonObject[])
+    await extendSchedule({ tenantId: tenant.as.tenantId ?? "", programId: idOf(program) }, ports);
+}
+
+function firstId(resources: JsonValue | undefined): string {
+  const [first = {}] = resources as JsonObject[];
+  return idOf(first);
+}
+
+function tokenOf(option: OptionBody | undefined): string {
+  if (option === undefined) throw new Error("there is no option");
+  return option.optionToken;
 }
 
 function localDates(options: readonly OptionBody[]): string[] {

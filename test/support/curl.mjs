@@ -1,7 +1,10 @@
 /** As much of curl as the commands of README use, for machines that have none: -X, -H, -d and, in one word, -s and -i. */
 import { parseArgs } from "node:util";
 
-const { values, positionals } = parseArgs({
+const {
+  values,
+  positionals: [url = ""],
+} = parseArgs({
   allowPositionals: true,
   options: {
     request: { type: "string", short: "X" },
@@ -13,7 +16,7 @@ const { values, positionals } = parseArgs({
 });
 const headers = values.header.map((header) => header.split(/: (.*)/s).slice(0, 2));
 const method = values.request ?? (values.data === undefined ? "GET" : "POST");
-const response = await fetch(`${positionals[0]}`, { method, headers, body: values.data });
+const response = await fetch(url, { method, headers, body: values.data });
 if (values.include) {
   console.log(`HTTP/1.1 ${response.status} ${response.statusText}\r`);
   for (const [name, value] of response.headers) console.log(`${name}: ${value}\r`);
