@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readFileKeySet } from "../../src/auth/file-key-set.js";
 import type { KeySet } from "../../src/auth/key-set.js";
+import { patience } from "../support/eventually.js";
 import { keySetDocument, makeKey, startMs } from "./token-workshop.js";
 
 const first = makeKey("ES256", "first");
@@ -41,7 +42,7 @@ describe("a key set in a file", () => {
     await writeFile(`${path}.new`, keySetDocument(second.publicJwk));
     await rename(`${path}.new`, path);
     passTime(30_000);
-    await vi.waitFor(() => expect(opened.generation()).toBe(2));
+    await vi.waitFor(() => expect(opened.generation()).toBe(2), patience);
     expect(await opened.key(first)).toBeUndefined();
     expect(await opened.key(second)).toBeDefined();
   });
@@ -62,7 +63,7 @@ describe("a key set in a file", () => {
     await opened.key(first);
     await spoil();
     passTime(30_000);
-    await vi.waitFor(() => expect(errors).toHaveLength(1));
+    await vi.waitFor(() => expect(errors).toHaveLength(1), patience);
     expect(await opened.key(first)).toBeDefined();
   });
 

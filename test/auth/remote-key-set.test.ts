@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { KeyReference, KeySet } from "../../src/auth/key-set.js";
 import { openRemoteKeySet } from "../../src/auth/remote-key-set.js";
 import { createTokenVerifier } from "../../src/auth/token-verifier.js";
+import { patience } from "../support/eventually.js";
 import { answerWith, type KeyServer, startKeyServer } from "./key-server.js";
 import { defaults, goodClaims, keySetDocument, makeKey, refusal, signToken, startMs } from "./token-workshop.js";
 
@@ -188,7 +189,7 @@ describe("an outage of the key server", () => {
     await openLoaded();
     server.answer = answerWith(secondDocument);
     await passTime(-hourMs);
-    await vi.waitFor(async () => expect(await keySet.key(second)).toBeDefined());
+    await vi.waitFor(async () => expect(await keySet.key(second)).toBeDefined(), patience);
   });
 });
 

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { connect } from "node:http2";
 import { text } from "node:stream/consumers";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { networkOf } from "../../src/http/connections.js";
+import { eventually } from "../support/eventually.js";
 import { connectRaw, type RawClient, readByServer } from "./raw-client.js";
 import { answer, type Response, startListener } from "./start-listener.js";
 
@@ -88,10 +89,10 @@ describe("the longest idle connection is closed for a new one where there is lit
     const session = connect(listener.url);
     onTestFinished(() => session.destroy());
     const stream = session.request({ ":path": "/x" });
-    await vi.waitUntil(() => pending.length === 2);
+    await eventually(() => pending.length === 2);
     await readByServer(listener);
     await begun.send("TP/1.1\r\nHost: a\r\n\r\n");
-    await vi.waitUntil(() => pending.length === 3);
+    await eventually(() => pending.length === 3);
     for (const res of pending) answer(res, "done.");
     await begun.until("done.");
     await working.until("done.");

@@ -1,5 +1,6 @@
 import { text as readText } from "node:stream/consumers";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.js";
 import { connectRaw } from "./raw-client.js";
 import { answer, type Request, type Response, startListener } from "./start-listener.js";
 
@@ -28,9 +29,9 @@ describe("methods that Node does not know", () => {
     const pending: Response[] = [];
     const client = await connectRaw(await startListener({ handler: (_req, res) => void pending.push(res) }));
     await client.send(`${get}BREW /x HTTP/1.1\r\nHost: a\r\n\r\n${get}`);
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     for (const res of pending.splice(0)) answer(res, "first.");
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     for (const res of pending) answer(res, "second.");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*first\.HTTP\/1\.1 200 .*second\.$/s);
     expect(pending.length).toBe(1);
@@ -70,7 +71,7 @@ describe("Expect: 100-continue", () => {
     const pending: { req: Request; res: Response }[] = [];
     const client = await connectRaw(await startListener({ handler: (req, res) => void pending.push({ req, res }) }));
     await client.send(expecting);
-    await vi.waitUntil(() => pending.length === 1);
+    await eventually(() => pending.length === 1);
     for (const { req, res } of pending) req.on("data", (chunk: Buffer) => answer(res, chunk.toString()));
     expect(await client.until("\r\n\r\n")).toBe("HTTP/1.1 100 Continue\r\n\r\n");
     await client.send("abc");
