@@ -12,7 +12,8 @@ const FIRST_VERSION = 1;
 
 /**
  * Makes the programs, each with its rules, services and, when all of that is there, its practitioners: then it is complete,
- * and its slots are made in the background.
+ * and its slots are made in the background. The first of them are asked for here, so that they are there to be booked as
+ * soon as the filling is done.
  */
 export async function fillPrograms(
   { programs }: DemoClinic,
@@ -34,6 +35,7 @@ export async function fillPrograms(
     const practitionerIds = program.practitioners.map((code) => idOf(reference.practitioners, code));
     const request = { programId, practitionerIds, expectedVersion: FIRST_VERSION };
     await unlessThere(configuration.replaceProgramPractitioners(request));
+    await schedule.materializeSchedule({ programId });
   }
 }
 

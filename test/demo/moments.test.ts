@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDemoTransport } from "../../src/demo/demo-transport.js";
 import { fillClinic } from "../../src/demo/fill-clinic.js";
 import { largeClinic } from "../../src/demo/large-clinic.js";
-import { extendSchedule } from "../../src/jobs/extend-schedule.js";
+import { extendSchedules } from "../../src/jobs/extend-schedules.js";
 import { type Database, openDatabase } from "../../src/postgres/database.js";
 import { idOf } from "../operations-clinic/resources-under-test.js";
 import { appointmentIn, type Clinic, call, day, mustCall, type OptionBody, optionsIn } from "../schedule/clinic.js";
@@ -98,6 +98,7 @@ async function fill(): Promise<DemoTenant> {
   const transport = openDemoTransport({ internalUrl, tenantId: as.tenantId, token, signal });
   const year = Number(day(tenant, 0).slice(0, 4));
   await fillClinic(largeClinic, transport, [year, year + 1], () => undefined);
+  await restart({ as });
   const document = { documentType: "CC", documentNumber: "90000001" };
   const [{ patient }, services, sources, types] = await Promise.all([
     mustCall(tenant, "FindPatientByDocument", document),
@@ -122,11 +123,10 @@ async function find(tenant: DemoTenant, subject: JsonObject, days: number): Prom
 }
 
 /** Extends its schedules as the start of the service does. */
-async function restart(tenant: DemoTenant): Promise<void> {
-  const { programs } = await mustCall(tenant, "ListPrograms", {});
-  const ports = { database, now: service.now, signal, logger: { info: () => undefined } };
-  for (const program of programs as JsonObject[])
-    await extendSchedule({ tenantId: tenant.as.tenantId ?? "", programId: idOf(program) }, ports);
+async function restart({ as }: Pick<DemoTenant, "as">): Promise<void> {
+  const logger = { info: () => undefined, warn: () => undefined };
+  const ports = { database, now: service.now, maxOpenSlots: 1_000_000, logger };
+  while ((await extendSchedules(as.tenantId ?? "", ports)).kind === "ADDED");
 }
 
 function firstId(resources: JsonValue | undefined): string {

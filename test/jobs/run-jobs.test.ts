@@ -67,7 +67,7 @@ test("makes what a request leaves of a schedule that is too large for one transa
 test("makes the schedule of a program that is complete, without being asked for it", async () => {
   const clinic = await openClinic(service, { materialized: false });
   start();
-  await vi.waitFor(() => expectComplete(clinic), WITHIN);
+  await vi.waitFor(() => expectComplete(clinic), patience);
 });
 
 test("gives tenants their turns: a small schedule does not wait until a large one is made", async () => {
@@ -75,7 +75,7 @@ test("gives tenants their turns: a small schedule does not wait until a large on
   const large = await openClinic(service, { practitionerIds, materialized: false });
   const small = await openClinic(service, { as: { tenantId: randomUUID() }, materialized: false });
   start();
-  for (const clinic of [large, small]) await vi.waitFor(() => expectComplete(clinic), WITHIN);
+  for (const clinic of [large, small]) await vi.waitFor(() => expectComplete(clinic), patience);
   const programs = logged.filter(({ through }) => through !== undefined).map(({ program }) => program);
   expect(programs.filter((id) => id === large.programId).length).toBeGreaterThan(9);
   expect(programs.indexOf(small.programId)).toBeLessThan(3);
@@ -90,9 +90,9 @@ test("goes on with a tenant as soon as nobody is changing what is due any more",
   await holder.query(`SELECT FROM programs WHERE id = '${clinic.programId}' FOR UPDATE`);
   start();
   const isWaiting = "SELECT 1 FROM graphile_worker.jobs WHERE key LIKE 'extend_schedule:%' AND run_at > now()";
-  await vi.waitFor(async () => expect(await service.query(isWaiting)).toHaveLength(1), WITHIN);
+  await vi.waitFor(async () => expect(await service.query(isWaiting)).toHaveLength(1), patience);
   await holder.query("ROLLBACK");
-  await vi.waitFor(() => expectComplete(clinic), WITHIN);
+  await vi.waitFor(() => expectComplete(clinic), patience);
 });
 
 test("purges what is past its retention", async () => {
