@@ -2,7 +2,8 @@ import { Code } from "@connectrpc/connect";
 
 /**
  * Every error that a caller can receive: the code of the Problem (specification section 7), the HTTP status, the last
- * segment of the problem type URI, the title, and the Connect/gRPC code. The one place where they are joined.
+ * segment of the problem type URI, the title, and the Connect/gRPC code, which for some conflicts is that of their reason.
+ * The one place where they are joined.
  */
 export const errorTable = {
   INVALID_REQUEST: entry(400, "invalid-request", "Invalid request", Code.InvalidArgument),
@@ -11,7 +12,11 @@ export const errorTable = {
   RESOURCE_NOT_FOUND: entry(404, "not-found", "Resource not found", Code.NotFound),
   METHOD_NOT_ALLOWED: entry(405, "method-not-allowed", "Method not allowed", Code.Unimplemented),
   REQUEST_TIMEOUT: entry(408, "request-timeout", "Request timeout", Code.DeadlineExceeded),
-  CONCURRENT_MODIFICATION: entry(409, "conflict", "Conflict", Code.Aborted),
+  CONCURRENT_MODIFICATION: entry(409, "conflict", "Conflict", Code.FailedPrecondition, {
+    STALE_VERSION: Code.Aborted,
+    IDEMPOTENCY_IN_PROGRESS: Code.Aborted,
+    DUPLICATE: Code.AlreadyExists,
+  }),
   OPTION_EXPIRED: entry(410, "option-expired", "Option expired", Code.FailedPrecondition),
   VALIDATION_FAILED: entry(422, "validation", "Validation failed", Code.InvalidArgument),
   RATE_LIMIT_EXCEEDED: entry(429, "rate-limit", "Rate limit exceeded", Code.ResourceExhausted),
@@ -145,6 +150,15 @@ export function resourceBusy(retryAfterSeconds: number, cause?: unknown): CupoEr
   });
 }
 
-function entry(status: number, slug: string, title: string, connectCode: Code) {
-  return { status, slug, title, connectCode };
+/** The Connect/gRPC code of an error: that of its one reason where the table has one for it, else that of its code. */
+export function connectCodeOf({ code, errors }: CupoError): Code {
+  const { connectCode, codesByReason } = errorTable[code];
+  const [reason] = errors;
+  return (reason && codesByReason[reason.code]) ?? connectCode;
+}
+
+type CodesByReason = Readonly<Partial<Record<FieldErrorCode, Code>>>;
+
+function entry(status: number, slug: string, title: string, connectCode: Code, codesByReason: CodesByReason = {}) {
+  return { status, slug, title, connectCode, codesByReason };
 }

@@ -1,7 +1,7 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { Call } from "./call.js";
-import { CupoError, errorTable } from "./errors.js";
+import { CupoError, connectCodeOf, errorTable } from "./errors.js";
 import { type Problem, ProblemSchema } from "./gen/cupo/access/v1/problem_pb.js";
 
 /** Media type of Problem documents (RFC 9457, section 6.1). */
@@ -39,8 +39,8 @@ export function problemJson(problem: Problem): string {
 
 /** The error that Connect, gRPC and gRPC-Web send: code and message of the table, headers of the call, Problem as detail. */
 export function connectErrorOf(error: CupoError, call: Call, problemsUrl: string): ConnectError {
-  const { connectCode, title } = errorTable[error.code];
+  const { title } = errorTable[error.code];
   const problem = problemOf(error, call.correlationId, problemsUrl);
   const headers = { ...call.responseHeaders, ...error.headers };
-  return new ConnectError(error.detail ?? title, connectCode, headers, [{ desc: ProblemSchema, value: problem }]);
+  return new ConnectError(error.detail ?? title, connectCodeOf(error), headers, [{ desc: ProblemSchema, value: problem }]);
 }

@@ -3,7 +3,15 @@ import type { AddressInfo } from "node:net";
 import { fromJsonString } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CupoError, conflict, type ErrorCode, errorTable, notFound, validationFailed } from "../src/errors.js";
+import {
+  CupoError,
+  conflict,
+  type ErrorCode,
+  errorTable,
+  type FieldErrorCode,
+  notFound,
+  validationFailed,
+} from "../src/errors.js";
 import { ProblemSchema } from "../src/gen/cupo/access/v1/problem_pb.js";
 import { asCupoError, connectErrorOf, problemJson, problemOf } from "../src/problem.js";
 import { serveProblemPage } from "../src/problem-pages.js";
@@ -19,7 +27,7 @@ describe("the table of errors", () => {
     ["RESOURCE_NOT_FOUND", 404, "not-found", Code.NotFound],
     ["METHOD_NOT_ALLOWED", 405, "method-not-allowed", Code.Unimplemented],
     ["REQUEST_TIMEOUT", 408, "request-timeout", Code.DeadlineExceeded],
-    ["CONCURRENT_MODIFICATION", 409, "conflict", Code.Aborted],
+    ["CONCURRENT_MODIFICATION", 409, "conflict", Code.FailedPrecondition],
     ["OPTION_EXPIRED", 410, "option-expired", Code.FailedPrecondition],
     ["VALIDATION_FAILED", 422, "validation", Code.InvalidArgument],
     ["RATE_LIMIT_EXCEEDED", 429, "rate-limit", Code.ResourceExhausted],
@@ -36,6 +44,35 @@ describe("the table of errors", () => {
     const problem = JSON.parse(problemJson(problemOf(new CupoError(code), correlationId, url)));
     expect(problem).toEqual({ type: `${url}/${slug}`, title: expect.any(String), status, code, correlationId });
     expect(connectErrorOf(new CupoError(code), callWith(), url).code).toBe(connectCode);
+  });
+});
+
+describe("the Connect code of a conflict is that of its reason", () => {
+  test.each<[Code, readonly FieldErrorCode[]]>([
+    [Code.Aborted, ["STALE_VERSION", "IDEMPOTENCY_IN_PROGRESS"]],
+    [Code.AlreadyExists, ["DUPLICATE"]],
+    [
+      Code.FailedPrecondition,
+      [
+        "IDEMPOTENCY_KEY_REUSED",
+        "STATE_NOT_ALLOWED",
+        "SAME_SLOT",
+        "PATIENT_NOT_ACTIVE",
+        "SLOT_OCCUPIED",
+        "CAPACITY_EXHAUSTED",
+        "PATIENT_OVERLAP",
+      ],
+    ],
+  ])("%i for %j", (connectCode, reasons) => {
+    const conflicts = reasons.map((code) => conflict({ code, field: "phone", message: "so it is" }));
+    expect(conflicts.map((error) => connectErrorOf(error, callWith(), url).code)).toEqual(
+      reasons.map(() => connectCode),
+    );
+  });
+
+  test("and no other error has codes by reason", () => {
+    const duplicate = { code: "DUPLICATE", field: "practitionerIds[1]", message: "twice" } as const;
+    expect(connectErrorOf(validationFailed([duplicate]), callWith(), url).code).toBe(Code.InvalidArgument);
   });
 });
 

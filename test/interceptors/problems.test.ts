@@ -28,7 +28,7 @@ test("sends the Problem of an error as a detail of its Connect error, and is obs
   call.responseHeaders["RateLimit"] = "x";
   const { error, observed } = await failing(thrown, call);
   expect(observed).toEqual([[thrown, call]]);
-  expect(error.code).toBe(Code.Aborted);
+  expect(error.code).toBe(Code.AlreadyExists);
   expect(error.rawMessage).toBe("exists already");
   expect(error.metadata.get("Retry-After")).toBe("1");
   expect(error.metadata.get("RateLimit")).toBe("x");

@@ -68,7 +68,7 @@ describe.each(Object.entries(transports))("%s", (_, createTransport) => {
       expectReplay(await rpc.update({ patientId: id, ...CHANGES, ...mask }, headers), overRest.body);
     }
     const email = { email: "a@b.co", updateMask: { paths: ["email", "full_name", "phone"] } };
-    expect((await rpc.update({ patientId: id, ...CHANGES, ...email }, headers)).code).toBe(Code.Aborted);
+    expect((await rpc.update({ patientId: id, ...CHANGES, ...email }, headers)).code).toBe(Code.FailedPrecondition);
   });
 
   describe("errors have the code of their Problem, which is a detail and the same as over REST", () => {
@@ -81,9 +81,10 @@ describe.each(Object.entries(transports))("%s", (_, createTransport) => {
         async (headers) => registerBoth(registration(), { ...headers, ...(await powerless()) }),
       ],
       [404, Code.NotFound, (headers) => updateBoth(randomUUID(), CHANGES, headers)],
-      [409, Code.Aborted, async (headers) => registerBoth(registration(await documentInUse()), headers)],
+      [409, Code.AlreadyExists, async (headers) => registerBoth(registration(await documentInUse()), headers)],
+      [409, Code.Aborted, async (headers) => updateBoth(await patientAtVersion(2), CHANGES, headers)],
       [422, Code.InvalidArgument, (headers) => registerBoth(registration({ fullName: " ", email: "ana" }), headers)],
-    ])("%i", async (status, code, send) => {
+    ])("%i, with code %i", async (status, code, send) => {
       const [overRest, overRpc] = await send({ ...(await headersFor()), "x-correlation-id": randomUUID() });
       expectSameProblem(overRest, overRpc, status, code);
     });
@@ -141,6 +142,14 @@ async function powerless(): Promise<{ authorization: string }> {
 async function documentInUse(): Promise<Pick<Registration, "documentType" | "documentNumber">> {
   const { documentType, documentNumber = "" } = await registerPatient(service);
   return { documentType, documentNumber };
+}
+
+async function patientAtVersion(version: number): Promise<string> {
+  const { id } = await registerPatient(service);
+  for (let expectedVersion = 1; expectedVersion < version; expectedVersion++) {
+    await rest("PATCH", `/patients/${id}`, { ...CHANGES, expectedVersion }, await headersFor());
+  }
+  return id;
 }
 
 function rest(method: string, path: string, body: object, headers: Record<string, string>): Promise<RestAnswer> {
