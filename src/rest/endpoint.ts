@@ -1,8 +1,9 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type ContextValues, createContextKey, type Interceptor } from "@connectrpc/connect";
 import { type BindOptions, createBinder, type RoutedRequest } from "./bind-request.js";
+import type { WriteMessage } from "./json/write-message.js";
 import { createInvoke, type InvocationInit, type Invoked } from "./invoke.js";
-import { createRender, type Render } from "./render.js";
+import { createRender } from "./render.js";
 import type { Route } from "./routes/routes.js";
 
 /** What endpoints need beside their routes. */
@@ -15,7 +16,7 @@ export interface EndpointOptions extends BindOptions {
 /** A route with everything compiled that a request on it needs. */
 export interface Endpoint {
   readonly status: number;
-  readonly render: Render;
+  readonly render: WriteMessage;
   invoke(request: RoutedRequest, init: InvocationInit): Promise<Invoked>;
 }
 

@@ -56,7 +56,7 @@ describe("a success", () => {
     ["a wrapper", "wrapped_text", '"z"'],
     ["a struct", "struct", '{"a":1}'],
     ["a oneof member", "number", '"7"'],
-    ["a timestamp", "at", '"2026-01-01T00:00:00Z"'],
+    ["a timestamp", "at", '"2026-01-01T00:00:00.000Z"'],
   ])("with a response_body is %s alone", async (_, responseBody, expected) => {
     const service = makeService({ name: "Get", rule: "POST /a", body: "*", responseBody });
     const { send } = await startServer({ services: [service] });

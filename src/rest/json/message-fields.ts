@@ -1,4 +1,5 @@
 import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 
 /** A message as the plain properties that protobuf-es keeps its fields in, under their local names. */
 export type Fields = Record<string, unknown>;
@@ -18,6 +19,13 @@ export function setField(target: Fields, field: DescField, value: unknown): void
 export function oneofCase(target: Fields, field: DescField): string | undefined {
   if (field.oneof === undefined) return undefined;
   return (target[field.oneof.localName] as { readonly case: string | undefined }).case;
+}
+
+/** The value that a field has: undefined where it has presence and is not set; a list or map that is never left out. */
+export function heldValue(fields: Fields, field: DescField): unknown {
+  if (field.oneof !== undefined) return oneofValue(fields, field);
+  const value = fields[field.localName];
+  return field.presence === FeatureSet_FieldPresence.IMPLICIT || Object.hasOwn(fields, field.localName) ? value : undefined;
 }
 
 /** The message in a singular field; where there is none yet, an empty one is put there. */

@@ -1,0 +1,115 @@
+import { type DescField, type DescMessage, type Message, ScalarType, toJson } from "@bufbuild/protobuf";
+import { base64Encode } from "@bufbuild/protobuf/wire";
+import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { type Fields, fieldsOf, heldValue } from "./message-fields.js";
+import { writeTimestamp } from "./write-time.js";
+
+/** Writes a message as JSON text. */
+export type WriteMessage = (message: Message) => string;
+
+type Write = (value: unknown) => string;
+
+/** Writes the member of one field with its name; undefined where it has none. */
+type WriteMember = (fields: Fields) => string | undefined;
+
+type Compiled = Map<DescMessage, Write>;
+
+const writeOptions = { alwaysEmitImplicit: true } as const;
+
+/**
+ * Compiles the writer of a message: ProtoJSON with fields of implicit presence always there, so that `false`, "" and [] are
+ * said and not implied, and with every Timestamp as wide as any other, see {@link writeTimestamp}. The writer throws for
+ * values that ProtoJSON cannot write. Compiled, because descriptors are then walked once and not for each answer.
+ */
+export function createMessageWriter(schema: DescMessage): WriteMessage {
+  return messageWriter(schema, new Map());
+}
+
+/** Compiles the writer of one field's value, which is `null` where the message does not have the field. */
+export function createFieldWriter(field: DescField): WriteMessage {
+  const write = fieldWriter(field, new Map());
+  return (message) => {
+    const value = heldValue(fieldsOf(message), field);
+    return value === undefined ? "null" : write(value);
+  };
+}
+
+function messageWriter(schema: DescMessage, compiled: Compiled): Write {
+  const known = compiled.get(schema) ?? wellKnownWriter(schema);
+  if (known !== undefined) return known;
+  const members: WriteMember[] = [];
+  const write: Write = (message) => {
+    let text = "";
+    for (const member of members) {
+      const written = member(message as Fields);
+      if (written !== undefined) text += text === "" ? written : `,${written}`;
+    }
+    return `{${text}}`;
+  };
+  compiled.set(schema, write);
+  const inOrder = schema.fields.toSorted((a, b) => a.number - b.number);
+  for (const field of inOrder) members.push(memberWriter(field, compiled));
+  return write;
+}
+
+function memberWriter(field: DescField, compiled: Compiled): WriteMember {
+  const name = `${JSON.stringify(field.jsonName)}:`;
+  const write = fieldWriter(field, compiled);
+  return (fields) => {
+    const value = heldValue(fields, field);
+    return value === undefined ? undefined : name + write(value);
+  };
+}
+
+function fieldWriter(field: DescField, compiled: Compiled): Write {
+  const write = itemWriter(field, compiled);
+  if (field.fieldKind === "list") return (items) => `[${(items as readonly unknown[]).map(write).join(",")}]`;
+  if (field.fieldKind !== "map") return write;
+  return (entries) => {
+    const members = Object.entries(entries as Fields).map(([key, value]) => `${JSON.stringify(key)}:${write(value)}`);
+    return `{${members.join(",")}}`;
+  };
+}
+
+function itemWriter(field: DescField, compiled: Compiled): Write {
+  if (field.scalar !== undefined) return scalarWriter(field.scalar);
+  if (field.enum !== undefined) return enumWriter(field.enum);
+  if (field.message === undefined) throw new Error("a field has no type");
+  const isUnwrapped = field.fieldKind === "message" && field.oneof === undefined && isWrapperDesc(field.message);
+  if (isUnwrapped) return scalarWriter(field.message.fields[0]?.scalar ?? ScalarType.STRING);
+  if (field.message.typeName === "google.protobuf.Struct") return JSON.stringify;
+  return messageWriter(field.message, compiled);
+}
+
+/** Types with a JSON form of their own, but for Timestamp, are written as the library writes them: answers have few. */
+function wellKnownWriter(schema: DescMessage): Write | undefined {
+  if (schema.typeName === "google.protobuf.Timestamp") return writeTimestamp;
+  if (!schema.typeName.startsWith("google.protobuf.") || schema.typeName === "google.protobuf.Empty") return undefined;
+  return (message) => JSON.stringify(toJson(schema, message as Message, writeOptions));
+}
+
+function enumWriter({ typeName, values }: NonNullable<DescField["enum"]>): Write {
+  if (typeName === "google.protobuf.NullValue") return () => "null";
+  const names = new Map<unknown, string>(values.map(({ number, name }) => [number, JSON.stringify(name)]));
+  return (value) => names.get(value) ?? String(value);
+}
+
+function scalarWriter(scalar: ScalarType): Write {
+  switch (scalar) {
+    case ScalarType.STRING:
+      return JSON.stringify;
+    case ScalarType.BYTES:
+      return (value) => `"${base64Encode(value as Uint8Array)}"`;
+    case ScalarType.FLOAT:
+    case ScalarType.DOUBLE:
+      return (value) => (Number.isFinite(value) ? JSON.stringify(value) : `"${String(value)}"`);
+    case ScalarType.INT64:
+    case ScalarType.SINT64:
+    case ScalarType.SFIXED64:
+    case ScalarType.UINT64:
+    case ScalarType.FIXED64:
+      return (value) => `"${String(value)}"`;
+    default:
+      return String;
+  }
+}
