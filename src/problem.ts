@@ -1,17 +1,27 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { Call } from "./call.js";
-import { CupoError, connectCodeOf, errorTable } from "./errors.js";
+import {
+  CupoError,
+  connectCodeOf,
+  errorTable,
+  type FieldError,
+  invalidRequest,
+  notFound,
+  validationFailed,
+} from "./errors.js";
 import { type Problem, ProblemSchema } from "./gen/cupo/access/v1/problem_pb.js";
+import { RestError, type RestErrorReason } from "./rest/rest-error.js";
 
 /** Media type of Problem documents (RFC 9457, section 6.1). */
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";
 
 /**
- * The error that a caller may be told of: itself where it was thrown on purpose, INTERNAL_ERROR for anything else, with
- * the original as its cause, for the log.
+ * The error that a caller may be told of: itself where it was thrown on purpose, what a transport refused, INTERNAL_ERROR for
+ * anything else, with the original as its cause, for the log.
  */
 export function asCupoError(error: unknown): CupoError {
+  if (error instanceof RestError) return refusalOf(error);
   return error instanceof CupoError ? error : new CupoError("INTERNAL_ERROR", { cause: error });
 }
 
@@ -42,5 +52,18 @@ export function connectErrorOf(error: CupoError, call: Call, problemsUrl: string
   const { title } = errorTable[error.code];
   const problem = problemOf(error, call.correlationId, problemsUrl);
   const headers = { ...call.responseHeaders, ...error.headers };
-  return new ConnectError(error.detail ?? title, connectCodeOf(error), headers, [{ desc: ProblemSchema, value: problem }]);
+  return new ConnectError(error.detail ?? title, connectCodeOf(error), headers, [
+    { desc: ProblemSchema, value: problem },
+  ]);
+}
+
+function refusalOf({ reason, detail, violations }: RestError): CupoError {
+  const errors: readonly FieldError[] = violations;
+  const refusals: Readonly<Record<RestErrorReason, () => CupoError>> = {
+    NOT_FOUND: () => notFound("There is nothing at this path."),
+    METHOD_NOT_ALLOWED: () => new CupoError("METHOD_NOT_ALLOWED"),
+    MALFORMED: () => invalidRequest(detail, errors),
+    INVALID: () => validationFailed(errors),
+  };
+  return refusals[reason]();
 }

@@ -1,13 +1,5 @@
 import { type Call, callOf } from "./call.js";
-import {
-  CupoError,
-  errorTable,
-  type FieldError,
-  type FieldErrorCode,
-  invalidRequest,
-  notFound,
-  validationFailed,
-} from "./errors.js";
+import { CupoError, errorTable, type FieldErrorCode } from "./errors.js";
 import type { SocketError } from "./http/socket-error.js";
 import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
@@ -15,12 +7,12 @@ import { openCall, valuesOf } from "./interceptors/open-call.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
 import { maxItemsOf } from "./interceptors/size-limits.js";
 import type { MessageValidator } from "./interceptors/validation.js";
+import { messageLimits } from "./message-limits.js";
 import { operationOf } from "./operation.js";
 import { asCupoError, PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "./problem.js";
 import { isForProblemPage, PROBLEM_PAGE_METHODS, serveProblemPage } from "./problem-pages.js";
 import { callFor, type HttpHandler, type HttpRequest, type HttpResponse } from "./request-log.js";
 import { createRestHandler } from "./rest/handler.js";
-import { RestError, type RestErrorReason } from "./rest/rest-error.js";
 import type { ServiceEntry } from "./services/services.js";
 
 declare module "./rest/violations/violation.js" {
@@ -39,8 +31,6 @@ export interface PublicApiOptions {
   readonly observe: ErrorObserver;
 }
 
-const MAX_BODY_BYTES = 64 * 1024;
-const MAX_JSON_DEPTH = 16;
 const RESPONSE_HEADERS = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" };
 
 /** The handler of the public listener: the REST interface, and the pages of the problem types. */
@@ -54,10 +44,9 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
     validate: options.validate,
     maxItems: maxItemsOf,
     openValues: (request) => valuesOf(callFor(request)),
-    renderError: (thrown, values) => renderError(toCupoError(thrown), callOf(values), options),
+    renderError: (thrown, values) => renderError(asCupoError(thrown), callOf(values), options),
     responseHeaders: RESPONSE_HEADERS,
-    maxBodyBytes: MAX_BODY_BYTES,
-    maxDepth: MAX_JSON_DEPTH,
+    ...messageLimits,
   });
   return (request, response) => {
     if (serveProblemPage(request, response)) return;
@@ -98,19 +87,4 @@ function renderError(
     headers: { "Content-Type": PROBLEM_MEDIA_TYPE, ...call.responseHeaders, ...error.headers },
     body: problemJson(problemOf(error, call.correlationId, problemsUrl)),
   };
-}
-
-function toCupoError(thrown: unknown): CupoError {
-  return thrown instanceof RestError ? refusalOf(thrown) : asCupoError(thrown);
-}
-
-function refusalOf({ reason, detail, violations }: RestError): CupoError {
-  const errors: readonly FieldError[] = violations;
-  const refusals: Readonly<Record<RestErrorReason, () => CupoError>> = {
-    NOT_FOUND: () => notFound("There is nothing at this path."),
-    METHOD_NOT_ALLOWED: () => new CupoError("METHOD_NOT_ALLOWED"),
-    MALFORMED: () => invalidRequest(detail, errors),
-    INVALID: () => validationFailed(errors),
-  };
-  return refusals[reason]();
 }

@@ -1,8 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type ContextValues, createContextKey, type Interceptor } from "@connectrpc/connect";
 import { type BindOptions, createBinder, type RoutedRequest } from "./bind-request.js";
-import type { WriteMessage } from "./json/write-message.js";
 import { createInvoke, type InvocationInit, type Invoked } from "./invoke.js";
+import type { WriteMessage } from "./json/write-message.js";
 import { createRender } from "./render.js";
 import type { Route } from "./routes/routes.js";
 

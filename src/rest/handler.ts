@@ -1,11 +1,13 @@
 import type { ContextValues } from "@connectrpc/connect";
 import { createEndpoint, type Endpoint, type EndpointOptions } from "./endpoint.js";
+import { goneSignal } from "./gone-signal.js";
 import { isAbandoned, type NodeRequest } from "./read-body.js";
 import { splitTarget } from "./request-target.js";
-import { malformed, RestError } from "./rest-error.js";
+import { RestError } from "./rest-error.js";
 import { createRouteTable, matchRoute, type RouteMatch, type RouteTable } from "./routes/route-table.js";
 import type { RestService, Route } from "./routes/routes.js";
 import { type NodeResponse, type RestResponse, sendResponse } from "./send-response.js";
+import { plainHeaders, readHeaders } from "./web-headers.js";
 
 /** How a REST handler is made. */
 export interface RestHandlerOptions extends EndpointOptions {
@@ -72,16 +74,6 @@ async function answerRequest(
   }
 }
 
-/** HTTP/1.1 tells of a caller who left by the response that closes unfinished, HTTP/2 by the request's "aborted". */
-function goneSignal(request: NodeRequest, response: NodeResponse): AbortSignal {
-  const controller = new AbortController();
-  request.once("aborted", () => controller.abort());
-  response.once("close", () => {
-    if (!response.writableFinished) controller.abort();
-  });
-  return controller.signal;
-}
-
 function requireRoute(table: RouteTable, httpMethod: string, path: string): RouteMatch {
   const outcome = matchRoute(table, httpMethod, path);
   if (outcome === undefined) throw new RestError("NOT_FOUND", "There is nothing at this path.");
@@ -112,26 +104,6 @@ async function answerRoute({ options, endpoints }: Compiled, call: Call): Promis
   );
   const headers = { ...options.responseHeaders, ...plainHeaders(header), "content-type": "application/json" };
   return { status: endpoint.status, headers, body: endpoint.render(message) };
-}
-
-/** From the raw list, so that a header that was sent twice shows as such, whatever Node makes of it. */
-function readHeaders({ rawHeaders }: NodeRequest): Headers {
-  const headers = new Headers();
-  try {
-    for (let i = 0; i < rawHeaders.length; i += 2) {
-      const name = rawHeaders[i] ?? "";
-      if (!name.startsWith(":")) headers.append(name, rawHeaders[i + 1] ?? "");
-    }
-    return headers;
-  } catch {
-    throw malformed("A header cannot be read.");
-  }
-}
-
-function plainHeaders(header: Headers): Record<string, string | readonly string[]> {
-  const plain: Record<string, string | readonly string[]> = Object.fromEntries(header);
-  const cookies = header.getSetCookie();
-  return cookies.length === 0 ? plain : { ...plain, "set-cookie": cookies };
 }
 
 function sendLastResort(

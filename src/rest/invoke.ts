@@ -5,6 +5,7 @@ import {
   type HandlerContext,
   type Interceptor,
   type MethodImpl,
+  type MethodImplSpec,
 } from "@connectrpc/connect";
 import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
 import type { Route } from "./routes/routes.js";
@@ -39,23 +40,32 @@ export function createInvoke(
   route: Route,
   interceptors: readonly Interceptor[],
 ): (init: InvocationInit) => Promise<Invoked> {
-  const { method, service, implementation } = route;
+  const { method, implementation } = route;
   const run = Reflect.get(implementation, method.localName) as MethodImpl<typeof method>;
-  const spec = createMethodImplSpec(method, run.bind(implementation));
-  if (spec.kind !== "unary") throw new Error(`${method.name} is not unary`);
+  return createUnaryInvoke(createMethodImplSpec(method, run.bind(implementation)), interceptors, "rest");
+}
+
+/** Compiles the call of any unary method. Throws for one that is not. */
+export function createUnaryInvoke(
+  spec: MethodImplSpec,
+  interceptors: readonly Interceptor[],
+  protocolName: string,
+): (init: InvocationInit) => Promise<Invoked> {
+  if (spec.kind !== "unary") throw new Error(`${spec.method.name} is not unary`);
+  const { method } = spec;
   const chain = [...interceptors];
   const empty = Object.freeze(create(method.input));
   const timeoutMs = () => undefined;
   return async ({ requestMethod, url, requestHeader, values, signal }) => {
     const context: HandlerContext = {
       method,
-      service,
+      service: method.parent,
       requestMethod,
       url,
       requestHeader,
       values,
       signal,
-      protocolName: "rest",
+      protocolName,
       timeoutMs,
       responseHeader: new Headers(),
       responseTrailer: new Headers(),

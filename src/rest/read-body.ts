@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { malformed } from "./rest-error.js";
+import { malformed, type RestError } from "./rest-error.js";
 
 /** A request of either of Node's servers. */
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -63,7 +63,8 @@ function joined(chunks: readonly Buffer[]): Buffer {
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
 
-function tooLong(maxBytes: number) {
+/** The refusal of a body that is longer than `maxBytes`. */
+export function tooLong(maxBytes: number): RestError {
   if (maxBytes === 0) return malformed("This operation takes no body.");
   return malformed(`The body is longer than ${maxBytes} bytes.`);
 }

@@ -14,7 +14,11 @@ export interface BodyLimits {
 /** Reads the body of a request as JSON in UTF-8 without a byte order mark. Everything else is MALFORMED. */
 export async function readJsonBody(request: NodeRequest, { maxBodyBytes, maxDepth }: BodyLimits): Promise<JsonTree> {
   checkJsonHeaders(request.rawHeaders);
-  const bytes = await readBody(request, maxBodyBytes);
+  return parseJsonBody(await readBody(request, maxBodyBytes), maxDepth);
+}
+
+/** The JSON that the bytes of a body are. */
+export function parseJsonBody(bytes: Buffer, maxDepth: number): JsonTree {
   if (bytes.length === 0) throw malformed("The body is empty; JSON was expected.");
   if (!isUtf8(bytes)) throw malformed("The body is not UTF-8.");
   try {

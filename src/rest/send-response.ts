@@ -38,7 +38,8 @@ export function sendResponse(
   if (abandoned && "stream" in response) response.stream.close();
 }
 
-function leavesBodyUnread(request: NodeRequest, maxBodyBytes: number): boolean {
+/** Whether more of the request may follow than anybody is going to read. */
+export function leavesBodyUnread(request: NodeRequest, maxBodyBytes: number): boolean {
   if (request.readableEnded) return false;
   const declared = request.headers["content-length"];
   if (declared !== undefined) return Number(declared) > maxBodyBytes;

@@ -44,10 +44,11 @@ export async function startComposedService(
   const shared = {
     services,
     chain,
+    validate,
     observe: () => undefined,
     problemsUrl: "http://127.0.0.1/problems",
   };
-  const publicListener = await serve(createPublicApi({ ...shared, validate, basePath: "" }));
+  const publicListener = await serve(createPublicApi({ ...shared, basePath: "" }));
   const internalListener = await serve(createInternalApi({ ...shared, isReady: async () => true }));
   return {
     publicUrl: publicListener.url,

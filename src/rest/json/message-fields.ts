@@ -25,7 +25,9 @@ export function oneofCase(target: Fields, field: DescField): string | undefined 
 export function heldValue(fields: Fields, field: DescField): unknown {
   if (field.oneof !== undefined) return oneofValue(fields, field);
   const value = fields[field.localName];
-  return field.presence === FeatureSet_FieldPresence.IMPLICIT || Object.hasOwn(fields, field.localName) ? value : undefined;
+  return field.presence === FeatureSet_FieldPresence.IMPLICIT || Object.hasOwn(fields, field.localName)
+    ? value
+    : undefined;
 }
 
 /** The message in a singular field; where there is none yet, an empty one is put there. */

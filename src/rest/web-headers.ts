@@ -1,0 +1,23 @@
+import type { NodeRequest } from "./read-body.js";
+import { malformed } from "./rest-error.js";
+
+/** The headers of a request, from the raw list, so that one that was sent twice shows as such, whatever Node makes of it. */
+export function readHeaders({ rawHeaders }: Pick<NodeRequest, "rawHeaders">): Headers {
+  const headers = new Headers();
+  try {
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const name = rawHeaders[i] ?? "";
+      if (!name.startsWith(":")) headers.append(name, rawHeaders[i + 1] ?? "");
+    }
+    return headers;
+  } catch {
+    throw malformed("A header cannot be read.");
+  }
+}
+
+/** Headers in the form that Node's responses take. */
+export function plainHeaders(header: Headers): Record<string, string | readonly string[]> {
+  const plain: Record<string, string | readonly string[]> = Object.fromEntries(header);
+  const cookies = header.getSetCookie();
+  return cookies.length === 0 ? plain : { ...plain, "set-cookie": cookies };
+}

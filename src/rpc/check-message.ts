@@ -1,0 +1,76 @@
+import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { type Findings, fieldStep, indexStep, keyStep, type Location } from "../rest/findings.js";
+import { type Fields, fieldsOf, heldValue, setField } from "../rest/message-fields.js";
+import { readString } from "../rest/read-scalar.js";
+import { type Check, wellKnownCheck } from "./check-well-known.js";
+
+type Compiled = Map<DescMessage, Check>;
+
+const keepAll: Check = () => true;
+
+/**
+ * Compiles the check of messages that were read from protobuf's binary form, which can hold what JSON cannot: texts with
+ * U+0000, Timestamps and Durations out of their range, paths of a FieldMask that are no names. A message that cannot stay is
+ * taken out of its field, so that nobody works with it. Throws for google.protobuf.Struct and its kin, which it cannot check.
+ */
+export function createMessageCheck(schema: DescMessage): (message: Message, findings: Findings) => void {
+  const check = messageCheck(schema, new Map());
+  return (message, findings) => void check(message, undefined, findings);
+}
+
+function messageCheck(schema: DescMessage, compiled: Compiled): Check {
+  const known = compiled.get(schema) ?? wellKnownCheck(schema);
+  if (known !== undefined) return known;
+  const members: ((fields: Fields, parent: Location | undefined, findings: Findings) => void)[] = [];
+  const check: Check = (message, at, findings) => {
+    for (const member of members) member(fieldsOf(message as Message), at, findings);
+    return true;
+  };
+  compiled.set(schema, check);
+  for (const field of schema.fields) {
+    const ofField = fieldCheck(field, compiled);
+    if (ofField === keepAll) continue;
+    const step = fieldStep(field);
+    members.push((fields, parent, findings) => {
+      const value = heldValue(fields, field);
+      if (value === undefined || ofField(value, { parent, step }, findings)) return;
+      if (field.fieldKind === "message") setField(fields, field, undefined);
+    });
+  }
+  return check;
+}
+
+function fieldCheck(field: DescField, compiled: Compiled): Check {
+  const ofItem = itemCheck(field, compiled);
+  if (field.fieldKind === "map") return mapCheck(field.mapKey === ScalarType.STRING ? readsAsString : keepAll, ofItem);
+  if (ofItem === keepAll || field.fieldKind !== "list") return ofItem;
+  return (items, parent, findings) => {
+    const unfit = (items as unknown[]).filter(
+      (item, index) => !ofItem(item, { parent, step: indexStep(index) }, findings),
+    );
+    return unfit.length === 0;
+  };
+}
+
+function mapCheck(ofKey: Check, ofItem: Check): Check {
+  if (ofKey === keepAll && ofItem === keepAll) return keepAll;
+  return (entries, parent, findings) => {
+    const unfit = Object.entries(entries as Fields).filter(([key, item], order) => {
+      const at = { parent, step: keyStep(key, order) };
+      return !ofKey(key, at, findings) || !ofItem(item, at, findings);
+    });
+    return unfit.length === 0;
+  };
+}
+
+function itemCheck(field: DescField, compiled: Compiled): Check {
+  if (field.message === undefined) return field.scalar === ScalarType.STRING ? readsAsString : keepAll;
+  const isUnwrapped = field.fieldKind === "message" && field.oneof === undefined && isWrapperDesc(field.message);
+  if (isUnwrapped) return field.message.fields[0]?.scalar === ScalarType.STRING ? readsAsString : keepAll;
+  return messageCheck(field.message, compiled);
+}
+
+function readsAsString(value: unknown, at: Location | undefined, findings: Findings): boolean {
+  return readString(value as string, at, findings) !== undefined;
+}

@@ -1,0 +1,46 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { addFinding, type Findings, type Location } from "../rest/findings.js";
+
+/** Judges a value at its place: whether it can stay. Where it cannot, `findings` tells. */
+export type Check = (value: unknown, at: Location | undefined, findings: Findings) => boolean;
+
+const firstSecond = -62_135_596_800n;
+const lastSecond = 253_402_300_799n;
+const mostSeconds = 315_576_000_000n;
+const mostNanos = 999_999_999;
+const maskPath = /^[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*(?:\.[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*)*$/;
+const dynamic = /^google\.protobuf\.(?:Any|Struct|Value|ListValue)$/;
+
+/** The check of a well-known type whose range its .proto states; undefined for a type without one. */
+export function wellKnownCheck({ typeName }: DescMessage): Check | undefined {
+  if (typeName === "google.protobuf.Timestamp") return checkTimestamp;
+  if (typeName === "google.protobuf.Duration") return checkDuration;
+  if (typeName === "google.protobuf.FieldMask") return checkFieldMask;
+  if (dynamic.test(typeName)) throw new Error(`${typeName} cannot be checked in a request`);
+  return undefined;
+}
+
+function checkTimestamp(value: unknown, at: Location | undefined, findings: Findings): boolean {
+  const { seconds, nanos } = value as Timestamp;
+  if (seconds >= firstSecond && seconds <= lastSecond && nanos >= 0 && nanos <= mostNanos) return true;
+  const message = `the value must be of the years 1 to 9999, with nanos from 0 to ${mostNanos}`;
+  addFinding(findings, "INVALID_DATE_TIME", at, message);
+  return false;
+}
+
+function checkDuration(value: unknown, at: Location | undefined, findings: Findings): boolean {
+  const { seconds, nanos } = value as Duration;
+  const isSameSign = seconds === 0n || nanos === 0 || seconds > 0n === nanos > 0;
+  const most = mostSeconds - (nanos === 0 ? 0n : 1n);
+  if (seconds >= -most && seconds <= most && Math.abs(nanos) <= mostNanos && isSameSign) return true;
+  const message = `the value must be within ${mostSeconds} seconds, with nanos of the same sign up to ${mostNanos}`;
+  addFinding(findings, "OUT_OF_RANGE", at, message);
+  return false;
+}
+
+function checkFieldMask(value: unknown, at: Location | undefined, findings: Findings): boolean {
+  if ((value as FieldMask).paths.every((path) => maskPath.test(path))) return true;
+  addFinding(findings, "INVALID_FORMAT", at, "the value must be names of fields in lower_snake_case");
+  return false;
+}

@@ -1,0 +1,44 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { readBody, tooLong } from "../rest/read-body.js";
+import { malformed } from "../rest/rest-error.js";
+import { inflate, isIdentity } from "./compression.js";
+import type { Incoming } from "./incoming.js";
+
+const prefixBytes = 5;
+const compressedFlag = 1;
+
+/**
+ * Reads the one message of a unary call, still encoded, of at most `maxBytes` before and after it is inflated. The body of
+ * Connect is the message; that of gRPC and gRPC-Web has it in an envelope: a byte of flags, its length in four, the message
+ * (gRPC over HTTP2, "Length-Prefixed-Message"). What cannot be read is MALFORMED; none or several messages are unimplemented,
+ * as gRPC's table of status codes says.
+ */
+export async function readMessageBytes({ node, protocol }: Incoming, maxBytes: number): Promise<Buffer> {
+  if (protocol !== "connect") return openEnvelope(await readBody(node, maxBytes + prefixBytes), node.headers, maxBytes);
+  const bytes = await readBody(node, maxBytes);
+  const encoding = node.headers["content-encoding"];
+  return isIdentity(encoding) ? bytes : inflate(bytes, encoding, "accept-encoding", maxBytes);
+}
+
+async function openEnvelope(body: Buffer, headers: Incoming["node"]["headers"], maxBytes: number): Promise<Buffer> {
+  if (body.length === 0) throw notOne();
+  if (body.length < prefixBytes) throw cutOff();
+  const [flags] = body;
+  const length = body.readUInt32BE(1);
+  if (length > maxBytes) throw tooLong(maxBytes);
+  if (body.length < prefixBytes + length) throw cutOff();
+  if (body.length > prefixBytes + length) throw notOne();
+  const bytes = body.subarray(prefixBytes);
+  if (flags === 0) return bytes;
+  const encoding = headers["grpc-encoding"]?.toString();
+  if (flags !== compressedFlag || isIdentity(encoding)) throw malformed("The flags of the message cannot be accepted.");
+  return inflate(bytes, encoding, "grpc-accept-encoding", maxBytes);
+}
+
+function cutOff() {
+  return malformed("The body ends within its message.");
+}
+
+function notOne() {
+  return new ConnectError("the call takes exactly one message", Code.Unimplemented);
+}
