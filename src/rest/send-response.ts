@@ -12,6 +12,7 @@ export interface RestResponse {
   readonly body: string | Uint8Array;
 }
 
+const lingerMs = 250;
 const statusesWithoutBody = new Set([204, 205, 304]);
 
 /**
@@ -30,12 +31,25 @@ export function sendResponse(
   const hasBody = !statusesWithoutBody.has(status);
   response.statusCode = status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  if (abandoned && !("stream" in response)) response.setHeader("connection", "close");
+  if (abandoned) abandonBody(response);
   if (hasBody) response.setHeader("content-length", Buffer.byteLength(body));
   else response.removeHeader("content-type");
   if (hasBody) response.end(body);
   else response.end();
-  if (abandoned && "stream" in response) response.stream.close();
+}
+
+/**
+ * Lets the connection end with the answer that is about to be sent, or the stream of HTTP/2 soon after it, whatever still
+ * comes. Soon and not at once, because there are clients that take a stream that is closed while they write for a failure
+ * and throw the answer away; one that reads it ends the stream itself.
+ */
+export function abandonBody(response: NodeResponse): void {
+  if (!("stream" in response)) {
+    response.setHeader("connection", "close");
+    return;
+  }
+  const { stream } = response;
+  stream.once("finish", () => setTimeout(() => stream.close(), lingerMs).unref());
 }
 
 /** Whether more of the request may follow than anybody is going to read. */

@@ -4,7 +4,7 @@ import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { goneSignal } from "../rest/gone-signal.js";
 import { isAbandoned } from "../rest/read-body.js";
 import type { RestService } from "../rest/routes.js";
-import { leavesBodyUnread, type NodeResponse } from "../rest/send-response.js";
+import { abandonBody, leavesBodyUnread } from "../rest/send-response.js";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { compressions } from "./compression.js";
 import type { AnsweringOptions } from "./connect-method.js";
@@ -69,10 +69,4 @@ function prepareHeaders({ request, headers, values, protocol }: RpcCall, maxTime
   headers.delete(name);
   if (typeof limitMs === "number") headers.set(name, `${limitMs}m`);
   return headers;
-}
-
-/** What was not read is not waited for: the connection ends with the answer, or the stream does. */
-function abandonBody(response: NodeResponse): void {
-  if ("stream" in response) response.once("finish", () => response.stream.close());
-  else response.setHeader("connection", "close");
 }

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { readBody, tooLong } from "../rest/read-body.js";
-import { malformed } from "../rest/rest-error.js";
+import { type NodeRequest, readBody, tooLong } from "../rest/read-body.js";
+import { malformed, RestError } from "../rest/rest-error.js";
 import { inflate, isIdentity } from "./compression.js";
 import type { Incoming } from "./incoming.js";
 
@@ -14,10 +14,18 @@ const compressedFlag = 1;
  * as gRPC's table of status codes says.
  */
 export async function readMessageBytes({ node, protocol }: Incoming, maxBytes: number): Promise<Buffer> {
-  if (protocol !== "connect") return openEnvelope(await readBody(node, maxBytes + prefixBytes), node.headers, maxBytes);
+  if (protocol !== "connect") return openEnvelope(await readEnveloped(node, maxBytes), node.headers, maxBytes);
   const bytes = await readBody(node, maxBytes);
   const encoding = node.headers["content-encoding"];
   return isIdentity(encoding) ? bytes : inflate(bytes, encoding, "accept-encoding", maxBytes);
+}
+
+async function readEnveloped(node: NodeRequest, maxBytes: number): Promise<Buffer> {
+  try {
+    return await readBody(node, maxBytes + prefixBytes);
+  } catch (error) {
+    throw error instanceof RestError ? tooLong(maxBytes) : error;
+  }
 }
 
 async function openEnvelope(body: Buffer, headers: Incoming["node"]["headers"], maxBytes: number): Promise<Buffer> {
