@@ -4,7 +4,7 @@ import { valuesOf } from "./interceptors/open-call.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
 import { problems } from "./interceptors/problems.js";
 import { invalidMessage, type MessageValidator } from "./interceptors/validation.js";
-import { messageLimits } from "./message-limits.js";
+import { messageLimits, responseHeaders } from "./listener-terms.js";
 import { callFor, type HttpHandler, type HttpRequest, type HttpResponse } from "./request-log.js";
 import { createRpcHandler } from "./rpc/handler.js";
 import type { ServiceEntry } from "./services/services.js";
@@ -41,6 +41,7 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
   return (request, response) => {
     if (request.url === "/livez") return answer(response, 200, "live\n");
     if (request.url === "/readyz") return void answerReadiness(request, response, isReady);
+    for (const [name, value] of Object.entries(responseHeaders)) response.setHeader(name, value);
     void rpc(request, response);
   };
 }

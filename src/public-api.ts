@@ -7,7 +7,7 @@ import { openCall, valuesOf } from "./interceptors/open-call.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
 import { maxItemsOf } from "./interceptors/size-limits.js";
 import type { MessageValidator } from "./interceptors/validation.js";
-import { messageLimits } from "./message-limits.js";
+import { messageLimits, responseHeaders } from "./listener-terms.js";
 import { operationOf } from "./operation.js";
 import { asCupoError, PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "./problem.js";
 import { isForProblemPage, PROBLEM_PAGE_METHODS, serveProblemPage } from "./problem-pages.js";
@@ -31,8 +31,6 @@ export interface PublicApiOptions {
   readonly observe: ErrorObserver;
 }
 
-const RESPONSE_HEADERS = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" };
-
 /** The handler of the public listener: the REST interface, and the pages of the problem types. */
 export function createPublicApi(options: PublicApiOptions): HttpHandler {
   const rest = createRestHandler({
@@ -45,7 +43,7 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
     maxItems: maxItemsOf,
     openValues: (request) => valuesOf(callFor(request)),
     renderError: (thrown, values) => renderError(asCupoError(thrown), callOf(values), options),
-    responseHeaders: RESPONSE_HEADERS,
+    responseHeaders,
     ...messageLimits,
   });
   return (request, response) => {
@@ -65,14 +63,14 @@ export function socketProblems(options: Pick<PublicApiOptions, "problemsUrl" | "
   return (kind, request) => {
     const call = request === undefined ? openCall({ rawHeaders: [] }) : callFor(request);
     const { headers, ...answer } = renderError(new CupoError(codes[kind]), call, options);
-    return { ...answer, headers: { ...RESPONSE_HEADERS, "X-Correlation-Id": call.correlationId, ...headers } };
+    return { ...answer, headers: { ...responseHeaders, "X-Correlation-Id": call.correlationId, ...headers } };
   };
 }
 
 function refuseMethod(request: HttpRequest, response: HttpResponse, options: PublicApiOptions): void {
   const error = new CupoError("METHOD_NOT_ALLOWED", { headers: { Allow: PROBLEM_PAGE_METHODS.join(", ") } });
   const { status, headers, body } = renderError(error, callFor(request), options);
-  response.writeHead(status, { ...RESPONSE_HEADERS, ...headers, "Content-Length": Buffer.byteLength(body) });
+  response.writeHead(status, { ...responseHeaders, ...headers, "Content-Length": Buffer.byteLength(body) });
   response.end(body);
 }
 

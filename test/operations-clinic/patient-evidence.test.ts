@@ -37,7 +37,7 @@ describe("ListConsents", () => {
       {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         patientId: id,
-        grantedAt: "2026-01-15T15:00:00Z",
+        grantedAt: "2026-01-15T15:00:00.000Z",
         recordedAt: expect.stringMatching(/Z$/),
         principal: expect.stringContaining("test"),
         correlationId: correlationIdOf(registered),

@@ -1,16 +1,10 @@
 import { randomUUID } from "node:crypto";
-import {
-  type DescMethodUnary,
-  type DescService,
-  fromJson,
-  type JsonObject,
-  type JsonValue,
-  toJson,
-} from "@bufbuild/protobuf";
+import { type DescMethodUnary, type DescService, fromJson, type JsonObject, toJsonString } from "@bufbuild/protobuf";
 import { type Client, ConnectError, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
-import type { RestAnswer } from "./rest-request.js";
+import { createMessageWriter } from "../../src/rest/json/write-message.js";
+import { parseObject, type RestAnswer } from "./rest-request.js";
 import type { TestService, TokenFor } from "./service.js";
 
 /** What an RPC may differ in from a good one. */
@@ -35,12 +29,12 @@ export async function callRpc(
   const message = fromJson(method.input, request);
   try {
     const response = await transport.unary(method, undefined, undefined, headers, message);
-    const body = toJson(method.output, response.message, { alwaysEmitImplicit: true });
-    return answer(200, response.header, body);
+    const text = createMessageWriter(method.output)(response.message);
+    return answer(200, response.header, text);
   } catch (error) {
     const [problem] = error instanceof ConnectError ? error.findDetails(ProblemSchema) : [];
     if (!(error instanceof ConnectError) || problem === undefined) throw error;
-    return answer(problem.status ?? 0, error.metadata, toJson(ProblemSchema, problem));
+    return answer(problem.status ?? 0, error.metadata, toJsonString(ProblemSchema, problem));
   }
 }
 
@@ -66,6 +60,6 @@ function credentials(token: string): Interceptor {
   };
 }
 
-function answer(status: number, headers: Headers, body: JsonValue): RestAnswer {
-  return { status, headers, text: JSON.stringify(body), body: body as JsonObject };
+function answer(status: number, headers: Headers, text: string): RestAnswer {
+  return { status, headers, text, body: parseObject(text) };
 }

@@ -1,0 +1,114 @@
+import { randomUUID } from "node:crypto";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CatalogService, CreatePayerRequestSchema } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
+import { OperationsService } from "../../src/gen/cupo/clinic/v1/operations_service_pb.js";
+import { envelope, type RawCall, rpcFormats, sendCall } from "../support/raw-rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+
+const PATH = `/${CatalogService.typeName}/CreatePayer`;
+const READ = `/${OperationsService.typeName}/${OperationsService.methods[0]?.name}`;
+const MARKER = "hostile-marker";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe.each(Object.entries(rpcFormats))("%s answers as its protocol says", (_, format) => {
+  const send = (call: Partial<RawCall>) =>
+    sendCall(service.internalUrl, format, { path: PATH, headers: {}, body: Buffer.alloc(0), ...call });
+
+  test.each(["HEAD", "GET", "PUT", "DELETE", "OPTIONS", "PATCH"])("405 with Allow for %s", async (method) => {
+    const query = `?connect=v1&encoding=json&message=${MARKER}`;
+    const outcomes = [await send({ method }), await send({ method, path: READ + query })];
+    for (const { status, headers, everything } of outcomes) {
+      expect([status, headers.get("allow")]).toEqual([405, "POST"]);
+      expect(everything).not.toContain(MARKER);
+    }
+  });
+
+  test.each([`/${CatalogService.typeName}/${MARKER}`, `/${MARKER}/CreatePayer`, "/", `${PATH}/`, `/${PATH}`])(
+    "404 for %s",
+    async (path) => {
+      const { status, everything } = await send({ path });
+      expect(status).toBe(404);
+      expect(everything).not.toContain(MARKER);
+    },
+  );
+
+  test.each([
+    "",
+    "text/plain",
+    "application/json; charset=iso-8859-1",
+    "application/json, application/json",
+    "application/connect+json",
+    "application/connect+proto",
+    "application/grpc+json",
+    "application/grpc-web+json",
+    "application/grpc-web-text",
+    `application/${MARKER}`,
+  ])("415 with what there is for the media type %j", async (contentType) => {
+    const { status, headers, everything } = await send({ headers: { "content-type": contentType } });
+    const served = "application/json, application/proto, application/grpc, application/grpc-web";
+    expect([status, headers.get("accept-post")]).toEqual([415, served]);
+    expect(everything).not.toContain(MARKER);
+  });
+
+  test("every answer is under a correlation id, and not to be stored", async () => {
+    for (const call of [{}, { method: "GET" }, { path: "/" }]) {
+      const { headers } = await send(call);
+      expect(headers.get("x-correlation-id")).toMatch(/^[0-9a-f-]{36}$/);
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+});
+
+describe.each(Object.entries(rpcFormats).filter(([, { hasEnvelope }]) => hasEnvelope))("%s", (_, format) => {
+  const message = toBinary(CreatePayerRequestSchema, create(CreatePayerRequestSchema, { code: MARKER }));
+
+  test.each([
+    ["no message", Buffer.alloc(0)],
+    ["two messages", Buffer.concat([envelope(message), envelope(message)])],
+  ])("has %s unimplemented for a unary method", async (_name, body) => {
+    const { code, everything } = await sendCall(service.internalUrl, format, await callWith(body));
+    expect(code).toBe(Code.Unimplemented);
+    expect(everything).not.toContain(MARKER);
+  });
+
+  test.each([
+    ["a cut off prefix", Buffer.alloc(3)],
+    ["a cut off message", envelope(message).subarray(0, -1)],
+    ["a flag for compression without a compression", envelope(message, 1)],
+    ["an unknown flag", envelope(message, 0x80)],
+    ["a message of 4 GiB by its prefix", Buffer.from([0, 255, 255, 255, 255])],
+  ])("takes %s for an invalid argument", async (_name, body) => {
+    const { code, problem, everything } = await sendCall(service.internalUrl, format, await callWith(body));
+    expect([code, problem?.["code"]]).toEqual([Code.InvalidArgument, "INVALID_REQUEST"]);
+    expect(everything).not.toContain(MARKER);
+  });
+});
+
+test("the JSON of Connect is that of REST, with timestamps in milliseconds", async () => {
+  const key = randomUUID();
+  const body = { code: "EPS-1", name: "EPS Uno", taxId: "900123456", active: true };
+  const headers = { authorization: `Bearer ${await service.token()}`, "idempotency-key": key };
+  const rest = await service.request("POST", "/admin/configuration/payers", { headers, body });
+  const answer = await fetch(service.internalUrl + PATH, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  expect(await answer.text()).toBe(`{"payer":${rest.text}}`);
+  expect(rest.body["createdAt"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+});
+
+async function callWith(body: Uint8Array): Promise<RawCall> {
+  const headers = { authorization: `Bearer ${await service.token()}`, "idempotency-key": randomUUID() };
+  return { path: PATH, headers, body };
+}
