@@ -98,6 +98,15 @@ const rules: readonly Rule[] = [
     found: "rest/render.ts → gen/cupo/options/v1/options_pb.ts",
   },
   {
+    name: "rpc imports nothing of the project but what REST is made of",
+    findings: (sources) => arrows(sources, /^rpc\//, /^(?!rpc\/|rest\/)/),
+    defect: {
+      "rpc/decode.ts": 'import { readJson } from "../rest/read-json.js";',
+      "rpc/handler.ts": 'import { problems } from "../interceptors/problems.js";',
+    },
+    found: "rpc/handler.ts → interceptors/problems.ts",
+  },
+  {
     name: "http imports nothing of the project but the types of its requests and the errors",
     findings: (sources) => arrows(sources, /^http\//, /^(?!http\/|errors\.ts$|request-log\.ts$)/),
     defect: { "http/listen.ts": 'import { renderError } from "../public-api.js";' },
@@ -106,19 +115,19 @@ const rules: readonly Rule[] = [
   {
     name: "interceptors know neither transports nor services nor the database",
     findings: (sources) =>
-      arrows(sources, /^interceptors\//, /^(services|postgres|rest|http|jobs|auth|server|config)\b/),
+      arrows(sources, /^interceptors\//, /^(services|postgres|rest|rpc|http|jobs|auth|server|config)\b/),
     defect: { "interceptors/store.ts": 'import type {\n  A,\n  B,\n} from "../postgres/unit-of-work.js";' },
     found: "interceptors/store.ts → postgres/unit-of-work.ts",
   },
   {
     name: "services know neither transports nor interceptors",
-    findings: (sources) => arrows(sources, /^services\//, /^(rest|http|interceptors|auth|jobs|server|config)\b/),
+    findings: (sources) => arrows(sources, /^services\//, /^(rest|rpc|http|interceptors|auth|jobs|server|config)\b/),
     defect: { "services/a.ts": 'import { invoke } from "../rest/invoke.js";' },
     found: "services/a.ts → rest/invoke.ts",
   },
   {
     name: "postgres knows neither transports nor services",
-    findings: (sources) => arrows(sources, /^postgres\//, /^(rest|http|services|auth|jobs|server|config)\b/),
+    findings: (sources) => arrows(sources, /^postgres\//, /^(rest|rpc|http|services|auth|jobs|server|config)\b/),
     defect: {
       "postgres/patients.ts": 'import { toPatient } from "../services/patient-service.js";',
       "postgres/keys.ts": 'import type { Claim } from "../interceptors/idempotency.js";',
@@ -206,7 +215,7 @@ const rules: readonly Rule[] = [
     findings: (sources) =>
       matches(
         sources,
-        /^(services|interceptors|scheduling|rest|http|auth)\//,
+        /^(services|interceptors|scheduling|rest|rpc|http|auth)\//,
         /\b(SELECT|DELETE)\b[^"]*\bFROM\b|\bINSERT INTO\b|\bUPDATE\s+\w+\s+SET\b|\bSET LOCAL\b/,
       ),
     defect: { "services/a.ts": "raw(`SELECT *\n  FROM patients`)", "services/b.ts": '{ action: "UPDATE" }' },

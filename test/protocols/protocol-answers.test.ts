@@ -96,7 +96,7 @@ describe.each(Object.entries(rpcFormats).filter(([, { hasEnvelope }]) => hasEnve
 
 test("the JSON of Connect is that of REST, with timestamps in milliseconds", async () => {
   const key = randomUUID();
-  const body = { code: "EPS-1", name: "EPS Uno", taxId: "900123456", active: true };
+  const body = { code: "EPS-1", name: "ñ".repeat(200), taxId: "900123456", active: true };
   const headers = { authorization: `Bearer ${await service.token()}`, "idempotency-key": key };
   const rest = await service.request("POST", "/admin/configuration/payers", { headers, body });
   const answer = await fetch(service.internalUrl + PATH, {
@@ -105,7 +105,24 @@ test("the JSON of Connect is that of REST, with timestamps in milliseconds", asy
     body: JSON.stringify(body),
   });
   expect(await answer.text()).toBe(`{"payer":${rest.text}}`);
+  expect(answer.headers.get("content-encoding")).toBeNull();
   expect(rest.body["createdAt"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+});
+
+test("an answer of Connect over 1 KiB is compressed where the caller takes that", async () => {
+  const body = { code: "EPS-2", name: "😀".repeat(200), taxId: "9".repeat(32), active: true };
+  const send = async (acceptEncoding: string) => {
+    const authorization = `Bearer ${await service.token()}`;
+    const headers = { authorization, "idempotency-key": "compressed", "content-type": "application/json" };
+    return fetch(service.internalUrl + PATH, {
+      method: "POST",
+      headers: { ...headers, "accept-encoding": acceptEncoding },
+      body: JSON.stringify(body),
+    });
+  };
+  const [plain, gzipped] = [await send("identity"), await send("deflate, gzip")];
+  expect([plain.headers.get("content-encoding"), gzipped.headers.get("content-encoding")]).toEqual([null, "gzip"]);
+  expect(await gzipped.text()).toBe(await plain.text());
 });
 
 async function callWith(body: Uint8Array): Promise<RawCall> {
