@@ -3,6 +3,7 @@ import type { Chain } from "./interceptors/chain.js";
 import { valuesOf } from "./interceptors/open-call.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
 import { problems } from "./interceptors/problems.js";
+import { maxItemsOf } from "./interceptors/size-limits.js";
 import { invalidMessage, type MessageValidator } from "./interceptors/validation.js";
 import { messageLimits, responseHeaders } from "./listener-terms.js";
 import { callFor, type HttpHandler, type HttpRequest, type HttpResponse } from "./request-log.js";
@@ -36,7 +37,8 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
     onMessage: chain.onMessage,
     openValues: (request) => valuesOf(callFor(request)),
     validate,
-    refuse: invalidMessage,
+    maxItems: maxItemsOf,
+    refuse: (method, listed) => invalidMessage(method, listed, (_, errors) => errors),
   });
   return (request, response) => {
     if (request.url === "/livez") return answer(response, 200, "live\n");

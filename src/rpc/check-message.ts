@@ -1,8 +1,9 @@
 import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
-import { type Findings, fieldStep, indexStep, keyStep, type Location } from "../rest/findings.js";
-import { type Fields, fieldsOf, heldValue, setField } from "../rest/message-fields.js";
-import { readString } from "../rest/read-scalar.js";
+import { type Fields, fieldsOf, heldValue, setField } from "../rest/json/message-fields.js";
+import { readString } from "../rest/json/read-scalar.js";
+import type { Violations } from "../rest/violations/collect-violations.js";
+import { fieldStep, indexStep, keyStep, type Place } from "../rest/violations/place.js";
 import { type Check, wellKnownCheck } from "./check-well-known.js";
 
 type Compiled = Map<DescMessage, Check>;
@@ -14,17 +15,17 @@ const keepAll: Check = () => true;
  * U+0000, Timestamps and Durations out of their range, paths of a FieldMask that are no names. A message that cannot stay is
  * taken out of its field, so that nobody works with it. Throws for google.protobuf.Struct and its kin, which it cannot check.
  */
-export function createMessageCheck(schema: DescMessage): (message: Message, findings: Findings) => void {
+export function createMessageCheck(schema: DescMessage): (message: Message, violations: Violations) => void {
   const check = messageCheck(schema, new Map());
-  return (message, findings) => void check(message, undefined, findings);
+  return (message, violations) => void check(message, undefined, violations);
 }
 
 function messageCheck(schema: DescMessage, compiled: Compiled): Check {
   const known = compiled.get(schema) ?? wellKnownCheck(schema);
   if (known !== undefined) return known;
-  const members: ((fields: Fields, parent: Location | undefined, findings: Findings) => void)[] = [];
-  const check: Check = (message, at, findings) => {
-    for (const member of members) member(fieldsOf(message as Message), at, findings);
+  const members: ((fields: Fields, parent: Place | undefined, violations: Violations) => void)[] = [];
+  const check: Check = (message, at, violations) => {
+    for (const member of members) member(fieldsOf(message as Message), at, violations);
     return true;
   };
   compiled.set(schema, check);
@@ -32,9 +33,9 @@ function messageCheck(schema: DescMessage, compiled: Compiled): Check {
     const ofField = fieldCheck(field, compiled);
     if (ofField === keepAll) continue;
     const step = fieldStep(field);
-    members.push((fields, parent, findings) => {
+    members.push((fields, parent, violations) => {
       const value = heldValue(fields, field);
-      if (value === undefined || ofField(value, { parent, step }, findings)) return;
+      if (value === undefined || ofField(value, { parent, step }, violations)) return;
       if (field.fieldKind === "message") setField(fields, field, undefined);
     });
   }
@@ -45,9 +46,9 @@ function fieldCheck(field: DescField, compiled: Compiled): Check {
   const ofItem = itemCheck(field, compiled);
   if (field.fieldKind === "map") return mapCheck(field.mapKey === ScalarType.STRING ? readsAsString : keepAll, ofItem);
   if (ofItem === keepAll || field.fieldKind !== "list") return ofItem;
-  return (items, parent, findings) => {
+  return (items, parent, violations) => {
     const unfit = (items as unknown[]).filter(
-      (item, index) => !ofItem(item, { parent, step: indexStep(index) }, findings),
+      (item, index) => !ofItem(item, { parent, step: indexStep(index) }, violations),
     );
     return unfit.length === 0;
   };
@@ -55,10 +56,10 @@ function fieldCheck(field: DescField, compiled: Compiled): Check {
 
 function mapCheck(ofKey: Check, ofItem: Check): Check {
   if (ofKey === keepAll && ofItem === keepAll) return keepAll;
-  return (entries, parent, findings) => {
+  return (entries, parent, violations) => {
     const unfit = Object.entries(entries as Fields).filter(([key, item], order) => {
       const at = { parent, step: keyStep(key, order) };
-      return !ofKey(key, at, findings) || !ofItem(item, at, findings);
+      return !ofKey(key, at, violations) || !ofItem(item, at, violations);
     });
     return unfit.length === 0;
   };
@@ -71,6 +72,6 @@ function itemCheck(field: DescField, compiled: Compiled): Check {
   return messageCheck(field.message, compiled);
 }
 
-function readsAsString(value: unknown, at: Location | undefined, findings: Findings): boolean {
-  return readString(value as string, at, findings) !== undefined;
+function readsAsString(value: unknown, at: Place | undefined, violations: Violations): boolean {
+  return readString(value as string, at, violations) !== undefined;
 }

@@ -1,15 +1,16 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
-import { addFinding, type Findings, type Location } from "../rest/findings.js";
+import { addViolation, type Violations } from "../rest/violations/collect-violations.js";
+import type { Place } from "../rest/violations/place.js";
 
-/** Judges a value at its place: whether it can stay. Where it cannot, `findings` tells. */
-export type Check = (value: unknown, at: Location | undefined, findings: Findings) => boolean;
+/** Judges a value at its place: whether it can stay. Where it cannot, `violations` tells. */
+export type Check = (value: unknown, at: Place | undefined, violations: Violations) => boolean;
 
 const firstSecond = -62_135_596_800n;
 const lastSecond = 253_402_300_799n;
 const mostSeconds = 315_576_000_000n;
 const mostNanos = 999_999_999;
-const maskPath = /^[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*(?:\.[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*)*$/;
+const maskStep = /^(?:[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*|\*)$/;
 const dynamic = /^google\.protobuf\.(?:Any|Struct|Value|ListValue)$/;
 
 /** The check of a well-known type whose range its .proto states; undefined for a type without one. */
@@ -21,26 +22,25 @@ export function wellKnownCheck({ typeName }: DescMessage): Check | undefined {
   return undefined;
 }
 
-function checkTimestamp(value: unknown, at: Location | undefined, findings: Findings): boolean {
+function checkTimestamp(value: unknown, at: Place | undefined, violations: Violations): boolean {
   const { seconds, nanos } = value as Timestamp;
   if (seconds >= firstSecond && seconds <= lastSecond && nanos >= 0 && nanos <= mostNanos) return true;
   const message = `the value must be of the years 1 to 9999, with nanos from 0 to ${mostNanos}`;
-  addFinding(findings, "INVALID_DATE_TIME", at, message);
+  addViolation(violations, "INVALID_DATE_TIME", at, message);
   return false;
 }
 
-function checkDuration(value: unknown, at: Location | undefined, findings: Findings): boolean {
+function checkDuration(value: unknown, at: Place | undefined, violations: Violations): boolean {
   const { seconds, nanos } = value as Duration;
   const isSameSign = seconds === 0n || nanos === 0 || seconds > 0n === nanos > 0;
-  const most = mostSeconds - (nanos === 0 ? 0n : 1n);
-  if (seconds >= -most && seconds <= most && Math.abs(nanos) <= mostNanos && isSameSign) return true;
+  if (seconds >= -mostSeconds && seconds <= mostSeconds && Math.abs(nanos) <= mostNanos && isSameSign) return true;
   const message = `the value must be within ${mostSeconds} seconds, with nanos of the same sign up to ${mostNanos}`;
-  addFinding(findings, "OUT_OF_RANGE", at, message);
+  addViolation(violations, "OUT_OF_RANGE", at, message);
   return false;
 }
 
-function checkFieldMask(value: unknown, at: Location | undefined, findings: Findings): boolean {
-  if ((value as FieldMask).paths.every((path) => maskPath.test(path))) return true;
-  addFinding(findings, "INVALID_FORMAT", at, "the value must be names of fields in lower_snake_case");
+function checkFieldMask(value: unknown, at: Place | undefined, violations: Violations): boolean {
+  if ((value as FieldMask).paths.every((path) => path.split(".").every((step) => maskStep.test(step)))) return true;
+  addViolation(violations, "INVALID_FORMAT", at, "the value must be names of fields in lower_snake_case");
   return false;
 }

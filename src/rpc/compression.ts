@@ -43,7 +43,7 @@ export async function deflate(
   acceptEncoding: string | null,
 ): Promise<{ readonly body: Uint8Array; readonly encoding: string } | undefined> {
   if (acceptEncoding === null || body.length < minCompressedBytes) return undefined;
-  const accepted = acceptEncoding.split(",").map((name) => name.trim());
-  const compression = compressions.find(({ name }) => accepted.includes(name));
+  const accepted = new Set(acceptEncoding.split(",").map((name) => name.trim()));
+  const compression = compressions.find(({ name }) => accepted.has(name));
   return compression && { body: await compression.compress(body), encoding: compression.name };
 }

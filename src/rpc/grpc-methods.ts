@@ -3,7 +3,7 @@ import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import { goneSignal } from "../rest/gone-signal.js";
 import { isAbandoned } from "../rest/read-body.js";
-import type { RestService } from "../rest/routes.js";
+import type { RestService } from "../rest/routes/routes.js";
 import { abandonBody, leavesBodyUnread } from "../rest/send-response.js";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { compressions } from "./compression.js";

@@ -3,7 +3,7 @@ import { createServiceImplSpec } from "@connectrpc/connect";
 import { contentTypeUnaryRegExp } from "@connectrpc/connect/protocol-connect";
 import type { NodeRequest } from "../rest/read-body.js";
 import { RestError } from "../rest/rest-error.js";
-import type { RestService } from "../rest/routes.js";
+import type { RestService } from "../rest/routes/routes.js";
 import { type NodeResponse, sendResponse } from "../rest/send-response.js";
 import { readHeaders } from "../rest/web-headers.js";
 import type { AnswerCall, RpcCall } from "./answer-call.js";

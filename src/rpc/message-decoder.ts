@@ -1,19 +1,20 @@
 import { create, type DescMessage, type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
-import { createFindings, type Findings } from "../rest/findings.js";
-import { fieldsOf } from "../rest/message-fields.js";
-import { orderViolations } from "../rest/order-violations.js";
+import { fieldsOf } from "../rest/json/message-fields.js";
+import { createMessageReader, type ReadRules } from "../rest/json/read-message.js";
 import { parseJsonBody } from "../rest/read-json-body.js";
-import { createMessageReader } from "../rest/read-message.js";
-import { malformed, type Violation } from "../rest/rest-error.js";
+import { malformed } from "../rest/rest-error.js";
+import { noViolations, type Violations } from "../rest/violations/collect-violations.js";
+import { listViolations } from "../rest/violations/list-violations.js";
+import type { Violation } from "../rest/violations/violation.js";
 import { createMessageCheck } from "./check-message.js";
 
 /** What decoding needs beside the method. */
-export interface DecodingOptions {
+export interface DecodingOptions extends Pick<ReadRules, "maxItems"> {
   /** How deep objects and arrays of JSON may nest. */
   readonly maxDepth: number;
   /** Judges a message in which not everything could be read, so that one answer can list everything that is wrong. */
   validate(schema: DescMessage, message: Message): readonly Violation[];
-  /** The error for a message of this method of which these things are wrong. */
+  /** The error for a message of this method of which these things are wrong, as an answer lists them. */
   refuse(method: DescMethod, violations: readonly Violation[]): unknown;
 }
 
@@ -24,30 +25,31 @@ export interface MessageDecoder {
 }
 
 /**
- * Compiles the decoders of a method. JSON is read as a REST body is, see {@link createMessageReader}; the binary form as
- * protobuf says, unknown fields left out, and then held to what JSON can say, see {@link createMessageCheck}. Both throw
+ * Compiles the decoders of a method. JSON is read as a REST body is, see {@link createMessageReader}, that of a request with an
+ * update mask (AIP-134) as that of a PATCH; the binary form as protobuf says, unknown fields left out, and then held to what JSON can say, see {@link createMessageCheck}. Both throw
  * MALFORMED for bytes that are no message at all, and what `refuse` makes of one that cannot be taken as it is.
  */
 export function createMessageDecoder(method: DescMethod, options: DecodingOptions): MessageDecoder {
   const schema = method.input;
-  const read = createMessageReader(schema);
+  const partial = schema.fields.some(({ name }) => name === "update_mask");
+  const read = createMessageReader(schema, { maxItems: options.maxItems, partial });
   const check = createMessageCheck(schema);
-  const judged = (message: Message, findings: Findings) => {
-    if (findings.items.length === 0) return message;
-    throw options.refuse(method, orderViolations(schema, findings.items, options.validate(schema, message)));
+  const judged = (message: Message, violations: Violations) => {
+    if (violations.items.length === 0) return message;
+    throw options.refuse(method, listViolations(schema, options.validate(schema, message), violations.items));
   };
   return {
     json(bytes) {
       const message = create(schema);
-      const findings = createFindings();
-      read(parseJsonBody(bytes, options.maxDepth), fieldsOf(message), undefined, findings);
-      return judged(message, findings);
+      const violations = noViolations();
+      read(parseJsonBody(bytes, options.maxDepth), fieldsOf(message), undefined, violations);
+      return judged(message, violations);
     },
     binary(bytes) {
       const message = parseBinary(schema, bytes);
-      const findings = createFindings();
-      check(message, findings);
-      return judged(message, findings);
+      const violations = noViolations();
+      check(message, violations);
+      return judged(message, violations);
     },
   };
 }

@@ -143,8 +143,8 @@ test("a method that the path does not have is told which ones it has", async () 
 
 test("a method that does not exist is told the same, over HTTP/1.1 and on the internal listener too", async () => {
   const brew = method("BREW")(goodRequest());
-  for (const origin of [service.publicUrl, service.internalUrl]) {
-    const answer = await sendRaw(origin, brew);
+  const asRpc = { ...brew, target: "/cupo.access.v1.PatientService/RegisterPatient" };
+  for (const answer of [await sendRaw(service.publicUrl, brew), await sendRaw(service.internalUrl, asRpc)]) {
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
     expect(answer.headers.get("x-correlation-id")).toBe(correlationIdOf(brew));
   }

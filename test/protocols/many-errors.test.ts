@@ -30,8 +30,7 @@ describe("what is wrong with a request, over REST and RPC alike", () => {
     const body = { practitionerIds: Array(21_000).fill(""), expectedVersion: 1 };
     const overRest = await problemOverRest(body);
     expect(overRest).toMatchObject({ status: 422, errors: [tooMany] });
-    const overRpc = await problemOverRpc({ ...body, practitionerIds: Array(42_000).fill("") });
-    expect(overRpc).toMatchObject({ status: 422, errors: overRest.errors });
+    expect(await problemOverRpc(body)).toMatchObject({ status: 422, errors: overRest.errors });
   });
 
   test("is the first hundred errors in the order of the fields, and how many more there are", async () => {

@@ -130,7 +130,7 @@ describe.each(Object.entries(rpcFormats))("%s", (_, format) => {
       const { headers, ...call } = await goodCall(format);
       const outcome = await send({ ...call, headers: { ...headers, [format.timeLimitHeader]: limit } });
       expectRefusal(outcome, Code.InvalidArgument, "INVALID_REQUEST", 400);
-      expect(String(JSON.stringify(outcome.problem)).toLowerCase()).toContain(`"field":"${format.timeLimitHeader}"`);
+      expect(JSON.stringify(outcome.problem).toLowerCase()).toContain(`"field":"${format.timeLimitHeader}"`);
       expect(outcome.everything).not.toContain(MARKER);
     });
   });

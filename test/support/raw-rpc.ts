@@ -1,5 +1,5 @@
 import { toJson } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { type Code, ConnectError } from "@connectrpc/connect";
 import { readAllBytes } from "@connectrpc/connect/protocol";
 import { codeFromString } from "@connectrpc/connect/protocol-connect";
 import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
@@ -115,7 +115,7 @@ function trailersIn({ contentType }: RpcFormat, body: Buffer): [string, string][
 function connectError(status: number, body: Buffer): ConnectError | undefined {
   if (status === 200) return undefined;
   const { code, message, details } = parseObject(body.toString());
-  const known = codeFromString(String(code) as never);
+  const known = codeFromString(String(code));
   if (known === undefined) return undefined;
   const error = new ConnectError(String(message), known);
   error.details = (details ?? []) as typeof error.details;

@@ -14,6 +14,13 @@ type WriteMember = (fields: Fields) => string | undefined;
 
 type Compiled = Map<DescMessage, Write>;
 
+const longTypes: ReadonlySet<ScalarType> = new Set([
+  ScalarType.INT64,
+  ScalarType.SINT64,
+  ScalarType.SFIXED64,
+  ScalarType.UINT64,
+  ScalarType.FIXED64,
+]);
 const writeOptions = { alwaysEmitImplicit: true } as const;
 
 /**
@@ -95,21 +102,9 @@ function enumWriter({ typeName, values }: NonNullable<DescField["enum"]>): Write
 }
 
 function scalarWriter(scalar: ScalarType): Write {
-  switch (scalar) {
-    case ScalarType.STRING:
-      return JSON.stringify;
-    case ScalarType.BYTES:
-      return (value) => `"${base64Encode(value as Uint8Array)}"`;
-    case ScalarType.FLOAT:
-    case ScalarType.DOUBLE:
-      return (value) => (Number.isFinite(value) ? JSON.stringify(value) : `"${String(value)}"`);
-    case ScalarType.INT64:
-    case ScalarType.SINT64:
-    case ScalarType.SFIXED64:
-    case ScalarType.UINT64:
-    case ScalarType.FIXED64:
-      return (value) => `"${String(value)}"`;
-    default:
-      return String;
-  }
+  if (scalar === ScalarType.STRING) return JSON.stringify;
+  if (scalar === ScalarType.BYTES) return (value) => `"${base64Encode(value as Uint8Array)}"`;
+  if (longTypes.has(scalar)) return (value) => `"${String(value)}"`;
+  if (scalar !== ScalarType.FLOAT && scalar !== ScalarType.DOUBLE) return String;
+  return (value) => (Number.isFinite(value) ? JSON.stringify(value) : `"${String(value)}"`);
 }
