@@ -4,6 +4,7 @@ import { ConnectError, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { expect } from "vitest";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
+import { createMessageWriter } from "../../src/rest/json/write-message.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService, TokenFor } from "../support/service.js";
@@ -48,7 +49,7 @@ export async function sendGrpc(
   const allHeaders = { authorization, "idempotency-key": randomUUID(), ...headers };
   try {
     const answer = await transportTo(service).unary(method, undefined, undefined, allHeaders, message);
-    const whole = toJson(method.output, answer.message, { alwaysEmitImplicit: true }) as JsonObject;
+    const whole = JSON.parse(createMessageWriter(method.output)(answer.message)) as JsonObject;
     return answerOf(options.successStatus, answer.header, whole[response.jsonName] as JsonObject);
   } catch (error) {
     const [problem] = error instanceof ConnectError ? error.findDetails(ProblemSchema) : [];
