@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { readyCall } from "./call.js";
 import type { Config } from "./config.js";
 import { openReadyDatabase } from "./database-startup.js";
 import { defaultLimits } from "./http/limits.js";
@@ -16,6 +17,7 @@ import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { createPageTokens } from "./option-tokens/page-tokens.js";
 import { openJobQueuePool } from "./postgres/job-queue-pool.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
+import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
 import { createPublicApi, socketProblems } from "./public-api.js";
 import { createMemoryRateLimiter } from "./rate-limiter.js";
@@ -89,6 +91,7 @@ async function start(
       listErrors: listViolations,
       places: createWorkplaces(config.callsAtWork),
       store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
+      recordAccess: (call, patientIds) => insertAccessRecords(readyCall(call), patientIds),
       pages: createPageTokens(keyRing),
     }),
     validate,

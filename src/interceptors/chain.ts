@@ -2,7 +2,7 @@ import type { Interceptor } from "@connectrpc/connect";
 import { authentication, type TokenVerifier } from "./authentication.js";
 import { authorization } from "./authorization.js";
 import { callsAtWork, type Workplaces } from "./calls-at-work.js";
-import { type IdempotentWork, idempotency } from "./idempotency.js";
+import { type IdempotentWork, idempotency, type RecordAccess } from "./idempotency.js";
 import { type PageSeal, pageTokens } from "./page-tokens.js";
 import { type RateLimiter, rateLimit } from "./rate-limit.js";
 import { redaction } from "./redaction.js";
@@ -18,6 +18,7 @@ export interface ChainPorts {
   readonly listErrors: ListErrors;
   readonly places: Workplaces;
   readonly store: IdempotentWork;
+  readonly recordAccess: RecordAccess;
   readonly pages: PageSeal;
 }
 
@@ -35,7 +36,7 @@ export interface Chain {
  * before, where the page that it asks for begins. docs/lifecycle.md draws it.
  */
 export function createChain(ports: ChainPorts): Chain {
-  const { verifyToken, rateLimiter, validate, listErrors, places, store, pages } = ports;
+  const { verifyToken, rateLimiter, validate, listErrors, places, store, recordAccess, pages } = ports;
   return {
     onHeaders: [
       responseHeaders(),
@@ -48,7 +49,7 @@ export function createChain(ports: ChainPorts): Chain {
       validation(validate, listErrors),
       redaction(),
       callsAtWork(places),
-      idempotency(store),
+      idempotency(store, recordAccess),
       pageTokens(pages),
     ],
   };

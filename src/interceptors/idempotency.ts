@@ -4,6 +4,7 @@ import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/conne
 import { type Call, callOf, type Principal, principalOf } from "../call.js";
 import { type CupoError, conflict } from "../errors.js";
 import { hasSideEffects, operationName } from "../operation.js";
+import { shownPatients } from "./shown-patients.js";
 
 /** The claim of an idempotency key by one call: which key, and which request it stands for. */
 export interface IdempotencyClaim {
@@ -42,6 +43,9 @@ export interface IdempotentWork {
   read<T>(call: Call, principal: Principal, work: () => Promise<T>): Promise<T>;
 }
 
+/** Records, in the transaction of a call, that it shows the data of these patients to its principal. */
+export type RecordAccess = (call: Call, patientIds: readonly string[]) => void;
+
 const RETRY_AFTER = { "Retry-After": "1" };
 
 /**
@@ -50,9 +54,10 @@ const RETRY_AFTER = { "Retry-After": "1" };
  * only reads takes no key and is run each time.
  *
  * A replay goes on to the implementation, which `answering-calls.ts` makes answer with what is stored: the way back
- * through the protocol is that of every other answer.
+ * through the protocol is that of every other answer. One that shows a patient leaves an access record before: the first
+ * answer was to whoever made the change, which the audit trail has, but a replay is a read.
  */
-export function idempotency(store: IdempotentWork): Interceptor {
+export function idempotency(store: IdempotentWork, recordAccess: RecordAccess): Interceptor {
   return (next) => async (request) => {
     if (request.stream) return next(request);
     const call = callOf(request.contextValues);
@@ -69,7 +74,10 @@ export function idempotency(store: IdempotentWork): Interceptor {
     if (outcome.kind === "EXECUTED" && executed !== undefined) return executed;
     if (outcome.kind !== "REPLAY") throw refusal(outcome.kind);
     call.storedResponse = outcome.response;
-    if (!outcome.isOwn) call.responseHeaders["Idempotent-Replayed"] = "true";
+    if (outcome.isOwn) return next(request);
+    const shown = shownPatients(request.method.output, outcome.response);
+    if (shown.length > 0) await store.read(call, principal, async () => recordAccess(call, shown));
+    call.responseHeaders["Idempotent-Replayed"] = "true";
     return next(request);
   };
 }

@@ -88,6 +88,7 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
       execute: () =>
         Promise.resolve({ kind: "REPLAY", response: toBinary(registerPatient.output, first), isOwn: false }),
     },
+    recordAccess: () => undefined,
     pages: { seal: (place) => Promise.resolve(place), open: (token) => Promise.resolve(token) },
   });
   return [onHeaders, onMessage];

@@ -33,12 +33,13 @@ function fakeStore(outcome: Outcome = { kind: "EXECUTED" }) {
 }
 
 const read: IdempotentWork["read"] = (_call, _principal, work) => work();
+const recordAccess = () => undefined;
 
 describe("the claim", () => {
   test("says whose key it is, of which operation and call", async () => {
     const call = callWith({ headers: { idempotencyKey: ["key-7"] }, principal: { id: "issuer client" } });
     const store = fakeStore();
-    await run(idempotency(store), requestOf(registerPatient, {}, call));
+    await run(idempotency(store, recordAccess), requestOf(registerPatient, {}, call));
     expect(store.claims).toEqual([
       {
         tenantId,
@@ -141,7 +142,7 @@ describe("the fingerprint", () => {
 
   async function fingerprintOf(request: Parameters<typeof run>[1]): Promise<string> {
     const store = fakeStore();
-    await run(idempotency(store), request);
+    await run(idempotency(store, recordAccess), request);
     return Buffer.from(store.claims[0]?.fingerprint ?? []).toString("hex");
   }
 });
@@ -160,7 +161,7 @@ describe("an operation that only reads", () => {
         return read(...arrived);
       },
     };
-    const { response, passed } = await run(idempotency(readStore), requestOf(method, {}, call), second);
+    const { response, passed } = await run(idempotency(readStore, recordAccess), requestOf(method, {}, call), second);
     expect(passed).toHaveLength(1);
     expect(response.message).toBe(second);
     expect(reads).toEqual([[call, call.principal]]);
@@ -169,10 +170,40 @@ describe("an operation that only reads", () => {
   });
 });
 
+describe("a replay", () => {
+  const ids: string[] = [];
+  const remember = (_: unknown, patientIds: readonly string[]) => ids.push(...patientIds);
+  const replay = { kind: "REPLAY", response: stored, isOwn: false } as const;
+
+  test("that shows a patient leaves an access record", async () => {
+    ids.length = 0;
+    await run(idempotency(fakeStore(replay), remember), requestOf(registerPatient, {}), first);
+    expect(ids).toEqual(["first"]);
+  });
+
+  test("is not answered where its access record cannot be kept", async () => {
+    const failing = { ...fakeStore(replay), read: () => Promise.reject(new Error("the database is away")) };
+    await expect(run(idempotency(failing, remember), requestOf(registerPatient, {}), first)).rejects.toThrow("away");
+  });
+
+  test("of the call's own commit leaves none, nor one that shows no patient", async () => {
+    ids.length = 0;
+    await run(idempotency(fakeStore({ ...replay, isOwn: true }), remember), requestOf(registerPatient, {}), first);
+    const response = toBinary(createCancellationReason.output, create(createCancellationReason.output));
+    const other = requestOf(createCancellationReason, {});
+    await run(idempotency(fakeStore({ ...replay, response }), remember), other);
+    expect(ids).toEqual([]);
+  });
+});
+
 describe("the answer", () => {
   test("of a new key is the operation's own, and its bytes are what is stored", async () => {
     const store = fakeStore();
-    const { response, passed, call } = await run(idempotency(store), requestOf(registerPatient, {}), first);
+    const { response, passed, call } = await run(
+      idempotency(store, recordAccess),
+      requestOf(registerPatient, {}),
+      first,
+    );
     expect(passed).toHaveLength(1);
     expect(response.message).toBe(first);
     expect(store.results).toEqual([stored]);
@@ -181,7 +212,7 @@ describe("the answer", () => {
 
   test("of a used key is left to the implementation, with the stored result on the call, and marked as a replay", async () => {
     const store = fakeStore({ kind: "REPLAY", response: stored, isOwn: false });
-    const { passed, call } = await run(idempotency(store), requestOf(registerPatient, {}), second);
+    const { passed, call } = await run(idempotency(store, recordAccess), requestOf(registerPatient, {}), second);
     expect(passed).toHaveLength(1);
     expect(call.storedResponse).toEqual(stored);
     expect(call.responseHeaders).toEqual({ "Idempotent-Replayed": "true" });
@@ -189,7 +220,7 @@ describe("the answer", () => {
 
   test("of a call that finds its own commit is not marked", async () => {
     const store = fakeStore({ kind: "REPLAY", response: stored, isOwn: true });
-    const { call } = await run(idempotency(store), requestOf(registerPatient, {}));
+    const { call } = await run(idempotency(store, recordAccess), requestOf(registerPatient, {}));
     expect(call.storedResponse).toEqual(stored);
     expect(call.responseHeaders).toEqual({});
   });
@@ -202,7 +233,7 @@ describe("the answer", () => {
         return { kind: "REPLAY", response: stored, isOwn: false };
       },
     };
-    const { passed, call } = await run(idempotency(store), requestOf(registerPatient, {}), second);
+    const { passed, call } = await run(idempotency(store, recordAccess), requestOf(registerPatient, {}), second);
     expect(passed).toHaveLength(2);
     expect(call.storedResponse).toEqual(stored);
   });
@@ -218,12 +249,17 @@ describe("the answer", () => {
     };
     const request = requestOf(registerPatient, {});
     const answers = [first, second].values();
-    const response = await idempotency(store)(async () => responseOf(request, answers.next().value ?? first))(request);
+    const response = await idempotency(
+      store,
+      recordAccess,
+    )(async () => responseOf(request, answers.next().value ?? first))(request);
     expect(response.message).toBe(second);
   });
 
   test("of a key that belongs to another request is 409", async () => {
-    const error = await refusal(run(idempotency(fakeStore({ kind: "REUSED" })), requestOf(registerPatient, {})));
+    const error = await refusal(
+      run(idempotency(fakeStore({ kind: "REUSED" }), recordAccess), requestOf(registerPatient, {})),
+    );
     expect(error.code).toBe("CONCURRENT_MODIFICATION");
     expect(error.errors).toEqual([
       {
@@ -237,7 +273,7 @@ describe("the answer", () => {
 
   test("of a key that another call is working on is 409 with Retry-After", async () => {
     const store = fakeStore({ kind: "IN_PROGRESS" });
-    const error = await refusal(run(idempotency(store), requestOf(registerPatient, {})));
+    const error = await refusal(run(idempotency(store, recordAccess), requestOf(registerPatient, {})));
     expect(error.code).toBe("CONCURRENT_MODIFICATION");
     expect(error.errors).toMatchObject([{ code: "IDEMPOTENCY_IN_PROGRESS", field: "Idempotency-Key" }]);
     expect(error.headers).toEqual({ "Retry-After": "1" });
@@ -247,7 +283,7 @@ describe("the answer", () => {
     const thrown = notFound("gone");
     const store = fakeStore();
     const request = requestOf(registerPatient, {});
-    await expect(idempotency(store)(() => Promise.reject(thrown))(request)).rejects.toBe(thrown);
+    await expect(idempotency(store, recordAccess)(() => Promise.reject(thrown))(request)).rejects.toBe(thrown);
     expect(store.results).toEqual([]);
   });
 });

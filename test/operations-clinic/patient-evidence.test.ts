@@ -25,6 +25,36 @@ const ofPatient = (method: RpcUnderTest["method"]): RpcUnderTest => ({
   prepare: async (target) => ({ patientId: (await registerPatient(target)).id }),
 });
 
+describe("an answer that shows a patient to whoever changes nothing", () => {
+  test.each([
+    ["RegisterPatient", PatientService.method.registerPatient],
+    ["UpdatePatient", PatientService.method.updatePatient],
+  ] as const)("leaves an access record: a replay of %s", async (name, method) => {
+    const { id } = await registerPatient(service);
+    const update = { patientId: id, fullName: "Ana Ruiz", phone: "6015550100", expectedVersion: 1 };
+    const request = name === "UpdatePatient" ? update : { ...registration() };
+    const headers = { "Idempotency-Key": randomUUID() };
+    const first = await callRpc(service, method, request, { headers });
+    const patientId = (first.body["patient"] as { id: string }).id;
+    expect(await accessRecords(patientId)).toEqual([]);
+    const replay = await callRpc(service, method, request, { headers });
+    expect([replay.status, replay.body]).toEqual([200, first.body]);
+    expect(await accessRecords(patientId)).toMatchObject([
+      { operation: `cupo.access.v1.PatientService/${name}`, correlation_id: correlationIdOf(replay) },
+    ]);
+  });
+
+  test("leaves an access record: an update whose mask names nothing", async () => {
+    const { id } = await registerPatient(service);
+    const request = { patientId: id, fullName: "Otra", phone: "6015550199", expectedVersion: 1, updateMask: "" };
+    const answer = await callRpc(service, PatientService.method.updatePatient, request);
+    expect(answer.body["patient"]).toMatchObject({ id, version: 1 });
+    expect(await accessRecords(id)).toMatchObject([
+      { operation: "cupo.access.v1.PatientService/UpdatePatient", correlation_id: correlationIdOf(answer) },
+    ]);
+  });
+});
+
 describe("ListConsents", () => {
   describeAccess(ofPatient(listConsents), () => service);
 

@@ -39,6 +39,7 @@ export async function startComposedService(
     listErrors: listViolations,
     places,
     store,
+    recordAccess: () => undefined,
     pages: { seal: async (place) => place, open: async (token) => token },
   });
   const shared = {

@@ -119,6 +119,8 @@ async function listAccessRecordsPage(request: ListAccessRecordsRequestValid, cal
 }
 
 function recordAccess(call: ReadyCall, patients: readonly PatientRecord[]): void {
-  const ids = patients.map(({ id }) => id);
-  insertAccessRecords(call.transaction, ids, call.principal, call);
+  insertAccessRecords(
+    call,
+    patients.map(({ id }) => id),
+  );
 }

@@ -9,6 +9,7 @@ import type {
   UpdatePatientRequestValid,
 } from "../../gen/cupo/access/v1/patient_service_pb.js";
 import type { Implementation } from "../../implementation.js";
+import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
 import {
   insertPatient,
   lockPatient,
@@ -60,14 +61,20 @@ async function registerPatient(
   return toPatient(patient);
 }
 
-/** A patient of any status can be updated. An absent email stays as it is. */
+/**
+ * A patient of any status can be updated. An absent email stays as it is. A request that changes nothing is a read of the
+ * patient, and leaves an access record as every read does.
+ */
 async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall): Promise<Patient> {
   const transaction = call.transaction;
   const id = requireFound(parseOpaqueId(request.patientId));
   const patient = requireFound(await lockPatient(transaction, id));
   requireVersion(patient, request.expectedVersion);
   const changed = new Set(request.updateMask?.paths);
-  if (changed.size === 0) return toPatient(patient);
+  if (changed.size === 0) {
+    insertAccessRecords(call, [id]);
+    return toPatient(patient);
+  }
   const updated: PatientRecord = {
     ...patient,
     fullName: changed.has("full_name") ? request.fullName : patient.fullName,

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from "uuid";
-import type { Call, Principal, Transaction } from "../../../call.js";
+import type { ReadyCall, Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { type ListPage, latestFirst } from "../resources/lists.js";
@@ -48,13 +48,10 @@ const CONSENT_COLUMNS = {
  * statement of its own.
  */
 export function insertAccessRecords(
-  transaction: Transaction,
+  { transaction, principal, operation, correlationId }: ReadyCall,
   patientIds: readonly string[],
-  principal: Principal,
-  { operation, correlationId }: Call,
 ): void {
   if (patientIds.length === 0) return;
-  if (operation === undefined) throw new Error("the operation of the call is not known");
   const ids = patientIds.map(() => uuidv7());
   transaction.send(
     sql.raw(

@@ -1,0 +1,24 @@
+import { type DescField, type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import { isReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { PatientSchema } from "../gen/cupo/access/v1/patient_pb.js";
+
+const fieldsByResponse = new WeakMap<DescMessage, readonly DescField[]>();
+
+/** The ids of the patients whose data a stored response holds. Operations that take a key show one at most in a field. */
+export function shownPatients(schema: DescMessage, response: Uint8Array): readonly string[] {
+  const fields = patientFields(schema);
+  if (fields.length === 0) return [];
+  const message = reflect(schema, fromBinary(schema, response));
+  return fields.flatMap((field) => {
+    const patient: unknown = message.isSet(field) ? message.get(field) : undefined;
+    return isReflectMessage(patient) ? [String(patient.get(PatientSchema.field.id))] : [];
+  });
+}
+
+function patientFields(schema: DescMessage): readonly DescField[] {
+  const known = fieldsByResponse.get(schema);
+  if (known !== undefined) return known;
+  const fields = schema.fields.filter((field) => field.message?.typeName === PatientSchema.typeName);
+  fieldsByResponse.set(schema, fields);
+  return fields;
+}
