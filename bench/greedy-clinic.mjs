@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 const REFERENCE = "cupo.clinic.v1.ReferenceDataService";
-const SCHEDULE = "cupo.clinic.v1.ScheduleService";
+const SCHEDULE = "cupo.clinic.v1.ProgramService";
 const CONFIGURATION = "cupo.access.v1.SchedulingConfigurationService";
 const STAFF = 100;
 const POLL_MS = 100;

@@ -25,7 +25,7 @@ const PATIENCE_MS = 5_000;
 const GREEDY_PER_SECOND = 50;
 const VICTIM_PER_SECOND = 25;
 const DEFAULTS = { CALLS_PER_PRINCIPAL: "", CALLS_PER_TENANT: "", HEAVY_CALLS: "", HEAVY_CALLS_PER_TENANT: "" };
-const SCHEDULE = "cupo.clinic.v1.ScheduleService";
+const SCHEDULE = "cupo.clinic.v1.ProgramService";
 const CONFIGURATION = "cupo.access.v1.SchedulingConfigurationService";
 
 const { signal } = new AbortController();

@@ -7,10 +7,10 @@ const WORKDAY_MINUTES = 480;
 const MAX_SLOTS_A_DAY = 48;
 const BOOKINGS = 100;
 const POLL_MS = 200;
-const SCHEDULE = "cupo.clinic.v1.ScheduleService";
+const SCHEDULE = "cupo.clinic.v1.ProgramService";
 const REFERENCE = "cupo.clinic.v1.ReferenceDataService";
 const CONFIGURATION = "cupo.access.v1.SchedulingConfigurationService";
-const SCHEDULING = "cupo.clinic.v1.SchedulingService";
+const SCHEDULING = "cupo.clinic.v1.BookingService";
 
 /**
  * Opens ten programs that offer one service and have about so many open slots together, on every day from 7:00 to 15:00 for

@@ -8,7 +8,7 @@ import { defaultLimits } from "./http/limits.js";
 import { type Listener, type ListenOptions, listen } from "./http/listen.js";
 import { type Chain, createChain } from "./interceptors/chain.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
-import { createMessageValidator } from "./interceptors/validate-message.js";
+import { createMessageValidator } from "./interceptors/validation/validate-message.js";
 import { createInternalApi } from "./internal-api.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
 import { type JobPorts, runJobs } from "./jobs/run-jobs.js";

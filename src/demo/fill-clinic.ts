@@ -1,6 +1,6 @@
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { PatientService } from "../gen/cupo/access/v1/patient_service_pb.js";
-import { ScheduleService } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
+import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import type { DemoClinic, DemoPatient } from "./demo-clinic.js";
 import { fillCatalogs } from "./fill-catalogs.js";
 import { fillPrograms } from "./fill-programs.js";
@@ -20,7 +20,7 @@ export async function fillClinic(
   years: readonly number[],
   onProgress: (line: string) => void,
 ): Promise<boolean> {
-  const schedule = createClient(ScheduleService, transport);
+  const schedule = createClient(ProgramService, transport);
   if (await isComplete(clinic, schedule)) return true;
   const told = (things: readonly unknown[], kind: string) => onProgress(`${kind}: ${things.length}`);
   const reference = await fillReferenceData(clinic, transport, told);
@@ -35,7 +35,7 @@ export async function fillClinic(
   return false;
 }
 
-async function isComplete({ programs }: DemoClinic, schedule: Client<typeof ScheduleService>): Promise<boolean> {
+async function isComplete({ programs }: DemoClinic, schedule: Client<typeof ProgramService>): Promise<boolean> {
   const code = programs.at(-1)?.code;
   if (code === undefined) throw new Error("a demo clinic has at least one program");
   const [program] = (await schedule.listPrograms({ code })).programs;

@@ -1,7 +1,7 @@
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { ProgramRule_HolidayPolicy, ProgramRule_Recurrence } from "../gen/cupo/access/v1/program_rule_pb.js";
 import { SchedulingConfigurationService } from "../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
-import { ScheduleService } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
+import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import type { DemoClinic, DemoProgram, DemoRule } from "./demo-clinic.js";
 import { demoValidity } from "./demo-validity.js";
 import type { ReferenceIds } from "./fill-reference-data.js";
@@ -20,7 +20,7 @@ export async function fillPrograms(
   reference: ReferenceIds,
   transport: Transport,
 ): Promise<void> {
-  const schedule = createClient(ScheduleService, transport);
+  const schedule = createClient(ProgramService, transport);
   const configuration = createClient(SchedulingConfigurationService, transport);
   const ids = await makeOnce(programs, {
     create: async ({ code, name, location }) => {
@@ -43,7 +43,7 @@ async function fillProgram(
   { rules, services }: DemoProgram,
   programId: string,
   reference: ReferenceIds,
-  schedule: Client<typeof ScheduleService>,
+  schedule: Client<typeof ProgramService>,
 ): Promise<void> {
   for (const rule of rules) await unlessThere(schedule.createProgramRule(ruleOf(programId, rule)));
   const serviceIds = services.map((code) => idOf(reference.services, code));

@@ -8,7 +8,7 @@ import { type RateLimiter, rateLimit } from "./rate-limit.js";
 import { redaction } from "./redaction.js";
 import { requestHeaders } from "./request-headers.js";
 import { responseHeaders } from "./response-headers.js";
-import { type ListErrors, type MessageValidator, validation } from "./validation.js";
+import { type ListErrors, type MessageValidator, validation } from "./validation/validation.js";
 
 /** What the stages need from outside. */
 export interface ChainPorts {

@@ -1,4 +1,4 @@
-import { type DescField, type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, fromBinary, isMessage } from "@bufbuild/protobuf";
 import { isReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { PatientSchema } from "../gen/cupo/access/v1/patient_pb.js";
 
@@ -10,8 +10,8 @@ export function shownPatients(schema: DescMessage, response: Uint8Array): readon
   if (fields.length === 0) return [];
   const message = reflect(schema, fromBinary(schema, response));
   return fields.flatMap((field) => {
-    const patient: unknown = message.isSet(field) ? message.get(field) : undefined;
-    return isReflectMessage(patient) ? [String(patient.get(PatientSchema.field.id))] : [];
+    const shown: unknown = message.isSet(field) ? message.get(field) : undefined;
+    return isReflectMessage(shown) && isMessage(shown.message, PatientSchema) ? [shown.message.id ?? ""] : [];
   });
 }
 

@@ -6,17 +6,17 @@ import { PatientService } from "../gen/cupo/access/v1/patient_service_pb.js";
 import { SchedulingConfigurationService } from "../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
 import { UserAttentionService } from "../gen/cupo/access/v1/user_attention_service_pb.js";
 import { WaitlistService } from "../gen/cupo/access/v1/waitlist_service_pb.js";
+import { BookingService } from "../gen/cupo/clinic/v1/booking_service_pb.js";
 import { CatalogAdminService } from "../gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import { DeskService } from "../gen/cupo/clinic/v1/desk_service_pb.js";
 import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
 import { OperationsService } from "../gen/cupo/clinic/v1/operations_service_pb.js";
 import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
-import { ScheduleService } from "../gen/cupo/clinic/v1/schedule_service_pb.js";
-import { SchedulingService } from "../gen/cupo/clinic/v1/scheduling_service_pb.js";
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
 import { createAppointmentService } from "./appointments/appointment-service.js";
-import { createSchedulingService } from "./appointments/scheduling-service.js";
+import { createBookingService } from "./appointments/booking-service.js";
 import { createCatalogAdminService } from "./catalogs/catalog-admin-service.js";
 import { createCatalogService } from "./catalogs/catalog-service.js";
 import { createReferenceDataService } from "./catalogs/reference-data-service.js";
@@ -29,7 +29,7 @@ import { createOperationsService } from "./operations/operations-service.js";
 import { createPatientDirectoryService } from "./patients/patient-directory-service.js";
 import { createPatientService } from "./patients/patient-service.js";
 import type { SlotLimits } from "./schedule/plan-budget.js";
-import { createScheduleService } from "./schedule/schedule-service.js";
+import { createProgramService } from "./schedule/program-service.js";
 import { createSchedulingConfigurationService } from "./schedule/scheduling-configuration-service.js";
 
 /** What the services need from outside. */
@@ -57,8 +57,8 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: SchedulingConfigurationService },
   { service: ReferenceDataService },
   { service: CatalogAdminService },
-  { service: ScheduleService },
-  { service: SchedulingService },
+  { service: ProgramService },
+  { service: BookingService },
   { service: PatientDirectoryService },
   { service: DeskService },
   { service: EligibilityAuditService },
@@ -80,8 +80,8 @@ export function createServices({ now, tokens, slotLimits }: ServicePorts): reado
     },
     { service: ReferenceDataService, implementation: createReferenceDataService(now) },
     { service: CatalogAdminService, implementation: createCatalogAdminService(now) },
-    { service: ScheduleService, implementation: createScheduleService({ now, slotLimits }) },
-    { service: SchedulingService, implementation: createSchedulingService(now, tokens) },
+    { service: ProgramService, implementation: createProgramService({ now, slotLimits }) },
+    { service: BookingService, implementation: createBookingService(now, tokens) },
     { service: PatientDirectoryService, implementation: createPatientDirectoryService() },
     { service: DeskService, implementation: createDeskService(now) },
     { service: EligibilityAuditService, implementation: createEligibilityAuditService() },

@@ -9,8 +9,8 @@ import { smallClinic } from "../../src/demo/small-clinic.js";
 import { EligibilityService } from "../../src/gen/cupo/access/v1/eligibility_service_pb.js";
 import { CatalogAdminService } from "../../src/gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import { ProgramService } from "../../src/gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
-import { ScheduleService } from "../../src/gen/cupo/clinic/v1/schedule_service_pb.js";
 import { localDateAt } from "../../src/scheduling/local-clock.js";
 import { rpcClient } from "../support/rpc.js";
 import { startTestService, type TestService, type TokenFor } from "../support/service.js";
@@ -92,7 +92,7 @@ describe("the demo tenants", () => {
   });
 
   test("have the holidays of this year and the next", async () => {
-    const schedule = await rpcClient(service, ScheduleService, { tenantId: DEMO_TENANT_ID });
+    const schedule = await rpcClient(service, ProgramService, { tenantId: DEMO_TENANT_ID });
     const thisYear = Number(localDateAt(service.now()).slice(0, 4));
     for (const year of [thisYear, thisYear + 1]) {
       const { holidays } = await schedule.listHolidays({ dateFrom: `${year}-01-01`, dateTo: `${year}-12-31` });

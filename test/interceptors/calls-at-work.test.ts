@@ -2,12 +2,12 @@ import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { CupoError } from "../../src/errors.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
-import { ScheduleService } from "../../src/gen/cupo/clinic/v1/schedule_service_pb.js";
+import { ProgramService } from "../../src/gen/cupo/clinic/v1/program_service_pb.js";
 import { callsAtWork, type Worker, type Workplaces } from "../../src/interceptors/calls-at-work.js";
 import { callWith, refusal, requestOf, responseOf, run, tenantId } from "./run-interceptor.js";
 
 const { registerPatient } = PatientService.method;
-const { previewRuleChange } = ScheduleService.method;
+const { previewRuleChange } = ProgramService.method;
 
 test("asks for a place for the principal of a tenant, and leaves it when the call is done", async () => {
   const { places, workers, isLeft } = onePlace();

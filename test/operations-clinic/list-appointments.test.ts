@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SchedulingService } from "../../src/gen/cupo/clinic/v1/scheduling_service_pb.js";
+import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
 import * as makers from "../contract/makers.js";
 import {
   type AppointmentBody,
@@ -16,7 +16,7 @@ import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { describeAccess, expectTokenIsBound, idsOf, itemsIn, walkPages } from "./rpc-under-test.js";
 
-const { listAppointments, getAppointmentHistory } = SchedulingService.method;
+const { listAppointments, getAppointmentHistory } = BookingService.method;
 
 let service: TestService;
 let clinic: Clinic;
@@ -110,7 +110,7 @@ describe("GetAppointmentHistory", () => {
   test("gives every change, the oldest first, and the booking as the first of them", async () => {
     const { id, startsAt, endsAt, practitionerId } = await bookOn(clinic, await makers.patient.create(service, {}), 5);
     await mustCall(clinic, "ConfirmAppointment", { appointmentId: id, expectedVersion: 1 });
-    const arrived = await callRpc(service, SchedulingService.method.checkInAppointment, {
+    const arrived = await callRpc(service, BookingService.method.checkInAppointment, {
       appointmentId: id,
       expectedVersion: 2,
     });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SchedulingService } from "../../src/gen/cupo/clinic/v1/scheduling_service_pb.js";
+import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
 import { book, type Clinic, day, mustCall, openClinic, optionsFor, optionsIn } from "../schedule/clinic.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc } from "../support/rpc.js";
@@ -9,7 +9,7 @@ import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, walkPages } from "./rpc-under-test.js";
 
-const { matchWaitlistEntry } = SchedulingService.method;
+const { matchWaitlistEntry } = BookingService.method;
 
 let service: TestService;
 let clinic: Clinic;

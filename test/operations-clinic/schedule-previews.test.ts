@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ScheduleService } from "../../src/gen/cupo/clinic/v1/schedule_service_pb.js";
+import { ProgramService } from "../../src/gen/cupo/clinic/v1/program_service_pb.js";
 import * as makers from "../contract/makers.js";
 import { bookFirst, type Clinic, call, day, materialize, mustCall, openClinic } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, idsOf, walkPages } from "./rpc-under-test.js";
 
-const { previewRuleChange, previewPractitionerChange, listRetainedAppointments } = ScheduleService.method;
+const { previewRuleChange, previewPractitionerChange, listRetainedAppointments } = ProgramService.method;
 
 let service: TestService;
 let shared: Clinic;

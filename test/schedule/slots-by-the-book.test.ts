@@ -8,6 +8,7 @@ import { ruleProblems } from "../../src/scheduling/rule-problems.js";
 import * as makers from "../contract/makers.js";
 import { shift } from "../scheduling/calendar-oracle.js";
 import { monday, rules } from "../scheduling/rules.js";
+import { testNow } from "../support/clock.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { call, mustCall } from "./clinic.js";
 import { scheduleDifferences } from "./schedule-differences.js";
@@ -103,5 +104,5 @@ function moveRule(rule: ProgramRuleTerms): ProgramRuleTerms {
 /** A date of the weeks that the generators draw from, moved to the weeks around today. */
 function moved(date: string): string {
   const daysOn = (Date.parse(date) - Date.parse(monday)) / 86_400_000;
-  return shift(new Date().toISOString().slice(0, 10), daysOn - 7);
+  return shift(new Date(testNow()).toISOString().slice(0, 10), daysOn - 7);
 }

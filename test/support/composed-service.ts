@@ -5,7 +5,7 @@ import { pino } from "pino";
 import type { Principal } from "../../src/call.js";
 import { createChain } from "../../src/interceptors/chain.js";
 import type { IdempotentWork } from "../../src/interceptors/idempotency.js";
-import { createMessageValidator } from "../../src/interceptors/validate-message.js";
+import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
 import { createInternalApi } from "../../src/internal-api.js";
 import { createPublicApi } from "../../src/public-api.js";
 import { type HttpHandler, logged } from "../../src/request-log.js";

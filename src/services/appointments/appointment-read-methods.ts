@@ -1,10 +1,10 @@
 import type { ReadyCall } from "../../call.js";
 import { Appointment_Status } from "../../gen/cupo/access/v1/appointment_pb.js";
 import type {
+  BookingService,
   GetAppointmentHistoryRequestValid,
   ListAppointmentsRequest,
-  SchedulingService,
-} from "../../gen/cupo/clinic/v1/scheduling_service_pb.js";
+} from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { listAppointmentChanges } from "../../postgres/tables/appointments/appointment-history.js";
 import {
@@ -21,9 +21,9 @@ import { cutPage, type PageRequest, readPage } from "../resources/pages.js";
 import { requireFound } from "../resources/preconditions.js";
 import { toAppointmentChange, toAppointmentDetails } from "./appointment-messages.js";
 
-/** The methods of SchedulingService that show appointments. */
+/** The methods of BookingService that show appointments. */
 export const appointmentReadMethods: Pick<
-  Implementation<typeof SchedulingService>,
+  Implementation<typeof BookingService>,
   "getAppointment" | "listAppointments" | "getAppointmentHistory"
 > = {
   async getAppointment({ appointmentId }, call) {

@@ -1,6 +1,6 @@
 import type { ReadyCall } from "../../call.js";
 import { type FieldError, notFound, validationFailed } from "../../errors.js";
-import type { BookAppointmentRequestValid } from "../../gen/cupo/clinic/v1/scheduling_service_pb.js";
+import type { BookAppointmentRequestValid } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { OpenedToken } from "../../option-tokens/option-tokens.js";
 import {
   type AppointmentRecord,

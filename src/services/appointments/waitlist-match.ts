@@ -1,7 +1,7 @@
 import type { ReadyCall } from "../../call.js";
 import { conflict } from "../../errors.js";
 import { WaitlistEntry_Period } from "../../gen/cupo/access/v1/waitlist_entry_pb.js";
-import type { MatchWaitlistEntryRequestValid } from "../../gen/cupo/clinic/v1/scheduling_service_pb.js";
+import type { MatchWaitlistEntryRequestValid } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { findWaitlistEntry } from "../../postgres/tables/desk/waitlist.js";
 import { requireFound } from "../resources/preconditions.js";

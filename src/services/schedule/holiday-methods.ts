@@ -1,6 +1,6 @@
 import type { ReadyCall } from "../../call.js";
 import type { Holiday } from "../../gen/cupo/access/v1/holiday_pb.js";
-import type { ScheduleService, UpdateHolidayRequestValid } from "../../gen/cupo/clinic/v1/schedule_service_pb.js";
+import type { ProgramService, UpdateHolidayRequestValid } from "../../gen/cupo/clinic/v1/program_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { ownCalendar } from "../../postgres/tables/schedule/calendars.js";
 import {
@@ -18,9 +18,9 @@ import { legalHolidays } from "./colombian-holidays.js";
 import { remakeDate } from "./materialize.js";
 import { toHoliday } from "./schedule-messages.js";
 
-type HolidayMethods = Pick<Implementation<typeof ScheduleService>, "listHolidays" | "updateHoliday" | "seedHolidays">;
+type HolidayMethods = Pick<Implementation<typeof ProgramService>, "listHolidays" | "updateHoliday" | "seedHolidays">;
 
-/** The methods of ScheduleService that are about holidays. `now` gives milliseconds since the epoch. */
+/** The methods of ProgramService that are about holidays. `now` gives milliseconds since the epoch. */
 export function createHolidayMethods(now: () => number): HolidayMethods {
   return {
     async listHolidays(request, call) {

@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
+import type { ProgramService } from "../../gen/cupo/clinic/v1/program_service_pb.js";
 import {
   type ScheduleMaterialization,
   ScheduleMaterializationSchema,
 } from "../../gen/cupo/clinic/v1/schedule_materialization_pb.js";
-import type { ScheduleService } from "../../gen/cupo/clinic/v1/schedule_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
 import { shareCalendar } from "../../postgres/tables/schedule/calendars.js";
@@ -18,11 +18,11 @@ import { isMade, materializeProgram } from "./materialize.js";
 import { requireRoomForSchedule, type SlotLimits } from "./plan-budget.js";
 
 type MaterializationMethods = Pick<
-  Implementation<typeof ScheduleService>,
+  Implementation<typeof ProgramService>,
   "materializeSchedule" | "getMaterializationStatus"
 >;
 
-/** The methods of ScheduleService that are about the materialized schedule. `now` gives milliseconds since the epoch. */
+/** The methods of ProgramService that are about the materialized schedule. `now` gives milliseconds since the epoch. */
 export function createMaterializationMethods(now: () => number, limits: SlotLimits): MaterializationMethods {
   return {
     async materializeSchedule({ programId }, call) {

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ReadyCall } from "../../call.js";
+import type { PreviewRuleChangeRequestValid, ProgramService } from "../../gen/cupo/clinic/v1/program_service_pb.js";
 import { type SchedulePreview, SchedulePreviewSchema } from "../../gen/cupo/clinic/v1/schedule_preview_pb.js";
-import type { PreviewRuleChangeRequestValid, ScheduleService } from "../../gen/cupo/clinic/v1/schedule_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { listRetainedAppointments, readAppointments } from "../../postgres/tables/appointments/appointment-lists.js";
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
@@ -18,13 +18,13 @@ import type { PlanChanges } from "./plan-slots.js";
 import { mergeRule, requireSoundRule, withRule } from "./program-rule-change.js";
 
 type PreviewMethods = Pick<
-  Implementation<typeof ScheduleService>,
+  Implementation<typeof ProgramService>,
   "previewRuleChange" | "previewPractitionerChange" | "listRetainedAppointments"
 >;
 
 const MAX_SHOWN = 200;
 
-/** The methods of ScheduleService about what a change does to appointments. `now` gives milliseconds since the epoch. */
+/** The methods of ProgramService about what a change does to appointments. `now` gives milliseconds since the epoch. */
 export function createSchedulePreviewMethods(now: () => number, limits: SlotLimits): PreviewMethods {
   return {
     async previewRuleChange(request, call) {

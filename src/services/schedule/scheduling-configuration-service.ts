@@ -19,9 +19,9 @@ import { changesOf, lockResource, requireReferences, saveResource } from "../res
 import { askForSchedule, remakeDate, remakeProgram } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import { mergeRule, requireSoundRule, withRule } from "./program-rule-change.js";
+import type { SchedulePorts } from "./program-service.js";
 import { replaceProgramSet } from "./program-sets.js";
 import { toHoliday, toProgram, toProgramPractitioners, toProgramRule } from "./schedule-messages.js";
-import type { SchedulePorts } from "./schedule-service.js";
 
 /**
  * Administration of programs, their rules and practitioners, and of holidays (specification section 4.7). Everything that

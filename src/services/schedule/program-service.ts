@@ -4,8 +4,8 @@ import type { ProgramRule } from "../../gen/cupo/access/v1/program_rule_pb.js";
 import {
   type CreateProgramRuleRequestValid,
   type ListProgramRulesRequestValid,
-  ScheduleService,
-} from "../../gen/cupo/clinic/v1/schedule_service_pb.js";
+  ProgramService,
+} from "../../gen/cupo/clinic/v1/program_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { healthcareServices, locations } from "../../postgres/tables/catalogs/reference-data.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
@@ -47,7 +47,7 @@ export interface SchedulePorts {
 const MAX_RULES = 500;
 
 /** Programs, their rules, services and practitioners, and holidays, for internal callers. */
-export function createScheduleService({ now, slotLimits }: SchedulePorts): Implementation<typeof ScheduleService> {
+export function createProgramService({ now, slotLimits }: SchedulePorts): Implementation<typeof ProgramService> {
   return {
     async createProgram({ code, name, emergency, locationId, active }, call) {
       await requireReferences(call, [{ field: "locationId", table: locations, id: locationId }]);
@@ -147,9 +147,7 @@ async function createRule(
 }
 
 /** A new rule has all its attributes from the request. */
-const sentByAll: SentAttributes = new Set(
-  ScheduleService.method.createProgramRule.input.fields.map((f) => f.localName),
-);
+const sentByAll: SentAttributes = new Set(ProgramService.method.createProgramRule.input.fields.map((f) => f.localName));
 
 function requireRoomForRule({ length }: readonly ProgramRuleRecord[]): void {
   if (length < MAX_RULES) return;

@@ -4,7 +4,7 @@ import {
   field as fieldRules,
   StringRulesSchema,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { file_cupo_options_v1_rules as projectRules } from "../gen/cupo/options/v1/rules_pb.js";
+import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/options/v1/rules_pb.js";
 
 /** The most that the rules of a field allow, as the proto states it. */
 export interface SizeLimit {

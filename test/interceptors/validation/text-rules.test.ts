@@ -1,7 +1,7 @@
 import { createRegistry } from "@bufbuild/protobuf";
 import { createValidator } from "@bufbuild/protovalidate";
 import { describe, expect, it } from "vitest";
-import { file_cupo_options_v1_rules as projectRules } from "../../src/gen/cupo/options/v1/rules_pb.js";
+import { file_cupo_options_v1_rules as projectRules } from "../../../src/gen/cupo/options/v1/rules_pb.js";
 import { createListedValidator } from "./listed-validator.js";
 import { requestWith, UUID, validRequests } from "./valid-requests.js";
 

@@ -1,5 +1,5 @@
 import type { ReadyCall } from "../../call.js";
-import type { SchedulingService } from "../../gen/cupo/clinic/v1/scheduling_service_pb.js";
+import type { BookingService } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { type AppointmentRecord, findAppointment } from "../../postgres/tables/appointments/appointments.js";
@@ -14,10 +14,7 @@ import { findOptions } from "./option-search.js";
 import { matchWaitlistEntry } from "./waitlist-match.js";
 
 /** Booking: from the search for an option to the end of an appointment. `now` gives milliseconds since the epoch. */
-export function createSchedulingService(
-  now: () => number,
-  tokens: OptionTokens,
-): Implementation<typeof SchedulingService> {
+export function createBookingService(now: () => number, tokens: OptionTokens): Implementation<typeof BookingService> {
   const { moveOn, requireReason } = transitions;
   return {
     async searchOptions(request, call) {

@@ -10,9 +10,9 @@ import { describe, expect, test } from "vitest";
 import {
   CloseCaseRequestSchema,
   CloseWaitlistEntryRequestSchema,
-} from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
-import { screened } from "../../src/gen/cupo/options/v1/options_pb.js";
-import { screenMessage } from "../../src/interceptors/screen-message.js";
+} from "../../../src/gen/cupo/clinic/v1/desk_service_pb.js";
+import { screened } from "../../../src/gen/cupo/options/v1/options_pb.js";
+import { screenMessage } from "../../../src/interceptors/validation/screen-message.js";
 import { createListedValidator } from "./listed-validator.js";
 import { messageOf, requestWith, UUID } from "./valid-requests.js";
 

@@ -1,10 +1,10 @@
 import { create, type DescMessage } from "@bufbuild/protobuf";
 import { hasCustomJsonRepresentation } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
-import { ReplaceProgramPractitionersRequestSchema } from "../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
-import { measureMessage } from "../../src/interceptors/measure-message.js";
-import { maxItemsOf, sizeLimits } from "../../src/interceptors/size-limits.js";
-import { createMessageValidator } from "../../src/interceptors/validate-message.js";
+import { ReplaceProgramPractitionersRequestSchema } from "../../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import { measureMessage } from "../../../src/interceptors/validation/measure-message.js";
+import { maxItemsOf, sizeLimits } from "../../../src/interceptors/validation/size-limits.js";
+import { createMessageValidator } from "../../../src/interceptors/validation/validate-message.js";
 import { generatedFiles } from "./generated-files.js";
 
 const validate = createMessageValidator();

@@ -1,4 +1,4 @@
-import type { FieldErrorCode } from "../errors.js";
+import type { FieldErrorCode } from "../../errors.js";
 
 /** What a broken rule means to the caller. */
 export interface RuleCode {

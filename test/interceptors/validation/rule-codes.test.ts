@@ -15,8 +15,8 @@ import {
   type Rule,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { describe, expect, it } from "vitest";
-import { file_cupo_options_v1_rules as projectRules } from "../../src/gen/cupo/options/v1/rules_pb.js";
-import { ruleCode } from "../../src/interceptors/rule-codes.js";
+import { file_cupo_options_v1_rules as projectRules } from "../../../src/gen/cupo/options/v1/rules_pb.js";
+import { ruleCode } from "../../../src/interceptors/validation/rule-codes.js";
 import { generatedFiles, withNested } from "./generated-files.js";
 
 const projectRegistry = createRegistry(projectRules);

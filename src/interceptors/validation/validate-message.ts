@@ -9,8 +9,8 @@ import {
 } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation } from "@bufbuild/protovalidate";
 import { FieldRulesSchema, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { FieldError, FieldErrorCode } from "../errors.js";
-import { file_cupo_options_v1_rules as projectRules } from "../gen/cupo/options/v1/rules_pb.js";
+import type { FieldError, FieldErrorCode } from "../../errors.js";
+import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/options/v1/rules_pb.js";
 import { measureMessage } from "./measure-message.js";
 import { type RuleCode, ruleCode, ruleRank } from "./rule-codes.js";
 import { type ScreeningFinding, screenMessage } from "./screen-message.js";

@@ -1,15 +1,15 @@
 import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
-import { AppointmentService } from "../../src/gen/cupo/access/v1/appointment_service_pb.js";
-import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
-import { EligibilityService } from "../../src/gen/cupo/access/v1/eligibility_service_pb.js";
-import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
-import { ProgramRule_HolidayPolicy, ProgramRule_Recurrence } from "../../src/gen/cupo/access/v1/program_rule_pb.js";
-import { RequestSource_Channel } from "../../src/gen/cupo/access/v1/request_source_pb.js";
-import { SchedulingConfigurationService } from "../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
-import { UserAttentionCase_Category } from "../../src/gen/cupo/access/v1/user_attention_case_pb.js";
-import { UserAttentionService } from "../../src/gen/cupo/access/v1/user_attention_service_pb.js";
-import { WaitlistEntry_Period } from "../../src/gen/cupo/access/v1/waitlist_entry_pb.js";
-import { WaitlistService } from "../../src/gen/cupo/access/v1/waitlist_service_pb.js";
+import { AppointmentService } from "../../../src/gen/cupo/access/v1/appointment_service_pb.js";
+import { CatalogService } from "../../../src/gen/cupo/access/v1/catalog_service_pb.js";
+import { EligibilityService } from "../../../src/gen/cupo/access/v1/eligibility_service_pb.js";
+import { PatientService } from "../../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { ProgramRule_HolidayPolicy, ProgramRule_Recurrence } from "../../../src/gen/cupo/access/v1/program_rule_pb.js";
+import { RequestSource_Channel } from "../../../src/gen/cupo/access/v1/request_source_pb.js";
+import { SchedulingConfigurationService } from "../../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import { UserAttentionCase_Category } from "../../../src/gen/cupo/access/v1/user_attention_case_pb.js";
+import { UserAttentionService } from "../../../src/gen/cupo/access/v1/user_attention_service_pb.js";
+import { WaitlistEntry_Period } from "../../../src/gen/cupo/access/v1/waitlist_entry_pb.js";
+import { WaitlistService } from "../../../src/gen/cupo/access/v1/waitlist_service_pb.js";
 
 export const UUID = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 export const OTHER_UUID = "0190163d-8694-739b-aea5-966c26f8ad91";

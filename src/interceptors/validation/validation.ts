@@ -1,7 +1,7 @@
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
-import { type CupoError, type FieldError, invalidRequest, validationFailed } from "../errors.js";
-import { pathFields } from "../operation.js";
+import { type CupoError, type FieldError, invalidRequest, validationFailed } from "../../errors.js";
+import { pathFields } from "../../operation.js";
 import { normalizeRequest } from "./normalize-request.js";
 
 /** Judges a message by the rules in its proto; one item for each broken rule, in any order of the fields. */

@@ -2,9 +2,9 @@ import { create, type DescField, type DescMethod, getOption, type Message, Scala
 import { type ReflectList, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { FieldError } from "../errors.js";
-import { FieldBehavior, field_behavior as fieldBehavior } from "../gen/google/api/field_behavior_pb.js";
-import { pathFields } from "../operation.js";
+import type { FieldError } from "../../errors.js";
+import { FieldBehavior, field_behavior as fieldBehavior } from "../../gen/google/api/field_behavior_pb.js";
+import { pathFields } from "../../operation.js";
 
 /** What there is to normalise in the requests of one method. */
 interface Plan {

@@ -7,8 +7,8 @@ import {
   type ReflectMessage,
   reflect,
 } from "@bufbuild/protobuf/reflect";
-import { screened } from "../gen/cupo/options/v1/options_pb.js";
-import { type ScreeningCode, screenText } from "../screening/screen-text.js";
+import { screened } from "../../gen/cupo/options/v1/options_pb.js";
+import { type ScreeningCode, screenText } from "../../screening/screen-text.js";
 
 /** Something that a text of a message must not hold, and where that text stands. The message repeats none of it. */
 export interface ScreeningFinding {

@@ -1,9 +1,9 @@
 import { create, type DescMessage, type DescMethodUnary, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
-import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
-import { SchedulingConfigurationService } from "../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
-import { normalizeRequest } from "../../src/interceptors/normalize-request.js";
+import { CatalogService } from "../../../src/gen/cupo/access/v1/catalog_service_pb.js";
+import { PatientService } from "../../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { SchedulingConfigurationService } from "../../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import { normalizeRequest } from "../../../src/interceptors/validation/normalize-request.js";
 
 const { updateAppointmentType } = CatalogService.method;
 const { updatePatient, registerPatient } = PatientService.method;
