@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { readSources } from "./support/sources.js";
+
+/** The walks of docs/lifecycle.md, by their titles. */
+const walks = Array.from(
+  readFileSync(new URL("../docs/lifecycle.md", import.meta.url), "utf8").matchAll(
+    /^## (A walk: .*)\n([^]*?)(?=^## )/gm,
+  ),
+  ([, title = "", text = ""]) => ({ title, text }),
+);
+
+describe("docs/lifecycle.md", () => {
+  const texts = Object.values(readSources(fileURLToPath(new URL("../src", import.meta.url)))).join("\n");
+
+  test("has a walk of a creation and one of a reschedule", () => {
+    expect(walks.map(({ title }) => title)).toEqual(["A walk: POST /patients", "A walk: a reschedule"]);
+  });
+
+  test.each(walks)("$title names files that are there", ({ text }) => {
+    const files = Array.from(text.matchAll(/`(src\/[\w/-]+\.ts)`/g), ([, file = ""]) => file);
+    expect(files).not.toEqual([]);
+    expect(files.filter((file) => !existsSync(new URL(`../${file}`, import.meta.url)))).toEqual([]);
+  });
+
+  test.each(walks)("$title names functions that are there", ({ text }) => {
+    const names = Array.from(text.matchAll(/`([a-z]\w+)`/g), ([, name = ""]) => name);
+    expect(names).not.toEqual([]);
+    const isDefined = (name: string) =>
+      new RegExp(`\\b(function|const) ${name}\\b|^ +(readonly )?(async )?${name}[(:]`, "m").test(texts);
+    expect(names.filter((name) => !isDefined(name))).toEqual([]);
+  });
+});
