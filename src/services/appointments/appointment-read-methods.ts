@@ -12,10 +12,10 @@ import {
   listAppointments,
   type StartPage,
 } from "../../postgres/tables/appointments/appointment-lists.js";
-import type { AppointmentStatus } from "../../postgres/tables/appointments/appointment-status.js";
 import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { findOccupiedSlot } from "../../postgres/tables/schedule/slots.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
+import { nameIn } from "../resources/enum-names.js";
 import { startAfter, versionAfter } from "../resources/page-keys.js";
 import { cutPage, type PageRequest, readPage } from "../resources/pages.js";
 import { requireFound } from "../resources/preconditions.js";
@@ -54,7 +54,7 @@ export async function pageOfAppointments(
 
 async function listPage(request: ListAppointmentsRequest, call: ReadyCall) {
   const { patientId, practitionerId, programId, date } = request;
-  const status = request.status === undefined ? undefined : statusName(request.status);
+  const status = request.status === undefined ? undefined : nameIn(Appointment_Status, request.status);
   const starts =
     date === undefined ? undefined : { from: new Date(startOfLocalDay(date)), to: new Date(endOfLocalDay(date)) };
   const filters = [patientId, practitionerId, programId, date, status];
@@ -77,10 +77,4 @@ async function listHistory(request: GetAppointmentHistoryRequestValid, call: Rea
   requireFound(appointment);
   const { rows, next } = cutPage(found, page, ({ version }) => [`${version}`], "appointment history", filters);
   return { changes: rows.map(toAppointmentChange), ...next };
-}
-
-function statusName(status: Appointment_Status): AppointmentStatus {
-  const name = Appointment_Status[status];
-  if (name === undefined || name === "STATUS_UNSPECIFIED") throw new Error("the status was not validated");
-  return name as AppointmentStatus;
 }

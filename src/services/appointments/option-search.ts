@@ -12,6 +12,7 @@ import { dayPeriods } from "../../scheduling/day-periods.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { secondsPerDay } from "../../scheduling/local-time.js";
+import { nameIn } from "../resources/enum-names.js";
 import { startAfter } from "../resources/page-keys.js";
 import { cutPage, type PageRequest, readPage } from "../resources/pages.js";
 import { requireActive, requireMovable } from "./appointment-preconditions.js";
@@ -120,8 +121,7 @@ async function toOption(
 }
 
 function windowsOf(period: WaitlistEntry_Period) {
-  const name = WaitlistEntry_Period[period] as keyof typeof dayPeriods;
-  return dayPeriods[name];
+  return dayPeriods[nameIn(WaitlistEntry_Period, period)];
 }
 
 function unknown(field: string) {

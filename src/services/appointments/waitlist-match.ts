@@ -4,6 +4,7 @@ import { WaitlistEntry_Period } from "../../gen/cupo/access/v1/waitlist_entry_pb
 import type { MatchWaitlistEntryRequestValid } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { findWaitlistEntry } from "../../postgres/tables/desk/waitlist.js";
+import { valueNamed } from "../resources/enum-names.js";
 import { requireFound } from "../resources/preconditions.js";
 import { findOptions } from "./option-search.js";
 
@@ -25,7 +26,7 @@ export async function matchWaitlistEntry(
     serviceId,
     dateFrom,
     dateTo,
-    periods: entry.preferredPeriods.map((name) => WaitlistEntry_Period[name as keyof typeof WaitlistEntry_Period]),
+    periods: entry.preferredPeriods.map((name) => valueNamed(WaitlistEntry_Period, name)),
     locationId,
     practitionerId,
     includeEmergency: false,

@@ -65,10 +65,3 @@ export function toCoveredServices(contractId: string, { serviceIds, version }: C
 export function timesOf({ createdAt, updatedAt }: Pick<ResourceHead, "createdAt" | "updatedAt">) {
   return { createdAt: timestampFromDate(createdAt), updatedAt: timestampFromDate(updatedAt) };
 }
-
-/** The channel of a request source as it is kept. Validation has refused every other value. */
-export function channelName(channel: RequestSource_Channel): RequestSourceAttributes["channel"] {
-  const name = RequestSource_Channel[channel];
-  if (name === undefined || name === "CHANNEL_UNSPECIFIED") throw new Error("the channel was not validated");
-  return name as RequestSourceAttributes["channel"];
-}

@@ -1,4 +1,5 @@
 import type { CatalogService } from "../../gen/cupo/access/v1/catalog_service_pb.js";
+import { RequestSource_Channel } from "../../gen/cupo/access/v1/request_source_pb.js";
 import type { Implementation } from "../../implementation.js";
 import {
   appointmentTypes,
@@ -10,6 +11,7 @@ import {
   requestSources,
 } from "../../postgres/tables/catalogs/catalogs.js";
 import { opportunityDefinitions } from "../../postgres/tables/catalogs/reference-data.js";
+import { nameIn } from "../resources/enum-names.js";
 import { requireVersion } from "../resources/preconditions.js";
 import { changesOf, createResource, lockResource, requireReferences, saveResource } from "../resources/resources.js";
 import * as to from "./catalog-messages.js";
@@ -61,14 +63,14 @@ export function createCatalogService(now: () => number): Implementation<typeof C
       return { noShowReason: to.toNoShowReason(updated) };
     },
     async createRequestSource({ code, name, channel, active }, call) {
-      const attributes = { code, name, channel: to.channelName(channel), active };
+      const attributes = { code, name, channel: nameIn(RequestSource_Channel, channel), active };
       return { requestSource: to.toRequestSource(createResource(call, requestSources, attributes, now())) };
     },
     async updateRequestSource(request, call) {
       const { channel, ...changes } = changesOf(request);
       const current = await lockResource(call, requestSources, request.id);
       requireVersion(current, request.expectedVersion);
-      const channelChange = channel === undefined ? {} : { channel: to.channelName(channel) };
+      const channelChange = channel === undefined ? {} : { channel: nameIn(RequestSource_Channel, channel) };
       const updated = saveResource(call, requestSources, current, { ...changes, ...channelChange }, now());
       return { requestSource: to.toRequestSource(updated) };
     },

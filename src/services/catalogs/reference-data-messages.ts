@@ -36,10 +36,3 @@ export function toOpportunityDefinition(kept: ResourceRecord<OpportunityDefiniti
   const dayKind = OpportunityDefinition_DayKind[kept.dayKind];
   return create(OpportunityDefinitionSchema, { ...kept, ...timesOf(kept), dayKind });
 }
-
-/** The kind of days of an opportunity definition as it is kept. Validation has refused every other value. */
-export function dayKindName(kind: OpportunityDefinition_DayKind): OpportunityDefinitionAttributes["dayKind"] {
-  const name = OpportunityDefinition_DayKind[kind];
-  if (name === undefined || name === "DAY_KIND_UNSPECIFIED") throw new Error("the kind of days was not validated");
-  return name as OpportunityDefinitionAttributes["dayKind"];
-}

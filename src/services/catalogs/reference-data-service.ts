@@ -1,3 +1,4 @@
+import { OpportunityDefinition_DayKind } from "../../gen/cupo/clinic/v1/opportunity_definition_pb.js";
 import type { ReferenceDataService } from "../../gen/cupo/clinic/v1/reference_data_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { requestExtension } from "../../postgres/job-queue.js";
@@ -7,6 +8,7 @@ import {
   opportunityDefinitions,
   practitioners,
 } from "../../postgres/tables/catalogs/reference-data.js";
+import { nameIn } from "../resources/enum-names.js";
 import { requireVersion } from "../resources/preconditions.js";
 import {
   changesOf,
@@ -120,7 +122,7 @@ function opportunityDefinitionMethods(
 > {
   return {
     async createOpportunityDefinition({ code, name, maxWaitDays, dayKind, active }, call) {
-      const attributes = { code, name, maxWaitDays, dayKind: to.dayKindName(dayKind), active };
+      const attributes = { code, name, maxWaitDays, dayKind: nameIn(OpportunityDefinition_DayKind, dayKind), active };
       const created = createResource(call, opportunityDefinitions, attributes, now());
       return { opportunityDefinition: to.toOpportunityDefinition(created) };
     },
@@ -128,7 +130,7 @@ function opportunityDefinitionMethods(
       const { dayKind, ...changes } = changesOf(request);
       const current = await lockResource(call, opportunityDefinitions, request.id);
       requireVersion(current, request.expectedVersion);
-      const kindChange = dayKind === undefined ? {} : { dayKind: to.dayKindName(dayKind) };
+      const kindChange = dayKind === undefined ? {} : { dayKind: nameIn(OpportunityDefinition_DayKind, dayKind) };
       const updated = saveResource(call, opportunityDefinitions, current, { ...changes, ...kindChange }, now());
       return { opportunityDefinition: to.toOpportunityDefinition(updated) };
     },

@@ -13,6 +13,7 @@ import {
 import type { Closable } from "../../postgres/tables/desk/closures.js";
 import type { DeskCaseRecord } from "../../postgres/tables/desk/user-attention-cases.js";
 import type { DeskWaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
+import { valueNamed } from "../resources/enum-names.js";
 
 /** The messages of what the clinic's desks deal with, from what is kept. */
 
@@ -51,11 +52,4 @@ export function toCaseDetails(kept: DeskCaseRecord): CaseDetails {
 function closureFields({ closedAt, closedBy, closeReason }: Closable) {
   if (closedAt === undefined || closedBy === undefined || closeReason === undefined) return {};
   return { closedAt: timestampFromDate(closedAt), closedBy, closeReason };
-}
-
-/** The value of an enum, whose names are what is kept. */
-function valueNamed<E extends number>(values: Readonly<Record<string, E | string>>, name: string): E {
-  const value = values[name];
-  if (typeof value !== "number") throw new Error("a value is kept that the contract does not know");
-  return value;
 }

@@ -1,6 +1,6 @@
 import type { ReadyCall } from "../../call.js";
 import { conflict, notFound } from "../../errors.js";
-import type { Patient } from "../../gen/cupo/access/v1/patient_pb.js";
+import { type Patient, Patient_Status } from "../../gen/cupo/access/v1/patient_pb.js";
 import type {
   ListAccessRecordsRequestValid,
   ListConsentsRequestValid,
@@ -23,10 +23,11 @@ import {
   type PatientRecord,
   writePatient,
 } from "../../postgres/tables/patients/patients.js";
+import { nameIn } from "../resources/enum-names.js";
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
-import { patientStatusName, toAccessRecord, toConsent, toPatient } from "./patient-messages.js";
+import { toAccessRecord, toConsent, toPatient } from "./patient-messages.js";
 import { duplicateDocument } from "./patient-service.js";
 
 /**
@@ -62,7 +63,7 @@ export function createPatientDirectoryService(): Implementation<typeof PatientDi
 }
 
 async function listPage(request: ListPatientsRequest, call: ReadyCall) {
-  const status = request.status === undefined ? undefined : patientStatusName(request.status);
+  const status = request.status === undefined ? undefined : nameIn(Patient_Status, request.status);
   const page = readPage(request, "patients", [status]);
   const limits = { afterId: idAfter(page), limit: page.size + 1 };
   const found = await listPatients(call.transaction, { status }, limits);
@@ -81,7 +82,7 @@ async function setStatus(request: SetPatientStatusRequestValid, call: ReadyCall)
   }
   const updated: PatientRecord = {
     ...patient,
-    status: patientStatusName(request.status),
+    status: nameIn(Patient_Status, request.status),
     version: patient.version + 1,
   };
   if (updated.status !== "ACTIVE") writePatient(transaction, updated);

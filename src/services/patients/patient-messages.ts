@@ -7,7 +7,7 @@ import {
 } from "../../gen/cupo/clinic/v1/access_record_pb.js";
 import { type Consent, ConsentSchema } from "../../gen/cupo/clinic/v1/consent_pb.js";
 import type { AccessRecord, ConsentRecord } from "../../postgres/tables/patients/patient-evidence.js";
-import type { PatientRecord, PatientStatus } from "../../postgres/tables/patients/patients.js";
+import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 
 /** The messages of patients and of the evidence about them, from what is kept. */
 
@@ -26,11 +26,4 @@ export function toConsent({ grantedAt, recordedAt, ...consent }: ConsentRecord):
 
 export function toAccessRecord({ accessedAt, ...record }: AccessRecord): AccessRecordMessage {
   return create(AccessRecordSchema, { ...record, accessedAt: timestampFromDate(accessedAt) });
-}
-
-/** The status of a patient as it is kept. Validation has refused every other value. */
-export function patientStatusName(status: Patient_Status): PatientStatus {
-  const name = Patient_Status[status];
-  if (name === undefined || name === "STATUS_UNSPECIFIED") throw new Error("the status was not validated");
-  return name as PatientStatus;
 }

@@ -1,11 +1,12 @@
 import { type FieldError, validationFailed } from "../../errors.js";
+import { ProgramRule_HolidayPolicy } from "../../gen/cupo/access/v1/program_rule_pb.js";
 import type { UpdateProgramRuleRequestValid } from "../../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
 import type { ProgramRuleRecord } from "../../postgres/tables/schedule/program-rules.js";
 import { formatLocalTime, parseLocalTime } from "../../scheduling/local-time.js";
 import { overlaps } from "../../scheduling/overlap.js";
 import { ruleProblems } from "../../scheduling/rule-problems.js";
+import { nameIn } from "../resources/enum-names.js";
 import type { Changes } from "../resources/resources.js";
-import { holidayPolicyName } from "./schedule-messages.js";
 
 type RuleChanges = Changes<UpdateProgramRuleRequestValid>;
 
@@ -16,7 +17,7 @@ export function mergeRule(rule: ProgramRuleRecord, { holidayPolicy, ...changes }
     ...rule,
     ...changes,
     recurrence: "WEEKLY",
-    holidayPolicy: holidayPolicy === undefined ? rule.holidayPolicy : holidayPolicyName(holidayPolicy),
+    holidayPolicy: holidayPolicy === undefined ? rule.holidayPolicy : nameIn(ProgramRule_HolidayPolicy, holidayPolicy),
     startsAtLocal: shownTime(startsAtLocal),
     endsAtLocal: shownTime(endsAtLocal),
     id: rule.id,

@@ -1,6 +1,7 @@
 import type { ReadyCall } from "../../call.js";
 import { validationFailed } from "../../errors.js";
 import type { ProgramRule } from "../../gen/cupo/access/v1/program_rule_pb.js";
+import { ProgramRule_HolidayPolicy } from "../../gen/cupo/access/v1/program_rule_pb.js";
 import {
   type CreateProgramRuleRequestValid,
   type ListProgramRulesRequestValid,
@@ -17,6 +18,7 @@ import {
   programs,
   readProgramSet,
 } from "../../postgres/tables/schedule/programs.js";
+import { nameIn } from "../resources/enum-names.js";
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound } from "../resources/preconditions.js";
@@ -27,13 +29,7 @@ import { askForSchedule, remakeProgram } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import { requireSoundRule, type SentAttributes, shownTime } from "./program-rule-change.js";
 import { replaceProgramSet } from "./program-sets.js";
-import {
-  holidayPolicyName,
-  toProgram,
-  toProgramPractitioners,
-  toProgramRule,
-  toProgramServices,
-} from "./schedule-messages.js";
+import { toProgram, toProgramPractitioners, toProgramRule, toProgramServices } from "./schedule-messages.js";
 import { createSchedulePreviewMethods } from "./schedule-preview-methods.js";
 
 /** What the services of the schedule need from outside. */
@@ -169,7 +165,7 @@ function ruleOf(request: CreateProgramRuleRequestValid, id: string): ProgramRule
     validFrom: request.validFrom,
     validTo: request.validTo,
     holidayDates: request.holidayDates,
-    holidayPolicy: holidayPolicyName(request.holidayPolicy),
+    holidayPolicy: nameIn(ProgramRule_HolidayPolicy, request.holidayPolicy),
     version: 1,
   };
 }

@@ -16,7 +16,6 @@ import type { ResourceRecord } from "../../postgres/tables/resources/resources.j
 import type { HolidayRecord } from "../../postgres/tables/schedule/holidays.js";
 import type { ProgramRuleRecord } from "../../postgres/tables/schedule/program-rules.js";
 import type { ProgramAttributes, ProgramSet } from "../../postgres/tables/schedule/programs.js";
-import type { HolidayPolicy } from "../../scheduling/program-rule-terms.js";
 
 /** The messages of the schedule's configuration, from what is kept. */
 
@@ -52,12 +51,4 @@ export function toProgramServices(programId: string, { ids, version }: ProgramSe
 
 export function toHoliday(holiday: HolidayRecord): Holiday {
   return create(HolidaySchema, holiday);
-}
-
-/** The holiday policy of a rule as it is kept. Validation has refused every other value. */
-export function holidayPolicyName(policy: ProgramRule_HolidayPolicy): HolidayPolicy {
-  const name = ProgramRule_HolidayPolicy[policy];
-  if (name === undefined || name === "HOLIDAY_POLICY_UNSPECIFIED")
-    throw new Error("the holiday policy was not validated");
-  return name as HolidayPolicy;
 }
