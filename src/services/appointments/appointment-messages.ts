@@ -32,7 +32,7 @@ export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentC
   return create(AppointmentChangeSchema, {
     appointmentId,
     version,
-    ...(fromStatus === null ? {} : { fromStatus: Appointment_Status[fromStatus], fromSlot: slotBefore(kept) }),
+    ...(fromStatus === undefined ? {} : { fromStatus: Appointment_Status[fromStatus], fromSlot: slotBefore(kept) }),
     toStatus: Appointment_Status[kept.toStatus],
     toSlot: slotOf(kept.toStartsAt, kept.toEndsAt, kept.toProgramId, kept.toPractitionerId),
     changedAt: timestampFromDate(kept.changedAt),
@@ -42,7 +42,12 @@ export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentC
 }
 
 function slotBefore({ fromStartsAt, fromEndsAt, fromProgramId, fromPractitionerId }: AppointmentChangeRecord) {
-  if (fromStartsAt === null || fromEndsAt === null || fromProgramId === null || fromPractitionerId === null) {
+  if (
+    fromStartsAt === undefined ||
+    fromEndsAt === undefined ||
+    fromProgramId === undefined ||
+    fromPractitionerId === undefined
+  ) {
     throw new Error("a change of an appointment lacks the slot before it");
   }
   return slotOf(fromStartsAt, fromEndsAt, fromProgramId, fromPractitionerId);

@@ -5,11 +5,8 @@ import type {
 } from "../../gen/cupo/access/v1/appointment_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import type { OpenedToken, OptionTokens } from "../../option-tokens/option-tokens.js";
-import {
-  type AppointmentRecord,
-  insertAppointmentChange,
-  updateAppointment,
-} from "../../postgres/tables/appointments/appointments.js";
+import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
+import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
 import { occupySlot, releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";

@@ -1,11 +1,8 @@
 import type { ReadyCall, Transaction } from "../../call.js";
 import { conflict, notFound, validationFailed } from "../../errors.js";
+import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import { type AppointmentStatus, isLive } from "../../postgres/tables/appointments/appointment-status.js";
-import {
-  type AppointmentRecord,
-  insertAppointmentChange,
-  updateAppointment,
-} from "../../postgres/tables/appointments/appointments.js";
+import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { giveCapacityBack } from "../../postgres/tables/appointments/day-counters.js";
 import type { ReasonAttributes } from "../../postgres/tables/catalogs/catalogs.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";

@@ -2,11 +2,8 @@ import type { ReadyCall } from "../../call.js";
 import { type FieldError, notFound, validationFailed } from "../../errors.js";
 import type { BookAppointmentRequestValid } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { OpenedToken } from "../../option-tokens/option-tokens.js";
-import {
-  type AppointmentRecord,
-  insertAppointment,
-  insertAppointmentChange,
-} from "../../postgres/tables/appointments/appointments.js";
+import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
+import { type AppointmentRecord, insertAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { appointmentTypes, consultationTypes, requestSources } from "../../postgres/tables/catalogs/catalogs.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";

@@ -53,7 +53,7 @@ export async function takeSlot(
   if (!locked.isTokenFresh || slot === undefined || !isSameSlot(slot, option, nowMs)) throw optionGone();
   if (offer === undefined || !isSameOffer(offer, option) || !locked.isPractitionerActive) throw optionGone();
   if (slot.id === locked.occupiedSlot?.id) throw taken("SAME_SLOT", "the appointment has this slot already");
-  if (slot.appointmentId !== null) throw taken("SLOT_OCCUPIED", "the slot was taken by another appointment");
+  if (slot.appointmentId !== undefined) throw taken("SLOT_OCCUPIED", "the slot was taken by another appointment");
   const [isPractitionerBusy, isPatientBusy, hasCapacity] = await tryToTake(call.transaction, slot, locked, taker);
   if (isPractitionerBusy) throw taken("SLOT_OCCUPIED", "the practitioner has another appointment at that time");
   if (isPatientBusy) throw taken("PATIENT_OVERLAP", "the patient has another appointment at that time");

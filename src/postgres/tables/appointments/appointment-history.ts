@@ -1,16 +1,18 @@
-import type { Transaction } from "../../../call.js";
+import type { Call, Principal, Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecords, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import type { AppointmentStatus } from "./appointment-status.js";
+import type { AppointmentRecord } from "./appointments.js";
 
-/** A change of an appointment as it is kept; what is null is so for the booking alone. */
+/** A change of an appointment as it is kept; what is undefined is so for the booking alone. */
 export interface AppointmentChangeRecord {
   readonly appointmentId: string;
   readonly version: number;
-  readonly fromStatus: AppointmentStatus | null;
-  readonly fromStartsAt: Date | null;
-  readonly fromEndsAt: Date | null;
-  readonly fromProgramId: string | null;
-  readonly fromPractitionerId: string | null;
+  readonly fromStatus: AppointmentStatus | undefined;
+  readonly fromStartsAt: Date | undefined;
+  readonly fromEndsAt: Date | undefined;
+  readonly fromProgramId: string | undefined;
+  readonly fromPractitionerId: string | undefined;
   readonly toStatus: AppointmentStatus;
   readonly toStartsAt: Date;
   readonly toEndsAt: Date;
@@ -37,7 +39,36 @@ const COLUMNS = {
   principal: "principal",
   correlationId: "correlation_id",
   changedAt: "changed_at",
-} as const satisfies Record<keyof AppointmentChangeRecord, string>;
+} as const satisfies ColumnsOf<AppointmentChangeRecord>;
+
+/** Appends what happened to an appointment; `before` is absent for a new one. */
+export function insertAppointmentChange(
+  transaction: Transaction,
+  before: AppointmentRecord | undefined,
+  after: AppointmentRecord,
+  principal: Principal,
+  call: Call,
+): void {
+  const change: AppointmentChangeRecord = {
+    appointmentId: after.id,
+    version: after.version,
+    fromStatus: before?.status,
+    fromStartsAt: before?.startsAt,
+    fromEndsAt: before?.endsAt,
+    fromProgramId: before?.programId,
+    fromPractitionerId: before?.practitionerId,
+    toStatus: after.status,
+    toStartsAt: after.startsAt,
+    toEndsAt: after.endsAt,
+    toProgramId: after.programId,
+    toPractitionerId: after.practitionerId,
+    principal: principal.id,
+    correlationId: call.correlationId,
+    changedAt: after.updatedAt,
+  };
+  const row = { tenant_id: transaction.tenantId, ...toRow(COLUMNS, change) };
+  transaction.send(sql("appointment_history").insert(row));
+}
 
 /** The changes of an appointment from behind a version on, at most `limit`, the oldest first. */
 export async function listAppointmentChanges(
@@ -51,5 +82,5 @@ export async function listAppointmentChanges(
     .orderBy("version")
     .limit(limit)
     .select(COLUMNS);
-  return transaction.rows<AppointmentChangeRecord>(query);
+  return readRecords(transaction, query);
 }

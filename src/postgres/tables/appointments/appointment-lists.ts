@@ -1,14 +1,10 @@
 import type { Knex } from "knex";
 import type { Transaction } from "../../../call.js";
+import { readRecords, toPartialRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { givenOnly } from "../resources/lists.js";
 import type { AppointmentStatus } from "./appointment-status.js";
-import {
-  type AppointmentRecord,
-  type AppointmentRow,
-  appointmentColumns,
-  toAppointmentRecord,
-} from "./appointments.js";
+import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 
 /** An appointment, and whether the rules no longer have the slot that it occupies. */
 export interface ListedAppointment extends AppointmentRecord {
@@ -39,27 +35,20 @@ export interface StartKey {
   readonly id: string;
 }
 
-type ListedRow = AppointmentRow & { readonly retained: boolean };
-
 const RETAINED = `EXISTS (SELECT FROM slots s WHERE s.tenant_id = appointments.tenant_id
   AND s.appointment_id = appointments.id AND s.retained) AS retained`;
 
 /** One page of the tenant's appointments. */
 export async function listAppointments(
   transaction: Transaction,
-  { patientId, practitionerId, programId, status, starts }: AppointmentFilter,
+  { starts, ...equal }: AppointmentFilter,
   { after, limit }: StartPage,
 ): Promise<ListedAppointment[]> {
-  const equal = givenOnly({
-    patient_id: patientId,
-    practitioner_id: practitionerId,
-    program_id: programId,
-    status,
-  });
-  const query = listed(transaction).where(equal).limit(limit);
+  const columns = toPartialRow(appointmentColumns, givenOnly(equal));
+  const query = listed(transaction).where(columns).limit(limit);
   if (starts !== undefined) query.whereRaw("starts_at >= ? AND starts_at < ?", [starts.from, starts.to]);
   if (after !== undefined) query.whereRaw("(starts_at, id) > (?, ?)", [after.startsAt, after.id]);
-  return (await transaction.rows<ListedRow>(query)).map(fromRow);
+  return readRecords(transaction, query);
 }
 
 /** One page of the appointments in slots of a program that lie ahead and that its rules no longer have. */
@@ -78,14 +67,14 @@ export async function listRetainedAppointments(
     .select("appointment_id");
   if (after !== undefined) slots.whereRaw("(starts_at, appointment_id) > (?, ?)", [after.startsAt, after.id]);
   const query = listed(transaction).whereIn("id", slots);
-  return (await transaction.rows<ListedRow>(query)).map(fromRow);
+  return readRecords(transaction, query);
 }
 
 /** Those of the appointments that there are. */
 export async function readAppointments(transaction: Transaction, ids: readonly string[]): Promise<ListedAppointment[]> {
   if (ids.length === 0) return [];
   const query = listed(transaction).whereRaw("id = ANY(?::uuid[])", [ids as string[]]);
-  return (await transaction.rows<ListedRow>(query)).map(fromRow);
+  return readRecords(transaction, query);
 }
 
 function listed({ tenantId }: Transaction): Knex.QueryBuilder {
@@ -94,8 +83,4 @@ function listed({ tenantId }: Transaction): Knex.QueryBuilder {
     .select(appointmentColumns)
     .select(sql.raw(RETAINED))
     .orderBy([{ column: "starts_at" }, { column: "id" }]);
-}
-
-function fromRow({ retained, ...row }: ListedRow): ListedAppointment {
-  return { ...toAppointmentRecord(row), retained };
 }

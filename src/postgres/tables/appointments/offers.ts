@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { Principal, Transaction } from "../../../call.js";
+import { readRecord } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /** Where a service can be had in a slot, and in which kind of program. */
@@ -39,5 +40,5 @@ export async function findOffer(
     .joinRaw("JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id")
     .where({ "s.id": slotId })
     .select({ locationId: "p.location_id", emergency: "p.emergency" });
-  return (await transaction.rows<Offer>(query))[0];
+  return readRecord(transaction, query);
 }

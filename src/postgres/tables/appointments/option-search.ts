@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import type { Principal, Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { busyTime } from "./busy-times.js";
 import type { DayOfRule } from "./day-counters.js";
@@ -35,6 +36,17 @@ export interface OptionRecord extends Offer {
   readonly startsAt: Date;
   readonly endsAt: Date;
 }
+
+const OPTION_COLUMNS = {
+  slotId: "s.id",
+  generation: "s.generation",
+  programId: "s.program_id",
+  locationId: "s.location_id",
+  emergency: "s.emergency",
+  practitionerId: "s.practitioner_id",
+  startsAt: "s.starts_at",
+  endsAt: "s.ends_at",
+} as const satisfies ColumnsOf<OptionRecord>;
 
 /** Planning takes longer than searching, and no plan depends on the values. */
 const PLAN_ONCE = "SET LOCAL plan_cache_mode = force_generic_plan";
@@ -102,22 +114,13 @@ async function findNextStart(
 /** Sorts the free slots of the stretch and judges them in their order only until there are enough: OFFSET parts the two. */
 function searchStretch(transaction: Transaction, principal: Principal, query: OptionQuery): Promise<OptionRecord[]> {
   const options = sql(sql.raw("(? OFFSET 0) AS s", [freeSlots(transaction, principal, query)]))
-    .select({
-      slotId: "s.id",
-      generation: "s.generation",
-      programId: "s.program_id",
-      locationId: "s.location_id",
-      emergency: "s.emergency",
-      practitionerId: "s.practitioner_id",
-      startsAt: "s.starts_at",
-      endsAt: "s.ends_at",
-    })
+    .select(OPTION_COLUMNS)
     .whereRaw(IS_PRACTITIONER_ACTIVE)
     .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [query.appointmentId ?? null])
     .whereRaw(isPersonFree("patient_id", "?::uuid"), [query.patientId, query.appointmentId ?? null])
     .orderBy([{ column: "s.starts_at" }, { column: "s.id" }])
     .limit(query.limit);
-  return transaction.rows<OptionRecord>(options);
+  return readRecords(transaction, options);
 }
 
 /** The free slots in the order in which they begin. */

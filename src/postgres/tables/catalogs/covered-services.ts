@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { readRecord } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /** The services that a contract covers. */
@@ -23,7 +24,7 @@ export async function readCoveredServices(
           WHERE contract_services.tenant_id = contracts.tenant_id AND contract_id = contracts.id ORDER BY service_id)`,
       ),
     });
-  return (await transaction.rows<CoveredServiceSet>(query))[0];
+  return readRecord(transaction, query);
 }
 
 /** Puts a set in place of the one before it. The transaction has locked the contract and writes its new version. */

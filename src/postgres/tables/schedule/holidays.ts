@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecord, readRecords, toPartialRow, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /** A holiday of a tenant. */
@@ -11,24 +12,30 @@ export interface HolidayRecord {
   readonly version: number;
 }
 
-const COLUMNS = ["id", "date", "name", "active", "version"] as const;
+const COLUMNS = {
+  id: "id",
+  date: "date",
+  name: "name",
+  active: "active",
+  version: "version",
+} as const satisfies ColumnsOf<HolidayRecord>;
 
 /** Adds a holiday. A date that has one fails the commit, as a conflict on `date`. */
 export function insertHoliday(transaction: Transaction, holiday: HolidayRecord, at: Date): void {
-  const row = { tenant_id: transaction.tenantId, ...holiday, created_at: at, updated_at: at };
-  transaction.send(sql("holidays").insert(row));
+  transaction.send(sql("holidays").insert(newRow(transaction, holiday, at)));
 }
 
 /** The holiday, locked until the transaction ends; undefined where the tenant has none of that id. */
 export async function lockHoliday(transaction: Transaction, id: string): Promise<HolidayRecord | undefined> {
   const query = sql("holidays").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS).forNoKeyUpdate();
-  return (await transaction.rows<HolidayRecord>(query))[0];
+  return readRecord(transaction, query);
 }
 
 /** Writes name, activity and version of a holiday that the transaction has locked. */
 export function writeHoliday(transaction: Transaction, { id, name, active, version }: HolidayRecord, at: Date): void {
   const key = { tenant_id: transaction.tenantId, id };
-  transaction.send(sql("holidays").where(key).update({ name, active, version, updated_at: at }));
+  const row = { ...toPartialRow(COLUMNS, { name, active, version }), updated_at: at };
+  transaction.send(sql("holidays").where(key).update(row));
 }
 
 /** Which holidays are wanted; both dates inclusive. */
@@ -53,7 +60,7 @@ export async function listHolidays(
   if (dateTo !== undefined) query.where("date", "<=", dateTo);
   if (active !== undefined) query.where({ active });
   if (page.afterDate !== undefined) query.where("date", ">", page.afterDate);
-  return transaction.rows<HolidayRecord>(query);
+  return readRecords(transaction, query);
 }
 
 /** The holidays of some dates, by date. */
@@ -72,18 +79,13 @@ export async function seedHolidays(
   holidays: readonly HolidayRecord[],
   at: Date,
 ): Promise<SeededHolidays> {
-  const rows = holidays.map((holiday) => ({
-    tenant_id: transaction.tenantId,
-    ...holiday,
-    created_at: at,
-    updated_at: at,
-  }));
+  const rows = holidays.map((holiday) => newRow(transaction, holiday, at));
   const insert = sql("holidays").insert(rows).onConflict(["tenant_id", "date"]).ignore().returning("id");
   const dates = holidays.map(({ date }) => date);
   const query = sql("holidays").where({ tenant_id: transaction.tenantId }).whereRaw("date = ANY(?::date[])", [dates]);
   const [added, kept] = await Promise.all([
     transaction.rows<{ id: string }>(insert),
-    transaction.rows<HolidayRecord>(query.orderBy("date").select(COLUMNS)),
+    readRecords<HolidayRecord>(transaction, query.orderBy("date").select(COLUMNS)),
   ]);
   const addedIds = new Set(added.map(({ id }) => id));
   return {
@@ -103,4 +105,8 @@ export async function readActiveHolidayDates(
     .whereBetween("date", [from, through])
     .select("date");
   return new Set((await transaction.rows<{ date: string }>(query)).map(({ date }) => date));
+}
+
+function newRow({ tenantId }: Transaction, holiday: HolidayRecord, at: Date) {
+  return { tenant_id: tenantId, ...toRow(COLUMNS, holiday), created_at: at, updated_at: at };
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecord, toPartialRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /** How many slots of a program are free, occupied and in the rules, and occupied without being in them any more. */
@@ -24,26 +25,30 @@ export interface MaterializationState {
   readonly isActive: boolean;
 }
 
+const COLUMNS = {
+  generation: "generation",
+  through: "materialized_through",
+  staff: "materialized_staff",
+  at: "materialized_at",
+  isActive: "active",
+} as const satisfies ColumnsOf<MaterializationState>;
+
+/** The state of a program that is not there. */
+const NOTHING_MADE: MaterializationState = {
+  generation: 1,
+  through: undefined,
+  staff: 0,
+  at: undefined,
+  isActive: false,
+};
+
 /** How far a part of a schedule brings it. */
 export type MaterializationProgress = Required<Pick<MaterializationState, "staff">> & { readonly through: string };
 
 /** How far the schedule of a program is made, and in which generation. */
 export async function readMaterialization(transaction: Transaction, programId: string): Promise<MaterializationState> {
-  const query = sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).select({
-    generation: "generation",
-    through: "materialized_through",
-    staff: "materialized_staff",
-    at: "materialized_at",
-    isActive: "active",
-  });
-  const [row] = await transaction.rows<{ [K in keyof MaterializationState]: MaterializationState[K] | null }>(query);
-  return {
-    generation: row?.generation ?? 1,
-    through: row?.through ?? undefined,
-    staff: row?.staff ?? 0,
-    at: row?.at ?? undefined,
-    isActive: row?.isActive ?? false,
-  };
+  const query = sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).select(COLUMNS);
+  return (await readRecord<MaterializationState>(transaction, query)) ?? NOTHING_MADE;
 }
 
 /** Writes how far the schedule of a locked program is made. */
@@ -53,7 +58,7 @@ export function markMaterialized(
   { through, staff }: MaterializationProgress,
   at: Date,
 ): void {
-  const state = { materialized_through: through, materialized_staff: staff, materialized_at: at };
+  const state = toPartialRow(COLUMNS, { through, staff, at });
   transaction.send(sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).update(state));
 }
 

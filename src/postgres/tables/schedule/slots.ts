@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /** A slot of the materialized schedule. */
@@ -14,8 +15,8 @@ export interface SlotRecord {
   readonly generation: number;
   /** Kept for its appointment only: the rules no longer have it. */
   readonly retained: boolean;
-  /** The live appointment that occupies it. */
-  readonly appointmentId: string | null;
+  /** The live appointment that occupies it; undefined while it is free. */
+  readonly appointmentId: string | undefined;
 }
 
 const COLUMNS = {
@@ -29,7 +30,7 @@ const COLUMNS = {
   generation: "generation",
   retained: "retained",
   appointmentId: "appointment_id",
-} as const satisfies Record<keyof SlotRecord, string>;
+} as const satisfies ColumnsOf<SlotRecord>;
 
 /** The slot that an appointment occupies, as it is now. */
 export async function findOccupiedSlot(
@@ -37,7 +38,7 @@ export async function findOccupiedSlot(
   appointmentId: string,
 ): Promise<SlotRecord | undefined> {
   const query = sql("slots").where({ tenant_id: transaction.tenantId, appointment_id: appointmentId }).select(COLUMNS);
-  return (await transaction.rows<SlotRecord>(query))[0];
+  return readRecord(transaction, query);
 }
 
 /**
@@ -54,7 +55,7 @@ export async function lockSlots(
     .orderBy("id")
     .select(COLUMNS)
     .forNoKeyUpdate();
-  return transaction.rows<SlotRecord>(query);
+  return readRecords(transaction, query);
 }
 
 /**
