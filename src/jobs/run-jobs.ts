@@ -100,15 +100,20 @@ function tasksOf({ database, now, logger, maxOpenSlots }: JobPorts, signal: Abor
     [EXTEND_SCHEDULES]: async (_, { addJob }) => {
       for (const id of await findDueTenants(database, horizonFrom(now()).through)) await askFor(addJob, id);
     },
-    [EXTEND_SCHEDULE]: async (payload, { addJob }) => {
+    [EXTEND_SCHEDULE]: async (payload, { addJob, job }) => {
       const { tenantId } = payload as ExtensionPayload;
       const { kind } = await extendSchedules(tenantId, { database, now, maxOpenSlots, logger });
       if (kind === "ADDED") await askFor(addJob, tenantId);
-      if (kind === "BUSY") await askFor(addJob, tenantId, { runAt: new Date(Date.now() + BUSY_MS) });
+      if (kind === "BUSY") await askFor(addJob, tenantId, { runAt: laterThan(job.locked_at ?? job.run_at) });
     },
     [PURGE]: async () => {
       await purgeIdempotencyKeys(database, signal);
       await purgeOptionTokens(database, signal);
     },
   };
+}
+
+/** By the database's clock, as which turns come is, whatever this process' shows. */
+function laterThan(begun: Date): Date {
+  return new Date(begun.getTime() + BUSY_MS);
 }
