@@ -189,7 +189,8 @@ async function callerFor({ baseUrl, internalUrl }, client) {
       "Idempotency-Key": randomUUID(),
     };
     const text = typeof body === "string" ? body : JSON.stringify(body);
-    const response = await fetch(url, { method, headers, body: text, signal: AbortSignal.timeout(patienceMs) });
+    const content = { headers, body: text };
+    const response = await fetch(url, { method, ...content, signal: AbortSignal.timeout(patienceMs) });
     return { status: response.status, body: await response.json() };
   };
   const ask = (name, request, patienceMs) => send("POST", `${internalUrl}/${name}`, request, patienceMs);
