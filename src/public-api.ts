@@ -21,6 +21,9 @@ declare module "./rest/violations/violation.js" {
   }
 }
 
+/** The stages read the raw headers that the call has; nobody asks for them in another form. */
+const NO_HEADERS = new Headers();
+
 /** What the public listener serves. */
 export interface PublicApiOptions {
   readonly basePath: string;
@@ -43,6 +46,7 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
     maxItems: maxItemsOf,
     openValues: (request) => valuesOf(callFor(request)),
     renderError: (thrown, values) => renderError(asCupoError(thrown), callOf(values), options),
+    headersOf: () => NO_HEADERS,
     responseHeaders,
     ...messageLimits,
   });

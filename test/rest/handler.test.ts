@@ -142,6 +142,18 @@ describe("interceptors", () => {
     ]);
   });
 
+  test("see the headers that they are to see, where that is not all", async () => {
+    const seen: (string | null)[] = [];
+    const look: Interceptor = (next) => (request) => {
+      seen.push(request.header.get("authorization"), request.header.get("x-for"));
+      return next(request);
+    };
+    const headersOf = () => new Headers({ "x-for": "interceptors" });
+    const { send } = await startServer({ onHeaders: [look], headersOf });
+    await send("GET", "/v1/books/x", { headers: { authorization: "a" } });
+    expect(seen).toEqual([null, "interceptors"]);
+  });
+
   test("see a header that was sent twice as such", async () => {
     let authorization: string | null = "";
     const look: Interceptor = (next) => (request) => {
