@@ -45,14 +45,16 @@ const systems = [
   womenAndBirth,
 ];
 
-/** All names that the lexicon knows. */
-export const conditionNames: readonly ConditionName[] = [
-  ...named("CONDITION", listed(systems.join(","), ",")),
-  ...named("CONDITION", listed(abbreviations, /\s+/)),
-  ...named("UNCLEAR", listed(onlyAsDiagnosis, ",")),
-  ...named("UNCLEAR", listed(unclearAbbreviations, /\s+/)),
-  ...listed(people, /\s+/).flatMap(formsOfPerson),
-];
+/** All names that the lexicon knows, read anew each time. */
+export function readConditionNames(): readonly ConditionName[] {
+  return [
+    ...named("CONDITION", listed(systems.join(","), ",")),
+    ...named("CONDITION", listed(abbreviations, /\s+/)),
+    ...named("UNCLEAR", listed(onlyAsDiagnosis, ",")),
+    ...named("UNCLEAR", listed(unclearAbbreviations, /\s+/)),
+    ...listed(people, /\s+/).flatMap(formsOfPerson),
+  ];
+}
 
 function listed(names: string, separator: string | RegExp): string[] {
   return toPlainText(names)

@@ -1,5 +1,5 @@
 import { createMeantWord } from "../spelling.js";
-import { type ConditionKind, type ConditionName, conditionNames } from "./condition-names.js";
+import { type ConditionKind, type ConditionName, readConditionNames } from "./condition-names.js";
 import { hasMedicalEnding } from "./medical-endings.js";
 import { keyOf, type Word } from "./read-words.js";
 
@@ -21,37 +21,65 @@ const lookalikes: ReadonlySet<string> = new Set(
     .map(keyOf),
 );
 
-const hasDigit = /[0-9]/;
-const namesByFirst = new Map<string, ConditionName[]>();
-for (const name of conditionNames.toSorted((a, b) => b.keys.length - a.keys.length)) {
-  const [first = ""] = name.keys;
-  const others = namesByFirst.get(first);
-  if (others === undefined) namesByFirst.set(first, [name]);
-  else others.push(name);
+/** The lexicon as it is looked into. */
+interface Lexicon {
+  /** By the key of the first word, the longest names first. */
+  readonly namesByFirst: ReadonlyMap<string, readonly ConditionName[]>;
+  readonly known: ReadonlySet<string>;
+  readonly meantWord: ReturnType<typeof createMeantWord>;
 }
-const known: ReadonlySet<string> = new Set(conditionNames.flatMap(({ keys }) => keys));
-const meantWord = createMeantWord(
-  conditionNames
-    .filter(({ kind }) => kind !== "UNCLEAR")
-    .flatMap(({ keys }) => keys.filter((key) => !hasDigit.test(key))),
-);
+
+const hasDigit = /[0-9]/;
+let lexicon: Lexicon | undefined;
 
 /**
  * The names of conditions in a text, in order, of two at the same place the longer one: those of the lexicon in singular
  * or plural and with small errors of spelling, and words that are built like one.
  */
 export function findConditions(words: readonly Word[]): Condition[] {
-  const keys = words.map(({ key }) => knownKey(key));
+  const read = (lexicon ??= makeLexicon());
+  const keys = words.map(({ key }) => knownKey(key, read));
   const found: Condition[] = [];
   for (let start = 0; start < words.length; ) {
-    const condition = conditionAt(words, keys, start);
+    const condition = conditionAt(words, keys, start, read);
     if (condition !== undefined) found.push(condition);
     start = condition?.end ?? start + 1;
   }
   return found;
 }
 
-function conditionAt(words: readonly Word[], keys: readonly string[], start: number): Condition | undefined {
+/** Made when it is first asked for: it takes some tens of milliseconds, which a start need not wait for. */
+function makeLexicon(): Lexicon {
+  const names = readConditionNames();
+  const clear = names.filter(({ kind }) => kind !== "UNCLEAR").flatMap(({ keys }) => keys);
+  return {
+    namesByFirst: byFirstKey(names.toSorted(longestFirst)),
+    known: new Set(names.flatMap(({ keys }) => keys)),
+    meantWord: createMeantWord(clear.filter((key) => !hasDigit.test(key))),
+  };
+}
+
+function byFirstKey(names: readonly ConditionName[]): ReadonlyMap<string, readonly ConditionName[]> {
+  const groups = new Map<string, ConditionName[]>();
+  for (const name of names) {
+    const [first = ""] = name.keys;
+    const others = groups.get(first);
+    if (others === undefined) groups.set(first, [name]);
+    else others.push(name);
+  }
+  return groups;
+}
+
+function longestFirst(a: ConditionName, b: ConditionName): number {
+  return b.keys.length - a.keys.length;
+}
+
+function conditionAt(
+  words: readonly Word[],
+  keys: readonly string[],
+  start: number,
+  { namesByFirst }: Lexicon,
+): Condition | undefined {
   const name = namesByFirst.get(keys[start] ?? "")?.find((each) => isAt(each, words, keys, start));
   if (name !== undefined) return { kind: name.kind, start, end: start + name.keys.length };
   return hasMedicalEnding(words[start]?.text ?? "") ? { kind: "CONDITION", start, end: start + 1 } : undefined;
@@ -63,7 +91,7 @@ function isAt(name: ConditionName, words: readonly Word[], keys: readonly string
 }
 
 /** The key of the lexicon that is meant, or the key itself. */
-function knownKey(key: string): string {
+function knownKey(key: string, { known, meantWord }: Lexicon): string {
   if (known.has(key) || lookalikes.has(key)) return key;
   const singular = key.length < 5 ? [] : [key.replace(/s$/, ""), key.replace(/es$/, "")];
   return singular.find((each) => each !== key && known.has(each)) ?? meantWord(key) ?? key;
