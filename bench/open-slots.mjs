@@ -106,7 +106,7 @@ async function bookSome(call, { serviceId }) {
   for (let i = 0; i < BOOKINGS; i += 1) {
     const patientId = await registerPatient(call);
     const dates = { dateFrom: dateIn(1), dateTo: dateIn(30) };
-    const { options } = await call(`${SCHEDULING}/SearchOptions`, { patientId, serviceId, ...dates });
+    const { options } = await call(`${SCHEDULING}/SearchAppointmentOptions`, { patientId, serviceId, ...dates });
     await call(`${SCHEDULING}/BookAppointment`, { patientId, optionToken: options[0].optionToken, ...ids });
   }
 }

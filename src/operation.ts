@@ -1,6 +1,9 @@
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
-import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import { type Operation, operation as operationOption } from "./gen/cupo/options/v1/options_pb.js";
+import {
+  type Operation,
+  Operation_IdempotencyKey,
+  operation as operationOption,
+} from "./gen/cupo/options/v1/options_pb.js";
 import { http as httpOption } from "./gen/google/api/annotations_pb.js";
 
 const pathFieldsByMethod = new WeakMap<DescMethod, ReadonlySet<string>>();
@@ -22,9 +25,9 @@ export function operationOf(method: DescMethod): Operation {
   });
 }
 
-/** Whether an RPC changes or evaluates data, and so takes an idempotency key; a read says NO_SIDE_EFFECTS in the proto. */
-export function hasSideEffects(method: DescMethod): boolean {
-  return method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+/** Whether a call of an RPC must name an idempotency key: every one does that does not say in its proto that it takes none. */
+export function takesIdempotencyKey(method: DescMethod): boolean {
+  return operationOf(method).idempotencyKey !== Operation_IdempotencyKey.NONE;
 }
 
 /** The request fields, by proto name, that REST takes from the path. */

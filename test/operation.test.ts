@@ -1,10 +1,10 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { AppointmentService } from "../src/gen/cupo/access/v1/appointment_service_pb.js";
 import { PatientService } from "../src/gen/cupo/access/v1/patient_service_pb.js";
 import { SchedulingConfigurationService } from "../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
-import { hasSideEffects, operationName, operationOf, pathFields } from "../src/operation.js";
+import { PatientDirectoryService } from "../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import { operationName, operationOf, pathFields, takesIdempotencyKey } from "../src/operation.js";
 import { describeTreeService } from "./interceptors/described-service.js";
 
 const { registerPatient, updatePatient } = PatientService.method;
@@ -47,9 +47,9 @@ test.each<{ method: DescMethod; fields: string[] }>([
 });
 
 test.each([
-  { level: Level.IDEMPOTENCY_UNKNOWN, changes: true },
-  { level: Level.IDEMPOTENT, changes: true },
-  { level: Level.NO_SIDE_EFFECTS, changes: false },
-])("takes a method for a read only where its proto says so: level $level", ({ level, changes }) => {
-  expect(hasSideEffects({ ...registerPatient, idempotency: level })).toBe(changes);
+  { method: registerPatient, takes: true },
+  { method: PatientDirectoryService.method.getPatient, takes: false },
+  { method: describeTreeService("trees:read").method, takes: true },
+])("takes a key to be needed unless the proto says that none is: $method.name, $takes", ({ method, takes }) => {
+  expect(takesIdempotencyKey(method)).toBe(takes);
 });

@@ -3,7 +3,7 @@ import { type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
 import { type Call, callOf, type Principal, principalOf } from "../call.js";
 import { type CupoError, conflict } from "../errors.js";
-import { hasSideEffects, operationName } from "../operation.js";
+import { operationName, takesIdempotencyKey } from "../operation.js";
 import { shownPatients } from "./shown-patients.js";
 
 /** The claim of an idempotency key by one call: which key, and which request it stands for. */
@@ -62,7 +62,7 @@ export function idempotency(store: IdempotentWork, recordAccess: RecordAccess): 
     if (request.stream) return next(request);
     const call = callOf(request.contextValues);
     const principal = principalOf(request.contextValues);
-    if (!hasSideEffects(request.method)) return store.read(call, principal, () => next(request));
+    if (!takesIdempotencyKey(request.method)) return store.read(call, principal, () => next(request));
     let executed: UnaryResponse | undefined;
     const claim = claimOf(request, call, principal);
     const outcome = await store.execute(claim, call, principal, async () => {

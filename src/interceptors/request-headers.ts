@@ -1,7 +1,7 @@
 import type { Interceptor } from "@connectrpc/connect";
 import { type CallHeaders, callOf } from "../call.js";
 import { type FieldError, type FieldErrorCode, invalidRequest } from "../errors.js";
-import { hasSideEffects } from "../operation.js";
+import { takesIdempotencyKey } from "../operation.js";
 import { isCorrelationId } from "./open-call.js";
 
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
@@ -13,7 +13,7 @@ export function requestHeaders(): Interceptor {
     const { headers } = callOf(request.contextValues);
     const errors = [
       ...correlationErrors(headers),
-      ...(hasSideEffects(request.method) ? idempotencyKeyErrors(headers) : []),
+      ...(takesIdempotencyKey(request.method) ? idempotencyKeyErrors(headers) : []),
     ];
     if (errors.length > 0) throw invalidRequest("A header of the request cannot be used; see errors.", errors);
     return next(request);

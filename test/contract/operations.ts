@@ -38,7 +38,7 @@ const entries: Readonly<Record<string, Entry>> = {
     attributes: () => ({}),
     async refer(service, as) {
       const clinic = await openClinic(service, { as });
-      return { appointmentId: (await bookFirst(clinic, await makers.createPatient(service, {}, as))).id };
+      return { appointmentId: (await bookFirst(clinic, await makers.createPatient(service, {}, as))).appointmentId };
     },
     renew: async ({ appointmentId = "" }, service, as) => ({
       optionToken: await findOption(appointmentId, service, as),
@@ -196,7 +196,7 @@ async function findOption(appointmentId: string, service: TestService, as: Token
   const { appointment } = await mustCall(at, "GetAppointment", { appointmentId });
   const { serviceId } = appointment as unknown as { readonly serviceId: string };
   const dates = { dateFrom: day(at, 2), dateTo: day(at, 2) };
-  const found = await mustCall(at, "SearchOptions", { appointmentId, serviceId, ...dates });
+  const found = await mustCall(at, "SearchAppointmentOptions", { appointmentId, serviceId, ...dates });
   const [option] = found["options"] as unknown as readonly OptionBody[];
   if (option === undefined) throw new Error("there is no slot that the appointment can be moved to");
   return option.optionToken;

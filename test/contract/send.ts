@@ -59,16 +59,24 @@ export async function sendGrpc(
   }
 }
 
-/** What an update is about, as it is now; of an appointment all that staff see, and so more than its update answers. */
+/**
+ * What an update is about, as it is now: all that staff see, and so perhaps more than the update answers, with its own id by
+ * the published name of it.
+ */
 export async function readResource(
   service: TestService,
   { response }: PublishedOperation,
   { path }: Draft,
   as: TokenFor = {},
 ): Promise<JsonObject> {
-  const { status, body, text } = await callRpc(service, rpcNamed(`Get${response.message.name}`), path, { as });
+  const rpc = rpcNamed(`Get${response.message.name}`);
+  const ownId = `${response.jsonName}Id`;
+  const named = new Set(rpc.input.fields.map(({ jsonName }) => jsonName));
+  const request = Object.fromEntries(Object.entries(path).map(([name, id]) => [named.has(name) ? name : ownId, id]));
+  const { status, body, text } = await callRpc(service, rpc, request, { as });
   if (status !== 200) throw new Error(`a ${response.message.name} was to be read, but the answer is ${text}`);
-  return body[response.jsonName] as JsonObject;
+  const { [ownId]: id, ...rest } = body[response.jsonName] as JsonObject;
+  return id === undefined ? rest : { id, ...rest };
 }
 
 /** The status and the items of an answer on one line. */

@@ -54,7 +54,7 @@ describe("in a demo clinic that is filled", () => {
       const options = await find(tenant, { patientId }, 0);
       expect(localDates(options)[0]).toBe(first);
       const booking = { patientId, requestSourceId, appointmentTypeId, optionToken: tokenOf(options[1]) };
-      const { id } = appointmentIn(await call(tenant, "BookAppointment", booking));
+      const { appointmentId: id } = appointmentIn(await call(tenant, "BookAppointment", booking));
       const [better] = await find(tenant, { appointmentId: id }, 1);
       const move = { appointmentId: id, optionToken: tokenOf(better), expectedVersion: 1 };
       const moved = appointmentIn(await call(tenant, "RescheduleAppointment", move));
@@ -119,7 +119,7 @@ async function fill(): Promise<DemoTenant> {
 async function find(tenant: DemoTenant, subject: JsonObject, days: number): Promise<readonly OptionBody[]> {
   const dates = { dateFrom: day(tenant, days), dateTo: day(tenant, days + 30) };
   const { serviceId } = tenant;
-  return optionsIn(await call(tenant, "SearchOptions", { ...subject, ...dates, serviceId, pageSize: 200 }));
+  return optionsIn(await call(tenant, "SearchAppointmentOptions", { ...subject, ...dates, serviceId, pageSize: 200 }));
 }
 
 /** Extends its schedules as the start of the service does. */

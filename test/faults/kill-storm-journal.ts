@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
-import { hasSideEffects } from "../../src/operation.js";
+import { takesIdempotencyKey } from "../../src/operation.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import type { Send } from "../schedule/storm-terms.js";
 import { itemsOf } from "../support/problem.js";
@@ -72,7 +72,7 @@ export function openJournal(both: readonly [TestService, TestService], recovery:
     more: (count) => new Promise((resolve) => waiting.push({ count: successes + count, resolve })),
     async send(rpc, request) {
       const entry: Entry = { rpc, request, key: randomUUID(), correlationIds: [], success: undefined };
-      const isRead = !hasSideEffects(rpcNamed(rpc));
+      const isRead = !takesIdempotencyKey(rpcNamed(rpc));
       if (!isRead) entries.push(entry);
       let answer = await attempt(entry);
       if (!isDefinite(answer)) {

@@ -1,11 +1,12 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { WireType } from "@bufbuild/protobuf/wire";
-import { MethodOptions_IdempotencyLevel, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import type { Principal } from "../../src/call.js";
 import { notFound } from "../../src/errors.js";
 import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import {
   type IdempotencyClaim,
   type IdempotentWork,
@@ -148,7 +149,7 @@ describe("the fingerprint", () => {
 });
 
 describe("an operation that only reads", () => {
-  const method = { ...registerPatient, idempotency: MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS as const };
+  const method = PatientDirectoryService.method.getPatient;
 
   test("takes no key and is run each time, in a transaction of the caller", async () => {
     const store = fakeStore({ kind: "REPLAY", response: stored, isOwn: false });

@@ -1,7 +1,7 @@
-import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import type { CallHeaders } from "../../src/call.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { requestHeaders } from "../../src/interceptors/request-headers.js";
 import { callWith, correlationId, refusal, requestOf, run } from "./run-interceptor.js";
 
@@ -38,8 +38,8 @@ describe("an Idempotency-Key is refused with 400", () => {
     expect(error.errors).toEqual([{ code, field: "Idempotency-Key", message }]);
   });
 
-  test("but not needed by a method without side effects", async () => {
-    const method = { ...registerPatient, idempotency: MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS as const };
+  test("but not needed by a method that takes none", async () => {
+    const method = PatientDirectoryService.method.getPatient;
     const { passed } = await run(
       requestHeaders(),
       requestOf(method, {}, callWith({ headers: { idempotencyKey: [] } })),

@@ -16,7 +16,7 @@ import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { describeAccess, expectTokenIsBound, idsOf, itemsIn, walkPages } from "./rpc-under-test.js";
 
-const { listAppointments, getAppointmentHistory } = BookingService.method;
+const { listAppointments, listAppointmentChanges } = BookingService.method;
 
 let service: TestService;
 let clinic: Clinic;
@@ -63,17 +63,21 @@ describe("ListAppointments", () => {
     const anas = await bookOn(first, ana, 2);
     const luzs = await bookOn(first, luz, 3);
     const other = await bookOn(second, ana, 3);
-    await mustCall(first, "ConfirmAppointment", { appointmentId: luzs.id, expectedVersion: 1 });
+    await mustCall(first, "ConfirmAppointment", { appointmentId: luzs.appointmentId, expectedVersion: 1 });
     const found = async (filter: JsonObject) => idsOf(await walk(first, { ...filter, pageSize: 1 }));
-    expect(await found({ patientId: ana })).toEqual([anas.id, other.id]);
-    expect(await found({ programId: first.programId })).toEqual([anas.id, luzs.id]);
-    expect(await found({ practitionerId: other.practitionerId })).toEqual([other.id]);
-    expect(await found({ date: day(first, 2) })).toEqual([anas.id]);
-    expect(await found({ date: day(first, 3) })).toEqual([luzs.id, other.id].toSorted(byStart([luzs, other])));
+    expect(await found({ patientId: ana })).toEqual([anas.appointmentId, other.appointmentId]);
+    expect(await found({ programId: first.programId })).toEqual([anas.appointmentId, luzs.appointmentId]);
+    expect(await found({ practitionerId: other.practitionerId })).toEqual([other.appointmentId]);
+    expect(await found({ date: day(first, 2) })).toEqual([anas.appointmentId]);
+    expect(await found({ date: day(first, 3) })).toEqual(
+      [luzs.appointmentId, other.appointmentId].toSorted(byStart([luzs, other])),
+    );
     expect(await found({ date: day(first, 4) })).toEqual([]);
-    expect(await found({ status: "CONFIRMED" })).toEqual([luzs.id]);
+    expect(await found({ status: "CONFIRMED" })).toEqual([luzs.appointmentId]);
     expect(await found({ status: "NO_SHOW" })).toEqual([]);
-    expect(await found({ patientId: ana, programId: second.programId, status: "PENDING" })).toEqual([other.id]);
+    expect(await found({ patientId: ana, programId: second.programId, status: "PENDING" })).toEqual([
+      other.appointmentId,
+    ]);
     expect(await found({ patientId: randomUUID() })).toEqual([]);
   });
 
@@ -81,7 +85,7 @@ describe("ListAppointments", () => {
     const rule = { startsAtLocal: "22:30", endsAtLocal: "23:59" };
     const late = await openClinic(service, { as: { tenantId: randomUUID() }, rule });
     const patientId = await makers.patient.create(service, late.as);
-    const { id, startsAt } = await bookFirst(late, patientId, {}, 2);
+    const { appointmentId: id, startsAt } = await bookFirst(late, patientId, {}, 2);
     expect(startsAt.slice(0, 10)).toBe(day(late, 3));
     expect(idsOf(await walk(late, { date: day(late, 2), pageSize: 5 }))).toEqual([id]);
     expect(await walk(late, { date: day(late, 3), pageSize: 5 })).toEqual([]);
@@ -89,33 +93,40 @@ describe("ListAppointments", () => {
 
   test("says which are retained", async () => {
     const { clinic: own, patients } = await openCrowd();
-    const { id } = await bookOn(own, `${patients[0]}`, 2);
+    const { appointmentId: id } = await bookOn(own, `${patients[0]}`, 2);
     const { programId, ruleId } = own;
     await mustCall(own, "UpdateProgramRule", { programId, ruleId, active: false, expectedVersion: 1 });
-    expect(await walk(own, { pageSize: 5 })).toMatchObject([{ id, retained: true }]);
+    expect(await walk(own, { pageSize: 5 })).toMatchObject([{ appointmentId: id, retained: true }]);
   });
 });
 
-describe("GetAppointmentHistory", () => {
+describe("ListAppointmentChanges", () => {
   describeAccess(
     {
-      method: getAppointmentHistory,
+      method: listAppointmentChanges,
       scope: "scheduling:read",
       id: "appointmentId",
-      prepare: async () => ({ appointmentId: (await bookOn(clinic, await makers.patient.create(service, {}), 2)).id }),
+      prepare: async () => ({
+        appointmentId: (await bookOn(clinic, await makers.patient.create(service, {}), 2)).appointmentId,
+      }),
     },
     () => service,
   );
 
   test("gives every change, the oldest first, and the booking as the first of them", async () => {
-    const { id, startsAt, endsAt, practitionerId } = await bookOn(clinic, await makers.patient.create(service, {}), 5);
+    const {
+      appointmentId: id,
+      startsAt,
+      endsAt,
+      practitionerId,
+    } = await bookOn(clinic, await makers.patient.create(service, {}), 5);
     await mustCall(clinic, "ConfirmAppointment", { appointmentId: id, expectedVersion: 1 });
     const arrived = await callRpc(service, BookingService.method.checkInAppointment, {
       appointmentId: id,
       expectedVersion: 2,
     });
     const slot = { startsAt, endsAt, programId: clinic.programId, practitionerId };
-    const changes = await walkPages(service, getAppointmentHistory, "changes", { appointmentId: id, pageSize: 2 });
+    const changes = await walkPages(service, listAppointmentChanges, "changes", { appointmentId: id, pageSize: 2 });
     expect(changes.flat()).toEqual([
       { ...common(id, 1), toStatus: "PENDING", toSlot: slot },
       { ...common(id, 2), fromStatus: "PENDING", toStatus: "CONFIRMED", fromSlot: slot, toSlot: slot },
@@ -123,8 +134,8 @@ describe("GetAppointmentHistory", () => {
     ]);
     expect(changes.flat().at(-1)?.["correlationId"]).toBe(arrived.headers.get("x-correlation-id"));
     const other = await bookOn(clinic, await makers.patient.create(service, {}), 6);
-    const requests = { request: { appointmentId: id }, other: { appointmentId: other.id } };
-    await expectTokenIsBound(service, getAppointmentHistory, requests);
+    const requests = { request: { appointmentId: id }, other: { appointmentId: other.appointmentId } };
+    await expectTokenIsBound(service, listAppointmentChanges, requests);
   });
 });
 
@@ -155,11 +166,11 @@ async function walk({ as }: Clinic, request: JsonObject & { readonly pageSize: n
   return (await walkPages(service, listAppointments, "appointments", request, { as })).flat();
 }
 
-function order({ startsAt, id }: AppointmentBody): string {
-  return startsAt + id;
+function order({ startsAt, appointmentId }: AppointmentBody): string {
+  return startsAt + appointmentId;
 }
 
 function byStart(appointments: readonly AppointmentBody[]) {
-  const orders = new Map(appointments.map((appointment) => [appointment.id, order(appointment)]));
+  const orders = new Map(appointments.map((appointment) => [appointment.appointmentId, order(appointment)]));
   return (a: string, b: string) => (`${orders.get(a)}` < `${orders.get(b)}` ? -1 : 1);
 }

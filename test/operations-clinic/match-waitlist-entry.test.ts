@@ -90,7 +90,7 @@ describe("MatchWaitlistEntry", () => {
     const other = { waitlistEntryId: await entry({ ...wishes, preferredPeriods: ["NIGHT", "MORNING"] }) };
     await expectTokenIsBound(service, matchWaitlistEntry, { request: { waitlistEntryId }, other });
     const search = { ...wishes, serviceId: clinic.serviceId, periods: ["MORNING"], pageSize: 1 };
-    const { nextPageToken } = await mustCall(clinic, "SearchOptions", search);
+    const { nextPageToken } = await mustCall(clinic, "SearchAppointmentOptions", search);
     const strange = { waitlistEntryId, pageToken: nextPageToken as string };
     expectRefusal(await callRpc(service, matchWaitlistEntry, strange), 422, ["pageToken INVALID_VALUE"]);
     expectRefusal(await callRpc(service, matchWaitlistEntry, { waitlistEntryId: randomUUID() }), 404);

@@ -28,10 +28,10 @@ describe("VerifyInvariants", () => {
   test("finds nothing wrong with what the service has done, and counts what holds capacity", async () => {
     const { clinic, appointments } = await openBusyClinic();
     const [confirmed, cancelled] = appointments as [AppointmentBody, AppointmentBody, AppointmentBody];
-    await mustCall(clinic, "ConfirmAppointment", { appointmentId: confirmed.id, expectedVersion: 1 });
+    await mustCall(clinic, "ConfirmAppointment", { appointmentId: confirmed.appointmentId, expectedVersion: 1 });
     expect(await reportFor(clinic)).toEqual(counts(3));
     const cancellationReasonId = await makers.cancellationReason.create(service, clinic.as);
-    const request = { appointmentId: cancelled.id, cancellationReasonId, expectedVersion: 1 };
+    const request = { appointmentId: cancelled.appointmentId, cancellationReasonId, expectedVersion: 1 };
     await mustCall(clinic, "CancelAppointment", request);
     expect(await reportFor(clinic)).toEqual(counts(2));
   });
@@ -106,7 +106,7 @@ describe("VerifyInvariants", () => {
     const ids: string[] = [];
     for (let i = 0; i < 12; i += 1) {
       const date = day(clinic, 2 + i);
-      ids.push((await bookFirst(clinic, patientId, { dateFrom: date, dateTo: date })).id);
+      ids.push((await bookFirst(clinic, patientId, { dateFrom: date, dateTo: date })).appointmentId);
     }
     await service.query(`UPDATE slots SET appointment_id = NULL WHERE tenant_id = '${as.tenantId}'`);
     const { findings } = await reportFor(clinic);

@@ -93,9 +93,9 @@ export function itemsIn(answer: RestAnswer, member: string): Item[] {
   return answer.body[member] as Item[];
 }
 
-/** The ids of items. */
+/** The ids of items, each of which has its own id before all else. */
 export function idsOf(items: readonly Item[]): unknown[] {
-  return items.map(({ id }) => id);
+  return items.map((item) => Object.values(item)[0]);
 }
 
 /**

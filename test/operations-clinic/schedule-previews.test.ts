@@ -221,7 +221,7 @@ async function bookSeveral(clinic: Clinic, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i += 1) {
     const date = day(clinic, 2 + i);
-    ids.push((await bookFirst(clinic, patientId, { dateFrom: date, dateTo: date }, i)).id);
+    ids.push((await bookFirst(clinic, patientId, { dateFrom: date, dateTo: date }, i)).appointmentId);
   }
   return ids;
 }

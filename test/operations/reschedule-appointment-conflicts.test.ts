@@ -26,7 +26,10 @@ afterAll(async () => {
 describe("409 STALE_VERSION", () => {
   test("tells the current version and leaves everything as it is, the token too", async () => {
     const move = await prepareMove(service);
-    await mustCall(move.clinic, "ConfirmAppointment", { appointmentId: move.appointment.id, expectedVersion: 1 });
+    await mustCall(move.clinic, "ConfirmAppointment", {
+      appointmentId: move.appointment.appointmentId,
+      expectedVersion: 1,
+    });
     for (const expectedVersion of [1, 3, 0, -1])
       await expectRefusal(move, { expectedVersion }, 409, ["expectedVersion STALE_VERSION"]);
     expect(messagesOf(await sendMove(move)).join()).toMatch(/\b2\b/);
@@ -44,13 +47,15 @@ describe("409 STALE_VERSION", () => {
 describe("409 STATE_NOT_ALLOWED", () => {
   test.each<[string, readonly string[]]>([
     ["CHECKED_IN", ["ConfirmAppointment", "CheckInAppointment"]],
-    ["ATTENDED", ["ConfirmAppointment", "CheckInAppointment", "MarkAttended"]],
+    ["ATTENDED", ["ConfirmAppointment", "CheckInAppointment", "MarkAppointmentAttended"]],
     ["CANCELLED", ["CancelAppointment"]],
-    ["NO_SHOW", ["ConfirmAppointment", "MarkNoShow"]],
+    ["NO_SHOW", ["ConfirmAppointment", "MarkAppointmentNoShow"]],
   ])("keeps an appointment that is %s where it is", async (status, steps) => {
     const move = await prepareMove(service);
-    const expectedVersion = await take(steps, move.clinic, move.appointment.id);
-    const { appointment } = await mustCall(move.clinic, "GetAppointment", { appointmentId: move.appointment.id });
+    const expectedVersion = await take(steps, move.clinic, move.appointment.appointmentId);
+    const { appointment } = await mustCall(move.clinic, "GetAppointment", {
+      appointmentId: move.appointment.appointmentId,
+    });
     expect(appointment).toMatchObject({ status, version: expectedVersion });
     await expectRefusal(move, { expectedVersion }, 409, NOT_ALLOWED);
   });
@@ -60,7 +65,7 @@ describe("409 STATE_NOT_ALLOWED", () => {
       const { clinic, appointment } = await prepareMove(service);
       service.advance(Date.parse(appointment.startsAt) - FIVE_MINUTES_MS - service.now());
       const tomorrow = { dateFrom: day(clinic, 1), dateTo: day(clinic, 1) };
-      const options = await optionsFor(clinic, { appointmentId: appointment.id, ...tomorrow });
+      const options = await optionsFor(clinic, { appointmentId: appointment.appointmentId, ...tomorrow });
       service.advance(waitMs);
       const move = { clinic, appointment, options };
       if (hasBegun) await expectRefusal(move, {}, 409, NOT_ALLOWED);
@@ -90,7 +95,10 @@ describe("409 PATIENT_NOT_ACTIVE", () => {
 describe("409 SAME_SLOT", () => {
   test("refuses the slot that the appointment was moved to by another token of it", async () => {
     const move = await prepareMove(service);
-    const again = { ...move, options: await optionsFor(move.clinic, { appointmentId: move.appointment.id }) };
+    const again = {
+      ...move,
+      options: await optionsFor(move.clinic, { appointmentId: move.appointment.appointmentId }),
+    };
     await expectMoved(move);
     await expectRefusal(again, { expectedVersion: 2 }, 409, ["optionToken SAME_SLOT"]);
     await expectMoved(move, { optionToken: tokenOf(move, 1), expectedVersion: 2 });
@@ -122,7 +130,11 @@ describe("409 SLOT_OCCUPIED", () => {
     const first = await prepareMove(service);
     const { clinic } = first;
     const appointment = await bookFirst(clinic, await makers.createPatient(service), {}, 6);
-    const second = { clinic, appointment, options: await optionsFor(clinic, { appointmentId: appointment.id }) };
+    const second = {
+      clinic,
+      appointment,
+      options: await optionsFor(clinic, { appointmentId: appointment.appointmentId }),
+    };
     const versions = [1, 1];
     for (let i = 0; i < 6; i++) {
       const at = first.options[i]?.startsAt;
@@ -145,7 +157,7 @@ describe("409 CAPACITY_EXHAUSTED", () => {
     const move = {
       clinic,
       appointment,
-      options: await optionsFor(clinic, { appointmentId: appointment.id, ...dates }),
+      options: await optionsFor(clinic, { appointmentId: appointment.appointmentId, ...dates }),
     };
     const other = await bookFirst(clinic, await makers.createPatient(service), dates, 4);
     await expectRefusal(move, {}, 409, ["optionToken CAPACITY_EXHAUSTED"]);
@@ -159,14 +171,14 @@ describe("409 CAPACITY_EXHAUSTED", () => {
     const move = {
       clinic,
       appointment,
-      options: await optionsFor(clinic, { appointmentId: appointment.id, ...dates }),
+      options: await optionsFor(clinic, { appointmentId: appointment.appointmentId, ...dates }),
     };
     const booked = [];
     for (const skip of [3, 4]) booked.push(await bookFirst(clinic, await makers.createPatient(service), dates, skip));
     const { programId, ruleId } = clinic;
     await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, dailyCapacity: 1, expectedVersion: 1 });
     await expectRefusal(move, {}, 409, ["optionToken CAPACITY_EXHAUSTED"]);
-    for (const { id: appointmentId, startsAt } of booked) {
+    for (const { appointmentId, startsAt } of booked) {
       const { appointment: kept } = await mustCall(clinic, "GetAppointment", { appointmentId });
       expect(kept).toMatchObject({ status: "PENDING", version: 1, startsAt, retained: false });
     }
@@ -188,7 +200,7 @@ describe("409 PATIENT_OVERLAP", () => {
 async function take(steps: readonly string[], clinic: Clinic, appointmentId: string): Promise<number> {
   const reasons: Readonly<Record<string, () => Promise<JsonObject>>> = {
     CancelAppointment: async () => ({ cancellationReasonId: await makers.cancellationReason.create(service, {}) }),
-    MarkNoShow: async () => ({ noShowReasonId: await makers.noShowReason.create(service, {}) }),
+    MarkAppointmentNoShow: async () => ({ noShowReasonId: await makers.noShowReason.create(service, {}) }),
   };
   for (const [i, step] of steps.entries()) {
     await mustCall(clinic, step, { appointmentId, expectedVersion: i + 1, ...(await reasons[step]?.()) });

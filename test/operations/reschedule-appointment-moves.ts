@@ -36,13 +36,17 @@ export async function prepareMove(
 ): Promise<Move> {
   const clinic = await openClinic(service, { rule: { validTo: day({ service }, 14), ...rule }, as });
   const appointment = await bookFirst(clinic, await makers.createPatient(service, {}, as));
-  return { clinic, appointment, options: await optionsFor(clinic, { appointmentId: appointment.id }) };
+  return { clinic, appointment, options: await optionsFor(clinic, { appointmentId: appointment.appointmentId }) };
 }
 
 /** Sends the request to move the appointment. */
 export async function sendMove(move: Move, changes: MoveChanges = {}): Promise<RestAnswer> {
   const { service, as } = move.clinic;
-  const { appointmentId = move.appointment.id, expectedVersion = move.appointment.version, ...rest } = changes;
+  const {
+    appointmentId = move.appointment.appointmentId,
+    expectedVersion = move.appointment.version,
+    ...rest
+  } = changes;
   const { optionToken = tokenOf(move), token = await service.token(as), headers = {} } = rest;
   const body = { optionToken, expectedVersion };
   return service.request("POST", `/appointments/${appointmentId}/reschedule`, { token, headers, body });
@@ -76,7 +80,7 @@ export async function expectMoved(move: Move, changes: MoveChanges = {}): Promis
 }
 
 /** Cancels an appointment as it was booked. */
-export async function cancel(clinic: Clinic, { id, version }: AppointmentBody): Promise<void> {
+export async function cancel(clinic: Clinic, { appointmentId: id, version }: AppointmentBody): Promise<void> {
   const cancellationReasonId = await makers.cancellationReason.create(clinic.service, clinic.as);
   const request = { appointmentId: id, expectedVersion: version, cancellationReasonId };
   await mustCall(clinic, "CancelAppointment", request);

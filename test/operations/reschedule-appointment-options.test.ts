@@ -50,7 +50,7 @@ describe("410", () => {
     service.advance(30_000);
     await expectRefusal(move, { optionToken: tokenOf(move, 1), expectedVersion: 2 }, 410);
     const { clinic, appointment } = move;
-    const options = await optionsFor(clinic, { appointmentId: appointment.id });
+    const options = await optionsFor(clinic, { appointmentId: appointment.appointmentId });
     await expectMoved({ clinic, appointment, options }, { expectedVersion: 2 });
   });
 
@@ -76,7 +76,7 @@ describe("410", () => {
     const { programId, ruleId } = clinic;
     for (const [i, endsAtLocal] of ["08:30:00", "12:00:00"].entries())
       await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion: i + 1, endsAtLocal });
-    const options = await optionsFor(clinic, { appointmentId: appointment.id });
+    const options = await optionsFor(clinic, { appointmentId: appointment.appointmentId });
     expect(options[0]?.startsAt).toBe(move.options[0]?.startsAt);
     await expectRefusal(move, {}, 410);
     await expectMoved({ ...move, options });
@@ -121,7 +121,7 @@ describe("422", () => {
     const move = await prepareMove(service);
     const { clinic, appointment } = move;
     const other = await bookFirst(clinic, appointment.patientId, {}, 2);
-    const options = await optionsFor(clinic, { appointmentId: other.id });
+    const options = await optionsFor(clinic, { appointmentId: other.appointmentId });
     await expectRefusal(move, { optionToken: tokenOf({ options }) }, 422, INVALID_OPTION);
     await expectMoved({ clinic, appointment: other, options });
   });
@@ -135,7 +135,7 @@ describe("422", () => {
   test("refuses a token for another service than that of the appointment", async () => {
     const move = await prepareMove(service);
     const serviceId = await makers.healthcareService.create(service, {});
-    const { id } = move.appointment;
+    const { appointmentId: id } = move.appointment;
     await service.query(`UPDATE appointments SET service_id = '${serviceId}' WHERE id = '${id}'`);
     await expectRefusal(move, {}, 422, INVALID_OPTION);
   });

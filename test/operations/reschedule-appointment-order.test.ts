@@ -95,7 +95,9 @@ test.each(pairsOf(stages))("$earlier.name comes before $later.name", async ({ ea
   await later.inflict(draft);
   await earlier.inflict(draft);
   const { move, appointmentId, optionToken, lag, idempotencyKey } = draft;
-  const { appointment } = await mustCall(move.clinic, "GetAppointment", { appointmentId: move.appointment.id });
+  const { appointment } = await mustCall(move.clinic, "GetAppointment", {
+    appointmentId: move.appointment.appointmentId,
+  });
   const expectedVersion = Number((appointment as JsonObject)["version"]) + lag;
   const headers = { "idempotency-key": idempotencyKey };
   const changes = { appointmentId, optionToken, expectedVersion, headers };
@@ -105,7 +107,7 @@ test.each(pairsOf(stages))("$earlier.name comes before $later.name", async ({ ea
 test("a token for another appointment comes before a slot that was withdrawn", async () => {
   const { move, dates } = await makeDraft();
   const other = await bookFirst(move.clinic, await makers.createPatient(service), dateAfter(move, 4));
-  const options = await optionsFor(move.clinic, { appointmentId: other.id, ...dates });
+  const options = await optionsFor(move.clinic, { appointmentId: other.appointmentId, ...dates });
   expect(options[0]?.startsAt).toBe(move.options[0]?.startsAt);
   await withdraw(move);
   await expectRefusal(move, { optionToken: tokenOf({ options }) }, 422, ["optionToken INVALID_OPTION"]);
@@ -114,7 +116,7 @@ test("a token for another appointment comes before a slot that was withdrawn", a
 test("a token for another appointment comes before its time being over", async () => {
   const { move, dates } = await makeDraft();
   const other = await bookFirst(move.clinic, await makers.createPatient(service), dateAfter(move, 4));
-  const options = await optionsFor(move.clinic, { appointmentId: other.id, ...dates });
+  const options = await optionsFor(move.clinic, { appointmentId: other.appointmentId, ...dates });
   service.advance(10 * 60_000);
   await expectRefusal(move, { optionToken: tokenOf({ options }) }, 422, ["optionToken INVALID_OPTION"]);
 });
@@ -154,14 +156,14 @@ async function makeDraft(): Promise<Draft> {
     move,
     dates: dateAfter(move, 3),
     idempotencyKey: randomUUID(),
-    appointmentId: move.appointment.id,
+    appointmentId: move.appointment.appointmentId,
     optionToken: tokenOf(move),
     lag: 0,
   };
 }
 
 function optionsOn(move: Move, days: number): Promise<Move["options"]> {
-  return optionsFor(move.clinic, { appointmentId: move.appointment.id, ...dateAfter(move, days) });
+  return optionsFor(move.clinic, { appointmentId: move.appointment.appointmentId, ...dateAfter(move, days) });
 }
 
 function dateAfter({ clinic }: Move, days: number): JsonObject {

@@ -33,7 +33,7 @@ const operation: OperationUnderTest = {
   async prepare(target) {
     const move = await prepareMove(withoutQuota(target));
     const body = { optionToken: tokenOf(move), expectedVersion: 1 };
-    return { path: `/appointments/${move.appointment.id}/reschedule`, body };
+    return { path: `/appointments/${move.appointment.appointmentId}/reschedule`, body };
   },
 };
 
@@ -47,12 +47,12 @@ describe("200", () => {
   ])("moves an appointment that is %s, and keeps its id and status", async (status, version) => {
     const move = await prepareMove(service);
     const { clinic, appointment, options } = move;
-    const confirmation = { appointmentId: appointment.id, expectedVersion: 1 };
+    const confirmation = { appointmentId: appointment.appointmentId, expectedVersion: 1 };
     if (status === "CONFIRMED") await mustCall(clinic, "ConfirmAppointment", confirmation);
     const answer = await sendMove(move, { expectedVersion: version });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
-      id: appointment.id,
+      id: appointment.appointmentId,
       patientId: appointment.patientId,
       serviceId: clinic.serviceId,
       startsAt: options[0]?.startsAt,
@@ -66,10 +66,10 @@ describe("200", () => {
     const move = await prepareMove(service);
     const { serviceId } = move.clinic;
     const other = await openClinic(service, { serviceId });
-    const options = await optionsFor(other, { appointmentId: move.appointment.id });
+    const options = await optionsFor(other, { appointmentId: move.appointment.appointmentId });
     const option = options.find(({ programId }) => programId === other.programId);
     await expectMoved(move, { optionToken: option?.optionToken });
-    const { appointment } = await mustCall(other, "GetAppointment", { appointmentId: move.appointment.id });
+    const { appointment } = await mustCall(other, "GetAppointment", { appointmentId: move.appointment.appointmentId });
     const { programId, practitionerId, locationId, startsAt, endsAt } = option ?? {};
     expect(appointment).toMatchObject({ programId, practitionerId, locationId, startsAt, endsAt, retained: false });
   });
@@ -87,7 +87,10 @@ describe("200", () => {
     const patientId = await makers.createPatient(service);
     const [there, here] = [3, 2].map((days) => ({ dateFrom: day(clinic, days), dateTo: day(clinic, days) }));
     expect(await optionsFor(clinic, { patientId, ...here })).toHaveLength(0);
-    await expectMoved({ ...move, options: await optionsFor(clinic, { appointmentId: appointment.id, ...there }) });
+    await expectMoved({
+      ...move,
+      options: await optionsFor(clinic, { appointmentId: appointment.appointmentId, ...there }),
+    });
     expect(await optionsFor(clinic, { patientId, ...here })).toHaveLength(8);
     expect(await optionsFor(clinic, { patientId, ...there })).toHaveLength(0);
   });
@@ -104,8 +107,8 @@ describe("200", () => {
     const change = { programId, ruleId, expectedVersion: 1, startsAtLocal: "09:00:00" };
     await mustCall(clinic, "UpdateProgramRule", change);
     const retained = () => mustCall(clinic, "ListRetainedAppointments", { programId });
-    expect((await retained())["appointments"]).toMatchObject([{ id: appointment.id }]);
-    const options = await optionsFor(clinic, { appointmentId: appointment.id });
+    expect((await retained())["appointments"]).toMatchObject([{ appointmentId: appointment.appointmentId }]);
+    const options = await optionsFor(clinic, { appointmentId: appointment.appointmentId });
     await expectMoved({ clinic, appointment, options });
     expect((await retained())["appointments"]).toEqual([]);
     expect(await optionsFor(clinic, { patientId: await makers.createPatient(service) })).toHaveLength(5);
@@ -114,7 +117,7 @@ describe("200", () => {
   test("leaves one audit row, in one commit with the appointment, its slot, its history and the stored result", async () => {
     const move = await prepareMove(service);
     const answer = await sendMove(move);
-    const { id } = move.appointment;
+    const { appointmentId: id } = move.appointment;
     expect(await auditOf(service, answer)).toEqual([
       {
         tenant_id: service.tenantId,
@@ -141,13 +144,13 @@ describe("200", () => {
     const move = await prepareMove(service);
     const { clinic, appointment, options } = move;
     const answer = await sendMove(move);
-    const { changes } = await mustCall(clinic, "GetAppointmentHistory", { appointmentId: appointment.id });
+    const { changes } = await mustCall(clinic, "ListAppointmentChanges", { appointmentId: appointment.appointmentId });
     const { programId } = clinic;
     const { practitionerId, startsAt, endsAt } = appointment;
     const [option] = options;
     expect((changes as unknown[]).slice(1)).toEqual([
       {
-        appointmentId: appointment.id,
+        appointmentId: appointment.appointmentId,
         version: 2,
         fromStatus: "PENDING",
         toStatus: "PENDING",
@@ -171,7 +174,9 @@ describe("a replay", () => {
     const replay = await sendMove(move, { headers });
     expect([replay.status, replay.text]).toEqual([200, first.text]);
     expect(replay.headers.get("idempotent-replayed")).toBe("true");
-    const { appointment } = await mustCall(move.clinic, "GetAppointment", { appointmentId: move.appointment.id });
+    const { appointment } = await mustCall(move.clinic, "GetAppointment", {
+      appointmentId: move.appointment.appointmentId,
+    });
     expect(appointment).toMatchObject({ startsAt: move.options[1]?.startsAt, version: 3 });
   });
 });
@@ -185,7 +190,7 @@ describe("404", () => {
     const headers = { "x-correlation-id": randomUUID() };
     const absent = await sendMove(move, { appointmentId: randomUUID(), headers });
     expectProblem(absent, 404, []);
-    for (const appointmentId of [foreign.appointment.id, "42", "%C3%B1", "null", "0".repeat(32)]) {
+    for (const appointmentId of [foreign.appointment.appointmentId, "42", "%C3%B1", "null", "0".repeat(32)]) {
       expect((await sendMove(move, { appointmentId, headers })).text).toBe(absent.text);
       await expectRefusal(move, { appointmentId }, 404);
     }
@@ -198,10 +203,10 @@ describe("over RPC", () => {
   test("a success is the same", async () => {
     const move = await prepareMove(service);
     const { clinic, appointment, options } = move;
-    const request = { appointmentId: appointment.id, optionToken: tokenOf(move), expectedVersion: 1 };
+    const request = { appointmentId: appointment.appointmentId, optionToken: tokenOf(move), expectedVersion: 1 };
     const { appointment: moved } = await mustCall(clinic, "RescheduleAppointment", request);
     expect(moved).toEqual({
-      id: appointment.id,
+      id: appointment.appointmentId,
       patientId: appointment.patientId,
       serviceId: clinic.serviceId,
       startsAt: options[0]?.startsAt,
@@ -218,7 +223,7 @@ describe("over RPC", () => {
     const rest = await sendMove(move, { headers });
     expectProblem(rest, 410, []);
     const client = await rpcClient(service, AppointmentService);
-    const request = { appointmentId: move.appointment.id, optionToken: tokenOf(move), expectedVersion: 1 };
+    const request = { appointmentId: move.appointment.appointmentId, optionToken: tokenOf(move), expectedVersion: 1 };
     const error = await client.rescheduleAppointment(request, { headers }).catch(ConnectError.from);
     if (!(error instanceof ConnectError)) throw new Error("the call was to fail");
     expect(error.code).toBe(Code.FailedPrecondition);

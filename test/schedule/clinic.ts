@@ -41,7 +41,7 @@ export interface OptionBody {
 
 /** An appointment as staff see it, in its JSON form. */
 export interface AppointmentBody {
-  readonly id: string;
+  readonly appointmentId: string;
   readonly status: string;
   readonly version: number;
   readonly patientId: string;
@@ -111,7 +111,7 @@ export function day({ service }: Pick<Clinic, "service">, days: number): string 
 /** Searches for options, for the day after tomorrow unless the request names other dates. */
 export function search(clinic: Clinic, request: JsonObject): Promise<RestAnswer> {
   const dates = { dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
-  return call(clinic, "SearchOptions", { serviceId: clinic.serviceId, ...dates, ...request });
+  return call(clinic, "SearchAppointmentOptions", { serviceId: clinic.serviceId, ...dates, ...request });
 }
 
 /** The options that a search that is to succeed finds. */

@@ -100,7 +100,7 @@ async function aimToBook({ cancellationReasonId }: Contest, booker: Booker, date
   const { clinic, patientId } = booker;
   const optionToken = await anyOption(clinic, { patientId }, date);
   const settle = async (answer: RestAnswer) => {
-    const { id: appointmentId, version: expectedVersion } = appointmentIn(answer);
+    const { appointmentId, version: expectedVersion } = appointmentIn(answer);
     await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion, cancellationReasonId });
   };
   return async () => ({ answer: await book(clinic, patientId, optionToken), settle });
@@ -108,10 +108,10 @@ async function aimToBook({ cancellationReasonId }: Contest, booker: Booker, date
 
 async function aimToMove(mover: Mover, date: string): Promise<Attempt> {
   const { clinic, appointment } = mover;
-  const { id: appointmentId, version: expectedVersion } = appointment;
+  const { appointmentId, version: expectedVersion } = appointment;
   const optionToken = await anyOption(clinic, { appointmentId }, date);
   const settle = async (answer: RestAnswer) => {
-    mover.appointment = appointmentIn(answer);
+    mover.appointment = { ...appointment, ...appointmentIn(answer) };
   };
   const request = { appointmentId, expectedVersion, optionToken };
   return async () => ({ answer: await call(clinic, "RescheduleAppointment", request), settle });

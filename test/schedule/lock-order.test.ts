@@ -60,7 +60,7 @@ describe("locks in the one order", () => {
     ["another day", 3],
     ["an earlier day", 1],
   ])("a move to %s, in three round trips", async (_, days) => {
-    const { id } = await bookFirst(clinic, patientId);
+    const { appointmentId: id } = await bookFirst(clinic, patientId);
     const dates = { dateFrom: day(clinic, days), dateTo: day(clinic, days) };
     const [option] = await optionsFor(clinic, { appointmentId: id, ...dates });
     const request = { appointmentId: id, optionToken: `${option?.optionToken}`, expectedVersion: 1 };
@@ -86,9 +86,9 @@ describe("locks in the one order", () => {
   test.each([
     ["ConfirmAppointment", []],
     ["CheckInAppointment", ["ConfirmAppointment"]],
-    ["MarkAttended", ["ConfirmAppointment", "CheckInAppointment"]],
+    ["MarkAppointmentAttended", ["ConfirmAppointment", "CheckInAppointment"]],
   ] as const)("%s", async (rpc, before) => {
-    const { id: appointmentId } = await bookFirst(clinic, patientId);
+    const { appointmentId } = await bookFirst(clinic, patientId);
     for (const [i, each] of before.entries()) await mustCall(clinic, each, { appointmentId, expectedVersion: i + 1 });
     const request = { appointmentId, expectedVersion: before.length + 1 };
     expect(await sentBy(rpc, request)).toMatchObject({ locked: ["idempotency_keys", "appointments"] });
@@ -96,9 +96,9 @@ describe("locks in the one order", () => {
 
   test.each([
     ["CancelAppointment", "cancellationReasonId", makers.cancellationReason],
-    ["MarkNoShow", "noShowReasonId", makers.noShowReason],
+    ["MarkAppointmentNoShow", "noShowReasonId", makers.noShowReason],
   ] as const)("%s", async (rpc, field, reason) => {
-    const { id: appointmentId } = await bookFirst(clinic, patientId);
+    const { appointmentId } = await bookFirst(clinic, patientId);
     await mustCall(clinic, "ConfirmAppointment", { appointmentId, expectedVersion: 1 });
     const request = { appointmentId, expectedVersion: 2, [field]: await reason.create(service, {}) };
     expect(await sentBy(rpc, request)).toMatchObject({

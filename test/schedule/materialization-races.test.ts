@@ -82,7 +82,7 @@ test("a slot that is being booked while a change withdraws it stays booked, and 
   const changed = endAtTen(clinic);
   await gate.waiting(2);
   await open();
-  const { id } = appointmentIn(await booked);
+  const { appointmentId: id } = appointmentIn(await booked);
   await changed;
   const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId: id });
   expect(appointment).toMatchObject({ status: "PENDING", retained: true, startsAt: last?.startsAt });
@@ -113,7 +113,7 @@ describe("a cancellation and a change that withdraws its slot leave nothing that
     ["UpdateProgramRule", "CancelAppointment"],
   ] as const)("where %s commits first and %s waits for it", async (first, second) => {
     const clinic = await openClinic(service);
-    const { id: appointmentId } = await bookFirst(clinic, await makers.createPatient(service), {}, 7);
+    const { appointmentId } = await bookFirst(clinic, await makers.createPatient(service), {}, 7);
     const cancellationReasonId = await makers.cancellationReason.create(service, {});
     const calls = {
       CancelAppointment: () =>
@@ -133,7 +133,7 @@ describe("a cancellation and a change that withdraws its slot leave nothing that
 
 test("a slot that another rule has at the time of a retained one is offered once the appointment is cancelled", async () => {
   const clinic = await openClinic(service);
-  const { id: appointmentId, startsAt } = await bookFirst(clinic, await makers.createPatient(service));
+  const { appointmentId, startsAt } = await bookFirst(clinic, await makers.createPatient(service));
   await changeRule(clinic, { startsAtLocal: "10:00:00" });
   const earlier = { ...everyMorning, startsAtLocal: "08:00:00", endsAtLocal: "10:00:00" };
   await makers.createRule(service, clinic.programId, earlier);
@@ -193,7 +193,7 @@ async function prepareMove(days: number) {
   const [first, second] = [day(from, days), day(from, days + 1)];
   const patientId = await makers.createPatient(service);
   const here = (await optionsFor(from, { patientId, dateFrom: first, dateTo: first })).find(isIn(from));
-  const { id: appointmentId } = appointmentIn(await book(from, patientId, `${here?.optionToken}`));
+  const { appointmentId } = appointmentIn(await book(from, patientId, `${here?.optionToken}`));
   const there = (await optionsFor(from, { appointmentId, dateFrom: second, dateTo: second })).find(isIn(to));
   const request = { appointmentId, optionToken: `${there?.optionToken}`, expectedVersion: 1 };
   return { clinics: [from, to] as const, move: () => call(from, "RescheduleAppointment", request) };

@@ -46,10 +46,10 @@ test("withdraws free slots that no longer fit, keeps booked ones as retained, an
     retainedSlotCount: 1,
   });
   expect(await slotsOn(clinic, 2)).toHaveLength(5);
-  const details = await mustCall(clinic, "GetAppointment", { appointmentId: appointment.id });
+  const details = await mustCall(clinic, "GetAppointment", { appointmentId: appointment.appointmentId });
   expect(details["appointment"]).toMatchObject({ status: "PENDING", retained: true, startsAt: appointment.startsAt });
   const cancellationReasonId = await makers.cancellationReason.create(service, {});
-  const request = { appointmentId: appointment.id, expectedVersion: 1, cancellationReasonId };
+  const request = { appointmentId: appointment.appointmentId, expectedVersion: 1, cancellationReasonId };
   await mustCall(clinic, "CancelAppointment", request);
   expect(await slotsOn(clinic, 2)).toHaveLength(4);
 });

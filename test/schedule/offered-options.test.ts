@@ -106,7 +106,7 @@ describe.each<[string, JsonObject]>([
 async function prepare() {
   const clinic = await openClinic(service);
   const patientId = await makers.createPatient(service);
-  const { id: appointmentId } = await bookFirst(clinic, await makers.createPatient(service), {}, 7);
+  const { appointmentId } = await bookFirst(clinic, await makers.createPatient(service), {}, 7);
   const [toBook] = await optionsFor(clinic, { patientId });
   const [toMove] = await optionsFor(clinic, { appointmentId });
   if (toBook === undefined || toMove === undefined) throw new Error("no option was found");

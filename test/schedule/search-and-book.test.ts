@@ -163,7 +163,7 @@ describe("booking", () => {
   test("refuses a token that was used, and one whose slot was withdrawn: 410", async () => {
     const [clinic, patientId] = await prepare();
     const [first, second] = await tokensFor(clinic, patientId);
-    const { id } = appointmentIn(await book(clinic, patientId, `${first}`));
+    const { appointmentId: id } = appointmentIn(await book(clinic, patientId, `${first}`));
     await cancel(clinic, id);
     expectRefusal(await book(clinic, patientId, `${first}`), 410);
     const { programId, ruleId } = clinic;
@@ -185,7 +185,7 @@ describe("booking", () => {
     const [others] = await tokensFor(clinic, await makers.createPatient(service));
     const as = { tenantId: randomUUID() };
     const [foreign] = await tokensFor(await openClinic(service, { as }), await makers.createPatient(service, {}, as));
-    const { id: appointmentId } = await bookFirst(clinic, patientId);
+    const { appointmentId } = await bookFirst(clinic, patientId);
     const [toReschedule] = await optionsFor(clinic, { appointmentId });
     for (const token of ["garbage", `${others}`, `${foreign}`, `${toReschedule?.optionToken}`])
       expectRefusal(await book(clinic, patientId, token), 422, ["optionToken INVALID_OPTION"]);
@@ -210,8 +210,8 @@ describe("booking", () => {
 
 const STEPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PENDING: { ConfirmAppointment: "CONFIRMED", CancelAppointment: "CANCELLED" },
-  CONFIRMED: { CheckInAppointment: "CHECKED_IN", MarkNoShow: "NO_SHOW", CancelAppointment: "CANCELLED" },
-  CHECKED_IN: { MarkAttended: "ATTENDED", CancelAppointment: "CANCELLED" },
+  CONFIRMED: { CheckInAppointment: "CHECKED_IN", MarkAppointmentNoShow: "NO_SHOW", CancelAppointment: "CANCELLED" },
+  CHECKED_IN: { MarkAppointmentAttended: "ATTENDED", CancelAppointment: "CANCELLED" },
   ATTENDED: {},
   CANCELLED: {},
   NO_SHOW: {},
@@ -221,25 +221,28 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
   PENDING: [],
   CONFIRMED: ["ConfirmAppointment"],
   CHECKED_IN: ["ConfirmAppointment", "CheckInAppointment"],
-  ATTENDED: ["ConfirmAppointment", "CheckInAppointment", "MarkAttended"],
+  ATTENDED: ["ConfirmAppointment", "CheckInAppointment", "MarkAppointmentAttended"],
   CANCELLED: ["CancelAppointment"],
-  NO_SHOW: ["ConfirmAppointment", "MarkNoShow"],
+  NO_SHOW: ["ConfirmAppointment", "MarkAppointmentNoShow"],
 };
 
 describe.each(Object.entries(STEPS))("an appointment that is %s", (status, allowed) => {
-  test.each(["ConfirmAppointment", "CheckInAppointment", "MarkAttended", "MarkNoShow", "CancelAppointment"])(
-    "can go on by %s only where the table says so",
-    async (rpc) => {
-      const [clinic, patientId] = await prepare();
-      const { id } = await bookFirst(clinic, patientId);
-      for (const [i, way] of (WAYS[status] ?? []).entries()) await mustCall(clinic, way, await stepOf(way, id, i + 1));
-      const version = 1 + (WAYS[status]?.length ?? 0);
-      const answer = await call(clinic, rpc, await stepOf(rpc, id, version));
-      const to = allowed[rpc];
-      if (to === undefined) expectRefusal(answer, 409, ["appointmentId STATE_NOT_ALLOWED"]);
-      else expect(appointmentIn(answer)).toMatchObject({ id, status: to, version: version + 1 });
-    },
-  );
+  test.each([
+    "ConfirmAppointment",
+    "CheckInAppointment",
+    "MarkAppointmentAttended",
+    "MarkAppointmentNoShow",
+    "CancelAppointment",
+  ])("can go on by %s only where the table says so", async (rpc) => {
+    const [clinic, patientId] = await prepare();
+    const { appointmentId: id } = await bookFirst(clinic, patientId);
+    for (const [i, way] of (WAYS[status] ?? []).entries()) await mustCall(clinic, way, await stepOf(way, id, i + 1));
+    const version = 1 + (WAYS[status]?.length ?? 0);
+    const answer = await call(clinic, rpc, await stepOf(rpc, id, version));
+    const to = allowed[rpc];
+    if (to === undefined) expectRefusal(answer, 409, ["appointmentId STATE_NOT_ALLOWED"]);
+    else expect(appointmentIn(answer)).toMatchObject({ appointmentId: id, status: to, version: version + 1 });
+  });
 });
 
 function expectRefusal(answer: RestAnswer, status: number, items: readonly string[] = []): void {
@@ -262,6 +265,7 @@ async function stepOf(rpc: string, appointmentId: string, expectedVersion: numbe
   const step = { appointmentId, expectedVersion };
   if (rpc === "CancelAppointment")
     return { ...step, cancellationReasonId: await makers.cancellationReason.create(service, {}) };
-  if (rpc === "MarkNoShow") return { ...step, noShowReasonId: await makers.noShowReason.create(service, {}) };
+  if (rpc === "MarkAppointmentNoShow")
+    return { ...step, noShowReasonId: await makers.noShowReason.create(service, {}) };
   return step;
 }

@@ -12,7 +12,7 @@ const MOVES = 25;
 /** The appointments that are about, by id, as they were when somebody last saw them. */
 export type Appointments = Map<string, KnownAppointment>;
 
-type KnownAppointment = Pick<AppointmentBody, "id" | "version" | "status">;
+type KnownAppointment = Pick<AppointmentBody, "appointmentId" | "version" | "status">;
 
 /** Searches, books, moves, confirms and cancels until the storm is over, and looks at the whole now and then. */
 export async function attend(storm: Storm, appointments: Appointments): Promise<void> {
@@ -63,22 +63,29 @@ async function findOption(
 ): Promise<string | undefined> {
   const dates = { dateFrom: day({ service }, 2), dateTo: day({ service }, 1 + days) };
   const request = { serviceId: ground.serviceId, pageSize: choices, ...dates, ...subject };
-  const { body } = await send("SearchOptions", request);
+  const { body } = await send("SearchAppointmentOptions", request);
   return pick((body["options"] ?? []) as readonly OptionBody[])?.optionToken;
 }
 
 /** Keeps what became of an appointment; after a refusal, or without an answer, what it is now. */
-async function follow(storm: Storm, appointments: Appointments, id: string, answer: RestAnswer): Promise<void> {
-  keep(appointments, answer.status === 200 ? answer : await storm.send("GetAppointment", { appointmentId: id }));
+async function follow(
+  storm: Storm,
+  appointments: Appointments,
+  appointmentId: string,
+  answer: RestAnswer,
+): Promise<void> {
+  keep(appointments, answer.status === 200 ? answer : await storm.send("GetAppointment", { appointmentId }), {
+    appointmentId,
+  });
 }
 
-function keep(appointments: Appointments, { status, body }: RestAnswer): void {
+function keep(appointments: Appointments, { status, body }: RestAnswer, name = {}): void {
   if (status !== 200) return;
-  const appointment = body["appointment"] as KnownAppointment;
-  if (appointment.status === "CANCELLED") appointments.delete(appointment.id);
-  else appointments.set(appointment.id, appointment);
+  const appointment: KnownAppointment = { ...(body["appointment"] as KnownAppointment), ...name };
+  if (appointment.status === "CANCELLED") appointments.delete(appointment.appointmentId);
+  else appointments.set(appointment.appointmentId, appointment);
 }
 
-function nameOf({ id, version }: KnownAppointment): { appointmentId: string; expectedVersion: number } {
-  return { appointmentId: id, expectedVersion: version };
+function nameOf({ appointmentId, version }: KnownAppointment): { appointmentId: string; expectedVersion: number } {
+  return { appointmentId, expectedVersion: version };
 }

@@ -4,7 +4,7 @@ import type { Storm } from "./storm-terms.js";
 
 /** What a storm does, and has done of each at least one thing with success whatever the machine. */
 export const STORM_RPCS = [
-  "SearchOptions",
+  "SearchAppointmentOptions",
   "BookAppointment",
   "RescheduleAppointment",
   "CancelAppointment",

@@ -7,7 +7,11 @@ import {
   AppointmentChange_SlotSchema,
   AppointmentChangeSchema,
 } from "../../gen/cupo/clinic/v1/appointment_change_pb.js";
-import { type AppointmentDetails, AppointmentDetailsSchema } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
+import {
+  type AppointmentDetails,
+  AppointmentDetails_Status,
+  AppointmentDetailsSchema,
+} from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { AppointmentChangeRecord } from "../../postgres/tables/appointments/appointment-history.js";
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 
@@ -32,8 +36,10 @@ export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentC
   return create(AppointmentChangeSchema, {
     appointmentId,
     version,
-    ...(fromStatus === undefined ? {} : { fromStatus: Appointment_Status[fromStatus], fromSlot: slotBefore(kept) }),
-    toStatus: Appointment_Status[kept.toStatus],
+    ...(fromStatus === undefined
+      ? {}
+      : { fromStatus: AppointmentDetails_Status[fromStatus], fromSlot: slotBefore(kept) }),
+    toStatus: AppointmentDetails_Status[kept.toStatus],
     toSlot: slotOf(kept.toStartsAt, kept.toEndsAt, kept.toProgramId, kept.toPractitionerId),
     changedAt: timestampFromDate(kept.changedAt),
     principal,
@@ -64,11 +70,12 @@ function slotOf(startsAt: Date, endsAt: Date, programId: string, practitionerId:
 
 /** `isRetained` says whether the rules no longer have the slot that the appointment occupies. */
 export function toAppointmentDetails(kept: AppointmentRecord, isRetained: boolean): AppointmentDetails {
-  const { localDate: _, ruleId: __, startsAt, endsAt, createdAt, updatedAt, status, ...rest } = kept;
+  const { id: appointmentId, localDate: _, ruleId: __, startsAt, endsAt, createdAt, updatedAt, status, ...rest } = kept;
   const present = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   return create(AppointmentDetailsSchema, {
     ...present,
-    status: Appointment_Status[status],
+    appointmentId,
+    status: AppointmentDetails_Status[status],
     startsAt: timestampFromDate(startsAt),
     endsAt: timestampFromDate(endsAt),
     createdAt: timestampFromDate(createdAt),

@@ -1,8 +1,8 @@
 import type { ReadyCall } from "../../call.js";
-import { Appointment_Status } from "../../gen/cupo/access/v1/appointment_pb.js";
+import { AppointmentDetails_Status } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
 import type {
   BookingService,
-  GetAppointmentHistoryRequestValid,
+  ListAppointmentChangesRequestValid,
   ListAppointmentsRequest,
 } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { Implementation } from "../../implementation.js";
@@ -24,7 +24,7 @@ import { toAppointmentChange, toAppointmentDetails } from "./appointment-message
 /** The methods of BookingService that show appointments. */
 export const appointmentReadMethods: Pick<
   Implementation<typeof BookingService>,
-  "getAppointment" | "listAppointments" | "getAppointmentHistory"
+  "getAppointment" | "listAppointments" | "listAppointmentChanges"
 > = {
   async getAppointment({ appointmentId }, call) {
     const appointment = requireFound(await findAppointment(call.transaction, appointmentId));
@@ -34,8 +34,8 @@ export const appointmentReadMethods: Pick<
   async listAppointments(request, call) {
     return listPage(request, call);
   },
-  async getAppointmentHistory(request, call) {
-    return listHistory(request, call);
+  async listAppointmentChanges(request, call) {
+    return listChanges(request, call);
   },
 };
 
@@ -54,7 +54,7 @@ export async function pageOfAppointments(
 
 async function listPage(request: ListAppointmentsRequest, call: ReadyCall) {
   const { patientId, practitionerId, programId, date } = request;
-  const status = request.status === undefined ? undefined : nameIn(Appointment_Status, request.status);
+  const status = request.status === undefined ? undefined : nameIn(AppointmentDetails_Status, request.status);
   const starts =
     date === undefined ? undefined : { from: new Date(startOfLocalDay(date)), to: new Date(endOfLocalDay(date)) };
   const filters = [patientId, practitionerId, programId, date, status];
@@ -63,7 +63,7 @@ async function listPage(request: ListAppointmentsRequest, call: ReadyCall) {
   );
 }
 
-async function listHistory(request: GetAppointmentHistoryRequestValid, call: ReadyCall) {
+async function listChanges(request: ListAppointmentChangesRequestValid, call: ReadyCall) {
   const { appointmentId } = request;
   const filters = [appointmentId];
   const page = readPage(request, "appointment history", filters);

@@ -17,9 +17,9 @@ import { matchWaitlistEntry } from "./waitlist-match.js";
 export function createBookingService(now: () => number, tokens: OptionTokens): Implementation<typeof BookingService> {
   const { moveOn, requireReason } = transitions;
   return {
-    async searchOptions(request, call) {
+    async searchAppointmentOptions(request, call) {
       const { patientId, appointmentId, serviceId, dateFrom, dateTo, periods, ...rest } = request;
-      const { locationId, practitionerId, includeEmergency = false } = rest;
+      const { locationId, practitionerId, includeEmergency } = rest;
       const wish = {
         patientId,
         appointmentId,
@@ -47,10 +47,10 @@ export function createBookingService(now: () => number, tokens: OptionTokens): I
     async checkInAppointment(request, call) {
       return detailsOf(call, await moveOn(call, transitions.checkIn, request, now()));
     },
-    async markAttended(request, call) {
+    async markAppointmentAttended(request, call) {
       return detailsOf(call, await moveOn(call, transitions.attend, request, now()));
     },
-    async markNoShow({ appointmentId, expectedVersion, noShowReasonId, comment }, call) {
+    async markAppointmentNoShow({ appointmentId, expectedVersion, noShowReasonId, comment }, call) {
       requireFound(await findAppointment(call.transaction, appointmentId));
       await requireReason(call, noShowReasons, "noShowReasonId", noShowReasonId, comment);
       const request = { appointmentId, expectedVersion, details: { noShowReasonId, comment } };

@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
 import { notFound, validationFailed } from "../../errors.js";
-import { WaitlistEntry_Period } from "../../gen/cupo/access/v1/waitlist_entry_pb.js";
-import { type Option, OptionSchema } from "../../gen/cupo/clinic/v1/option_pb.js";
+import { type AppointmentOption, AppointmentOptionSchema } from "../../gen/cupo/clinic/v1/appointment_option_pb.js";
+import { WaitlistEntryDetails_Period } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { type OptionRecord, searchOptions } from "../../postgres/tables/appointments/option-search.js";
@@ -26,7 +26,7 @@ export interface OptionWish {
   /** Local dates, YYYY-MM-DD, both inclusive. */
   readonly dateFrom: string;
   readonly dateTo: string;
-  readonly periods: readonly WaitlistEntry_Period[];
+  readonly periods: readonly WaitlistEntryDetails_Period[];
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly includeEmergency: boolean;
@@ -43,7 +43,7 @@ export async function findOptions(
   call: ReadyCall,
   tokens: OptionTokens,
   nowMs: number,
-): Promise<{ options: Option[]; nextPageToken?: string }> {
+): Promise<{ options: AppointmentOption[]; nextPageToken?: string }> {
   const filters = Object.values(wish);
   const page = readPage(request, "options", filters);
   const subject = await requireSubject(wish, call, nowMs);
@@ -102,14 +102,14 @@ async function toOption(
   { appointmentId, patientId, serviceId }: OptionWish,
   call: ReadyCall,
   tokens: OptionTokens,
-): Promise<Option> {
+): Promise<AppointmentOption> {
   const subject =
     appointmentId === undefined
       ? ({ kind: "PATIENT", id: patientId ?? "" } as const)
       : ({ kind: "APPOINTMENT", id: appointmentId } as const);
   const option = { slotId, generation, serviceId, locationId, emergency, subject, startsAtMs: startsAt.getTime() };
   const sealed = await tokens.seal(option, call.principal);
-  return create(OptionSchema, {
+  return create(AppointmentOptionSchema, {
     optionToken: sealed.token,
     expiresAt: timestampFromDate(new Date(sealed.expiresAtMs)),
     startsAt: timestampFromDate(startsAt),
@@ -120,8 +120,8 @@ async function toOption(
   });
 }
 
-function windowsOf(period: WaitlistEntry_Period) {
-  return dayPeriods[nameIn(WaitlistEntry_Period, period)];
+function windowsOf(period: WaitlistEntryDetails_Period) {
+  return dayPeriods[nameIn(WaitlistEntryDetails_Period, period)];
 }
 
 function unknown(field: string) {

@@ -1,7 +1,7 @@
 import type { ReadyCall } from "../../call.js";
 import { conflict } from "../../errors.js";
-import { WaitlistEntry_Period } from "../../gen/cupo/access/v1/waitlist_entry_pb.js";
 import type { MatchWaitlistEntryRequestValid } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
+import { WaitlistEntryDetails_Period } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { findWaitlistEntry } from "../../postgres/tables/desk/waitlist.js";
 import { valueNamed } from "../resources/enum-names.js";
@@ -26,7 +26,7 @@ export async function matchWaitlistEntry(
     serviceId,
     dateFrom,
     dateTo,
-    periods: entry.preferredPeriods.map((name) => valueNamed(WaitlistEntry_Period, name)),
+    periods: entry.preferredPeriods.map((name) => valueNamed(WaitlistEntryDetails_Period, name)),
     locationId,
     practitionerId,
     includeEmergency: false,

@@ -4,10 +4,11 @@ import {
   UserAttentionCase_Category,
   UserAttentionCase_Status,
 } from "../../gen/cupo/access/v1/user_attention_case_pb.js";
-import { WaitlistEntry_Period, WaitlistEntry_Status } from "../../gen/cupo/access/v1/waitlist_entry_pb.js";
+import { WaitlistEntry_Status } from "../../gen/cupo/access/v1/waitlist_entry_pb.js";
 import { type CaseDetails, CaseDetailsSchema } from "../../gen/cupo/clinic/v1/case_details_pb.js";
 import {
   type WaitlistEntryDetails,
+  WaitlistEntryDetails_Period,
   WaitlistEntryDetailsSchema,
 } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import type { Closable } from "../../postgres/tables/desk/closures.js";
@@ -27,7 +28,7 @@ export function toWaitlistEntryDetails(entry: DeskWaitlistEntryRecord): Waitlist
     dateTo,
     createdAt: timestampFromDate(entry.createdAt),
     status: WaitlistEntry_Status[entry.status],
-    preferredPeriods: entry.preferredPeriods.map((name) => valueNamed(WaitlistEntry_Period, name)),
+    preferredPeriods: entry.preferredPeriods.map((name) => valueNamed(WaitlistEntryDetails_Period, name)),
     ...(locationId === undefined ? {} : { locationId }),
     ...(practitionerId === undefined ? {} : { practitionerId }),
     ...closureFields(entry),
