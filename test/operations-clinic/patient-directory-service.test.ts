@@ -183,9 +183,7 @@ describe("ListPatients", () => {
     await expectTokenIsBound(service, listPatients, { request: {}, other: { status: "ACTIVE" } }, { as });
   });
 
-  test("refuses sizes and statuses out of range", async () => {
-    expectRefusal(await callRpc(service, listPatients, { pageSize: 201 }), 422, ["pageSize OUT_OF_RANGE"]);
-    expectRefusal(await callRpc(service, listPatients, { pageSize: -1 }), 422, ["pageSize OUT_OF_RANGE"]);
+  test("refuses a status that there is not", async () => {
     expectRefusal(await callRpc(service, listPatients, { status: 0 }), 422, ["status INVALID_VALUE"]);
   });
 });

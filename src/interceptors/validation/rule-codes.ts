@@ -40,6 +40,7 @@ const ruleCodes = {
   "string.local_date": { code: "INVALID_DATE" },
   "string.local_time": { code: "INVALID_TIME" },
 
+  "int32.gte": { code: "OUT_OF_RANGE", message: "the value must be {gte} or more" },
   "int32.gte_lte": { code: "OUT_OF_RANGE", message: "the value must be from {gte} to {lte}" },
   "int32.daily_capacity": { code: "INVALID_CAPACITY" },
 

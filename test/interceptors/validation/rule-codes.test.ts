@@ -32,7 +32,14 @@ describe("the table of rule codes", () => {
   it("sees the rules of the protos", () => {
     expect(ownRules.map(({ id }) => id)).toEqual(expect.arrayContaining(["string.line", "date_range"]));
     expect(standardIds).toEqual(
-      expect.arrayContaining(["required", "string.uuid", "string.uuid_empty", "enum.not_in", "int32.gte_lte"]),
+      expect.arrayContaining([
+        "required",
+        "string.uuid",
+        "string.uuid_empty",
+        "enum.not_in",
+        "int32.gte",
+        "int32.gte_lte",
+      ]),
     );
   });
 
@@ -66,8 +73,8 @@ function standardIdsUsed(field: DescField): string[] {
   const fieldRules = getOption(field, fieldOption);
   const ofTypes = typeRules(reflect(FieldRulesSchema, fieldRules)).flatMap((rules) => {
     const set = rules.fields.filter((each) => isFieldSet(rules.message, each) && each.name !== "items");
-    const isRange = ["gte", "lte"].every((name) => set.some((each) => each.name === name));
-    return isRange ? ["int32.gte_lte"] : set.flatMap((each) => idsOf(rules.desc, each));
+    const bounds = ["gte", "lte"].filter((name) => set.some((each) => each.name === name));
+    return bounds.length > 0 ? [`int32.${bounds.join("_")}`] : set.flatMap((each) => idsOf(rules.desc, each));
   });
   return [...(fieldRules.required ? ["required"] : []), ...ofTypes];
 }
