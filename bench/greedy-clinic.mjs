@@ -13,7 +13,7 @@ const POLL_MS = 100;
  * @param {(rpc: string, request: object) => Promise<{ status: number, body: any }>} ask
  */
 export async function openGreedyClinic(ask, { staff = STAFF, isWaitedFor = true } = {}) {
-  const create = async (rpc, request) => Object.values(await must(ask, rpc, request))[0].id;
+  const create = async (rpc, request) => Object.values(Object.values(await must(ask, rpc, request))[0])[0];
   const named = (name) => ({ code: name, name, active: true });
   const locationId = await create(`${REFERENCE}/CreateLocation`, named("Sede Norte"));
   const serviceIds = [await create(`${REFERENCE}/CreateHealthcareService`, named("Medicina general"))];

@@ -107,8 +107,8 @@ async function measureBackground(greedy, victim, clinic) {
   const { programId } = clinic;
   const day = { startsAtLocal: "00:00:00", endsAtLocal: "23:59:59", weekdays: [4, 5, 6], slotDurationMinutes: 1 };
   const wide = await greedy.ask(`${SCHEDULE}/CreateProgramRule`, { programId, ...ruleOf(1), ...day });
-  const rule = wide.body.programRule ?? { id: clinic.ruleId, version: 1 };
-  const change = { programId, ruleId: rule.id, expectedVersion: rule.version, slotDurationMinutes: 11 };
+  const rule = wide.body.programRule ?? { ruleId: clinic.ruleId, version: 1 };
+  const change = { programId, ruleId: rule.ruleId, expectedVersion: rule.version, slotDurationMinutes: 11 };
   if (wide.status !== 200) await greedy.rpc(`${CONFIGURATION}/UpdateProgramRule`, change);
   const millions = wide.status === 200 ? "5.6 million slots" : "as many slots as may be (5.6 million were refused)";
   progress(`the greedy tenant has ${millions} made`);
@@ -126,7 +126,7 @@ async function measureBackground(greedy, victim, clinic) {
   );
   const startedAt = performance.now();
   const expectedVersion = wide.status === 200 ? 1 : 2;
-  const off = { programId, ruleId: rule.id, active: false, expectedVersion };
+  const off = { programId, ruleId: rule.ruleId, active: false, expectedVersion };
   let tries = 0;
   let status = 0;
   while (status !== 200 && tries < 10) {

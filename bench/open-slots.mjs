@@ -34,8 +34,7 @@ export async function openSlots(call, slots) {
 }
 
 async function openClinic(call, staff, slotsADay) {
-  const create = async (rpc, request) =>
-    (await call(rpc, request))[rpc.replace(/.*\/Create(.)/, (_, c) => c.toLowerCase())].id;
+  const create = async (rpc, request) => Object.values(Object.values(await call(rpc, request))[0])[0];
   const named = (name) => ({ code: name, name, active: true });
   const locationId = await create(`${REFERENCE}/CreateLocation`, named("Sede Norte"));
   const serviceId = await createService(call, named("Medicina general"));
@@ -59,7 +58,7 @@ async function openClinic(call, staff, slotsADay) {
 }
 
 async function createService(call, service) {
-  return (await call(`${REFERENCE}/CreateHealthcareService`, service)).healthcareService.id;
+  return (await call(`${REFERENCE}/CreateHealthcareService`, service)).healthcareService.serviceId;
 }
 
 function ruleFor(staff, slotsADay) {
@@ -100,7 +99,7 @@ async function bookSome(call, { serviceId }) {
   const { appointmentType } = await call("cupo.access.v1.CatalogService/CreateAppointmentType", {
     ...named("Primera vez"),
     durationMinutes: 10,
-    opportunityDefinitionId: opportunityDefinition.id,
+    opportunityDefinitionId: opportunityDefinition.opportunityDefinitionId,
   });
   const ids = { requestSourceId: requestSource.id, appointmentTypeId: appointmentType.id };
   for (let i = 0; i < BOOKINGS; i += 1) {

@@ -41,19 +41,21 @@ async function fillTypes(
   await makeOnce(appointmentTypes, {
     create: async ({ opportunity, ...it }) => {
       const opportunityDefinitionId = idOf(opportunities, opportunity);
-      return (await published.createAppointmentType({ ...it, opportunityDefinitionId, active })).appointmentType;
+      return (await published.createAppointmentType({ ...it, opportunityDefinitionId, active })).appointmentType?.id;
     },
-    list: async (filter) => (await admin.listAppointmentTypes(filter)).appointmentTypes,
+    list: async (filter) =>
+      (await admin.listAppointmentTypes(filter)).appointmentTypes.map((it) => it.appointmentTypeId),
   });
   onMade(appointmentTypes, "appointment types");
   await makeOnce(consultationTypes, {
-    create: async (it) => (await admin.createConsultationType({ ...it, active })).consultationType,
-    list: async (filter) => (await admin.listConsultationTypes(filter)).consultationTypes,
+    create: async (it) => (await admin.createConsultationType({ ...it, active })).consultationType?.consultationTypeId,
+    list: async (filter) =>
+      (await admin.listConsultationTypes(filter)).consultationTypes.map((it) => it.consultationTypeId),
   });
   onMade(consultationTypes, "consultation types");
   await makeOnce(requestSources, {
-    create: async (it) => (await published.createRequestSource({ ...it, active })).requestSource,
-    list: async (filter) => (await admin.listRequestSources(filter)).requestSources,
+    create: async (it) => (await published.createRequestSource({ ...it, active })).requestSource?.id,
+    list: async (filter) => (await admin.listRequestSources(filter)).requestSources.map((it) => it.requestSourceId),
   });
   onMade(requestSources, "request sources");
 }
@@ -64,13 +66,14 @@ async function fillReasons(
   onMade: OnMade,
 ): Promise<void> {
   await makeOnce(cancellationReasons, {
-    create: async (it) => (await published.createCancellationReason({ ...it, active })).cancellationReason,
-    list: async (filter) => (await admin.listCancellationReasons(filter)).cancellationReasons,
+    create: async (it) => (await published.createCancellationReason({ ...it, active })).cancellationReason?.id,
+    list: async (filter) =>
+      (await admin.listCancellationReasons(filter)).cancellationReasons.map((it) => it.cancellationReasonId),
   });
   onMade(cancellationReasons, "cancellation reasons");
   await makeOnce(noShowReasons, {
-    create: async (it) => (await admin.createNoShowReason({ ...it, active })).noShowReason,
-    list: async (filter) => (await admin.listNoShowReasons(filter)).noShowReasons,
+    create: async (it) => (await admin.createNoShowReason({ ...it, active })).noShowReason?.noShowReasonId,
+    list: async (filter) => (await admin.listNoShowReasons(filter)).noShowReasons.map((it) => it.noShowReasonId),
   });
   onMade(noShowReasons, "no-show reasons");
 }
@@ -82,16 +85,16 @@ async function fillContracts(
   onMade: OnMade,
 ): Promise<void> {
   const payerIds = await makeOnce(payers, {
-    create: async (it) => (await published.createPayer({ ...it, active })).payer,
-    list: async (filter) => (await admin.listPayers(filter)).payers,
+    create: async (it) => (await published.createPayer({ ...it, active })).payer?.id,
+    list: async (filter) => (await admin.listPayers(filter)).payers.map((it) => it.payerId),
   });
   onMade(payers, "payers");
   const contractIds = await makeOnce(contracts, {
     create: async ({ code, name, payer }) => {
       const payerId = idOf(payerIds, payer);
-      return (await published.createContract({ code, name, payerId, ...demoValidity, active })).contract;
+      return (await published.createContract({ code, name, payerId, ...demoValidity, active })).contract?.id;
     },
-    list: async (filter) => (await admin.listContracts(filter)).contracts,
+    list: async (filter) => (await admin.listContracts(filter)).contracts.map((it) => it.contractId),
   });
   for (const { code, coveredServices } of contracts) {
     if (coveredServices.length === 0) continue;

@@ -39,8 +39,8 @@ async function isComplete({ programs }: DemoClinic, schedule: Client<typeof Prog
   const code = programs.at(-1)?.code;
   if (code === undefined) throw new Error("a demo clinic has at least one program");
   const [program] = (await schedule.listPrograms({ code })).programs;
-  if (program?.id === undefined) return false;
-  const { programPractitioners } = await schedule.getProgramPractitioners({ programId: program.id });
+  if (program === undefined) return false;
+  const { programPractitioners } = await schedule.getProgramPractitioners({ programId: program.programId });
   return (programPractitioners?.version ?? 1) > 1;
 }
 

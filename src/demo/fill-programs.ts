@@ -1,6 +1,9 @@
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
-import { ProgramRule_HolidayPolicy, ProgramRule_Recurrence } from "../gen/cupo/access/v1/program_rule_pb.js";
 import { SchedulingConfigurationService } from "../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import {
+  ProgramRuleDetails_HolidayPolicy,
+  ProgramRuleDetails_Recurrence,
+} from "../gen/cupo/clinic/v1/program_rule_details_pb.js";
 import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import type { DemoClinic, DemoProgram, DemoRule } from "./demo-clinic.js";
 import { demoValidity } from "./demo-validity.js";
@@ -25,9 +28,9 @@ export async function fillPrograms(
   const ids = await makeOnce(programs, {
     create: async ({ code, name, location }) => {
       const locationId = idOf(reference.locations, location);
-      return (await schedule.createProgram({ code, name, locationId, emergency: false, active })).program;
+      return (await schedule.createProgram({ code, name, locationId, emergency: false, active })).program?.programId;
     },
-    list: async (filter) => (await schedule.listPrograms(filter)).programs,
+    list: async (filter) => (await schedule.listPrograms(filter)).programs.map((it) => it.programId),
   });
   for (const program of programs) {
     const programId = idOf(ids, program.code);
@@ -57,7 +60,7 @@ function ruleOf(programId: string, { weekdays, ...rule }: DemoRule) {
     ...demoValidity,
     active,
     weekdays: [...weekdays],
-    recurrence: ProgramRule_Recurrence.WEEKLY,
-    holidayPolicy: ProgramRule_HolidayPolicy.SKIP,
+    recurrence: ProgramRuleDetails_Recurrence.WEEKLY,
+    holidayPolicy: ProgramRuleDetails_HolidayPolicy.SKIP,
   };
 }

@@ -21,23 +21,28 @@ export async function fillReferenceData(
 ): Promise<ReferenceIds> {
   const reference = createClient(ReferenceDataService, transport);
   const locationIds = await makeOnce(locations, {
-    create: async (it) => (await reference.createLocation({ ...it, active })).location,
-    list: async (filter) => (await reference.listLocations(filter)).locations,
+    create: async (it) => (await reference.createLocation({ ...it, active })).location?.locationId,
+    list: async (filter) => (await reference.listLocations(filter)).locations.map((it) => it.locationId),
   });
   onMade(locations, "locations");
   const serviceIds = await makeOnce(services, {
-    create: async (it) => (await reference.createHealthcareService({ ...it, active })).healthcareService,
-    list: async (filter) => (await reference.listHealthcareServices(filter)).healthcareServices,
+    create: async (it) => (await reference.createHealthcareService({ ...it, active })).healthcareService?.serviceId,
+    list: async (filter) =>
+      (await reference.listHealthcareServices(filter)).healthcareServices.map((it) => it.serviceId),
   });
   onMade(services, "healthcare services");
   const practitionerIds = await makeOnce(practitioners, {
-    create: async (it) => (await reference.createPractitioner({ ...it, active })).practitioner,
-    list: async (filter) => (await reference.listPractitioners(filter)).practitioners,
+    create: async (it) => (await reference.createPractitioner({ ...it, active })).practitioner?.practitionerId,
+    list: async (filter) => (await reference.listPractitioners(filter)).practitioners.map((it) => it.practitionerId),
   });
   onMade(practitioners, "practitioners");
   const opportunityIds = await makeOnce(opportunities, {
-    create: async (it) => (await reference.createOpportunityDefinition({ ...it, active })).opportunityDefinition,
-    list: async (filter) => (await reference.listOpportunityDefinitions(filter)).opportunityDefinitions,
+    create: async (it) =>
+      (await reference.createOpportunityDefinition({ ...it, active })).opportunityDefinition?.opportunityDefinitionId,
+    list: async (filter) =>
+      (await reference.listOpportunityDefinitions(filter)).opportunityDefinitions.map(
+        (it) => it.opportunityDefinitionId,
+      ),
   });
   onMade(opportunities, "opportunity definitions");
   return {

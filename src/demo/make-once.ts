@@ -4,14 +4,10 @@ import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
 /** Ids by code. */
 export type Ids = ReadonlyMap<string, string>;
 
-interface Made {
-  readonly id?: string | undefined;
-}
-
-/** How things of one kind are made and found. */
+/** How things of one kind are made and found: both give ids. */
 export interface Kind<T> {
-  readonly create: (thing: T) => Promise<Made | undefined>;
-  readonly list: (filter: { readonly code: string }) => Promise<readonly Made[]>;
+  readonly create: (thing: T) => Promise<string | undefined>;
+  readonly list: (filter: { readonly code: string }) => Promise<readonly string[]>;
 }
 
 /** What the service says of a thing that it has already: a taken id, code or document, a set or rule that was made since. */
@@ -27,9 +23,9 @@ export async function makeOnce<T extends { readonly code: string }>(
 ): Promise<Ids> {
   const ids = new Map<string, string>();
   for (const thing of things) {
-    const made = (await unlessThere(create(thing))) ?? (await list({ code: thing.code }))[0];
-    if (made?.id === undefined) throw new Error(`${thing.code} is there, but under another code or unseen by the demo`);
-    ids.set(thing.code, made.id);
+    const id = (await unlessThere(create(thing))) ?? (await list({ code: thing.code }))[0];
+    if (id === undefined) throw new Error(`${thing.code} is there, but under another code or unseen by the demo`);
+    ids.set(thing.code, id);
   }
   return ids;
 }

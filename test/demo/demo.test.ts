@@ -84,7 +84,11 @@ describe("the demo tenants", () => {
     const { patient } = await patients.findPatientByDocument({ documentType: "CC", documentNumber: "90000001" });
     const isEligible = async (code: string) => {
       const [found] = (await reference.listHealthcareServices({ code })).healthcareServices;
-      const [contractId, payerId, serviceId] = [idOf(contract?.id), idOf(contract?.payerId), idOf(found?.id)];
+      const [contractId, payerId, serviceId] = [
+        idOf(contract?.contractId),
+        idOf(contract?.payerId),
+        idOf(found?.serviceId),
+      ];
       const request = { patientId: idOf(patient?.id), payerId, contractId, serviceId, serviceDate: "2027-03-01" };
       return (await eligibility.checkEligibility(request)).eligibilityDecision?.eligible;
     };

@@ -162,8 +162,8 @@ describe("extending a schedule", () => {
       "location",
       async (clinic, active, expectedVersion) => {
         const { program } = await mustCall(clinic, "GetProgram", { programId: clinic.programId });
-        const { locationId: id } = program as { locationId: string };
-        return mustCall(clinic, "UpdateLocation", { id, active, expectedVersion });
+        const { locationId } = program as { locationId: string };
+        return mustCall(clinic, "UpdateLocation", { locationId, active, expectedVersion });
       },
     ],
   ])("stops at once when the %s is switched off, and is asked for when it is on again", async (_, set) => {

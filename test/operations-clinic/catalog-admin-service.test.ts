@@ -16,7 +16,9 @@ import {
   payer,
   readResource,
   requestSource,
+  resourceIn,
   rpcNamed,
+  withId,
 } from "./resources-under-test.js";
 import { expectTokenIsBound, walkPages } from "./rpc-under-test.js";
 
@@ -53,15 +55,15 @@ describe("UpdateContract", () => {
     ["is sent the wrong way round", { validFrom: "2026-03-02", validTo: "2026-03-01" }],
   ])("refuses a change after which the contract %s", async (_, changes) => {
     const created = await createResource(service, contract);
-    const answer = await update({ id: created.id, ...changes });
+    const answer = await update({ contractId: created.id, ...changes });
     expect(summary(answer)).toBe("422 validTo INVALID_RANGE");
     expect(await auditOf(service, answer)).toEqual([]);
-    expect((await update({ id: created.id })).body).toEqual({ contract: created });
+    expect(resourceIn(contract, await update({ contractId: created.id }))).toEqual(created);
   });
 
   test("accepts a contract of one day", async () => {
-    const { id } = await createResource(service, contract);
-    const answer = await update({ id, validFrom: "2026-12-31" });
+    const { id: contractId } = await createResource(service, contract);
+    const answer = await update({ contractId, validFrom: "2026-12-31" });
     expect(answer.body).toMatchObject({ contract: { validFrom: "2026-12-31", validTo: "2026-12-31", version: 2 } });
   });
 
@@ -69,24 +71,24 @@ describe("UpdateContract", () => {
     const organizationId = randomUUID();
     const created = await createResource(service, contract, {}, { organizationId });
     const changes = { as: { organizationId }, headers: { "x-correlation-id": randomUUID() } };
-    const absent = await update({ id: created.id, payerId: randomUUID() }, changes);
+    const absent = await update({ contractId: created.id, payerId: randomUUID() }, changes);
     expect(summary(absent)).toBe("404 payerId NOT_FOUND");
     for (const owner of [{ tenantId: randomUUID() }, { organizationId: randomUUID() }, { companyId: randomUUID() }]) {
       const hidden = await createResource(service, payer, {}, owner);
-      expect((await update({ id: created.id, payerId: hidden.id }, changes)).text).toBe(absent.text);
+      expect((await update({ contractId: created.id, payerId: hidden.id }, changes)).text).toBe(absent.text);
     }
     const shared = await createResource(service, payer);
-    expect(summary(await update({ id: created.id, payerId: shared.id }, changes))).toBe("200");
+    expect(summary(await update({ contractId: created.id, payerId: shared.id }, changes))).toBe("200");
   });
 
   test("looks for the contract first, then the payer, then at the version, then at the dates", async () => {
-    const { id } = await createResource(service, contract);
+    const { id: contractId } = await createResource(service, contract);
     const faults = { payerId: randomUUID(), expectedVersion: 2, validTo: "2025-12-31" };
-    expect(summary(await update({ ...faults, id: randomUUID() }))).toBe("404");
-    expect(summary(await update({ ...faults, id }))).toBe("404 payerId NOT_FOUND");
+    expect(summary(await update({ ...faults, contractId: randomUUID() }))).toBe("404");
+    expect(summary(await update({ ...faults, contractId }))).toBe("404 payerId NOT_FOUND");
     const { payerId: _, ...others } = faults;
-    expect(summary(await update({ ...others, id }))).toBe("409 expectedVersion STALE_VERSION");
-    expect(summary(await update({ ...others, id, expectedVersion: 1 }))).toBe("422 validTo INVALID_RANGE");
+    expect(summary(await update({ ...others, contractId }))).toBe("409 expectedVersion STALE_VERSION");
+    expect(summary(await update({ ...others, contractId, expectedVersion: 1 }))).toBe("422 validTo INVALID_RANGE");
   });
 });
 
@@ -103,7 +105,7 @@ describe("ListContracts", () => {
     const ofAnother = await add(another.id);
     const method = rpcNamed("ListContracts");
     const walk = async (request: JsonObject) =>
-      (await walkPages(service, method, "contracts", { pageSize: 2, ...request }, { as })).flat();
+      (await walkPages(service, method, "contracts", { pageSize: 2, ...request }, { as })).flat().map(withId);
     expect(await walk({ payerId: one.id.toUpperCase() })).toEqual(ofOne.toSorted(byId));
     expect(await walk({ payerId: one.id, active: false })).toEqual([ofOne[1]]);
     expect(await walk({ payerId: one.id, code: ofAnother.code })).toEqual([]);

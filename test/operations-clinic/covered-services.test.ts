@@ -100,7 +100,7 @@ describe("ReplaceCoveredServices", () => {
     const serviceIds = (await createServices(1)).toSorted();
     const both = await Promise.all([
       replace({ contractId, serviceIds, expectedVersion: 1 }),
-      callRpc(service, rpcNamed("UpdateContract"), { id: contractId, name: "Otro", expectedVersion: 1 }),
+      callRpc(service, rpcNamed("UpdateContract"), { contractId, name: "Otro", expectedVersion: 1 }),
     ]);
     expect(both.map(summary).toSorted()).toEqual(["200", "409 expectedVersion STALE_VERSION"]);
     const before = await get({ contractId });
@@ -146,7 +146,7 @@ describe("ReplaceCoveredServices", () => {
 describe("GetCoveredServices", () => {
   test("gives an empty list at the version of the contract where none was ever set, and leaves no trace", async () => {
     const { contractId } = await createContract();
-    await callRpc(service, rpcNamed("UpdateContract"), { id: contractId, name: "Otro", expectedVersion: 1 });
+    await callRpc(service, rpcNamed("UpdateContract"), { contractId, name: "Otro", expectedVersion: 1 });
     const answer = await get({ contractId }, { headers: { "idempotency-key": "" } });
     expect(answer.body).toEqual({ coveredServices: { contractId, serviceIds: [], version: 2 } });
     expect(await auditOf(service, answer)).toEqual([]);

@@ -7,13 +7,14 @@ import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_dat
 import { registration } from "../support/registration.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService, TokenFor } from "../support/service.js";
+import { idOf } from "./resources-under-test.js";
 
 /** Makes what the desks deal with, in the tenant that `as` names; each function gives the id of something new. */
 export function deskFixtures(service: TestService, as: TokenFor = {}) {
   const make = async (method: DescMethodUnary, member: string, request: JsonObject) => {
     const { status, text, body } = await callRpc(service, method, request, { as });
     if (status !== 200) throw new Error(`${method.name} was answered with ${status} ${text}`);
-    return (body[member] as { id: string }).id;
+    return idOf(body[member] as JsonObject);
   };
   const named = () => ({ code: randomUUID(), active: true });
   const { createHealthcareService, createLocation, createPractitioner } = ReferenceDataService.method;

@@ -10,6 +10,7 @@ import type { TestService } from "../support/service.js";
 import {
   attributesOf,
   createResource,
+  idNameOf,
   memberNamed,
   type ResourceUnderTest,
   readResource,
@@ -89,7 +90,13 @@ export function describeCreate(resource: ResourceUnderTest, serviceOf: () => Tes
 /** Describes how resources of a kind are changed. `serviceOf` is called within tests. */
 export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => TestService): void {
   const method = rpcNamed(`Update${resource.type}`);
-  const update = (request: JsonObject, changes?: RpcChanges) => callRpc(serviceOf(), method, request, changes);
+  const update = ({ id, ...request }: JsonObject, changes?: RpcChanges) =>
+    callRpc(
+      serviceOf(),
+      method,
+      { ...(id === undefined ? {} : { [idNameOf(method.input)]: id }), ...request },
+      changes,
+    );
 
   describe(method.name, () => {
     test("gives the resource with every attribute that is sent changed, one version on", async () => {
@@ -109,6 +116,19 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
       const updated = resourceIn(resource, answer);
       expect(updated).toEqual({ ...before, [name]: value, version: 2, updatedAt: updated.updatedAt });
     });
+
+    for (const name of resource.removable ?? []) {
+      test(`removes ${name} where the mask names it and there is no value, and not otherwise`, async () => {
+        const before = await createResource(serviceOf(), resource);
+        expect(before).toHaveProperty(name);
+        expect(resourceIn(resource, await update({ id: before.id, expectedVersion: 1 }))).toEqual(before);
+        const answer = await update({ id: before.id, expectedVersion: 1, updateMask: name });
+        const removed = resourceIn(resource, answer);
+        expect(removed).not.toHaveProperty(name);
+        expect({ ...before, ...removed }).toEqual({ ...before, version: 2, updatedAt: removed.updatedAt });
+        expect(await readResource(serviceOf(), resource, before)).toEqual(removed);
+      });
+    }
 
     test("adds one to the version also for equal values, and nothing where no attribute is named", async () => {
       const before = await createResource(serviceOf(), resource);
@@ -169,13 +189,17 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
 /** Describes how a resource of a kind is read. `serviceOf` is called within tests. */
 export function describeGet(resource: ResourceUnderTest, serviceOf: () => TestService): void {
   const method = rpcNamed(`Get${resource.type}`);
-  const get = (request: JsonObject, changes?: RpcChanges) => callRpc(serviceOf(), method, request, changes);
+  const idName = idNameOf(method.input);
+  const get = ({ id }: JsonObject, changes?: RpcChanges) =>
+    callRpc(serviceOf(), method, id === undefined ? {} : { [idName]: id }, changes);
 
   describe(method.name, () => {
     test("gives the resource, whatever the case of its id, without an idempotency key and without a trace", async () => {
       const created = await createResource(serviceOf(), resource);
       const answer = await get({ id: created.id.toUpperCase() }, { headers: { "idempotency-key": "" } });
-      expect(answer.body).toEqual({ [memberNamed(resource.type)]: created });
+      expect(Object.keys(answer.body)).toEqual([memberNamed(resource.type)]);
+      expect(resourceIn(resource, answer)).toEqual(created);
+      expect(answer.body).toMatchObject({ [memberNamed(resource.type)]: { [idName]: created.id } });
       expect(await auditOf(serviceOf(), answer)).toEqual([]);
     });
 
@@ -184,8 +208,8 @@ export function describeGet(resource: ResourceUnderTest, serviceOf: () => TestSe
     });
 
     test("refuses what is no UUID, and a call without its scope", async () => {
-      expect(summary(await get({ id: "42" }))).toBe("422 id INVALID_UUID");
-      expect(summary(await get({}))).toBe("422 id REQUIRED");
+      expect(summary(await get({ id: "42" }))).toBe(`422 ${idName} INVALID_UUID`);
+      expect(summary(await get({}))).toBe(`422 ${idName} REQUIRED`);
       expect(summary(await get({ id: randomUUID() }, { as: withoutScope(serviceOf(), method) }))).toBe("403");
     });
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { CatalogAdminService } from "../../src/gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
@@ -7,7 +7,7 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService, TokenFor } from "../support/service.js";
 
-/** A resource in its JSON form: what all have, beside the attributes of its kind. */
+/** A resource in its JSON form, with its own id as `id`, whatever its name: what all have, beside the attributes of its kind. */
 export interface ResourceBody {
   readonly id: string;
   readonly code: string;
@@ -28,6 +28,8 @@ export interface ResourceUnderTest {
   readonly changes: JsonObject;
   /** The attributes that can be left out. */
   readonly optional?: readonly string[];
+  /** The attributes that an update can remove. */
+  readonly removable?: readonly string[];
   /** The attribute that refers to a resource of another kind. */
   readonly reference?: { readonly attribute: string; readonly to: () => ResourceUnderTest };
 }
@@ -39,6 +41,7 @@ export const location: ResourceUnderTest = {
   attributes: { name: "Sede Chapinero", address: "Carrera 13 # 54-10\nBogotá", active: true },
   changes: { name: "Sede Suba", address: "Avenida Suba # 100-20", active: false },
   optional: ["address"],
+  removable: ["address"],
 };
 
 export const healthcareService: ResourceUnderTest = {
@@ -56,6 +59,7 @@ export const practitioner: ResourceUnderTest = {
   attributes: { fullName: "Luz Ángela Gómez Ñáñez", registrationNumber: "RM 1032-2015", active: true },
   changes: { fullName: "Luz Ángela Gómez", registrationNumber: "RM 77-2020", active: false },
   optional: ["registrationNumber"],
+  removable: ["registrationNumber"],
 };
 
 export const opportunityDefinition: ResourceUnderTest = {
@@ -133,6 +137,12 @@ export function rpcNamed(name: string): DescMethodUnary {
   return method as DescMethodUnary;
 }
 
+/** The name that an RPC, or a message, has for the id of what it is about: its first field. */
+export function idNameOf({ fields: [first] }: DescMessage): string {
+  if (first === undefined) throw new Error("a message without fields has no id");
+  return first.localName;
+}
+
 /** Good attributes of a new resource, with a code of its own, and with a new resource that it refers to. */
 export async function attributesOf(
   service: TestService,
@@ -162,14 +172,21 @@ export async function readResource(
   resource: ResourceUnderTest,
   { id }: Pick<ResourceBody, "id">,
 ): Promise<ResourceBody> {
-  return resourceIn(resource, await callRpc(service, rpcNamed(`Get${resource.type}`), { id }));
+  const method = rpcNamed(`Get${resource.type}`);
+  return resourceIn(resource, await callRpc(service, method, { [idNameOf(method.input)]: id }));
 }
 
 /** The resource in an answer. Throws where the answer is an error. */
 export function resourceIn({ type }: ResourceUnderTest, { body, text }: RestAnswer): ResourceBody {
   const found = body[memberNamed(type)];
   if (found === undefined) throw new Error(`a ${type} was expected, but the answer is ${text}`);
-  return found as unknown as ResourceBody;
+  return withId(found as object);
+}
+
+/** A resource in its JSON form, with its own id as `id`. */
+export function withId(message: object): ResourceBody {
+  const { [idNameIn(message)]: id, ...rest } = message as JsonObject;
+  return { id, ...rest } as unknown as ResourceBody;
 }
 
 /** The member of a response that holds something of this name. */
@@ -177,8 +194,13 @@ export function memberNamed(name: string): string {
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
 }
 
-/** The id of something in its JSON form. */
-export function idOf({ id }: { readonly id?: unknown }): string {
+/** The own id of something in its JSON form, which is its first member. */
+export function idOf(message: object): string {
+  const id: unknown = Reflect.get(message, idNameIn(message));
   if (typeof id !== "string") throw new Error("an id was expected");
   return id;
+}
+
+function idNameIn(message: object): string {
+  return Object.keys(message)[0] ?? "";
 }

@@ -37,9 +37,13 @@ const changesOfItsParts: Readonly<Record<string, Change>> = {
   "the program is": ({ clinic: { programId, ...clinic } }) =>
     mustCall(clinic, "UpdateProgram", { programId, active: false, expectedVersion: 1 }),
   "the location is": ({ clinic, options: [option] }) =>
-    mustCall(clinic, "UpdateLocation", { id: `${option?.locationId}`, active: false, expectedVersion: 1 }),
+    mustCall(clinic, "UpdateLocation", { locationId: `${option?.locationId}`, active: false, expectedVersion: 1 }),
   "the practitioner is": ({ clinic, options: [option] }) =>
-    mustCall(clinic, "UpdatePractitioner", { id: `${option?.practitionerId}`, active: false, expectedVersion: 1 }),
+    mustCall(clinic, "UpdatePractitioner", {
+      practitionerId: `${option?.practitionerId}`,
+      active: false,
+      expectedVersion: 1,
+    }),
 };
 
 describe("410", () => {

@@ -24,11 +24,11 @@ const ends: Readonly<Record<string, Change>> = {
   "the program does not offer the service": ({ programId, ...clinic }) =>
     mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds: [], expectedVersion: 2 }),
   "the service is not active": ({ serviceId, ...clinic }) =>
-    mustCall(clinic, "UpdateHealthcareService", { id: serviceId, active: false, expectedVersion: 1 }),
+    mustCall(clinic, "UpdateHealthcareService", { serviceId, active: false, expectedVersion: 1 }),
   "the location is not active": (clinic, { locationId }) =>
-    mustCall(clinic, "UpdateLocation", { id: locationId, active: false, expectedVersion: 1 }),
+    mustCall(clinic, "UpdateLocation", { locationId, active: false, expectedVersion: 1 }),
   "the practitioner is not active": (clinic, { practitionerId }) =>
-    mustCall(clinic, "UpdatePractitioner", { id: practitionerId, active: false, expectedVersion: 1 }),
+    mustCall(clinic, "UpdatePractitioner", { practitionerId, active: false, expectedVersion: 1 }),
   "the practitioner has left the program": ({ programId, ...clinic }) =>
     mustCall(clinic, "ReplaceProgramPractitioners", { programId, practitionerIds: [], expectedVersion: 2 }),
   "the program is one for emergencies": ({ programId, ...clinic }) =>

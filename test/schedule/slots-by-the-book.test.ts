@@ -86,8 +86,8 @@ async function addRule(
 ): Promise<string[]> {
   const terms = { ...rule, weekdays: [...rule.weekdays], holidayDates: [...rule.holidayDates] };
   const { body } = await call(clinic, "CreateProgramRule", { programId, ...terms });
-  const created = body["programRule"] as { id: string } | undefined;
-  return created === undefined ? [] : [created.id];
+  const created = body["programRule"] as { ruleId: string } | undefined;
+  return created === undefined ? [] : [created.ruleId];
 }
 
 async function extend(tenantId: string): Promise<void> {

@@ -10,7 +10,7 @@ const HOLIDAYS = [3, 5, 8, 30];
 type Program = Storm["ground"]["programs"][number];
 
 interface HolidayBody {
-  readonly id: string;
+  readonly holidayId: string;
   readonly active: boolean;
   readonly version: number;
 }
@@ -51,7 +51,7 @@ async function changeHoliday({ service, send }: Storm): Promise<void> {
   const { status, body } = await send("ListHolidays", { dateFrom: date, dateTo: date });
   const [holiday] = (body["holidays"] ?? []) as readonly HolidayBody[];
   if (holiday !== undefined) {
-    const { id: holidayId, active, version: expectedVersion } = holiday;
+    const { holidayId, active, version: expectedVersion } = holiday;
     await send("UpdateHoliday", { holidayId, active: !active, expectedVersion });
   } else if (status === 200) {
     await send("CreateHoliday", { date, name: "Día cívico", active: true });

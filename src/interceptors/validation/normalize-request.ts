@@ -3,6 +3,7 @@ import { type ReflectList, type ReflectMessage, reflect } from "@bufbuild/protob
 import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { FieldError } from "../../errors.js";
+import { removable } from "../../gen/cupo/options/v1/options_pb.js";
 import { FieldBehavior, field_behavior as fieldBehavior } from "../../gen/google/api/field_behavior_pb.js";
 import { pathFields } from "../../operation.js";
 
@@ -20,7 +21,7 @@ const plans = new WeakMap<DescMethod, Plan>();
  * Brings a request that passed its rules into one form, in place, whatever the transport: UUIDs in lower case, and an
  * update mask that names the attributes to change, once each and in the order of the proto. A mask that is absent means
  * every attribute that is set (AIP-134); expected_version is not an attribute. Gives an item for each path that the
- * request has no such attribute for, and for each attribute that is named but not set, since none can be removed.
+ * request has no such attribute for, and for each attribute that is named but not set, unless it can be removed.
  */
 export function normalizeRequest(method: DescMethod, message: Message): FieldError[] {
   const plan = planFor(method);
@@ -91,8 +92,12 @@ function normalizeMask(request: ReflectMessage, mask: DescField, maskable: reado
   request.set(mask, reflect(FieldMaskSchema, create(FieldMaskSchema, { paths })));
   return [
     ...unknownPaths(sent ?? new Set(), maskable, mask),
-    ...named.filter((f) => f.fieldKind !== "list" && !request.isSet(f)).map(notSet),
+    ...named.filter((f) => !request.isSet(f) && !canBeEmpty(f)).map(notSet),
   ];
+}
+
+function canBeEmpty(field: DescField): boolean {
+  return field.fieldKind === "list" || getOption(field, removable);
 }
 
 function sentPaths(request: ReflectMessage, mask: DescField): Set<string> | undefined {

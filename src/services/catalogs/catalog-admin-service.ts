@@ -1,12 +1,12 @@
 import type { ReadyCall } from "../../call.js";
 import { validationFailed } from "../../errors.js";
-import type { Contract } from "../../gen/cupo/access/v1/contract_pb.js";
 import type {
   CatalogAdminService,
   GetCoveredServicesRequestValid,
   ReplaceCoveredServicesRequestValid,
   UpdateContractRequestValid,
 } from "../../gen/cupo/clinic/v1/catalog_admin_service_pb.js";
+import type { ContractDetails } from "../../gen/cupo/clinic/v1/contract_details_pb.js";
 import type { CoveredServices } from "../../gen/cupo/clinic/v1/covered_services_pb.js";
 import type { Implementation } from "../../implementation.js";
 import {
@@ -29,7 +29,7 @@ import {
   refuseMissing,
   saveResource,
 } from "../resources/resources.js";
-import * as to from "./catalog-messages.js";
+import * as to from "./catalog-details.js";
 import { createCatalogReadMethods } from "./catalog-read-methods.js";
 
 /** The catalogs, beyond what CatalogService publishes. `now` gives milliseconds since the epoch. */
@@ -37,16 +37,18 @@ export function createCatalogAdminService(now: () => number): Implementation<typ
   return {
     async createConsultationType({ code, name, description, active }, call) {
       const attributes = { code, name, description, active };
-      return { consultationType: to.toConsultationType(createResource(call, consultationTypes, attributes, now())) };
+      return {
+        consultationType: to.toConsultationTypeDetails(createResource(call, consultationTypes, attributes, now())),
+      };
     },
     async createNoShowReason({ code, name, requiresComment, active }, call) {
       const attributes = { code, name, requiresComment, active };
-      return { noShowReason: to.toNoShowReason(createResource(call, noShowReasons, attributes, now())) };
+      return { noShowReason: to.toNoShowReasonDetails(createResource(call, noShowReasons, attributes, now())) };
     },
     async updatePayer(request, call) {
-      const current = await lockResource(call, payers, request.id);
+      const current = await lockResource(call, payers, request.payerId);
       requireVersion(current, request.expectedVersion);
-      return { payer: to.toPayer(saveResource(call, payers, current, changesOf(request), now())) };
+      return { payer: to.toPayerDetails(saveResource(call, payers, current, changesOf(request, "payerId"), now())) };
     },
     async updateContract(request, call) {
       return { contract: await updateContract(request, call, now()) };
@@ -61,19 +63,23 @@ export function createCatalogAdminService(now: () => number): Implementation<typ
   };
 }
 
-async function updateContract(request: UpdateContractRequestValid, call: ReadyCall, nowMs: number): Promise<Contract> {
-  const changes = changesOf(request);
+async function updateContract(
+  request: UpdateContractRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<ContractDetails> {
+  const changes = changesOf(request, "contractId");
   const [contract, missing] = await Promise.all([
-    lockResource(call, contracts, request.id),
+    lockResource(call, contracts, request.contractId),
     missingReferences(call, [{ field: "payerId", table: payers, id: changes.payerId }], {
       table: contracts,
-      id: request.id,
+      id: request.contractId,
     }),
   ]);
   refuseMissing(missing);
   requireVersion(contract, request.expectedVersion);
   requireDatesInOrder({ ...contract, ...changes });
-  return to.toContract(saveResource(call, contracts, contract, changes, nowMs));
+  return to.toContractDetails(saveResource(call, contracts, contract, changes, nowMs));
 }
 
 /** Holds a whole contract to what each request that creates one is held to by its message: 422. */

@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type AppointmentType, AppointmentTypeSchema } from "../../gen/cupo/access/v1/appointment_type_pb.js";
 import { type CancellationReason, CancellationReasonSchema } from "../../gen/cupo/access/v1/cancellation_reason_pb.js";
 import { type ConsultationType, ConsultationTypeSchema } from "../../gen/cupo/access/v1/consultation_type_pb.js";
@@ -11,7 +10,6 @@ import {
   RequestSource_Channel,
   RequestSourceSchema,
 } from "../../gen/cupo/access/v1/request_source_pb.js";
-import { type CoveredServices, CoveredServicesSchema } from "../../gen/cupo/clinic/v1/covered_services_pb.js";
 import type {
   AppointmentTypeAttributes,
   ConsultationTypeAttributes,
@@ -20,10 +18,10 @@ import type {
   ReasonAttributes,
   RequestSourceAttributes,
 } from "../../postgres/tables/catalogs/catalogs.js";
-import type { CoveredServiceSet } from "../../postgres/tables/catalogs/covered-services.js";
-import type { ResourceHead, ResourceRecord } from "../../postgres/tables/resources/resources.js";
+import type { ResourceRecord } from "../../postgres/tables/resources/resources.js";
+import { timesOf } from "../resources/resource-times.js";
 
-/** The messages of the catalogs, from what is kept. */
+/** The published messages of the catalogs, from what is kept. */
 
 export function toAppointmentType(kept: ResourceRecord<AppointmentTypeAttributes>): AppointmentType {
   return create(AppointmentTypeSchema, { ...kept, ...timesOf(kept) });
@@ -55,13 +53,4 @@ export function toPayer(kept: ResourceRecord<PayerAttributes>): Payer {
 
 export function toContract(kept: ResourceRecord<ContractAttributes>): Contract {
   return create(ContractSchema, { ...kept, ...timesOf(kept) });
-}
-
-export function toCoveredServices(contractId: string, { serviceIds, version }: CoveredServiceSet): CoveredServices {
-  return create(CoveredServicesSchema, { contractId, serviceIds: [...serviceIds], version });
-}
-
-/** The two times of a resource as messages have them. */
-export function timesOf({ createdAt, updatedAt }: Pick<ResourceHead, "createdAt" | "updatedAt">) {
-  return { createdAt: timestampFromDate(createdAt), updatedAt: timestampFromDate(updatedAt) };
 }

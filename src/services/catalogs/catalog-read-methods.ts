@@ -10,7 +10,7 @@ import {
   requestSources,
 } from "../../postgres/tables/catalogs/catalogs.js";
 import { getResource, listResources } from "../resources/resources.js";
-import * as to from "./catalog-messages.js";
+import * as to from "./catalog-details.js";
 
 type Methods = Implementation<typeof CatalogAdminService>;
 type Catalog =
@@ -29,26 +29,34 @@ export function createCatalogReadMethods(): Pick<Methods, `get${Catalog}` | `lis
 
 function getMethods(): Pick<Methods, `get${Catalog}`> {
   return {
-    async getAppointmentType({ id }, call) {
-      return { appointmentType: to.toAppointmentType(await getResource(call, appointmentTypes, id)) };
+    async getAppointmentType({ appointmentTypeId }, call) {
+      return {
+        appointmentType: to.toAppointmentTypeDetails(await getResource(call, appointmentTypes, appointmentTypeId)),
+      };
     },
-    async getConsultationType({ id }, call) {
-      return { consultationType: to.toConsultationType(await getResource(call, consultationTypes, id)) };
+    async getConsultationType({ consultationTypeId }, call) {
+      return {
+        consultationType: to.toConsultationTypeDetails(await getResource(call, consultationTypes, consultationTypeId)),
+      };
     },
-    async getCancellationReason({ id }, call) {
-      return { cancellationReason: to.toCancellationReason(await getResource(call, cancellationReasons, id)) };
+    async getCancellationReason({ cancellationReasonId }, call) {
+      return {
+        cancellationReason: to.toCancellationReasonDetails(
+          await getResource(call, cancellationReasons, cancellationReasonId),
+        ),
+      };
     },
-    async getNoShowReason({ id }, call) {
-      return { noShowReason: to.toNoShowReason(await getResource(call, noShowReasons, id)) };
+    async getNoShowReason({ noShowReasonId }, call) {
+      return { noShowReason: to.toNoShowReasonDetails(await getResource(call, noShowReasons, noShowReasonId)) };
     },
-    async getRequestSource({ id }, call) {
-      return { requestSource: to.toRequestSource(await getResource(call, requestSources, id)) };
+    async getRequestSource({ requestSourceId }, call) {
+      return { requestSource: to.toRequestSourceDetails(await getResource(call, requestSources, requestSourceId)) };
     },
-    async getPayer({ id }, call) {
-      return { payer: to.toPayer(await getResource(call, payers, id)) };
+    async getPayer({ payerId }, call) {
+      return { payer: to.toPayerDetails(await getResource(call, payers, payerId)) };
     },
-    async getContract({ id }, call) {
-      return { contract: to.toContract(await getResource(call, contracts, id)) };
+    async getContract({ contractId }, call) {
+      return { contract: to.toContractDetails(await getResource(call, contracts, contractId)) };
     },
   };
 }
@@ -57,31 +65,31 @@ function listMethods(): Pick<Methods, `list${Catalog}s`> {
   return {
     async listAppointmentTypes({ active, code, ...page }, call) {
       const { rows, next } = await listResources(call, appointmentTypes, page, { active, code });
-      return { appointmentTypes: rows.map(to.toAppointmentType), ...next };
+      return { appointmentTypes: rows.map(to.toAppointmentTypeDetails), ...next };
     },
     async listConsultationTypes({ active, code, ...page }, call) {
       const { rows, next } = await listResources(call, consultationTypes, page, { active, code });
-      return { consultationTypes: rows.map(to.toConsultationType), ...next };
+      return { consultationTypes: rows.map(to.toConsultationTypeDetails), ...next };
     },
     async listCancellationReasons({ active, code, ...page }, call) {
       const { rows, next } = await listResources(call, cancellationReasons, page, { active, code });
-      return { cancellationReasons: rows.map(to.toCancellationReason), ...next };
+      return { cancellationReasons: rows.map(to.toCancellationReasonDetails), ...next };
     },
     async listNoShowReasons({ active, code, ...page }, call) {
       const { rows, next } = await listResources(call, noShowReasons, page, { active, code });
-      return { noShowReasons: rows.map(to.toNoShowReason), ...next };
+      return { noShowReasons: rows.map(to.toNoShowReasonDetails), ...next };
     },
     async listRequestSources({ active, code, ...page }, call) {
       const { rows, next } = await listResources(call, requestSources, page, { active, code });
-      return { requestSources: rows.map(to.toRequestSource), ...next };
+      return { requestSources: rows.map(to.toRequestSourceDetails), ...next };
     },
     async listPayers({ active, code, ...page }, call) {
       const { rows, next } = await listResources(call, payers, page, { active, code });
-      return { payers: rows.map(to.toPayer), ...next };
+      return { payers: rows.map(to.toPayerDetails), ...next };
     },
     async listContracts({ active, code, payerId, ...page }, call) {
       const { rows, next } = await listResources(call, contracts, page, { active, code, payerId });
-      return { contracts: rows.map(to.toContract), ...next };
+      return { contracts: rows.map(to.toContractDetails), ...next };
     },
   };
 }

@@ -14,25 +14,32 @@ import type {
   PractitionerAttributes,
 } from "../../postgres/tables/catalogs/reference-data.js";
 import type { ResourceRecord } from "../../postgres/tables/resources/resources.js";
-import { timesOf } from "./catalog-messages.js";
+import { timesOf } from "../resources/resource-times.js";
 
 /** The messages of the reference data, from what is kept. */
 
-export function toLocation({ address, ...kept }: ResourceRecord<LocationAttributes>): Location {
+export function toLocation({ id, address, ...kept }: ResourceRecord<LocationAttributes>): Location {
   const placed = address === undefined ? {} : { address };
-  return create(LocationSchema, { ...kept, ...placed, ...timesOf(kept) });
+  return create(LocationSchema, { locationId: id, ...kept, ...placed, ...timesOf(kept) });
 }
 
-export function toHealthcareService(kept: ResourceRecord<HealthcareServiceAttributes>): HealthcareService {
-  return create(HealthcareServiceSchema, { ...kept, ...timesOf(kept) });
+export function toHealthcareService({ id, ...kept }: ResourceRecord<HealthcareServiceAttributes>): HealthcareService {
+  return create(HealthcareServiceSchema, { serviceId: id, ...kept, ...timesOf(kept) });
 }
 
-export function toPractitioner({ registrationNumber, ...kept }: ResourceRecord<PractitionerAttributes>): Practitioner {
+export function toPractitioner({
+  id,
+  registrationNumber,
+  ...kept
+}: ResourceRecord<PractitionerAttributes>): Practitioner {
   const registered = registrationNumber === undefined ? {} : { registrationNumber };
-  return create(PractitionerSchema, { ...kept, ...registered, ...timesOf(kept) });
+  return create(PractitionerSchema, { practitionerId: id, ...kept, ...registered, ...timesOf(kept) });
 }
 
-export function toOpportunityDefinition(kept: ResourceRecord<OpportunityDefinitionAttributes>): OpportunityDefinition {
+export function toOpportunityDefinition({
+  id,
+  ...kept
+}: ResourceRecord<OpportunityDefinitionAttributes>): OpportunityDefinition {
   const dayKind = OpportunityDefinition_DayKind[kept.dayKind];
-  return create(OpportunityDefinitionSchema, { ...kept, ...timesOf(kept), dayKind });
+  return create(OpportunityDefinitionSchema, { opportunityDefinitionId: id, ...kept, ...timesOf(kept), dayKind });
 }

@@ -41,14 +41,14 @@ function locationMethods(
       return { location: to.toLocation(createResource(call, locations, attributes, now())) };
     },
     async updateLocation(request, call) {
-      const current = await lockResource(call, locations, request.id);
+      const current = await lockResource(call, locations, request.locationId);
       requireVersion(current, request.expectedVersion);
-      const updated = saveResource(call, locations, current, changesOf(request), now());
+      const updated = saveResource(call, locations, current, changesOf(request, "locationId"), now());
       if (updated.active && !current.active) requestExtension(call.transaction);
       return { location: to.toLocation(updated) };
     },
-    async getLocation({ id }, call) {
-      return { location: to.toLocation(await getResource(call, locations, id)) };
+    async getLocation({ locationId }, call) {
+      return { location: to.toLocation(await getResource(call, locations, locationId)) };
     },
     async listLocations(request, call) {
       const { active, code } = request;
@@ -70,13 +70,13 @@ function healthcareServiceMethods(
       return { healthcareService: to.toHealthcareService(created) };
     },
     async updateHealthcareService(request, call) {
-      const current = await lockResource(call, healthcareServices, request.id);
+      const current = await lockResource(call, healthcareServices, request.serviceId);
       requireVersion(current, request.expectedVersion);
-      const updated = saveResource(call, healthcareServices, current, changesOf(request), now());
+      const updated = saveResource(call, healthcareServices, current, changesOf(request, "serviceId"), now());
       return { healthcareService: to.toHealthcareService(updated) };
     },
-    async getHealthcareService({ id }, call) {
-      return { healthcareService: to.toHealthcareService(await getResource(call, healthcareServices, id)) };
+    async getHealthcareService({ serviceId }, call) {
+      return { healthcareService: to.toHealthcareService(await getResource(call, healthcareServices, serviceId)) };
     },
     async listHealthcareServices(request, call) {
       const { active, code } = request;
@@ -95,13 +95,13 @@ function practitionerMethods(
       return { practitioner: to.toPractitioner(createResource(call, practitioners, attributes, now())) };
     },
     async updatePractitioner(request, call) {
-      const current = await lockResource(call, practitioners, request.id);
+      const current = await lockResource(call, practitioners, request.practitionerId);
       requireVersion(current, request.expectedVersion);
-      const updated = saveResource(call, practitioners, current, changesOf(request), now());
+      const updated = saveResource(call, practitioners, current, changesOf(request, "practitionerId"), now());
       return { practitioner: to.toPractitioner(updated) };
     },
-    async getPractitioner({ id }, call) {
-      return { practitioner: to.toPractitioner(await getResource(call, practitioners, id)) };
+    async getPractitioner({ practitionerId }, call) {
+      return { practitioner: to.toPractitioner(await getResource(call, practitioners, practitionerId)) };
     },
     async listPractitioners(request, call) {
       const { active, code } = request;
@@ -127,15 +127,15 @@ function opportunityDefinitionMethods(
       return { opportunityDefinition: to.toOpportunityDefinition(created) };
     },
     async updateOpportunityDefinition(request, call) {
-      const { dayKind, ...changes } = changesOf(request);
-      const current = await lockResource(call, opportunityDefinitions, request.id);
+      const { dayKind, ...changes } = changesOf(request, "opportunityDefinitionId");
+      const current = await lockResource(call, opportunityDefinitions, request.opportunityDefinitionId);
       requireVersion(current, request.expectedVersion);
       const kindChange = dayKind === undefined ? {} : { dayKind: nameIn(OpportunityDefinition_DayKind, dayKind) };
       const updated = saveResource(call, opportunityDefinitions, current, { ...changes, ...kindChange }, now());
       return { opportunityDefinition: to.toOpportunityDefinition(updated) };
     },
-    async getOpportunityDefinition({ id }, call) {
-      const found = await getResource(call, opportunityDefinitions, id);
+    async getOpportunityDefinition({ opportunityDefinitionId }, call) {
+      const found = await getResource(call, opportunityDefinitions, opportunityDefinitionId);
       return { opportunityDefinition: to.toOpportunityDefinition(found) };
     },
     async listOpportunityDefinitions(request, call) {

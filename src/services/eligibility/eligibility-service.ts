@@ -76,8 +76,7 @@ async function gatherFacts(question: EligibilityQuestion, call: ReadyCall): Prom
   );
 }
 
-/** The message of a decision that is kept. */
-export function toEligibilityDecision(decision: EligibilityRecord): EligibilityDecision {
+function toEligibilityDecision(decision: EligibilityRecord): EligibilityDecision {
   return create(EligibilityDecisionSchema, {
     decisionId: decision.id,
     eligible: decision.eligible,

@@ -91,19 +91,24 @@ export function saveResource<A extends object>(
   return { ...resource, ...changes, ...head };
 }
 
-/** What is in every update request beside attributes. */
+/** What is in every update request beside attributes and, in most, an id of another name. */
 type NotAttributes = "$typeName" | "$unknown" | "id" | "expectedVersion" | "updateMask";
 
-/** The attributes of an update request; those that are not to change are absent. */
-export type Changes<R> = { readonly [K in keyof R as K extends NotAttributes ? never : K]?: Exclude<R[K], undefined> };
+/** The attributes of an update request, without its id; those that are not to change are absent. */
+export type Changes<R, Id extends keyof R = never> = {
+  readonly [K in keyof R as K extends NotAttributes | Id ? never : K]?: Exclude<R[K], undefined>;
+};
 
 /**
  * The attributes that the update mask of a request names, by their names in the message. The validation stage has put the
- * mask there, naming nothing but attributes, each with a value.
+ * mask there, naming nothing but attributes, each with a value, or removable. `_id` is where the request has its id.
  */
-export function changesOf<R extends { readonly updateMask?: FieldMask | undefined }>(request: R): Changes<R> {
+export function changesOf<R extends { readonly updateMask?: FieldMask | undefined }, Id extends keyof R = never>(
+  request: R,
+  _id?: Id,
+): Changes<R, Id> {
   const names = (request.updateMask?.paths ?? []).map(localName);
-  return Object.fromEntries(names.map((name) => [name, Reflect.get(request, name)])) as Changes<R>;
+  return Object.fromEntries(names.map((name) => [name, Reflect.get(request, name)])) as Changes<R, Id>;
 }
 
 /** A field of a request that refers to a resource; one without an id refers to nothing. */

@@ -1,5 +1,5 @@
 import type { ReadyCall } from "../../call.js";
-import type { Holiday } from "../../gen/cupo/access/v1/holiday_pb.js";
+import type { HolidayDetails } from "../../gen/cupo/clinic/v1/holiday_details_pb.js";
 import type { ProgramService, UpdateHolidayRequestValid } from "../../gen/cupo/clinic/v1/program_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { ownCalendar } from "../../postgres/tables/schedule/calendars.js";
@@ -16,7 +16,7 @@ import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { changesOf } from "../resources/resources.js";
 import { legalHolidays } from "./colombian-holidays.js";
 import { remakeDate } from "./materialize.js";
-import { toHoliday } from "./schedule-messages.js";
+import { toHolidayDetails } from "./schedule-details.js";
 
 type HolidayMethods = Pick<Implementation<typeof ProgramService>, "listHolidays" | "updateHoliday" | "seedHolidays">;
 
@@ -30,7 +30,7 @@ export function createHolidayMethods(now: () => number): HolidayMethods {
       const limits = { afterDate: dateAfter(page), limit: page.size + 1 };
       const found = await listHolidays(call.transaction, { dateFrom, dateTo, active }, limits);
       const { rows, next } = cutPage(found, page, ({ date }) => [date], "holidays", filters);
-      return { holidays: rows.map(toHoliday), ...next };
+      return { holidays: rows.map(toHolidayDetails), ...next };
     },
     async updateHoliday(request, call) {
       return { holiday: await updateHoliday(request, call, now()) };
@@ -41,13 +41,17 @@ export function createHolidayMethods(now: () => number): HolidayMethods {
   };
 }
 
-async function updateHoliday(request: UpdateHolidayRequestValid, call: ReadyCall, nowMs: number): Promise<Holiday> {
+async function updateHoliday(
+  request: UpdateHolidayRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<HolidayDetails> {
   const transaction = call.transaction;
   ownCalendar(transaction);
   const holiday = requireFound(await lockHoliday(transaction, request.holidayId));
   requireVersion(holiday, request.expectedVersion);
   const changes = changesOf(request);
-  if (Object.keys(changes).length === 0) return toHoliday(holiday);
+  if (Object.keys(changes).length === 0) return toHolidayDetails(holiday);
   const { name = holiday.name, active = holiday.active } = changes;
   const updated = { ...holiday, name, active, version: holiday.version + 1 };
   if (active !== holiday.active) await remakeDate(call.transaction, holiday.date, active, nowMs);
@@ -58,7 +62,7 @@ async function updateHoliday(request: UpdateHolidayRequestValid, call: ReadyCall
     action: "UPDATE",
     version: updated.version,
   });
-  return toHoliday(updated);
+  return toHolidayDetails(updated);
 }
 
 async function seed(year: number, call: ReadyCall, nowMs: number) {
@@ -75,5 +79,5 @@ async function seed(year: number, call: ReadyCall, nowMs: number) {
     await remakeDate(call.transaction, date, true, nowMs);
     call.effects.push({ resourceType: "Holiday", resourceId: id, action: "CREATE", version: 1 });
   }
-  return { createdHolidays: created.map(toHoliday), existingHolidays: existing.map(toHoliday) };
+  return { createdHolidays: created.map(toHolidayDetails), existingHolidays: existing.map(toHolidayDetails) };
 }

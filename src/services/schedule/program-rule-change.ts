@@ -1,6 +1,8 @@
 import { type FieldError, validationFailed } from "../../errors.js";
-import { ProgramRule_HolidayPolicy } from "../../gen/cupo/access/v1/program_rule_pb.js";
+import type { ProgramRule_HolidayPolicy } from "../../gen/cupo/access/v1/program_rule_pb.js";
 import type { UpdateProgramRuleRequestValid } from "../../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import type { ProgramRuleDetails_HolidayPolicy } from "../../gen/cupo/clinic/v1/program_rule_details_pb.js";
+import type { PreviewRuleChangeRequestValid } from "../../gen/cupo/clinic/v1/program_service_pb.js";
 import type { ProgramRuleRecord } from "../../postgres/tables/schedule/program-rules.js";
 import { formatLocalTime, parseLocalTime } from "../../scheduling/local-time.js";
 import { overlaps } from "../../scheduling/overlap.js";
@@ -8,16 +10,23 @@ import { ruleProblems } from "../../scheduling/rule-problems.js";
 import { nameIn } from "../resources/enum-names.js";
 import type { Changes } from "../resources/resources.js";
 
-type RuleChanges = Changes<UpdateProgramRuleRequestValid>;
+type RuleChanges = Changes<UpdateProgramRuleRequestValid> | Changes<PreviewRuleChangeRequestValid>;
+
+/** The holiday policies of the interface that a change came by: the published one's, or the clinic's own. */
+type Policies = typeof ProgramRule_HolidayPolicy | typeof ProgramRuleDetails_HolidayPolicy;
 
 /** The rule with the changes merged into it, at its next version; local times in the form in which they are shown. */
-export function mergeRule(rule: ProgramRuleRecord, { holidayPolicy, ...changes }: RuleChanges): ProgramRuleRecord {
+export function mergeRule(
+  rule: ProgramRuleRecord,
+  { holidayPolicy, ...changes }: RuleChanges,
+  policies: Policies,
+): ProgramRuleRecord {
   const { startsAtLocal = rule.startsAtLocal, endsAtLocal = rule.endsAtLocal } = changes;
   return {
     ...rule,
     ...changes,
     recurrence: "WEEKLY",
-    holidayPolicy: holidayPolicy === undefined ? rule.holidayPolicy : nameIn(ProgramRule_HolidayPolicy, holidayPolicy),
+    holidayPolicy: holidayPolicy === undefined ? rule.holidayPolicy : nameIn(policies, holidayPolicy),
     startsAtLocal: shownTime(startsAtLocal),
     endsAtLocal: shownTime(endsAtLocal),
     id: rule.id,

@@ -1,7 +1,9 @@
 import type { ReadyCall } from "../../call.js";
 import { validationFailed } from "../../errors.js";
-import type { ProgramRule } from "../../gen/cupo/access/v1/program_rule_pb.js";
-import { ProgramRule_HolidayPolicy } from "../../gen/cupo/access/v1/program_rule_pb.js";
+import {
+  type ProgramRuleDetails,
+  ProgramRuleDetails_HolidayPolicy,
+} from "../../gen/cupo/clinic/v1/program_rule_details_pb.js";
 import {
   type CreateProgramRuleRequestValid,
   type ListProgramRulesRequestValid,
@@ -29,7 +31,7 @@ import { askForSchedule, remakeProgram } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import { requireSoundRule, type SentAttributes, shownTime } from "./program-rule-change.js";
 import { replaceProgramSet } from "./program-sets.js";
-import { toProgram, toProgramPractitioners, toProgramRule, toProgramServices } from "./schedule-messages.js";
+import * as to from "./schedule-details.js";
 import { createSchedulePreviewMethods } from "./schedule-preview-methods.js";
 
 /** What the services of the schedule need from outside. */
@@ -48,16 +50,18 @@ export function createProgramService({ now, slotLimits }: SchedulePorts): Implem
     async createProgram({ code, name, emergency, locationId, active }, call) {
       await requireReferences(call, [{ field: "locationId", table: locations, id: locationId }]);
       return {
-        program: toProgram(createResource(call, programs, { code, name, emergency, locationId, active }, now())),
+        program: to.toProgramDetails(
+          createResource(call, programs, { code, name, emergency, locationId, active }, now()),
+        ),
       };
     },
     async getProgram(request, call) {
-      return { program: toProgram(await findProgram(call, request.programId)) };
+      return { program: to.toProgramDetails(await findProgram(call, request.programId)) };
     },
     async listPrograms(request, call) {
       const { active, code, locationId, emergency } = request;
       const { rows, next } = await listResources(call, programs, request, { active, code, locationId, emergency });
-      return { programs: rows.map(toProgram), ...next };
+      return { programs: rows.map(to.toProgramDetails), ...next };
     },
     async replaceProgramServices({ programId, serviceIds, expectedVersion }, call) {
       const references = serviceIds.map((id, i) => ({ field: `serviceIds[${i}]`, table: healthcareServices, id }));
@@ -70,17 +74,17 @@ export function createProgramService({ now, slotLimits }: SchedulePorts): Implem
         action: "UPDATE",
         version: set.version,
       });
-      return { programServices: toProgramServices(programId, set) };
+      return { programServices: to.toProgramServices(programId, set) };
     },
     async getProgramServices({ programId }, call) {
       await findProgram(call, programId);
       const set = await readProgramSet(call.transaction, programServices, programId);
-      return { programServices: toProgramServices(programId, set) };
+      return { programServices: to.toProgramServices(programId, set) };
     },
     async getProgramPractitioners({ programId }, call) {
       await findProgram(call, programId);
       const set = await readProgramSet(call.transaction, programPractitioners, programId);
-      return { programPractitioners: toProgramPractitioners(programId, set) };
+      return { programPractitioners: to.toProgramPractitionersDetails(programId, set) };
     },
     async createProgramRule(request, call) {
       return { programRule: await createRule(request, call, slotLimits, now()) };
@@ -88,7 +92,7 @@ export function createProgramService({ now, slotLimits }: SchedulePorts): Implem
     async getProgramRule({ programId, ruleId }, call) {
       await findProgram(call, programId);
       const rules = await readRules(call.transaction, programId);
-      return { programRule: toProgramRule(requireFound(rules.find(({ id }) => id === ruleId))) };
+      return { programRule: to.toProgramRuleDetails(requireFound(rules.find(({ id }) => id === ruleId))) };
     },
     async listProgramRules(request, call) {
       return listRules(request, call);
@@ -113,7 +117,7 @@ async function listRules(request: ListProgramRulesRequestValid, call: ReadyCall)
   const all = await readRules(call.transaction, programId);
   const matching = all.filter((rule) => rule.id > after && (active === undefined || rule.active === active));
   const { rows, next } = cutPage(matching, page, ({ id }) => [id], "program rules", filters);
-  return { programRules: rows.map(toProgramRule), ...next };
+  return { programRules: rows.map(to.toProgramRuleDetails), ...next };
 }
 
 async function createRule(
@@ -121,7 +125,7 @@ async function createRule(
   call: ReadyCall,
   limits: SlotLimits,
   nowMs: number,
-): Promise<ProgramRule> {
+): Promise<ProgramRuleDetails> {
   const { programId } = request;
   const transaction = call.transaction;
   shareCalendar(transaction);
@@ -139,7 +143,7 @@ async function createRule(
   insertRule(transaction, rule, new Date(nowMs));
   await remakeProgram(transaction, programId, nowMs);
   call.effects.push({ resourceType: "ProgramRule", resourceId: rule.id, action: "CREATE", version: 1 });
-  return toProgramRule(rule);
+  return to.toProgramRuleDetails(rule);
 }
 
 /** A new rule has all its attributes from the request. */
@@ -165,7 +169,7 @@ function ruleOf(request: CreateProgramRuleRequestValid, id: string): ProgramRule
     validFrom: request.validFrom,
     validTo: request.validTo,
     holidayDates: request.holidayDates,
-    holidayPolicy: nameIn(ProgramRule_HolidayPolicy, request.holidayPolicy),
+    holidayPolicy: nameIn(ProgramRuleDetails_HolidayPolicy, request.holidayPolicy),
     version: 1,
   };
 }

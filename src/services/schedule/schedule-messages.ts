@@ -11,13 +11,12 @@ import {
   ProgramRule_Recurrence,
   ProgramRuleSchema,
 } from "../../gen/cupo/access/v1/program_rule_pb.js";
-import { type ProgramServices, ProgramServicesSchema } from "../../gen/cupo/clinic/v1/program_services_pb.js";
 import type { ResourceRecord } from "../../postgres/tables/resources/resources.js";
 import type { HolidayRecord } from "../../postgres/tables/schedule/holidays.js";
 import type { ProgramRuleRecord } from "../../postgres/tables/schedule/program-rules.js";
 import type { ProgramAttributes, ProgramSet } from "../../postgres/tables/schedule/programs.js";
 
-/** The messages of the schedule's configuration, from what is kept. */
+/** The published messages of the schedule's configuration, from what is kept. */
 
 export function toProgram({
   id,
@@ -43,10 +42,6 @@ export function toProgramRule(rule: ProgramRuleRecord): ProgramRule {
 
 export function toProgramPractitioners(programId: string, { ids, version }: ProgramSet): ProgramPractitioners {
   return create(ProgramPractitionersSchema, { programId, practitionerIds: [...ids], version });
-}
-
-export function toProgramServices(programId: string, { ids, version }: ProgramSet): ProgramServices {
-  return create(ProgramServicesSchema, { programId, serviceIds: [...ids], version });
 }
 
 export function toHoliday(holiday: HolidayRecord): Holiday {

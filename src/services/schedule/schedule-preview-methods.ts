@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { ReadyCall } from "../../call.js";
+import { ProgramRuleDetails_HolidayPolicy } from "../../gen/cupo/clinic/v1/program_rule_details_pb.js";
 import type { PreviewRuleChangeRequestValid, ProgramService } from "../../gen/cupo/clinic/v1/program_service_pb.js";
 import { type SchedulePreview, SchedulePreviewSchema } from "../../gen/cupo/clinic/v1/schedule_preview_pb.js";
 import type { Implementation } from "../../implementation.js";
@@ -70,7 +71,7 @@ async function previewRule(
   const rule = requireFound(rules.find(({ id }) => id === ruleId));
   const changes = changesOf(request);
   if (Object.keys(changes).length === 0) return preview(call, programId, { rules }, nowMs);
-  const merged = mergeRule(rule, changes);
+  const merged = mergeRule(rule, changes, ProgramRuleDetails_HolidayPolicy);
   const sent = new Set(Object.keys(changes));
   requireSoundRule(merged, rules, sent);
   const changed = withRule(rules, merged);

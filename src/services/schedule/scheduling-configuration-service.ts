@@ -1,7 +1,7 @@
 import type { Effect, ReadyCall } from "../../call.js";
 import type { Holiday } from "../../gen/cupo/access/v1/holiday_pb.js";
 import type { ProgramPractitioners } from "../../gen/cupo/access/v1/program_practitioners_pb.js";
-import type { ProgramRule } from "../../gen/cupo/access/v1/program_rule_pb.js";
+import { type ProgramRule, ProgramRule_HolidayPolicy } from "../../gen/cupo/access/v1/program_rule_pb.js";
 import type {
   CreateHolidayRequestValid,
   ReplaceProgramPractitionersRequestValid,
@@ -71,7 +71,7 @@ async function updateRule(
   requireVersion(rule, request.expectedVersion);
   const changes = changesOf(request);
   if (Object.keys(changes).length === 0) return toProgramRule(rule);
-  const merged = mergeRule(rule, changes);
+  const merged = mergeRule(rule, changes, ProgramRule_HolidayPolicy);
   const sent = new Set(Object.keys(changes));
   requireSoundRule(merged, rules, sent);
   const before = { rules, practitioners: ids.length };

@@ -1,0 +1,10 @@
+import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ResourceHead } from "../../postgres/tables/resources/resources.js";
+
+/** The two times of a resource as messages have them. */
+export function timesOf({ createdAt, updatedAt }: Pick<ResourceHead, "createdAt" | "updatedAt">): {
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+} {
+  return { createdAt: timestampFromDate(createdAt), updatedAt: timestampFromDate(updatedAt) };
+}
