@@ -45,6 +45,7 @@ export interface CallHeaders {
   readonly authorization: readonly string[];
   readonly idempotencyKey: readonly string[];
   readonly correlationId: readonly string[];
+  readonly actorId: readonly string[];
 }
 
 /** What travels with a call from its first header to its log line, the same on every transport. */
@@ -65,6 +66,8 @@ export interface Call {
   /** The code of the Problem that the call ended with, if it failed. */
   problemCode?: string;
   principal?: Principal;
+  /** Opaque id of the person behind the principal, where the caller says one: for history and audit, never for the log. */
+  actor?: string;
   transaction?: Transaction;
   /** The bytes of the response that an earlier call with the same idempotency key got, where this one replays it. */
   storedResponse?: Uint8Array;

@@ -1,3 +1,4 @@
+import { actor } from "./interceptors/actor.js";
 import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
 import { valuesOf } from "./interceptors/open-call.js";
@@ -33,7 +34,7 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
     ...messageLimits,
     maxTimeLimitMs: MAX_TIME_LIMIT_MS,
     services: options.services.map(answeringCalls),
-    onHeaders: [problems(problemsUrl, observe), ...chain.onHeaders],
+    onHeaders: [problems(problemsUrl, observe), ...chain.onHeaders, actor()],
     onMessage: chain.onMessage,
     openValues: (request) => valuesOf(callFor(request)),
     validate,

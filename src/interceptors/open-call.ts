@@ -13,6 +13,7 @@ const NAMES: Readonly<Record<string, keyof CallHeaders>> = {
   authorization: "authorization",
   "idempotency-key": "idempotencyKey",
   "x-correlation-id": "correlationId",
+  "actor-id": "actorId",
 };
 
 /**
@@ -20,7 +21,12 @@ const NAMES: Readonly<Record<string, keyof CallHeaders>> = {
  * the headers from the raw list, because Node joins or drops those that were sent twice.
  */
 export function openCall({ rawHeaders }: RawHeaders): Call {
-  const headers = { authorization: [], idempotencyKey: [], correlationId: [] } as Record<keyof CallHeaders, string[]>;
+  const headers: Record<keyof CallHeaders, string[]> = {
+    authorization: [],
+    idempotencyKey: [],
+    correlationId: [],
+    actorId: [],
+  };
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = NAMES[rawHeaders[i]?.toLowerCase() ?? ""];
     if (name !== undefined) headers[name].push(rawHeaders[i + 1] ?? "");

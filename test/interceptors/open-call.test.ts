@@ -17,12 +17,14 @@ test("takes the three headers by names of any case, each as often as it was sent
       ["authorization", "Bearer two"],
       ["X-Correlation-ID", ""],
       ["X-Authorization", "no"],
+      ["Actor-ID", "u-1"],
     ].flat(),
   });
   expect(headers).toEqual({
     authorization: ["Bearer one", "Bearer two"],
     idempotencyKey: ["k1", "k2"],
     correlationId: [""],
+    actorId: ["u-1"],
   });
 });
 
@@ -30,7 +32,7 @@ test("opens a call with nothing done and nothing known of its principal", () => 
   const call = openCall({ rawHeaders: [] });
   expect(call).toEqual({
     correlationId: expect.stringMatching(UUID),
-    headers: { authorization: [], idempotencyKey: [], correlationId: [] },
+    headers: { authorization: [], idempotencyKey: [], correlationId: [], actorId: [] },
     startedAt: expect.any(Number),
     responseHeaders: {},
     effects: [],
@@ -71,6 +73,7 @@ test("sees what Node.js joins, drops or decodes otherwise", async () => {
     authorization: ["Bearer one", "Bearer two"],
     idempotencyKey: ["clé", "k2"],
     correlationId: [],
+    actorId: [],
   });
 });
 

@@ -40,7 +40,7 @@ export function principalWith(changes: Partial<Principal> = {}): Principal {
 export function callWith({ headers = {}, principal }: CallInit = {}): Call {
   return {
     correlationId,
-    headers: { authorization: [], idempotencyKey: ["key-1"], correlationId: [], ...headers },
+    headers: { authorization: [], idempotencyKey: ["key-1"], correlationId: [], actorId: [], ...headers },
     startedAt: performance.now(),
     responseHeaders: {},
     effects: [],

@@ -114,18 +114,14 @@ describe("ListAppointmentChanges", () => {
   );
 
   test("gives every change, the oldest first, and the booking as the first of them", async () => {
-    const {
-      appointmentId: id,
-      startsAt,
-      endsAt,
-      practitionerId,
-    } = await bookOn(clinic, await makers.patient.create(service, {}), 5);
+    const booked = await bookOn(clinic, await makers.patient.create(service, {}), 5);
+    const { appointmentId: id, startsAt, endsAt, practitionerId, locationId } = booked;
     await mustCall(clinic, "ConfirmAppointment", { appointmentId: id, expectedVersion: 1 });
     const arrived = await callRpc(service, BookingService.method.checkInAppointment, {
       appointmentId: id,
       expectedVersion: 2,
     });
-    const slot = { startsAt, endsAt, programId: clinic.programId, practitionerId };
+    const slot = { startsAt, endsAt, programId: clinic.programId, practitionerId, locationId };
     const changes = await walkPages(service, listAppointmentChanges, "changes", { appointmentId: id, pageSize: 2 });
     expect(changes.flat()).toEqual([
       { ...common(id, 1), toStatus: "PENDING", toSlot: slot },

@@ -48,6 +48,7 @@ export interface AppointmentBody {
   readonly startsAt: string;
   readonly endsAt: string;
   readonly practitionerId: string;
+  readonly locationId: string;
   readonly retained: boolean;
 }
 

@@ -33,6 +33,7 @@ export function toAppointment(kept: AppointmentRecord): Appointment {
 /** The message of a change, which for a booking has nothing before it. */
 export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentChange {
   const { appointmentId, version, principal, correlationId, fromStatus } = kept;
+  const { cancellationReasonId, noShowReasonId, comment, actor } = kept;
   return create(AppointmentChangeSchema, {
     appointmentId,
     version,
@@ -40,14 +41,16 @@ export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentC
       ? {}
       : { fromStatus: AppointmentDetails_Status[fromStatus], fromSlot: slotBefore(kept) }),
     toStatus: AppointmentDetails_Status[kept.toStatus],
-    toSlot: slotOf(kept.toStartsAt, kept.toEndsAt, kept.toProgramId, kept.toPractitionerId),
+    toSlot: slotOf(kept.toStartsAt, kept.toEndsAt, kept.toProgramId, kept.toPractitionerId, kept.toLocationId),
     changedAt: timestampFromDate(kept.changedAt),
     principal,
     correlationId,
+    ...presentOf({ cancellationReasonId, noShowReasonId, comment, actor }),
   });
 }
 
-function slotBefore({ fromStartsAt, fromEndsAt, fromProgramId, fromPractitionerId }: AppointmentChangeRecord) {
+function slotBefore(kept: AppointmentChangeRecord): AppointmentChange_Slot {
+  const { fromStartsAt, fromEndsAt, fromProgramId, fromPractitionerId, fromLocationId } = kept;
   if (
     fromStartsAt === undefined ||
     fromEndsAt === undefined ||
@@ -56,24 +59,30 @@ function slotBefore({ fromStartsAt, fromEndsAt, fromProgramId, fromPractitionerI
   ) {
     throw new Error("a change of an appointment lacks the slot before it");
   }
-  return slotOf(fromStartsAt, fromEndsAt, fromProgramId, fromPractitionerId);
+  return slotOf(fromStartsAt, fromEndsAt, fromProgramId, fromPractitionerId, fromLocationId);
 }
 
-function slotOf(startsAt: Date, endsAt: Date, programId: string, practitionerId: string): AppointmentChange_Slot {
+function slotOf(
+  startsAt: Date,
+  endsAt: Date,
+  programId: string,
+  practitionerId: string,
+  locationId: string | undefined,
+): AppointmentChange_Slot {
   return create(AppointmentChange_SlotSchema, {
     startsAt: timestampFromDate(startsAt),
     endsAt: timestampFromDate(endsAt),
     programId,
     practitionerId,
+    ...presentOf({ locationId }),
   });
 }
 
 /** `isRetained` says whether the rules no longer have the slot that the appointment occupies. */
 export function toAppointmentDetails(kept: AppointmentRecord, isRetained: boolean): AppointmentDetails {
   const { id: appointmentId, localDate: _, ruleId: __, startsAt, endsAt, createdAt, updatedAt, status, ...rest } = kept;
-  const present = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   return create(AppointmentDetailsSchema, {
-    ...present,
+    ...presentOf(rest),
     appointmentId,
     status: AppointmentDetails_Status[status],
     startsAt: timestampFromDate(startsAt),
@@ -82,4 +91,9 @@ export function toAppointmentDetails(kept: AppointmentRecord, isRetained: boolea
     updatedAt: timestampFromDate(updatedAt),
     retained: isRetained,
   });
+}
+
+/** What has a value. */
+function presentOf(values: object) {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

@@ -24,6 +24,10 @@ export function toConsent({ grantedAt, recordedAt, ...consent }: ConsentRecord):
   });
 }
 
-export function toAccessRecord({ accessedAt, ...record }: AccessRecord): AccessRecordMessage {
-  return create(AccessRecordSchema, { ...record, accessedAt: timestampFromDate(accessedAt) });
+export function toAccessRecord({ accessedAt, actor, ...record }: AccessRecord): AccessRecordMessage {
+  return create(AccessRecordSchema, {
+    ...record,
+    accessedAt: timestampFromDate(accessedAt),
+    ...(actor === undefined ? {} : { actor }),
+  });
 }

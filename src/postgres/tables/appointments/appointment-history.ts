@@ -13,12 +13,19 @@ export interface AppointmentChangeRecord {
   readonly fromEndsAt: Date | undefined;
   readonly fromProgramId: string | undefined;
   readonly fromPractitionerId: string | undefined;
+  /** Undefined too where it was not kept yet. */
+  readonly fromLocationId: string | undefined;
   readonly toStatus: AppointmentStatus;
   readonly toStartsAt: Date;
   readonly toEndsAt: Date;
   readonly toProgramId: string;
   readonly toPractitionerId: string;
+  readonly toLocationId: string | undefined;
+  readonly cancellationReasonId: string | undefined;
+  readonly noShowReasonId: string | undefined;
+  readonly comment: string | undefined;
   readonly principal: string;
+  readonly actor: string | undefined;
   readonly correlationId: string;
   readonly changedAt: Date;
 }
@@ -31,12 +38,18 @@ const COLUMNS = {
   fromEndsAt: "from_ends_at",
   fromProgramId: "from_program_id",
   fromPractitionerId: "from_practitioner_id",
+  fromLocationId: "from_location_id",
   toStatus: "to_status",
   toStartsAt: "to_starts_at",
   toEndsAt: "to_ends_at",
   toProgramId: "to_program_id",
   toPractitionerId: "to_practitioner_id",
+  toLocationId: "to_location_id",
+  cancellationReasonId: "cancellation_reason_id",
+  noShowReasonId: "no_show_reason_id",
+  comment: "comment",
   principal: "principal",
+  actor: "actor",
   correlationId: "correlation_id",
   changedAt: "changed_at",
 } as const satisfies ColumnsOf<AppointmentChangeRecord>;
@@ -57,12 +70,18 @@ export function insertAppointmentChange(
     fromEndsAt: before?.endsAt,
     fromProgramId: before?.programId,
     fromPractitionerId: before?.practitionerId,
+    fromLocationId: before?.locationId,
     toStatus: after.status,
     toStartsAt: after.startsAt,
     toEndsAt: after.endsAt,
     toProgramId: after.programId,
     toPractitionerId: after.practitionerId,
+    toLocationId: after.locationId,
+    cancellationReasonId: after.cancellationReasonId,
+    noShowReasonId: after.noShowReasonId,
+    comment: after.comment,
     principal: principal.id,
+    actor: call.actor,
     correlationId: call.correlationId,
     changedAt: after.updatedAt,
   };

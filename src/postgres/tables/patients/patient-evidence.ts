@@ -10,6 +10,7 @@ export interface AccessRecord {
   readonly patientId: string;
   readonly accessedAt: Date;
   readonly principal: string;
+  readonly actor: string | undefined;
   /** Full name of the RPC. */
   readonly operation: string;
   readonly correlationId: string;
@@ -30,6 +31,7 @@ const ACCESS_COLUMNS = {
   patientId: "patient_id",
   accessedAt: "accessed_at",
   principal: "principal",
+  actor: "actor",
   operation: "operation",
   correlationId: "correlation_id",
 } satisfies ColumnsOf<AccessRecord>;
@@ -48,17 +50,17 @@ const CONSENT_COLUMNS = {
  * statement of its own.
  */
 export function insertAccessRecords(
-  { transaction, principal, operation, correlationId }: ReadyCall,
+  { transaction, principal, actor, operation, correlationId }: ReadyCall,
   patientIds: readonly string[],
 ): void {
   if (patientIds.length === 0) return;
   const ids = patientIds.map(() => uuidv7());
   transaction.send(
     sql.raw(
-      `INSERT INTO patient_access_records (tenant_id, id, patient_id, operation, principal, correlation_id)
-       SELECT ?::uuid, access.id, access.patient_id, ?::text, ?::text, ?::uuid
+      `INSERT INTO patient_access_records (tenant_id, id, patient_id, operation, principal, actor, correlation_id)
+       SELECT ?::uuid, access.id, access.patient_id, ?::text, ?::text, ?::text, ?::uuid
        FROM unnest(?::uuid[], ?::uuid[]) AS access (id, patient_id)`,
-      [transaction.tenantId, operation, principal.id, correlationId, ids, patientIds as string[]],
+      [transaction.tenantId, operation, principal.id, actor ?? null, correlationId, ids, patientIds as string[]],
     ),
   );
 }

@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest";
+import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { actor } from "../../src/interceptors/actor.js";
+import { callWith, refusal, requestOf, run } from "./run-interceptor.js";
+
+const { registerPatient } = PatientService.method;
+
+describe("an Actor-Id", () => {
+  test.each(["7", "user|42", "!~", "x".repeat(128)])("is kept on the call as it was sent: %s", async (id) => {
+    const call = callWith({ headers: { actorId: [id] } });
+    const { passed } = await run(actor(), requestOf(registerPatient, {}, call));
+    expect([passed.length, call.actor]).toEqual([1, id]);
+  });
+
+  test("is not needed", async () => {
+    const call = callWith();
+    const { passed } = await run(actor(), requestOf(registerPatient, {}, call));
+    expect([passed.length, call.actor]).toEqual([1, undefined]);
+  });
+
+  test.each([
+    { because: "is empty", sent: [""], code: "TOO_SHORT" },
+    { because: "is too long", sent: ["x".repeat(129)], code: "TOO_LONG" },
+    { because: "was sent twice", sent: ["a", "a"], code: "INVALID_VALUE" },
+    { because: "holds a blank", sent: ["Ana Ruiz"], code: "INVALID_FORMAT" },
+    { because: "holds more than ASCII", sent: ["añil"], code: "INVALID_FORMAT" },
+  ])("is refused with 400 where it $because", async ({ sent, code }) => {
+    const call = callWith({ headers: { actorId: sent } });
+    const error = await refusal(run(actor(), requestOf(registerPatient, {}, call)));
+    expect(error.code).toBe("INVALID_REQUEST");
+    expect(error.errors).toEqual([{ code, field: "Actor-Id", message: expect.any(String) }]);
+    expect(JSON.stringify(error.errors)).not.toContain("Ana");
+    expect(call.actor).toBeUndefined();
+  });
+});
