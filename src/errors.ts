@@ -157,6 +157,12 @@ export function connectCodeOf({ code, errors }: CupoError): Code {
   return (reason && codesByReason[reason.code]) ?? connectCode;
 }
 
+/** What tells an error from every other in one word: which conflict it is, else its code. */
+export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCode {
+  const [reason] = errors;
+  return code === "CONCURRENT_MODIFICATION" && reason !== undefined ? reason.code : code;
+}
+
 type CodesByReason = Readonly<Partial<Record<FieldErrorCode, Code>>>;
 
 function entry(status: number, slug: string, title: string, connectCode: Code, codesByReason: CodesByReason = {}) {

@@ -1,15 +1,5 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
-import { ConnectError } from "@connectrpc/connect";
-import type { Call } from "./call.js";
-import {
-  CupoError,
-  connectCodeOf,
-  errorTable,
-  type FieldError,
-  invalidRequest,
-  notFound,
-  validationFailed,
-} from "./errors.js";
+import { CupoError, errorTable, type FieldError, invalidRequest, notFound, validationFailed } from "./errors.js";
 import { type Problem, ProblemSchema } from "./gen/cupo/access/v1/problem_pb.js";
 import { RestError, type RestErrorReason } from "./rest/rest-error.js";
 
@@ -45,16 +35,6 @@ export function problemOf(error: CupoError, correlationId: string, problemsUrl: 
 /** The Problem as JSON text. Members that have no value are left out, an empty `errors` too. */
 export function problemJson(problem: Problem): string {
   return toJsonString(ProblemSchema, problem);
-}
-
-/** The error that Connect, gRPC and gRPC-Web send: code and message of the table, headers of the call, Problem as detail. */
-export function connectErrorOf(error: CupoError, call: Call, problemsUrl: string): ConnectError {
-  const { title } = errorTable[error.code];
-  const problem = problemOf(error, call.correlationId, problemsUrl);
-  const headers = { ...call.responseHeaders, ...error.headers };
-  return new ConnectError(error.detail ?? title, connectCodeOf(error), headers, [
-    { desc: ProblemSchema, value: problem },
-  ]);
 }
 
 function refusalOf({ reason, detail, violations }: RestError): CupoError {

@@ -13,7 +13,8 @@ import {
   validationFailed,
 } from "../src/errors.js";
 import { ProblemSchema } from "../src/gen/cupo/access/v1/problem_pb.js";
-import { asCupoError, connectErrorOf, problemJson, problemOf } from "../src/problem.js";
+import { connectErrorOf } from "../src/interceptors/connect-error.js";
+import { asCupoError, problemJson, problemOf } from "../src/problem.js";
 import { serveProblemPage } from "../src/problem-pages.js";
 import { callWith, correlationId } from "./interceptors/run-interceptor.js";
 

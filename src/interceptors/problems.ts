@@ -1,7 +1,8 @@
 import { ConnectError, type Interceptor } from "@connectrpc/connect";
 import { type Call, callOf } from "../call.js";
 import type { CupoError } from "../errors.js";
-import { asCupoError, connectErrorOf } from "../problem.js";
+import { asCupoError } from "../problem.js";
+import { connectErrorOf } from "./connect-error.js";
 
 /** Told of every error of a call before it is sent, so that it can be logged and counted. */
 export type ErrorObserver = (error: CupoError, call: Call) => void;

@@ -35,7 +35,7 @@ describe("the Actor-Id of a call is kept", () => {
   });
 
   test("in the changes of an appointment, beside its place, its reason and the comment", async () => {
-    const { id, locationId } = await bookFirst(clinic, await makers.patient.create(service, {}));
+    const { appointmentId: id, locationId } = await bookFirst(clinic, await makers.patient.create(service, {}));
     const cancellationReasonId = await makers.cancellationReason.create(service, {});
     const comment = "Llamó la hija.";
     const request = { appointmentId: id, expectedVersion: 1, cancellationReasonId, comment };
@@ -113,5 +113,5 @@ async function actorsOf(table: string, { headers }: RestAnswer): Promise<unknown
 }
 
 async function changesOf(appointmentId: string) {
-  return itemsIn(await callRpc(service, rpcNamed("GetAppointmentHistory"), { appointmentId }), "changes");
+  return itemsIn(await callRpc(service, rpcNamed("ListAppointmentChanges"), { appointmentId }), "changes");
 }

@@ -30,7 +30,11 @@ describe("the Connect protocol as JSON, spoken without a client library", () => 
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({
       code: "invalid_argument",
-      details: [{ type: "cupo.access.v1.Problem", debug: { status: 422, code: "VALIDATION_FAILED" } }],
+      details: [
+        { type: "cupo.access.v1.Problem", debug: { status: 422, code: "VALIDATION_FAILED" } },
+        { type: "google.rpc.ErrorInfo", debug: { reason: "VALIDATION_FAILED" } },
+        { type: "google.rpc.BadRequest" },
+      ],
     });
   });
 

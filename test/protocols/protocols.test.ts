@@ -113,6 +113,40 @@ describe.each(Object.entries(transports))("%s", (_, createTransport) => {
     });
   });
 
+  describe("errors say what clients of gRPC read without knowing Cupo", () => {
+    test("ErrorInfo: which conflict it is, and on which field", async () => {
+      const request = { patientId: await patientAtVersion(2), ...CHANGES };
+      const { details } = await rpc.update(request, await headersFor());
+      const metadata = { code: "CONCURRENT_MODIFICATION", status: "409", field: "expectedVersion" };
+      expect(details).toEqual({ "google.rpc.ErrorInfo": { reason: "STALE_VERSION", domain: "cupo", metadata } });
+    });
+
+    test("BadRequest: each field that is wrong, with the code of its error", async () => {
+      const { details } = await rpc.register(messageOf(registration({ email: "ana", phone: "1" })), await headersFor());
+      const metadata = { code: "VALIDATION_FAILED", status: "422" };
+      expect(details).toEqual({
+        "google.rpc.ErrorInfo": { reason: "VALIDATION_FAILED", domain: "cupo", metadata },
+        "google.rpc.BadRequest": {
+          fieldViolations: [
+            { field: "phone", reason: "INVALID_FORMAT", description: expect.any(String) },
+            { field: "email", reason: "INVALID_EMAIL", description: expect.any(String) },
+          ],
+        },
+      });
+    });
+
+    test("RetryInfo: when another try makes sense", async () => {
+      service.proxy.setDown(true);
+      const { details, headers } = await rpc.register(messageOf(registration()), await headersFor());
+      service.proxy.setDown(false);
+      const metadata = { code: "SERVICE_UNAVAILABLE", status: "503" };
+      expect(details).toEqual({
+        "google.rpc.ErrorInfo": { reason: "SERVICE_UNAVAILABLE", domain: "cupo", metadata },
+        "google.rpc.RetryInfo": { retryDelay: `${headers.get("retry-after")}s` },
+      });
+    });
+  });
+
   type Pair = readonly [RestAnswer, RpcOutcome];
 
   async function registerBoth(body: Registration, headers: Record<string, string>): Promise<Pair> {

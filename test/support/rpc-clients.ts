@@ -8,6 +8,7 @@ import {
   type UpdatePatientRequestSchema,
 } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../src/gen/google/rpc/error_details_pb.js";
 
 /** The ways to call an RPC of the internal listener. */
 export const transports = {
@@ -25,6 +26,8 @@ export interface RpcOutcome {
   readonly headers: Headers;
   /** The patient, or the Problem among the details of the error, as REST would show it. */
   readonly body: unknown;
+  /** The other details of the error, by the names of their messages. */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** The patient operations over one of the transports. */
@@ -62,6 +65,11 @@ async function outcomeOf(
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     const [problem] = error.findDetails(ProblemSchema);
-    return { code: error.code, headers: error.metadata, body: problem && toJson(ProblemSchema, problem) };
+    const details = Object.fromEntries(
+      [ErrorInfoSchema, BadRequestSchema, RetryInfoSchema].flatMap((schema) =>
+        error.findDetails(schema).map((detail) => [schema.typeName, toJson(schema, detail)]),
+      ),
+    );
+    return { code: error.code, headers: error.metadata, body: problem && toJson(ProblemSchema, problem), details };
   }
 }
