@@ -45,16 +45,15 @@ describe("the details of an error", () => {
 
 test("the page of RPC errors has every code and reason of the table, and no other", () => {
   const page = readFileSync(new URL("../../docs/rpc-errors.md", import.meta.url), "utf8");
-  const rows = Array.from(page.matchAll(/^\| `(\w+)` \|([^|]*)\| (\d+) \| `(\w+)` \|/gm), ([, ...cells]) =>
-    cells.map((cell) => cell.replaceAll("`", "").trim()),
+  const rows = Array.from(page.matchAll(/^\| `(\w+)` \|([^|]*)\| (\d+) \| `(\w+)` \|/gm), ([, code, reason, ...rest]) =>
+    [code, reason?.includes("any") ? "" : reason?.replaceAll("`", "").trim(), ...rest].join(" "),
   );
-  const expected = Object.entries(errorTable).flatMap(([code, { status, connectCode, codesByReason }]) => [
-    ...Object.entries(codesByReason).map(([reason, byReason]) => [code, reason, `${status}`, nameOf(byReason)]),
-    [code, "", `${status}`, nameOf(connectCode)],
-  ]);
-  expect(rows.map(([code, reason, ...rest]) => [code, reason?.startsWith("any") ? "" : reason, ...rest])).toEqual(
-    expected,
+  const expected = Object.entries(errorTable).flatMap(([code, { status, connectCode, codesByReason }]) =>
+    [...Object.entries(codesByReason), ["", connectCode] as const].map(([reason, rpcCode]) =>
+      [code, reason, status, nameOf(rpcCode)].join(" "),
+    ),
   );
+  expect(rows).toEqual(expected);
 });
 
 function nameOf(code: Code): string {
