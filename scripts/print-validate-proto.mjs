@@ -6,7 +6,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { FieldDescriptorProto_Label, FieldDescriptorProto_Type } from "@bufbuild/protobuf/wkt";
+import { toJson } from "@bufbuild/protobuf";
+import { FieldDescriptorProto_Label, FieldDescriptorProto_Type, FileOptionsSchema } from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
 const target = fileURLToPath(new URL("../build/proto/buf/validate/validate.proto", import.meta.url));
@@ -19,12 +20,21 @@ const text = [
   'syntax = "proto2";',
   `package ${file.package};`,
   ...file.dependency.map((path) => `import "${path}";`),
+  ...(file.options === undefined ? [] : printFileOptions(file.options)),
   ...file.enumType.flatMap((e) => printEnum(e, "")),
   ...file.messageType.flatMap((m) => printMessage(m, "")),
   ...printExtensions(file.extension, ""),
 ].join("\n");
 mkdirSync(dirname(target), { recursive: true });
 writeFileSync(target, `${text}\n`);
+
+/** Which packages of Go, Java and so on its stubs belong to. */
+function printFileOptions(options) {
+  return Object.entries(toJson(FileOptionsSchema, options)).map(([name, value]) => {
+    const protoName = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return `option ${protoName} = ${JSON.stringify(value)};`;
+  });
+}
 
 function printMessage(message, indent) {
   const inner = `${indent}  `;
