@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import { type DescEnum, type DescField, type DescMessage, type DescMethod, getOption } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
+import { beforeAll, describe, expect, test } from "vitest";
+import {
+  file_cupo_options_v1_options,
+  Operation_IdempotencyKey,
+  operation,
+} from "../../src/gen/cupo/options/v1/options_pb.js";
+import { file_cupo_options_v1_rules } from "../../src/gen/cupo/options/v1/rules_pb.js";
+import { operationName } from "../../src/operation.js";
+import { type DescribedContract, describeContract } from "./described-contract.js";
+
+const CLINIC = "cupo.clinic.v1";
+const ACCESS = "cupo.access.v1";
+/** What the comment of an enum says of its values. */
+const GROWS = "Values may be added: ";
+const STAYS = "No value will be added.";
+/** The messages that tell of a patient: whoever is given one leaves an access record. */
+const TELL_OF_PATIENTS = new Set([
+  "PatientDetails",
+  "PatientChange",
+  "ConsentDetails",
+  "Consent",
+  "NoteDetails",
+  "Note",
+]);
+/** The member of a request that asks for the names of patients too. */
+const ASKS_FOR_PATIENTS = "include_patient_names";
+
+/** What is not yet as it is to be. */
+const AWAITED = /Patient|Consent|AccessRecord|Waitlist|Case/;
+
+let contract: DescribedContract;
+let clinicMethods: readonly DescMethod[];
+let clinicMessages: readonly DescMessage[];
+/** Those that are in answers, at any depth. */
+let answers: ReadonlySet<DescMessage>;
+
+beforeAll(async () => {
+  contract = await describeContract();
+  clinicMethods = contract.methods.filter(
+    (method) => packageOf(method.parent) === CLINIC && !AWAITED.test(method.name),
+  );
+  clinicMessages = contract.messages.filter(
+    (message) => packageOf(message) === CLINIC && !AWAITED.test(message.typeName),
+  );
+  answers = new Set(clinicMethods.flatMap(({ output }) => [...reachable(output)]));
+});
+
+describe("an operation", () => {
+  test("says whether it takes an idempotency key", () => {
+    const silent = contract.methods.filter(
+      (method) => keyOf(method) === Operation_IdempotencyKey.IDEMPOTENCY_KEY_UNSPECIFIED,
+    );
+    expect(silent.map(operationName)).toEqual([]);
+  });
+
+  test("is free of side effects if it takes no key and leaves no access record, and only then", () => {
+    const wrong = contract.methods.filter((method) => {
+      if (AWAITED.test(method.name)) return false;
+      const isFree = keyOf(method) === Operation_IdempotencyKey.NONE && !tellsOfPatients(method);
+      return isFree !== (method.idempotency === Level.NO_SIDE_EFFECTS);
+    });
+    expect(wrong.map(operationName)).toEqual([]);
+  });
+});
+
+describe("a message of the clinic's interface", () => {
+  test("takes no message and no enum of the published one, which are closed", () => {
+    const foreign = fieldsOf(clinicMessages).filter(({ message, enum: enumeration }) => {
+      const type = message ?? enumeration;
+      return type !== undefined && packageOf(type) === ACCESS;
+    });
+    expect(namesOf(foreign)).toEqual([]);
+    const borrowed = clinicMethods.filter(({ input, output }) =>
+      [input, output].some((each) => packageOf(each) !== CLINIC),
+    );
+    expect(borrowed.map(operationName)).toEqual([]);
+  });
+
+  test("names every id by what it is of, its own too", () => {
+    const anonymous = fieldsOf(clinicMessages).filter((field) => /^ids?$/.test(field.name));
+    expect(namesOf(anonymous)).toEqual([]);
+    const misnamed = fieldsOf(clinicMessages).filter(
+      (field) => /^UUIDs? /.test(contract.commentOf(field)) && !/_ids?$/.test(field.name),
+    );
+    expect(namesOf(misnamed)).toEqual([]);
+  });
+
+  test("has in answers presence for what its comment says may be absent, and for nothing else", () => {
+    const wrong = fieldsOf([...answers].filter((message) => packageOf(message) === CLINIC)).filter((field) => {
+      const isScalar = field.message === undefined && field.fieldKind !== "list";
+      return isScalar && field.proto.proto3Optional !== /\babsent\b/i.test(contract.commentOf(field));
+    });
+    expect(namesOf(wrong)).toEqual([]);
+  });
+
+  test("has no presence for versions of resources, sizes of pages and tokens of pages", () => {
+    const optional = fieldsOf(clinicMessages).filter(
+      ({ name, proto }) => proto.proto3Optional && /^(version|page_size|page_token|next_page_token)$/.test(name),
+    );
+    expect(namesOf(optional)).toEqual([]);
+  });
+});
+
+describe("an enum", () => {
+  test("is nested in a message and says whether it grows; the published statuses never do", () => {
+    const wrong = contract.enums.filter((each) => {
+      const [grows, stays] = [GROWS, STAYS].map((sentence) => contract.commentOf(each).includes(sentence));
+      const isClosed = packageOf(each) === ACCESS && each.name === "Status";
+      return each.parent === undefined || (isClosed ? grows || !stays : !grows || stays);
+    });
+    expect(wrong.map(({ typeName }) => typeName)).toEqual([]);
+  });
+});
+
+describe("an extension of protobuf's options or of validation's rules", () => {
+  const extensions = [file_cupo_options_v1_options, file_cupo_options_v1_rules].flatMap((file) => file.extensions);
+
+  test.each(extensions.map(({ typeName, number }) => ({ typeName, number })))(
+    "has the number that its name makes: $typeName",
+    ({ typeName, number }) => {
+      expect(number).toBe(numberMadeOf(typeName));
+    },
+  );
+});
+
+/** Above what is for use at home and what the global registry of protobuf gives, up to the highest there is. */
+function numberMadeOf(name: string): number {
+  const [lowest, highest] = [100_000, 536_870_911];
+  const hash = createHash("sha256").update(name).digest().readUInt32BE(0);
+  return lowest + (hash % (highest - lowest + 1));
+}
+
+function packageOf({ file }: Pick<DescMessage | DescEnum, "file">): string {
+  return file.proto.package;
+}
+
+function keyOf(method: DescMethod): Operation_IdempotencyKey {
+  return getOption(method, operation).idempotencyKey;
+}
+
+function tellsOfPatients({ input, output }: DescMethod): boolean {
+  const isAsked = input.fields.some(({ name }) => name === ASKS_FOR_PATIENTS);
+  return isAsked || [...reachable(output)].some(({ name }) => TELL_OF_PATIENTS.has(name));
+}
+
+/** A message and all that are in it, at any depth. */
+function reachable(message: DescMessage, found = new Set<DescMessage>()): Set<DescMessage> {
+  if (found.has(message)) return found;
+  found.add(message);
+  for (const field of message.fields) if (field.message !== undefined) reachable(field.message, found);
+  return found;
+}
+
+function fieldsOf(messages: readonly DescMessage[]): DescField[] {
+  return messages.flatMap(({ fields }) => fields);
+}
+
+function namesOf(fields: readonly DescField[]): string[] {
+  return fields.map(({ parent, name }) => `${parent.typeName}.${name}`);
+}
