@@ -17,8 +17,10 @@ import {
   walkPages,
 } from "./rpc-under-test.js";
 
-const { getCase, listCases, takeCase, closeCase } = DeskService.method;
-const NOT_ALLOWED = ["caseId STATE_NOT_ALLOWED"];
+const { getUserAttentionCase, listUserAttentionCases, takeUserAttentionCase, closeUserAttentionCase } =
+  DeskService.method;
+const NOT_ALLOWED = ["userAttentionCaseId STATE_NOT_ALLOWED"];
+const STALE = ["expectedVersion STALE_VERSION"];
 
 let service: TestService;
 let make: ReturnType<typeof deskFixtures>;
@@ -33,12 +35,12 @@ afterAll(() => service.close());
 const ofCase = (method: RpcUnderTest["method"], scope: string, request: JsonObject = {}): RpcUnderTest => ({
   method,
   scope,
-  id: "caseId",
-  prepare: async (target) => ({ caseId: await deskFixtures(target).attentionCase(), ...request }),
+  id: "userAttentionCaseId",
+  prepare: async (target) => ({ userAttentionCaseId: await deskFixtures(target).attentionCase(), ...request }),
 });
 
-describe("GetCase", () => {
-  describeAccess(ofCase(getCase, "desk:read"), () => service);
+describe("GetUserAttentionCase", () => {
+  describeAccess(ofCase(getUserAttentionCase, "desk:read"), () => service);
 
   test.each(["INFORMATION_REQUEST", "COMPLAINT", "CLAIM", "SUGGESTION", "COMPLIMENT"])(
     "gives every field of a case of category %s as it was recorded",
@@ -51,13 +53,27 @@ describe("GetCase", () => {
       };
       const id = await make.attentionCase(recorded);
       const createdAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-      expect(await get(id)).toEqual({ id, createdAt, status: "RECEIVED", ...recorded });
+      expect(await get(id)).toEqual({
+        userAttentionCaseId: id,
+        createdAt,
+        status: "RECEIVED",
+        version: 1,
+        ...recorded,
+      });
     },
   );
 
   test("names the appointment that the case is about, and neither it nor a patient where there is none", async () => {
     const id = await make.attentionCase();
-    const members = ["category", "createdAt", "description", "externalReference", "id", "status"];
+    const members = [
+      "category",
+      "createdAt",
+      "description",
+      "externalReference",
+      "status",
+      "userAttentionCaseId",
+      "version",
+    ];
     expect(Object.keys(await get(id)).toSorted()).toEqual(members);
     const appointmentId = await createAppointment(service, await make.patient());
     await service.query(`UPDATE user_attention_cases SET appointment_id = '${appointmentId}' WHERE id = '${id}'`);
@@ -65,18 +81,21 @@ describe("GetCase", () => {
   });
 });
 
-describe("ListCases", () => {
-  describeAccess({ method: listCases, scope: "desk:read", prepare: async () => ({ pageSize: 1 }) }, () => service);
+describe("ListUserAttentionCases", () => {
+  describeAccess(
+    { method: listUserAttentionCases, scope: "desk:read", prepare: async () => ({ pageSize: 1 }) },
+    () => service,
+  );
 
   test("walks all cases of the tenant, the oldest first, each once", async () => {
     const { as, ids } = await makeCases(5);
-    const pages = await walkPages(service, listCases, "userAttentionCases", { pageSize: 2 }, { as });
+    const pages = await walkPages(service, listUserAttentionCases, "userAttentionCases", { pageSize: 2 }, { as });
     expect(pages.map(idsOf)).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
-    const answer = await callRpc(service, getCase, { caseId: `${ids[0]}` }, { as });
+    const answer = await callRpc(service, getUserAttentionCase, { userAttentionCaseId: `${ids[0]}` }, { as });
     expect(pages[0]?.[0]).toEqual(answer.body["userAttentionCase"]);
   });
 
-  test("lists those of a status, a patient, open or closed, and of all of these", async () => {
+  test("lists those of statuses, a patient, a span of days, and of all of these", async () => {
     const as = { tenantId: randomUUID() };
     const fixtures = deskFixtures(service, as);
     const patientId = await fixtures.patient();
@@ -85,80 +104,124 @@ describe("ListCases", () => {
       await fixtures.attentionCase({ patientId }),
       await fixtures.attentionCase(),
     ];
-    await take(taken, { as });
+    await take(taken, {}, { as });
     await close(closed, {}, { as });
     const list = async (request: JsonObject) =>
-      idsOf(itemsIn(await callRpc(service, listCases, request, { as }), "userAttentionCases"));
+      idsOf(itemsIn(await callRpc(service, listUserAttentionCases, request, { as }), "userAttentionCases"));
     expect(await list({})).toEqual([taken, closed, untouched]);
     expect(await list({ patientId })).toEqual([taken, closed]);
-    expect(await list({ status: "OPEN" })).toEqual([taken]);
-    expect(await list({ status: "RECEIVED" })).toEqual([closed, untouched]);
-    expect(await list({ closed: true })).toEqual([closed]);
-    expect(await list({ closed: false })).toEqual([taken, untouched]);
-    expect(await list({ patientId, status: "RECEIVED", closed: true })).toEqual([closed]);
-    expect(await list({ status: "RECEIVED", closed: false })).toEqual([untouched]);
-    expect(await list({ status: "ACTIVE" })).toEqual([]);
+    expect(await list({ statuses: ["OPEN"] })).toEqual([taken]);
+    expect(await list({ statuses: ["RECEIVED"] })).toEqual([untouched]);
+    expect(await list({ statuses: ["CLOSED"] })).toEqual([closed]);
+    expect(await list({ statuses: ["RECEIVED", "OPEN"] })).toEqual([taken, untouched]);
+    expect(await list({ patientId, statuses: ["OPEN", "RECEIVED"] })).toEqual([taken]);
+    await service.query(
+      `UPDATE user_attention_cases SET created_at = '2026-03-02T04:59:59.999Z' WHERE id = '${closed}'`,
+    );
+    const on = (day: string) => list({ createdFrom: day, createdTo: day });
+    expect([await on("2026-02-28"), await on("2026-03-01"), await on("2026-03-02")]).toEqual([[], [closed], []]);
+    expect(await list({ createdTo: "2026-03-01" })).toEqual([closed]);
+    expect(await list({ createdFrom: "2026-03-02" })).toEqual([taken, untouched]);
+    expect(await list({})).toEqual([closed, taken, untouched]);
   });
 
   test("refuses a page token for other filters, or one that was altered", async () => {
     const { as } = await makeCases(3);
-    for (const other of [{ status: "RECEIVED" }, { patientId: randomUUID() }, { closed: false }]) {
-      await expectTokenIsBound(service, listCases, { request: {}, other }, { as });
+    for (const other of [{ statuses: ["RECEIVED"] }, { patientId: randomUUID() }, { createdFrom: "2026-01-01" }]) {
+      await expectTokenIsBound(service, listUserAttentionCases, { request: {}, other }, { as });
     }
+  });
+
+  test("names every filter that cannot be one", async () => {
+    const request = { pageSize: -1, statuses: [0], patientId: "1", createdFrom: "2026-02-02", createdTo: "2026-02-01" };
+    expectRefusal(await callRpc(service, listUserAttentionCases, request), 422, [
+      "pageSize OUT_OF_RANGE",
+      "statuses[0] INVALID_VALUE",
+      "patientId INVALID_UUID",
+      "createdTo INVALID_RANGE",
+    ]);
   });
 });
 
-describe("TakeCase", () => {
-  describeAccess(ofCase(takeCase, "desk:write"), () => service);
+describe("TakeUserAttentionCase", () => {
+  describeAccess(ofCase(takeUserAttentionCase, "desk:write", { expectedVersion: 1 }), () => service);
 
-  test("moves a case from RECEIVED to OPEN, changes nothing else, and leaves one audit row", async () => {
+  test("moves a case from RECEIVED to OPEN, says who took it and when, and leaves one audit row", async () => {
     const id = await make.attentionCase();
     const before = await get(id);
-    const answer = await take(id);
-    expect(answer.body["userAttentionCase"]).toEqual({ ...before, status: "OPEN" });
-    expect(await get(id)).toEqual({ ...before, status: "OPEN" });
+    const answer = await take(id, {}, { as: { client: "front-desk" }, headers: { "actor-id": "agent-7" } });
+    const { takenAt, ...taken } = answer.body["userAttentionCase"] as { takenAt: string };
+    const taking = { takenBy: expect.stringContaining("front-desk"), takenByActor: "agent-7" };
+    expect(taken).toEqual({ ...before, status: "OPEN", version: 2, ...taking });
+    expect(Math.abs(Date.parse(takenAt) - service.now())).toBeLessThan(60_000);
+    expect(await get(id)).toEqual(answer.body["userAttentionCase"]);
     expect(await auditOf(service, answer)).toMatchObject([
-      { action: "UPDATE", resource_type: "UserAttentionCase", resource_id: id, resource_version: null },
+      { action: "UPDATE", resource_type: "UserAttentionCase", resource_id: id, resource_version: 2 },
     ]);
   });
 
-  test.each(["OPEN", "ACTIVE"])("is refused for a case that is %s", async (status) => {
+  test("is refused for a case that is OPEN", async () => {
     const id = await make.attentionCase();
-    await service.query(`UPDATE user_attention_cases SET status = '${status}' WHERE id = '${id}'`);
-    expectRefusal(await take(id), 409, NOT_ALLOWED);
-    expect(await get(id)).toMatchObject({ status });
+    await take(id);
+    expectRefusal(await take(id, { expectedVersion: 2 }), 409, NOT_ALLOWED);
+    expect(await get(id)).toMatchObject({ status: "OPEN", version: 2 });
   });
 
   test("is refused for a case that is closed", async () => {
     const id = await make.attentionCase();
     await close(id);
-    expectRefusal(await take(id), 409, NOT_ALLOWED);
-    expect(await get(id)).toMatchObject({ status: "RECEIVED" });
+    expectRefusal(await take(id, { expectedVersion: 2 }), 409, NOT_ALLOWED);
+    expect(await get(id)).toMatchObject({ status: "CLOSED", version: 2 });
+  });
+
+  test("is refused for another version, before the status is looked at", async () => {
+    const id = await make.attentionCase();
+    expectRefusal(await take(id, { expectedVersion: 2 }), 409, STALE);
+    await close(id);
+    expectRefusal(await take(id), 409, STALE);
+  });
+
+  test("is replayed to who sends its key again", async () => {
+    const id = await make.attentionCase();
+    const headers = { "idempotency-key": randomUUID() };
+    const first = await take(id, {}, { headers });
+    const second = await take(id, {}, { headers });
+    expect([second.body, second.headers.get("idempotent-replayed")]).toEqual([first.body, "true"]);
   });
 
   test("lets one of several at once have it", async () => {
     const id = await make.attentionCase();
     const answers = await Promise.all(Array.from({ length: 5 }, () => take(id)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status !== 200)) expectRefusal(answer, 409, NOT_ALLOWED);
+    for (const answer of answers.filter(({ status }) => status !== 200)) expectRefusal(answer, 409, STALE);
   });
 });
 
-describe("CloseCase", () => {
-  describeAccess(ofCase(closeCase, "desk:write", { reason: "Resuelto." }), () => service);
+describe("CloseUserAttentionCase", () => {
+  describeAccess(
+    ofCase(closeUserAttentionCase, "desk:write", { expectedVersion: 1, reason: "Resuelto." }),
+    () => service,
+  );
 
-  test.each(["RECEIVED", "OPEN", "ACTIVE"])("closes a case that is %s, whose status it keeps", async (status) => {
+  test.each(["RECEIVED", "OPEN"])("closes a case that is %s", async (status) => {
     const id = await make.attentionCase();
-    await service.query(`UPDATE user_attention_cases SET status = '${status}' WHERE id = '${id}'`);
+    if (status === "OPEN") await take(id);
     const before = await get(id);
-    const answer = await close(id, { reason: "Se llamó a la usuaria." }, { as: { client: "front-desk" } });
-    const { closedAt, ...closed } = answer.body["userAttentionCase"] as { closedAt: string };
-    const closure = { closedBy: expect.stringContaining("front-desk"), closeReason: "Se llamó a la usuaria." };
-    expect(closed).toEqual({ ...before, ...closure });
+    const request = { reason: "Se llamó a la usuaria.", expectedVersion: before["version"] as number };
+    const answer = await close(id, request, { as: { client: "front-desk" }, headers: { "actor-id": "agent-8" } });
+    const { closedAt, ...closed } = answer.body["userAttentionCase"] as { closedAt: string; version: number };
+    expect(closed).toEqual({
+      ...before,
+      status: "CLOSED",
+      version: request.expectedVersion + 1,
+      closedBy: expect.stringContaining("front-desk"),
+      closedByActor: "agent-8",
+      closeReason: "Se llamó a la usuaria.",
+    });
     expect(Math.abs(Date.parse(closedAt) - service.now())).toBeLessThan(60_000);
     expect(await get(id)).toEqual(answer.body["userAttentionCase"]);
     expect(await auditOf(service, answer)).toMatchObject([
-      { action: "UPDATE", resource_type: "UserAttentionCase", resource_id: id },
+      { action: "UPDATE", resource_type: "UserAttentionCase", resource_id: id, resource_version: closed.version },
     ]);
   });
 
@@ -167,13 +230,17 @@ describe("CloseCase", () => {
     const answers = await Promise.all(["a", "b", "c"].map((reason) => close(id, { reason })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const before = await get(id);
-    for (const answer of answers.filter(({ status }) => status !== 200)) expectRefusal(answer, 409, NOT_ALLOWED);
-    expectRefusal(await close(id), 409, NOT_ALLOWED);
+    for (const answer of answers.filter(({ status }) => status !== 200)) expectRefusal(answer, 409, STALE);
+    expectRefusal(await close(id, { expectedVersion: 2 }), 409, NOT_ALLOWED);
     expect(await get(id)).toEqual(before);
   });
 
   test("needs a reason of 1 to 500 characters", async () => {
-    expectRefusal(await callRpc(service, closeCase), 422, ["caseId REQUIRED", "reason REQUIRED"]);
+    expectRefusal(await callRpc(service, closeUserAttentionCase), 422, [
+      "userAttentionCaseId REQUIRED",
+      "expectedVersion REQUIRED",
+      "reason REQUIRED",
+    ]);
     expectRefusal(await close(await make.attentionCase(), { reason: "x".repeat(501) }), 422, ["reason TOO_LONG"]);
   });
 });
@@ -182,21 +249,24 @@ test("no description of a case is logged", async () => {
   const description = `Queja ${randomUUID()}`;
   const id = await make.attentionCase({ description });
   await take(id);
-  await close(id);
-  expect(await get(id)).toMatchObject({ description });
+  await close(id, { expectedVersion: 2 });
+  expect(await get(id)).toMatchObject({ description, status: "CLOSED" });
   expect(JSON.stringify(service.log)).not.toContain(description);
 });
 
 async function get(id: string): Promise<JsonObject> {
-  return (await callRpc(service, getCase, { caseId: id })).body["userAttentionCase"] as JsonObject;
+  return (await callRpc(service, getUserAttentionCase, { userAttentionCaseId: id })).body[
+    "userAttentionCase"
+  ] as JsonObject;
 }
 
-function take(id: string, changes?: RpcChanges) {
-  return callRpc(service, takeCase, { caseId: id }, changes);
+function take(id: string, request: JsonObject = {}, changes?: RpcChanges) {
+  return callRpc(service, takeUserAttentionCase, { userAttentionCaseId: id, expectedVersion: 1, ...request }, changes);
 }
 
 function close(id: string, request: JsonObject = {}, changes?: RpcChanges) {
-  return callRpc(service, closeCase, { caseId: id, reason: "Resuelto.", ...request }, changes);
+  const all = { userAttentionCaseId: id, expectedVersion: 1, reason: "Resuelto.", ...request };
+  return callRpc(service, closeUserAttentionCase, all, changes);
 }
 
 /** A tenant with so many cases, in the order in which they were made. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
+import { createAppointment } from "../contract/makers.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -43,12 +44,13 @@ describe("GetWaitlistEntry", () => {
     };
     const id = await make.entry(recorded);
     const createdAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-    expect(await get(id)).toEqual({ id, createdAt, status: "ACTIVE", ...recorded });
+    expect(await get(id)).toEqual({ waitlistEntryId: id, createdAt, status: "ACTIVE", version: 1, ...recorded });
   });
 
   test("has neither location nor practitioner where any suits, and no closure while it is open", async () => {
     const entry = await get(await make.entry());
-    const members = ["id", "createdAt", "status", "patientId", "serviceId", "dateFrom", "dateTo", "preferredPeriods"];
+    const always = ["waitlistEntryId", "createdAt", "status", "version", "patientId", "serviceId"];
+    const members = [...always, "dateFrom", "dateTo", "preferredPeriods"];
     expect(Object.keys(entry).toSorted()).toEqual(members.toSorted());
   });
 });
@@ -67,44 +69,61 @@ describe("ListWaitlistEntries", () => {
     expect(pages[0]?.[0]).toEqual(entry.body["waitlistEntry"]);
   });
 
-  test("lists those of a status, a patient, a service, open or closed, and of all of these", async () => {
+  test("lists those of statuses, a patient, a service, a place, a practitioner, and of all of these", async () => {
     const as = { tenantId: randomUUID() };
     const fixtures = deskFixtures(service, as);
     const [patientId, serviceId] = [await fixtures.patient(), await fixtures.healthcareService()];
+    const [locationId, practitionerId] = [await fixtures.location(), await fixtures.practitioner()];
     const both = await fixtures.entry({ patientId, serviceId });
-    const ofPatient = await fixtures.entry({ patientId });
-    const ofService = await fixtures.entry({ serviceId });
-    await service.query(`UPDATE waitlist_entries SET status = 'OPEN' WHERE id = '${ofPatient}'`);
+    const ofPatient = await fixtures.entry({ patientId, locationId });
+    const ofService = await fixtures.entry({ serviceId, practitionerId });
     await close(both, {}, { as });
     const list = async (request: JsonObject) =>
       idsOf(itemsIn(await callRpc(service, listWaitlistEntries, request, { as }), "waitlistEntries"));
     expect(await list({})).toEqual([both, ofPatient, ofService]);
     expect(await list({ patientId: patientId.toUpperCase() })).toEqual([both, ofPatient]);
     expect(await list({ serviceId })).toEqual([both, ofService]);
-    expect(await list({ status: "OPEN" })).toEqual([ofPatient]);
-    expect(await list({ status: "RECEIVED" })).toEqual([]);
-    expect(await list({ closed: true })).toEqual([both]);
-    expect(await list({ closed: false })).toEqual([ofPatient, ofService]);
-    expect(await list({ patientId, serviceId, status: "ACTIVE", closed: true })).toEqual([both]);
-    expect(await list({ patientId, serviceId, status: "ACTIVE", closed: false })).toEqual([]);
+    expect(await list({ locationId })).toEqual([ofPatient]);
+    expect(await list({ practitionerId })).toEqual([ofService]);
+    expect(await list({ statuses: ["CLOSED"] })).toEqual([both]);
+    expect(await list({ statuses: ["ACTIVE"] })).toEqual([ofPatient, ofService]);
+    expect(await list({ statuses: ["CLOSED", "ACTIVE"] })).toEqual([both, ofPatient, ofService]);
+    expect(await list({ patientId, serviceId, statuses: ["CLOSED"] })).toEqual([both]);
+    expect(await list({ patientId, serviceId, statuses: ["ACTIVE"] })).toEqual([]);
     expect(await list({ patientId: randomUUID() })).toEqual([]);
+  });
+
+  test("lists those that were recorded on days of the clinic", async () => {
+    const { as, ids } = await makeEntries(2);
+    const [late, early] = ids;
+    await service.query(`UPDATE waitlist_entries SET created_at = '2026-03-02T05:00:00Z' WHERE id = '${late}'`);
+    await service.query(`UPDATE waitlist_entries SET created_at = '2026-03-02T04:59:59.999Z' WHERE id = '${early}'`);
+    const list = async (request: JsonObject) =>
+      idsOf(itemsIn(await callRpc(service, listWaitlistEntries, request, { as }), "waitlistEntries"));
+    expect(await list({})).toEqual([early, late]);
+    expect(await list({ createdTo: "2026-03-01" })).toEqual([early]);
+    expect(await list({ createdFrom: "2026-03-02" })).toEqual([late]);
+    expect(await list({ createdFrom: "2026-03-01", createdTo: "2026-03-02" })).toEqual([early, late]);
+    expect(await list({ createdFrom: "2026-03-03" })).toEqual([]);
   });
 
   test("refuses a page token for other filters, or one that was altered", async () => {
     const { as } = await makeEntries(3);
-    const others = [{ status: "ACTIVE" }, { patientId: randomUUID() }, { serviceId: randomUUID() }, { closed: false }];
-    for (const other of others) {
+    const ids = ["patientId", "serviceId", "locationId", "practitionerId"].map((name) => ({ [name]: randomUUID() }));
+    for (const other of [...ids, { statuses: ["ACTIVE"] }, { createdTo: "2030-01-01" }]) {
       await expectTokenIsBound(service, listWaitlistEntries, { request: {}, other }, { as });
     }
   });
 
   test("names every filter that cannot be one", async () => {
-    const request = { pageSize: -1, status: 0, patientId: "1", serviceId: "2" };
+    const request = { pageSize: -1, statuses: [0, 1, 1], patientId: "1", serviceId: "2", createdFrom: "2026-02-30" };
     expectRefusal(await callRpc(service, listWaitlistEntries, request), 422, [
       "pageSize OUT_OF_RANGE",
-      "status INVALID_VALUE",
+      "statuses[0] INVALID_VALUE",
+      "statuses[2] DUPLICATE",
       "patientId INVALID_UUID",
       "serviceId INVALID_UUID",
+      "createdFrom INVALID_DATE",
     ]);
   });
 });
@@ -115,31 +134,59 @@ describe("CloseWaitlistEntry", () => {
       method: closeWaitlistEntry,
       scope: "desk:write",
       id: "waitlistEntryId",
-      prepare: async (target) => ({ waitlistEntryId: await deskFixtures(target).entry(), reason: "Atendido." }),
+      prepare: async (target) => ({
+        waitlistEntryId: await deskFixtures(target).entry(),
+        expectedVersion: 1,
+        reason: "Atendido.",
+      }),
     },
     () => service,
   );
 
-  test("adds when, by whom and why it was closed, changes nothing else, and leaves one audit row", async () => {
+  test("says when, by whom and why it was closed, changes nothing else, and leaves one audit row", async () => {
     const id = await make.entry();
     const before = await get(id);
     const reason = "Atendida en otra sede.\nNo espera más.";
-    const answer = await close(id, { reason }, { as: { client: "front-desk" } });
+    const answer = await close(id, { reason }, { as: { client: "front-desk" }, headers: { "actor-id": "agent-7" } });
     const { closedAt, ...closed } = answer.body["waitlistEntry"] as { closedAt: string };
-    expect(closed).toEqual({ ...before, closedBy: expect.stringContaining("front-desk"), closeReason: reason });
+    const closedBy = expect.stringContaining("front-desk");
+    const closure = { closedBy, closedByActor: "agent-7", closeReason: reason };
+    expect(closed).toEqual({ ...before, status: "CLOSED", version: 2, ...closure });
     expect(Math.abs(Date.parse(closedAt) - service.now())).toBeLessThan(60_000);
     expect(await get(id)).toEqual(answer.body["waitlistEntry"]);
     expect(await auditOf(service, answer)).toMatchObject([
-      { action: "UPDATE", resource_type: "WaitlistEntry", resource_id: id, resource_version: null },
+      { action: "UPDATE", resource_type: "WaitlistEntry", resource_id: id, resource_version: 2 },
     ]);
   });
 
-  test("is refused for what is closed already, which stays as it is", async () => {
+  test("names the appointment by which the patient was served, which must be the patient's", async () => {
+    const patientId = await make.patient();
+    const id = await make.entry({ patientId });
+    const appointmentId = await createAppointment(service, patientId);
+    expectRefusal(await close(id, { appointmentId: randomUUID() }), 404, ["appointmentId NOT_FOUND"]);
+    const foreign = await createAppointment(service, await make.patient());
+    expectRefusal(await close(id, { appointmentId: foreign }), 422, ["appointmentId INVALID_VALUE"]);
+    expect(await get(id)).toMatchObject({ status: "ACTIVE", version: 1 });
+    await close(id, { appointmentId });
+    expect(await get(id)).toMatchObject({ status: "CLOSED", appointmentId });
+  });
+
+  test("is refused for another version, and for what is closed already, which stays as it is", async () => {
     const id = await make.entry();
+    expectRefusal(await close(id, { expectedVersion: 2 }), 409, ["expectedVersion STALE_VERSION"]);
     await close(id);
     const before = await get(id);
-    expectRefusal(await close(id, { reason: "Otra vez." }), 409, ["waitlistEntryId STATE_NOT_ALLOWED"]);
+    const again = { reason: "Otra vez.", expectedVersion: 2 };
+    expectRefusal(await close(id, again), 409, ["waitlistEntryId STATE_NOT_ALLOWED"]);
     expect(await get(id)).toEqual(before);
+  });
+
+  test("is replayed to who sends its key again", async () => {
+    const id = await make.entry();
+    const headers = { "idempotency-key": randomUUID() };
+    const first = await close(id, {}, { headers });
+    const second = await close(id, {}, { headers });
+    expect([second.body, second.headers.get("idempotent-replayed")]).toEqual([first.body, "true"]);
   });
 
   test("lets one of several at once close it", async () => {
@@ -147,12 +194,16 @@ describe("CloseWaitlistEntry", () => {
     const answers = await Promise.all(["a", "b", "c", "d"].map((reason) => close(id, { reason })));
     const [winner, ...others] = answers.toSorted((a, b) => a.status - b.status);
     expect(winner?.body["waitlistEntry"]).toEqual(await get(id));
-    for (const other of others) expectRefusal(other, 409, ["waitlistEntryId STATE_NOT_ALLOWED"]);
+    for (const other of others) expectRefusal(other, 409, ["expectedVersion STALE_VERSION"]);
   });
 
   test("needs a reason of 1 to 500 characters", async () => {
     const id = await make.entry();
-    expectRefusal(await callRpc(service, closeWaitlistEntry), 422, ["waitlistEntryId REQUIRED", "reason REQUIRED"]);
+    expectRefusal(await callRpc(service, closeWaitlistEntry), 422, [
+      "waitlistEntryId REQUIRED",
+      "expectedVersion REQUIRED",
+      "reason REQUIRED",
+    ]);
     expectRefusal(await close(id, { reason: "é".repeat(501) }), 422, ["reason TOO_LONG"]);
     expect((await close(id, { reason: "" })).status).toBe(422);
     expect((await close(id, { reason: " " })).status).toBe(422);
@@ -166,7 +217,12 @@ async function get(id: string): Promise<JsonObject> {
 }
 
 function close(id: string, request: JsonObject = {}, changes?: RpcChanges) {
-  return callRpc(service, closeWaitlistEntry, { waitlistEntryId: id, reason: "Atendido.", ...request }, changes);
+  return callRpc(
+    service,
+    closeWaitlistEntry,
+    { waitlistEntryId: id, expectedVersion: 1, reason: "Atendido.", ...request },
+    changes,
+  );
 }
 
 /** A tenant with so many entries, in the order in which they were made. */

@@ -74,7 +74,11 @@ describe("MatchWaitlistEntry", () => {
 
   test("refuses an entry that is closed, and one whose patient is not active", async () => {
     const closed = await entry({});
-    await mustCall(clinic, "CloseWaitlistEntry", { waitlistEntryId: closed, reason: "Atendida." });
+    await mustCall(clinic, "CloseWaitlistEntry", {
+      waitlistEntryId: closed,
+      expectedVersion: 1,
+      reason: "Atendida.",
+    });
     const refused = await callRpc(service, matchWaitlistEntry, { waitlistEntryId: closed });
     expectRefusal(refused, 409, ["waitlistEntryId STATE_NOT_ALLOWED"]);
     const patientId = await make.patient();

@@ -31,6 +31,7 @@ const FILL_TIMEOUT_MS = 60_000 + ROWS / 5;
 /** Ids are spread over the rows like time: row n of the tenant has the n-th id. */
 const patientId = numbered(ROWS / 2);
 const serviceId = numbered(7);
+const locationId = numbered(9);
 const tenantId = randomUUID();
 
 let database: TestDatabase;
@@ -63,36 +64,50 @@ describe.each(Object.entries(pages))(`among ${ROWS} patients and their records, 
   test.each([undefined, "ACTIVE", "INACTIVE", "DECEASED"])("of patients, status %s, reads few blocks", (status) =>
     expectFewBlocks((transaction) => listPatients(transaction, { status }, page)),
   );
+});
+
+describe.each([
+  ["the first page", undefined],
+  ["one in the middle", ROWS / 4],
+  ["the last", ROWS],
+])(`among ${ROWS / 2} records of the desk, %s`, (_, n) => {
+  const page = { after: n === undefined ? undefined : { createdAt: recordedAt(n), id: numbered(n) }, limit: LIMIT };
+  const span = { createdFrom: recordedAt(ROWS / 5), createdTo: recordedAt(ROWS / 3) };
+  const anyTime = { createdFrom: undefined, createdTo: undefined, patientId: undefined };
 
   test.each([
     {},
-    { status: "ACTIVE" },
-    { status: "OPEN" },
-    { closed: false },
-    { closed: true },
+    { statuses: ["ACTIVE"] },
+    { statuses: ["CLOSED"] },
     { patientId },
     { serviceId },
-    { serviceId, closed: false },
-    { serviceId, closed: true },
-    { status: "ACTIVE", closed: false },
-    { status: "ACTIVE", patientId, serviceId, closed: false },
-  ])("of the waitlist, %o, reads few blocks", (filter) => {
-    const wanted = { status: undefined, patientId: undefined, serviceId: undefined, closed: undefined, ...filter };
+    { serviceId, statuses: ["ACTIVE"] },
+    { serviceId, statuses: ["CLOSED"], ...span },
+    { locationId },
+    { locationId, statuses: ["ACTIVE"], ...span },
+    { practitionerId: locationId },
+    { practitionerId: locationId, statuses: ["CLOSED"] },
+    { patientId, serviceId, statuses: ["ACTIVE"] },
+    span,
+  ] as const)("of the waitlist, %o, reads few blocks", (filter) => {
+    const all = { statuses: ["ACTIVE", "CLOSED"], serviceId: undefined, locationId: undefined } as const;
+    const wanted = { ...anyTime, ...all, practitionerId: undefined, ...filter };
     return expectFewBlocks((transaction) => listWaitlistEntries(transaction, wanted, page));
   });
 
   test.each([
     {},
-    { status: "RECEIVED" },
-    { status: "OPEN" },
-    { closed: false },
-    { closed: true },
+    { statuses: ["RECEIVED"] },
+    { statuses: ["OPEN"] },
+    { statuses: ["CLOSED"] },
+    { statuses: ["RECEIVED", "OPEN"] },
+    { statuses: ["OPEN", "CLOSED"] },
+    { statuses: ["OPEN"], ...span },
     { patientId },
-    { status: "RECEIVED", closed: false },
-    { status: "RECEIVED", closed: true },
-    { patientId, closed: true },
-  ])("of the cases, %o, reads few blocks", (filter) => {
-    const wanted = { status: undefined, patientId: undefined, closed: undefined, ...filter };
+    { patientId, statuses: ["CLOSED"] },
+    span,
+  ] as const)("of the cases, %o, reads few blocks", (filter) => {
+    const wanted = { ...anyTime, statuses: ["RECEIVED", "OPEN", "CLOSED"] as const, ...filter };
     return expectFewBlocks((transaction) => listCases(transaction, wanted, page));
   });
 });
@@ -165,7 +180,8 @@ test("a list without its index is found out", async () => {
 });
 
 /**
- * One in 100 patients is not ACTIVE, nobody is DECEASED; nine in ten entries and cases are closed, one in 100 is OPEN. Every
+ * One in 100 patients is not ACTIVE, nobody is DECEASED; nine in ten entries and cases are closed, one in ten of the other
+ * cases is OPEN; entries that want a place or a practitioner spread over twenty. Every
  * second record of consent or access is about one patient.
  */
 function fillStatements(tenant: string, rows: number): string[] {
@@ -175,6 +191,8 @@ function fillStatements(tenant: string, rows: number): string[] {
   const head = `SELECT '${tenant}', ${id}`;
   const closure = (at: string) => `CASE WHEN n % 10 > 0 THEN ${at} END`;
   const closed = `${closure("now()")}, ${closure("'desk'")}, ${closure("'done'")}`;
+  const recorded = `'${recordedAt(0).toISOString()}'::timestamptz + n * interval '1 s'`;
+  const preferred = (one: number) => `CASE WHEN n % ${one} = 0 THEN ${of(`n % ${SERVICES} + 1`)} END`;
   const aboutPatient = `CASE WHEN n % 2 = 0 THEN ${of(String(rows / 2))} ELSE ${id} END`;
   return [
     `INSERT INTO patients (tenant_id, id, document_type, document_number, document_type_key, document_number_key,
@@ -183,20 +201,22 @@ function fillStatements(tenant: string, rows: number): string[] {
        CASE WHEN n % 100 = 0 THEN 'INACTIVE' ELSE 'ACTIVE' END ${from(rows)}`,
     `INSERT INTO healthcare_services (tenant_id, id, code, name, active, version, created_at, updated_at)
      ${head}, n::text, 'Medicina general', true, 1, now(), now() ${from(SERVICES)}`,
-    `INSERT INTO waitlist_entries (tenant_id, id, patient_id, service_id, date_from, date_to, preferred_periods, status,
-       created_at, closed_at, closed_by, close_reason)
-     ${head}, ${of("n / 2 + 1")}, ${of(`n % ${SERVICES} + 1`)}, '2026-01-01', '2026-02-01', '{MORNING}',
-       CASE WHEN n % 100 = 0 THEN 'OPEN' ELSE 'ACTIVE' END, now(), ${closed} ${from(rows / 2)}`,
+    `INSERT INTO locations (tenant_id, id, code, name, active, version, created_at, updated_at)
+     ${head}, n::text, 'Sede', true, 1, now(), now() ${from(SERVICES)}`,
+    `INSERT INTO practitioners (tenant_id, id, code, full_name, active, version, created_at, updated_at)
+     ${head}, n::text, 'Luz Gómez', true, 1, now(), now() ${from(SERVICES)}`,
+    `INSERT INTO waitlist_entries (tenant_id, id, patient_id, service_id, location_id, practitioner_id, date_from, date_to,
+       preferred_periods, status, created_at, closed_at, closed_by, close_reason)
+     ${head}, ${of("n / 2 + 1")}, ${of(`n % ${SERVICES} + 1`)}, ${preferred(3)}, ${preferred(7)}, '2026-01-01',
+       '2026-02-01', '{MORNING}', 'ACTIVE', ${recorded}, ${closed} ${from(rows / 2)}`,
     `INSERT INTO user_attention_cases (tenant_id, id, category, external_reference, description, patient_id, status,
        created_at, closed_at, closed_by, close_reason)
      ${head}, 'COMPLAINT', n::text, 'La espera fue larga.', ${of("n / 2 + 1")},
-       CASE WHEN n % 100 = 0 THEN 'OPEN' ELSE 'RECEIVED' END, now(), ${closed} ${from(rows / 2)}`,
+       CASE WHEN n % 100 = 0 THEN 'OPEN' ELSE 'RECEIVED' END, ${recorded}, ${closed} ${from(rows / 2)}`,
     `INSERT INTO patient_consents (tenant_id, id, patient_id, granted_at, recorded_at, principal, correlation_id)
      ${head}, ${aboutPatient}, now(), now() + n * interval '1 s', 'issuer client', ${id} ${from(rows / 2)}`,
     `INSERT INTO patient_access_records (tenant_id, id, patient_id, operation, principal, correlation_id, accessed_at)
      ${head}, ${aboutPatient}, 'Service/Method', 'issuer client', ${id}, now() + n * interval '1 s' ${from(rows / 2)}`,
-    `INSERT INTO locations (tenant_id, id, code, name, active, version, created_at, updated_at)
-     ${head}, n::text, 'Sede', true, 1, now(), now() ${from(SERVICES)}`,
     `INSERT INTO programs (tenant_id, id, organization_id, code, name, emergency, location_id, active, version,
        created_at, updated_at)
      ${head}, CASE WHEN n % 100 = 50 THEN '${serviceId}'::uuid END, n::text, 'Programa', n % 100 = 0,
@@ -204,6 +224,11 @@ function fillStatements(tenant: string, rows: number): string[] {
     `INSERT INTO holidays (tenant_id, id, date, name, active, version, created_at, updated_at)
      ${head}, '2000-01-01'::date + n, 'Festivo', true, 1, now(), now() ${from(HOLIDAYS)}`,
   ];
+}
+
+/** When the n-th record of the desk was made. */
+function recordedAt(n: number): Date {
+  return new Date(Date.UTC(2026, 0, 1) + n * 1_000);
 }
 
 /** The n-th id of the rows of a tenant. */
@@ -261,9 +286,10 @@ async function explain(statement: Statement): Promise<PlanNode> {
   }
 }
 
-type Binding = string | number | boolean | null;
+type Binding = string | number | boolean | Date | null;
 
 function literal(value: Binding): string {
+  if (value instanceof Date) return escapeLiteral(value.toISOString());
   return value === null ? "NULL" : escapeLiteral(String(value));
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as makers from "../contract/makers.js";
+import { deskFixtures } from "../operations-clinic/desk-fixtures.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 import { recordStatements, type SentStatement } from "../support/sent-statements.js";
@@ -38,6 +39,7 @@ const ORDER = [
   "calendars",
   "programs",
   "patients",
+  "waitlist_entries",
   "appointments",
   "consumed_option_tokens",
   "slots",
@@ -54,6 +56,15 @@ describe("locks in the one order", () => {
       locked: ["idempotency_keys", "patients", "consumed_option_tokens", "slots", "practitioners", "day_counters"],
       trips: 3,
     });
+  });
+
+  test("a booking for a waitlist entry, in as many round trips", async () => {
+    const [option] = await optionsFor(clinic, { patientId });
+    const { requestSourceId, appointmentTypeId, serviceId } = clinic;
+    const waitlistEntryId = await deskFixtures(service).entry({ patientId, serviceId });
+    const booking = { patientId, optionToken: `${option?.optionToken}`, requestSourceId, appointmentTypeId };
+    const { locked, trips } = await sentBy("BookAppointment", { ...booking, waitlistEntryId });
+    expect([locked.slice(1, 4), trips]).toEqual([["patients", "waitlist_entries", "consumed_option_tokens"], 3]);
   });
 
   test.each([

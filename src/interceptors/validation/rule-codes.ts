@@ -53,6 +53,7 @@ const ruleCodes = {
   "repeated.unique_ignoring_case": { code: "DUPLICATE" },
 
   date_range: { code: "INVALID_RANGE", fields: ["date_from", "date_to"] },
+  created_range: { code: "INVALID_RANGE", fields: ["created_from", "created_to"] },
 
   option_subject: { code: "INVALID_VALUE", fields: ["patient_id", "appointment_id"] },
   validity_range: { code: "INVALID_RANGE", fields: ["valid_from", "valid_to"] },

@@ -2,6 +2,7 @@ import type { Transaction } from "../../call.js";
 import { type AppointmentRecord, lockAppointment } from "./appointments/appointments.js";
 import { consumeToken } from "./appointments/consumed-tokens.js";
 import { type DayOfRule, giveCapacityBack, takeCapacity } from "./appointments/day-counters.js";
+import { type DeskWaitlistEntryRecord, lockWaitlistEntry } from "./desk/waitlist.js";
 import { lockPatient, lockPatientOf, type PatientRecord } from "./patients/patients.js";
 import { lockPractitionerOf, lockSlots, type SlotRecord } from "./schedule/slots.js";
 
@@ -9,6 +10,8 @@ import { lockPractitionerOf, lockSlots, type SlotRecord } from "./schedule/slots
 export interface WantedLocks {
   /** A patient by id, or the patient of an appointment. */
   readonly patient?: { readonly id: string } | { readonly appointmentId: string };
+  /** The waitlist entry that a booking serves. */
+  readonly waitlistEntryId?: string | undefined;
   readonly appointmentId?: string;
   /** An option: its token is used up, its slot locked, and the practitioner whose time it is. */
   readonly option?: WantedOption | undefined;
@@ -26,6 +29,7 @@ export interface WantedOption {
 /** What was locked, as it is until the transaction ends; undefined or false where it does not exist or was not wanted. */
 export interface Locked {
   readonly patient: PatientRecord | undefined;
+  readonly waitlistEntry: DeskWaitlistEntryRecord | undefined;
   readonly appointment: AppointmentRecord | undefined;
   /** Whether the token was used up by this transaction and by none before. */
   readonly isTokenFresh: boolean;
@@ -44,7 +48,7 @@ export interface Locked {
  * 1. the idempotency key, which `unit-of-work.ts` claims ahead of the operation;
  * 2. the calendar of the tenant, shared by who makes slots and owned by who changes holidays: `calendars.ts`;
  * 3. the program whose schedule changes, or the holiday; who owns the calendar has all of them to itself;
- * 4. the patient;
+ * 4. the patient, and of the same patient the waitlist entry that a booking serves;
  * 5. the appointment;
  * 6. the option token, which is used up;
  * 7. slots in the order of their ids: one or two here, any number where `slot-plan.ts` withdraws them;
@@ -55,10 +59,11 @@ export interface Locked {
  * these: nobody deletes such rows or changes their keys.
  */
 export async function lockInOrder(transaction: Transaction, wanted: WantedLocks): Promise<Locked> {
-  const { patient: patientKey, appointmentId, option, freesSlot = false } = wanted;
+  const { patient: patientKey, waitlistEntryId, appointmentId, option, freesSlot = false } = wanted;
   const occupiedBy = freesSlot ? appointmentId : undefined;
-  const [patient, appointment, isTokenFresh, slots, isPractitionerActive] = await Promise.all([
+  const [patient, waitlistEntry, appointment, isTokenFresh, slots, isPractitionerActive] = await Promise.all([
     patientKey && lockPatientBy(transaction, patientKey),
+    waitlistEntryId === undefined ? undefined : lockWaitlistEntry(transaction, waitlistEntryId),
     appointmentId === undefined ? undefined : lockAppointment(transaction, appointmentId),
     option && consumeToken(transaction, option.jti, new Date(option.expiresAtMs)),
     option || occupiedBy ? lockSlots(transaction, { slotId: option?.slotId, occupiedBy }) : [],
@@ -66,6 +71,7 @@ export async function lockInOrder(transaction: Transaction, wanted: WantedLocks)
   ]);
   return {
     patient,
+    waitlistEntry,
     appointment,
     isTokenFresh: isTokenFresh === true,
     slot: slots.find(({ id }) => id === option?.slotId),

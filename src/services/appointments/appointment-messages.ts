@@ -14,6 +14,7 @@ import {
 } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { AppointmentChangeRecord } from "../../postgres/tables/appointments/appointment-history.js";
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import { presentOf } from "../resources/present-of.js";
 
 /** The messages of appointments, from what is kept. */
 
@@ -91,9 +92,4 @@ export function toAppointmentDetails(kept: AppointmentRecord, isRetained: boolea
     updatedAt: timestampFromDate(updatedAt),
     retained: isRetained,
   });
-}
-
-/** What has a value. */
-function presentOf(values: object) {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

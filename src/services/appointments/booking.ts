@@ -6,11 +6,13 @@ import { insertAppointmentChange } from "../../postgres/tables/appointments/appo
 import { type AppointmentRecord, insertAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { appointmentTypes, consultationTypes, requestSources } from "../../postgres/tables/catalogs/catalogs.js";
+import type { DeskWaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { occupySlot } from "../../postgres/tables/schedule/slots.js";
 import { requireActive } from "./appointment-preconditions.js";
+import { closeServedEntry, requireServes, requireWaiting } from "./served-entry.js";
 import { requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
 
 /** Books the slot of an option for the patient it was given for: one transaction, all or nothing. */
@@ -21,16 +23,19 @@ export async function bookAppointment(
   nowMs: number,
 ): Promise<AppointmentRecord> {
   const transaction = call.transaction;
-  const { patientId } = request;
+  const { patientId, waitlistEntryId } = request;
   const usable = opened.kind === "OPTION" ? opened.option : undefined;
   const [locked, references, offer] = await Promise.all([
-    lockInOrder(transaction, { patient: { id: patientId }, option: usable }),
+    lockInOrder(transaction, { patient: { id: patientId }, waitlistEntryId, option: usable }),
     judgeReferences(request, call),
     usable && findOffer(transaction, call.principal, usable),
   ]);
-  requireUsable(locked.patient, references);
+  const entry = locked.waitlistEntry;
+  const absent = waitlistEntryId !== undefined && entry === undefined ? [missing("waitlistEntryId")] : [];
+  requireUsable(locked.patient, { ...references, missing: [...references.missing, ...absent] }, entry);
   const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
   const taker = { patientId, appointmentId: undefined };
+  requireServes(entry, patientId, option.serviceId);
   const taken = await takeSlot(call, option, { locked, offer }, taker, nowMs);
   const appointment = newAppointment(call.newId(), request, option.serviceId, taken, new Date(nowMs));
   insertAppointment(transaction, appointment);
@@ -42,6 +47,7 @@ export async function bookAppointment(
     action: "CREATE",
     version: 1,
   });
+  if (entry !== undefined) closeServedEntry(call, entry, appointment);
   return appointment;
 }
 
@@ -83,14 +89,16 @@ interface JudgedReferences {
   readonly inactive: readonly FieldError[];
 }
 
-/** 404 for what does not exist, then 409 for a patient who is not active, then 422 for what else is not. */
+/** 404 for what does not exist, then 409 for a patient who is not active or no longer waits, then 422 for what else is not. */
 function requireUsable(
   patient: PatientRecord | undefined,
   { missing: unknown, inactive: unusable }: JudgedReferences,
+  entry: DeskWaitlistEntryRecord | undefined,
 ): void {
   const absent = patient === undefined ? [missing("patientId"), ...unknown] : unknown;
   if (absent.length > 0) throw notFound("A resource that the request refers to does not exist; see errors.", absent);
   requireActive(patient, "patientId");
+  requireWaiting(entry);
   if (unusable.length > 0) throw validationFailed(unusable);
 }
 

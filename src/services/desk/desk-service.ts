@@ -1,36 +1,11 @@
-import type { ReadyCall } from "../../call.js";
-import { type CupoError, conflict } from "../../errors.js";
-import { UserAttentionCase_Status } from "../../gen/cupo/access/v1/user_attention_case_pb.js";
-import { WaitlistEntry_Status } from "../../gen/cupo/access/v1/waitlist_entry_pb.js";
-import type {
-  CloseCaseRequestValid,
-  CloseWaitlistEntryRequestValid,
-  DeskService,
-  ListCasesRequest,
-  ListWaitlistEntriesRequest,
-  TakeCaseRequestValid,
-} from "../../gen/cupo/clinic/v1/desk_service_pb.js";
+import type { DeskService } from "../../gen/cupo/clinic/v1/desk_service_pb.js";
 import type { Implementation } from "../../implementation.js";
-import type { Closure } from "../../postgres/tables/desk/closures.js";
-import {
-  type DeskCaseRecord,
-  findCase,
-  listCases,
-  lockCase,
-  writeCaseClosure,
-  writeCaseStatus,
-} from "../../postgres/tables/desk/user-attention-cases.js";
-import {
-  type DeskWaitlistEntryRecord,
-  findWaitlistEntry,
-  listWaitlistEntries,
-  lockWaitlistEntry,
-  writeWaitlistEntryClosure,
-} from "../../postgres/tables/desk/waitlist.js";
-import { idAfter } from "../resources/page-keys.js";
-import { cutPage, readPage } from "../resources/pages.js";
+import { findCase } from "../../postgres/tables/desk/user-attention-cases.js";
+import { findWaitlistEntry } from "../../postgres/tables/desk/waitlist.js";
 import { requireFound } from "../resources/preconditions.js";
-import { toCaseDetails, toWaitlistEntryDetails } from "./desk-messages.js";
+import { closeCase, listCasesPage, takeCase } from "./desk-cases.js";
+import { toUserAttentionCaseDetails, toWaitlistEntryDetails } from "./desk-messages.js";
+import { closeEntry, listEntries } from "./desk-waitlist.js";
 
 /**
  * The waitlist and the user-attention cases, for the clinic's desks. What is closed stays as it is. `now` gives
@@ -46,86 +21,20 @@ export function createDeskService(now: () => number): Implementation<typeof Desk
       return listEntries(request, call);
     },
     async closeWaitlistEntry(request, call) {
-      const entry = await closeEntry(request, call, now());
-      return { waitlistEntry: toWaitlistEntryDetails(entry) };
+      return { waitlistEntry: toWaitlistEntryDetails(await closeEntry(request, call, now())) };
     },
-    async getCase({ caseId }, call) {
-      return { userAttentionCase: toCaseDetails(requireFound(await findCase(call.transaction, caseId))) };
+    async getUserAttentionCase({ userAttentionCaseId }, call) {
+      const kept = requireFound(await findCase(call.transaction, userAttentionCaseId));
+      return { userAttentionCase: toUserAttentionCaseDetails(kept) };
     },
-    async listCases(request, call) {
+    async listUserAttentionCases(request, call) {
       return listCasesPage(request, call);
     },
-    async takeCase(request, call) {
-      return { userAttentionCase: toCaseDetails(await takeCase(request, call)) };
+    async takeUserAttentionCase(request, call) {
+      return { userAttentionCase: toUserAttentionCaseDetails(await takeCase(request, call, now())) };
     },
-    async closeCase(request, call) {
-      return { userAttentionCase: toCaseDetails(await closeCase(request, call, now())) };
+    async closeUserAttentionCase(request, call) {
+      return { userAttentionCase: toUserAttentionCaseDetails(await closeCase(request, call, now())) };
     },
   };
-}
-
-async function listEntries(request: ListWaitlistEntriesRequest, call: ReadyCall) {
-  const { patientId, serviceId, closed } = request;
-  const status = request.status === undefined ? undefined : WaitlistEntry_Status[request.status];
-  const filters = [status, patientId, serviceId, closed];
-  const page = readPage(request, "waitlist entries", filters);
-  const limits = { afterId: idAfter(page), limit: page.size + 1 };
-  const found = await listWaitlistEntries(call.transaction, { status, patientId, serviceId, closed }, limits);
-  const { rows, next } = cutPage(found, page, ({ id }) => [id], "waitlist entries", filters);
-  return { waitlistEntries: rows.map(toWaitlistEntryDetails), ...next };
-}
-
-async function closeEntry(
-  { waitlistEntryId, reason }: CloseWaitlistEntryRequestValid,
-  call: ReadyCall,
-  nowMs: number,
-): Promise<DeskWaitlistEntryRecord> {
-  const entry = requireFound(await lockWaitlistEntry(call.transaction, waitlistEntryId));
-  if (entry.closedAt !== undefined) throw stateNotAllowed("waitlistEntryId", "the entry is closed already");
-  const closure = closureNow(call, reason, nowMs);
-  writeWaitlistEntryClosure(call.transaction, entry.id, closure);
-  call.effects.push({ resourceType: "WaitlistEntry", resourceId: entry.id, action: "UPDATE" });
-  return { ...entry, ...closure };
-}
-
-async function listCasesPage(request: ListCasesRequest, call: ReadyCall) {
-  const { patientId, closed } = request;
-  const status = request.status === undefined ? undefined : UserAttentionCase_Status[request.status];
-  const filters = [status, patientId, closed];
-  const page = readPage(request, "cases", filters);
-  const limits = { afterId: idAfter(page), limit: page.size + 1 };
-  const found = await listCases(call.transaction, { status, patientId, closed }, limits);
-  const { rows, next } = cutPage(found, page, ({ id }) => [id], "cases", filters);
-  return { userAttentionCases: rows.map(toCaseDetails), ...next };
-}
-
-async function takeCase({ caseId }: TakeCaseRequestValid, call: ReadyCall): Promise<DeskCaseRecord> {
-  const kept = requireFound(await lockCase(call.transaction, caseId));
-  if (kept.closedAt !== undefined) throw stateNotAllowed("caseId", "the case is closed");
-  if (kept.status !== "RECEIVED") throw stateNotAllowed("caseId", `the case is ${kept.status}, not RECEIVED`);
-  const taken: DeskCaseRecord = { ...kept, status: "OPEN" };
-  writeCaseStatus(call.transaction, taken);
-  call.effects.push({ resourceType: "UserAttentionCase", resourceId: kept.id, action: "UPDATE" });
-  return taken;
-}
-
-async function closeCase(
-  { caseId, reason }: CloseCaseRequestValid,
-  call: ReadyCall,
-  nowMs: number,
-): Promise<DeskCaseRecord> {
-  const kept = requireFound(await lockCase(call.transaction, caseId));
-  if (kept.closedAt !== undefined) throw stateNotAllowed("caseId", "the case is closed already");
-  const closure = closureNow(call, reason, nowMs);
-  writeCaseClosure(call.transaction, kept.id, closure);
-  call.effects.push({ resourceType: "UserAttentionCase", resourceId: kept.id, action: "UPDATE" });
-  return { ...kept, ...closure };
-}
-
-function closureNow(call: ReadyCall, reason: string, nowMs: number): Closure {
-  return { closedAt: new Date(nowMs), closedBy: call.principal.id, closeReason: reason };
-}
-
-function stateNotAllowed(field: string, message: string): CupoError {
-  return conflict({ code: "STATE_NOT_ALLOWED", field, message });
 }

@@ -8,7 +8,7 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import {
-  CloseCaseRequestSchema,
+  CloseUserAttentionCaseRequestSchema,
   CloseWaitlistEntryRequestSchema,
 } from "../../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import { screened } from "../../../src/gen/cupo/options/v1/options_pb.js";
@@ -39,8 +39,8 @@ describe("the contract's screened texts", () => {
   });
 
   test.each([
-    ["case", CloseCaseRequestSchema, { caseId: UUID }],
-    ["waitlist entry", CloseWaitlistEntryRequestSchema, { waitlistEntryId: UUID }],
+    ["case", CloseUserAttentionCaseRequestSchema, { userAttentionCaseId: UUID, expectedVersion: 1 }],
+    ["waitlist entry", CloseWaitlistEntryRequestSchema, { waitlistEntryId: UUID, expectedVersion: 1 }],
   ])("are the reasons to close a %s too", (_, schema, id) => {
     expect(broken(schema, { ...id, reason: "Se resolvió en el consultorio B12." })).toEqual([]);
     expect(broken(schema, { ...id, reason: "Dx: E11.9" })).toEqual(["reason CONTAINS_DIAGNOSIS"]);

@@ -1,24 +1,20 @@
-import type { Knex } from "knex";
 import type { ColumnsOf } from "../../columns.js";
 
-/** That something at the clinic's desk was dealt with: when, by whom (issuer and client) and why. */
+/** That something at the clinic's desk was dealt with: when, by whom (issuer and client, and the actor behind it) and why. */
 export interface Closure {
   readonly closedAt: Date;
   readonly closedBy: string;
-  readonly closeReason: string;
+  readonly closedByActor: string | undefined;
+  /** Undefined for a waitlist entry that was closed by booking for it. */
+  readonly closeReason: string | undefined;
 }
 
-/** The closure of what may be open still; a constraint has either all of it or nothing. */
+/** The closure of what may be open still. */
 export type Closable = { readonly [K in keyof Closure]: Closure[K] | undefined };
 
 export const closureColumns = {
   closedAt: "closed_at",
   closedBy: "closed_by",
+  closedByActor: "closed_by_actor",
   closeReason: "close_reason",
 } as const satisfies ColumnsOf<Closure>;
-
-/** Leaves only what is closed, or only what is not; both where `closed` is undefined. */
-export function whereClosed(query: Knex.QueryBuilder, closed: boolean | undefined): Knex.QueryBuilder {
-  if (closed === undefined) return query;
-  return closed ? query.whereNotNull("closed_at") : query.whereNull("closed_at");
-}

@@ -1,8 +1,9 @@
 import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords, toPartialRow, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
-import { byId, givenOnly, type ListPage } from "../resources/lists.js";
-import { type Closable, type Closure, closureColumns, whereClosed } from "./closures.js";
+import { givenOnly } from "../resources/lists.js";
+import { type Closable, type Closure, closureColumns } from "./closures.js";
+import { type DeskFilter, type DeskPage, deskPage } from "./desk-lists.js";
 
 /** A user-attention case as it is kept. */
 export interface CaseRecord {
@@ -12,18 +13,30 @@ export interface CaseRecord {
   readonly description: string;
   readonly patientId: string | undefined;
   readonly appointmentId: string | undefined;
-  readonly status: "ACTIVE" | "RECEIVED" | "OPEN";
+  /** As the access interface shows it, where nothing closes. */
+  readonly status: "RECEIVED" | "OPEN";
   readonly createdAt: Date;
 }
 
+/** That somebody works on a case: since when and who, issuer and client, and the actor behind it. */
+export interface Taking {
+  readonly takenAt: Date | undefined;
+  readonly takenBy: string | undefined;
+  readonly takenByActor: string | undefined;
+}
+
 /** A case with what became of it. */
-export interface DeskCaseRecord extends CaseRecord, Closable {}
+export interface DeskCaseRecord extends CaseRecord, Closable, Taking {
+  readonly deskStatus: "RECEIVED" | "OPEN" | "CLOSED";
+  readonly version: number;
+}
+
+/** What can change of a case at the desk. */
+export type CaseChange = Pick<DeskCaseRecord, "status" | "version" | keyof Taking | keyof Closure>;
 
 /** Which cases are wanted; what is undefined does not count. */
-export interface CaseFilter {
-  readonly status: string | undefined;
+export interface CaseFilter extends DeskFilter<DeskCaseRecord["deskStatus"]> {
   readonly patientId: string | undefined;
-  readonly closed: boolean | undefined;
 }
 
 const COLUMNS = {
@@ -36,6 +49,15 @@ const COLUMNS = {
   status: "status",
   createdAt: "created_at",
 } as const satisfies ColumnsOf<CaseRecord>;
+
+const CHANGE_COLUMNS = {
+  ...closureColumns,
+  status: "status",
+  version: "version",
+  takenAt: "taken_at",
+  takenBy: "taken_by",
+  takenByActor: "taken_by_actor",
+} as const satisfies ColumnsOf<CaseChange>;
 
 /** Adds a case. */
 export function insertCase(transaction: Transaction, record: CaseRecord): void {
@@ -56,26 +78,25 @@ export async function lockCase(transaction: Transaction, id: string): Promise<De
 /** One page of the tenant's cases, the oldest first. */
 export async function listCases(
   transaction: Transaction,
-  { closed, ...equal }: CaseFilter,
-  page: ListPage,
+  { statuses, createdFrom, createdTo, ...equal }: CaseFilter,
+  page: DeskPage,
 ): Promise<DeskCaseRecord[]> {
   const columns = toPartialRow(COLUMNS, givenOnly(equal));
-  return readRecords(transaction, byId(whereClosed(cases(transaction).where(columns), closed), page));
+  const wanted = { statuses, createdFrom, createdTo };
+  return readRecords(
+    transaction,
+    deskPage(() => cases(transaction).where(columns), wanted, page),
+  );
 }
 
-/** Writes the status of a case that the transaction has locked. */
-export function writeCaseStatus(transaction: Transaction, { id, status }: Pick<CaseRecord, "id" | "status">): void {
-  transaction.send(sql("user_attention_cases").where({ tenant_id: transaction.tenantId, id }).update({ status }));
-}
-
-/** Closes a case that the transaction has locked. */
-export function writeCaseClosure(transaction: Transaction, id: string, closure: Closure): void {
+/** Writes what can change of a case that the transaction has locked. */
+export function writeCase(transaction: Transaction, { id, ...change }: CaseChange & Pick<CaseRecord, "id">): void {
   const key = { tenant_id: transaction.tenantId, id };
-  transaction.send(sql("user_attention_cases").where(key).update(toRow(closureColumns, closure)));
+  transaction.send(sql("user_attention_cases").where(key).update(toRow(CHANGE_COLUMNS, change)));
 }
 
 function cases({ tenantId }: Transaction) {
   return sql("user_attention_cases")
     .where({ tenant_id: tenantId })
-    .select({ ...COLUMNS, ...closureColumns });
+    .select({ ...COLUMNS, ...CHANGE_COLUMNS, deskStatus: "desk_status" });
 }

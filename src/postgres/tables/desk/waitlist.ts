@@ -1,8 +1,9 @@
 import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords, toPartialRow, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
-import { byId, givenOnly, type ListPage } from "../resources/lists.js";
-import { type Closable, type Closure, closureColumns, whereClosed } from "./closures.js";
+import { givenOnly } from "../resources/lists.js";
+import { type Closable, type Closure, closureColumns } from "./closures.js";
+import { type DeskFilter, type DeskPage, deskPage } from "./desk-lists.js";
 
 /** Preferences of a patient who waits for an appointment, as they are kept. Dates are local, YYYY-MM-DD. */
 export interface WaitlistEntryRecord {
@@ -14,19 +15,28 @@ export interface WaitlistEntryRecord {
   readonly preferredPeriods: readonly string[];
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
-  readonly status: "ACTIVE" | "RECEIVED" | "OPEN";
+  /** As the access interface shows it, where nothing closes. */
+  readonly status: "ACTIVE";
   readonly createdAt: Date;
 }
 
 /** An entry with what became of it. */
-export interface DeskWaitlistEntryRecord extends WaitlistEntryRecord, Closable {}
+export interface DeskWaitlistEntryRecord extends WaitlistEntryRecord, Closable {
+  readonly deskStatus: "ACTIVE" | "CLOSED";
+  readonly version: number;
+  /** The appointment by which the patient was served. */
+  readonly appointmentId: string | undefined;
+}
+
+/** What closing an entry writes. */
+export type WaitlistEntryClosure = Closure & Pick<DeskWaitlistEntryRecord, "version" | "appointmentId">;
 
 /** Which entries are wanted; what is undefined does not count. */
-export interface WaitlistFilter {
-  readonly status: string | undefined;
+export interface WaitlistFilter extends DeskFilter<DeskWaitlistEntryRecord["deskStatus"]> {
   readonly patientId: string | undefined;
   readonly serviceId: string | undefined;
-  readonly closed: boolean | undefined;
+  readonly locationId: string | undefined;
+  readonly practitionerId: string | undefined;
 }
 
 const COLUMNS = {
@@ -41,6 +51,12 @@ const COLUMNS = {
   status: "status",
   createdAt: "created_at",
 } as const satisfies ColumnsOf<WaitlistEntryRecord>;
+
+const CLOSURE_COLUMNS = {
+  ...closureColumns,
+  version: "version",
+  appointmentId: "appointment_id",
+} as const satisfies ColumnsOf<WaitlistEntryClosure>;
 
 /** Adds an entry. */
 export function insertWaitlistEntry(transaction: Transaction, entry: WaitlistEntryRecord): void {
@@ -67,21 +83,25 @@ export async function lockWaitlistEntry(
 /** One page of the tenant's entries, the oldest first. */
 export async function listWaitlistEntries(
   transaction: Transaction,
-  { closed, ...equal }: WaitlistFilter,
-  page: ListPage,
+  { statuses, createdFrom, createdTo, ...equal }: WaitlistFilter,
+  page: DeskPage,
 ): Promise<DeskWaitlistEntryRecord[]> {
   const columns = toPartialRow(COLUMNS, givenOnly(equal));
-  return readRecords(transaction, byId(whereClosed(entries(transaction).where(columns), closed), page));
+  const wanted = { statuses, createdFrom, createdTo };
+  return readRecords(
+    transaction,
+    deskPage(() => entries(transaction).where(columns), wanted, page),
+  );
 }
 
 /** Closes an entry that the transaction has locked. */
-export function writeWaitlistEntryClosure(transaction: Transaction, id: string, closure: Closure): void {
+export function writeWaitlistEntryClosure(transaction: Transaction, id: string, closure: WaitlistEntryClosure): void {
   const key = { tenant_id: transaction.tenantId, id };
-  transaction.send(sql("waitlist_entries").where(key).update(toRow(closureColumns, closure)));
+  transaction.send(sql("waitlist_entries").where(key).update(toRow(CLOSURE_COLUMNS, closure)));
 }
 
 function entries({ tenantId }: Transaction) {
   return sql("waitlist_entries")
     .where({ tenant_id: tenantId })
-    .select({ ...COLUMNS, ...closureColumns });
+    .select({ ...COLUMNS, ...CLOSURE_COLUMNS, deskStatus: "desk_status" });
 }

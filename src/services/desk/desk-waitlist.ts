@@ -1,0 +1,64 @@
+import type { ReadyCall } from "../../call.js";
+import { notFound, validationFailed } from "../../errors.js";
+import type {
+  CloseWaitlistEntryRequestValid,
+  ListWaitlistEntriesRequest,
+} from "../../gen/cupo/clinic/v1/desk_service_pb.js";
+import { WaitlistEntryDetails_Status } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
+import { findAppointmentPatient } from "../../postgres/tables/appointments/appointments.js";
+import {
+  type DeskWaitlistEntryRecord,
+  listWaitlistEntries,
+  lockWaitlistEntry,
+  writeWaitlistEntryClosure,
+} from "../../postgres/tables/desk/waitlist.js";
+import { nameIn } from "../resources/enum-names.js";
+import { cutPage, readPage } from "../resources/pages.js";
+import { requireFound, requireVersion } from "../resources/preconditions.js";
+import { closureNow, stateNotAllowed } from "./closing.js";
+import { toWaitlistEntryDetails } from "./desk-messages.js";
+import { createdBetween, deskKeyOf, deskPageOf } from "./desk-pages.js";
+
+const ALL = ["ACTIVE", "CLOSED"] as const;
+
+/** One page of the entries that a request asks for. */
+export async function listEntries(request: ListWaitlistEntriesRequest, call: ReadyCall) {
+  const { patientId, serviceId, locationId, practitionerId, createdFrom, createdTo } = request;
+  const wanted = request.statuses.map((status) => nameIn(WaitlistEntryDetails_Status, status)).toSorted();
+  const filters = [wanted, patientId, serviceId, locationId, practitionerId, createdFrom, createdTo];
+  const page = readPage(request, "waitlist entries", filters);
+  const statuses = wanted.length === 0 ? ALL : wanted;
+  const filter = { statuses, patientId, serviceId, locationId, practitionerId, ...createdBetween(request) };
+  const found = await listWaitlistEntries(call.transaction, filter, deskPageOf(page));
+  const { rows, next } = cutPage(found, page, deskKeyOf, "waitlist entries", filters);
+  return { waitlistEntries: rows.map(toWaitlistEntryDetails), ...next };
+}
+
+/** Closes an entry: 404, then 409 for another version or one that is closed, then 422 for the appointment of another patient. */
+export async function closeEntry(
+  { waitlistEntryId, expectedVersion, reason, appointmentId }: CloseWaitlistEntryRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<DeskWaitlistEntryRecord> {
+  const { transaction } = call;
+  const [found, servedPatientId] = await Promise.all([
+    lockWaitlistEntry(transaction, waitlistEntryId),
+    appointmentId === undefined ? undefined : findAppointmentPatient(transaction, appointmentId),
+  ]);
+  const entry = requireFound(found);
+  const field = "appointmentId";
+  if (appointmentId !== undefined && servedPatientId === undefined) {
+    const missing = { code: "NOT_FOUND" as const, field, message: "no such resource exists" };
+    throw notFound("A resource that the request refers to does not exist; see errors.", [missing]);
+  }
+  requireVersion(entry, expectedVersion);
+  if (entry.deskStatus === "CLOSED") throw stateNotAllowed("waitlistEntryId", "the entry is closed already");
+  if (appointmentId !== undefined && servedPatientId !== entry.patientId) {
+    throw validationFailed([{ code: "INVALID_VALUE", field, message: "the appointment is another patient's" }]);
+  }
+  const closure = { ...closureNow(call, reason, nowMs), appointmentId, version: entry.version + 1 };
+  writeWaitlistEntryClosure(transaction, entry.id, closure);
+  const { version } = closure;
+  call.effects.push({ resourceType: "WaitlistEntry", resourceId: entry.id, action: "UPDATE", version });
+  return { ...entry, ...closure, deskStatus: "CLOSED" };
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
+import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
+import { appointmentIn, book, type Clinic, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
+import { auditOf } from "../support/audit.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { deskFixtures } from "./desk-fixtures.js";
+import { expectRefusal } from "./rpc-under-test.js";
+
+let service: TestService;
+let clinic: Clinic;
+let make: ReturnType<typeof deskFixtures>;
+
+beforeAll(async () => {
+  service = await startTestService();
+  clinic = await openClinic(service);
+  make = deskFixtures(service);
+});
+
+afterAll(() => service.close());
+
+describe("BookAppointment for a waitlist entry", () => {
+  test("closes the entry in the same commit, with the appointment in place of a reason", async () => {
+    const { patientId, waitlistEntryId } = await waiting();
+    const headers = { "actor-id": "agent-7", "idempotency-key": randomUUID() };
+    const request = { ...(await booking(patientId)), waitlistEntryId };
+    const answer = await callRpc(service, BookingService.method.bookAppointment, request, { headers });
+    const { appointmentId } = appointmentIn(answer);
+    expect(await get(waitlistEntryId)).toMatchObject({
+      status: "CLOSED",
+      version: 2,
+      appointmentId,
+      closedAt: expect.any(String),
+      closedByActor: "agent-7",
+    });
+    expect(await get(waitlistEntryId)).not.toHaveProperty("closeReason");
+    expect(await auditOf(service, answer)).toMatchObject([
+      { action: "CREATE", resource_type: "Appointment", resource_id: appointmentId },
+      { action: "UPDATE", resource_type: "WaitlistEntry", resource_id: waitlistEntryId, resource_version: 2 },
+    ]);
+    const replay = await callRpc(service, BookingService.method.bookAppointment, request, { headers });
+    expect([replay.body, await get(waitlistEntryId)]).toEqual([answer.body, expect.objectContaining({ version: 2 })]);
+  });
+
+  test("is refused for an entry of nobody or another tenant's: 404, and nothing is booked", async () => {
+    const { patientId } = await waiting();
+    const foreign = await deskFixtures(service, { tenantId: randomUUID() }).entry();
+    for (const waitlistEntryId of [randomUUID(), foreign]) {
+      expectRefusal(await bookFor(patientId, waitlistEntryId), 404, ["waitlistEntryId NOT_FOUND"]);
+    }
+    const { appointments } = await mustCall(clinic, "ListAppointments", { patientId });
+    expect(appointments).toEqual([]);
+  });
+
+  test("is refused for an entry that is closed: 409", async () => {
+    const { patientId, waitlistEntryId } = await waiting();
+    await mustCall(clinic, "CloseWaitlistEntry", { waitlistEntryId, expectedVersion: 1, reason: "Atendida." });
+    expectRefusal(await bookFor(patientId, waitlistEntryId), 409, ["waitlistEntryId STATE_NOT_ALLOWED"]);
+  });
+
+  test("is refused for an entry of another patient, and one that waits for another service: 422", async () => {
+    const { patientId } = await waiting();
+    const other = await waiting();
+    const elsewhere = await make.entry({ patientId });
+    for (const waitlistEntryId of [other.waitlistEntryId, elsewhere]) {
+      expectRefusal(await bookFor(patientId, waitlistEntryId), 422, ["waitlistEntryId INVALID_VALUE"]);
+      expect(await get(waitlistEntryId)).toMatchObject({ status: "ACTIVE", version: 1 });
+    }
+  });
+
+  test("leaves the entry as it is where the booking fails", async () => {
+    const { patientId, waitlistEntryId } = await waiting();
+    const taken = await booking(patientId);
+    await mustCall(clinic, "BookAppointment", taken);
+    const answer = await callRpc(service, BookingService.method.bookAppointment, { ...taken, waitlistEntryId });
+    expectRefusal(answer, 410);
+    expect(await get(waitlistEntryId)).toMatchObject({ status: "ACTIVE", version: 1 });
+  });
+
+  test("lets one of a booking and a closure at once have the entry", async () => {
+    const { patientId, waitlistEntryId } = await waiting();
+    const request = await booking(patientId);
+    const closure = { waitlistEntryId, expectedVersion: 1, reason: "No espera más." };
+    const [booked, closed] = await Promise.all([
+      callRpc(service, BookingService.method.bookAppointment, { ...request, waitlistEntryId }),
+      callRpc(service, DeskService.method.closeWaitlistEntry, closure),
+    ]);
+    expect([booked.status, closed.status].toSorted()).toEqual([200, 409]);
+    expect(await get(waitlistEntryId)).toMatchObject({ status: "CLOSED", version: 2 });
+  });
+});
+
+/** A patient who waits for the service of the clinic. */
+async function waiting() {
+  const patientId = await make.patient();
+  return { patientId, waitlistEntryId: await make.entry({ patientId, serviceId: clinic.serviceId }) };
+}
+
+async function booking(patientId: string): Promise<JsonObject> {
+  const [option] = await optionsFor(clinic, { patientId });
+  const { requestSourceId, appointmentTypeId } = clinic;
+  return { patientId, optionToken: `${option?.optionToken}`, requestSourceId, appointmentTypeId };
+}
+
+async function bookFor(patientId: string, waitlistEntryId: string) {
+  const [option] = await optionsFor(clinic, { patientId });
+  return book(clinic, patientId, `${option?.optionToken}`, { waitlistEntryId });
+}
+
+async function get(waitlistEntryId: string): Promise<JsonObject> {
+  const { waitlistEntry } = await mustCall(clinic, "GetWaitlistEntry", { waitlistEntryId });
+  return waitlistEntry as JsonObject;
+}
