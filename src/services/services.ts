@@ -10,6 +10,7 @@ import { BookingService } from "../gen/cupo/clinic/v1/booking_service_pb.js";
 import { CatalogAdminService } from "../gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import { DeskService } from "../gen/cupo/clinic/v1/desk_service_pb.js";
 import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
+import { OccupancyService } from "../gen/cupo/clinic/v1/occupancy_service_pb.js";
 import { OperationsService } from "../gen/cupo/clinic/v1/operations_service_pb.js";
 import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
@@ -17,6 +18,7 @@ import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_servi
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
 import { createAppointmentService } from "./appointments/appointment-service.js";
 import { createBookingService } from "./appointments/booking-service.js";
+import { createOccupancyService } from "./appointments/occupancy-service.js";
 import { createCatalogAdminService } from "./catalogs/catalog-admin-service.js";
 import { createCatalogService } from "./catalogs/catalog-service.js";
 import { createReferenceDataService } from "./catalogs/reference-data-service.js";
@@ -63,6 +65,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: DeskService },
   { service: EligibilityAuditService },
   { service: OperationsService },
+  { service: OccupancyService },
 ];
 
 /** Every service of Cupo. Both transports take this list, so neither can have an operation that the other lacks. */
@@ -86,5 +89,6 @@ export function createServices({ now, tokens, slotLimits }: ServicePorts): reado
     { service: DeskService, implementation: createDeskService(now) },
     { service: EligibilityAuditService, implementation: createEligibilityAuditService() },
     { service: OperationsService, implementation: createOperationsService(now) },
+    { service: OccupancyService, implementation: createOccupancyService(now) },
   ];
 }

@@ -5,6 +5,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { expect } from "vitest";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
 import { createMessageWriter } from "../../src/rest/json/write-message.js";
+import { idNameOf, withId } from "../operations-clinic/resources-under-test.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService, TokenFor } from "../support/service.js";
@@ -59,10 +60,7 @@ export async function sendGrpc(
   }
 }
 
-/**
- * What an update is about, as it is now: all that staff see, and so perhaps more than the update answers, with its own id by
- * the published name of it.
- */
+/** What an update is about, as it is now: as staff see it, of that what is published too, its own id by its published name. */
 export async function readResource(
   service: TestService,
   { response }: PublishedOperation,
@@ -70,13 +68,16 @@ export async function readResource(
   as: TokenFor = {},
 ): Promise<JsonObject> {
   const rpc = rpcNamed(`Get${response.message.name}`);
-  const ownId = `${response.jsonName}Id`;
   const named = new Set(rpc.input.fields.map(({ jsonName }) => jsonName));
-  const request = Object.fromEntries(Object.entries(path).map(([name, id]) => [named.has(name) ? name : ownId, id]));
+  const request = Object.fromEntries(
+    Object.entries(path).map(([name, id]) => [named.has(name) ? name : idNameOf(rpc.input), id]),
+  );
   const { status, body, text } = await callRpc(service, rpc, request, { as });
   if (status !== 200) throw new Error(`a ${response.message.name} was to be read, but the answer is ${text}`);
-  const { [ownId]: id, ...rest } = body[response.jsonName] as JsonObject;
-  return id === undefined ? rest : { id, ...rest };
+  const shown = body[response.jsonName] as JsonObject;
+  const published = response.message.fields.map(({ jsonName }) => jsonName);
+  const all: JsonObject = published.includes("id") ? { ...withId(shown) } : shown;
+  return Object.fromEntries(Object.entries(all).filter(([name]) => published.includes(name)));
 }
 
 /** The status and the items of an answer on one line. */

@@ -6,7 +6,11 @@ import { type AppointmentOption, AppointmentOptionSchema } from "../../gen/cupo/
 import { WaitlistEntryDetails_Period } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
-import { type OptionRecord, searchOptions } from "../../postgres/tables/appointments/option-search.js";
+import {
+  type OptionQuery,
+  type OptionRecord,
+  searchOptions,
+} from "../../postgres/tables/appointments/option-search.js";
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { dayPeriods } from "../../scheduling/day-periods.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
@@ -17,11 +21,8 @@ import { startAfter } from "../resources/page-keys.js";
 import { cutPage, type PageRequest, readPage } from "../resources/pages.js";
 import { requireActive, requireMovable } from "./appointment-preconditions.js";
 
-/** What options are looked for. */
-export interface OptionWish {
-  readonly patientId: string | undefined;
-  /** The appointment to move, in place of a patient to book for. */
-  readonly appointmentId: string | undefined;
+/** What slots are looked for. */
+export interface SlotWish {
   readonly serviceId: string;
   /** Local dates, YYYY-MM-DD, both inclusive. */
   readonly dateFrom: string;
@@ -30,6 +31,13 @@ export interface OptionWish {
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly includeEmergency: boolean;
+}
+
+/** What options are looked for. */
+export interface OptionWish extends SlotWish {
+  readonly patientId: string | undefined;
+  /** The appointment to move, in place of a patient to book for. */
+  readonly appointmentId: string | undefined;
   /** The field of the request that says for whom: what is said to be wrong with a patient or appointment is said of it. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
 }
@@ -44,13 +52,37 @@ export async function findOptions(
   tokens: OptionTokens,
   nowMs: number,
 ): Promise<{ options: AppointmentOption[]; nextPageToken?: string }> {
-  const filters = Object.values(wish);
-  const page = readPage(request, "options", filters);
-  const subject = await requireSubject(wish, call, nowMs);
+  const list = { request, name: "options", filters: Object.values(wish) };
+  const { rows, next } = await pageOfSlots(wish, () => requireSubject(wish, call, nowMs), list, call, nowMs);
+  const options = await Promise.all(rows.map((row) => toOption(row, wish, call, tokens)));
+  return { options, ...next };
+}
+
+/** Whose appointments slots must not be in the way of; nobody's for whom nothing is looked for. */
+type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay">;
+
+/** The page that a request of a list asks for. */
+interface AskedPage {
+  readonly request: PageRequest;
+  /** The name of the list, and what its pages are bound to. */
+  readonly name: string;
+  readonly filters: readonly unknown[];
+}
+
+/** One page of the slots that can be booked, soonest first; `subjectOf` is asked once the page token has been judged. */
+export async function pageOfSlots(
+  wish: SlotWish,
+  subjectOf: () => Promise<SlotSubject>,
+  { request, name, filters }: AskedPage,
+  call: ReadyCall,
+  nowMs: number,
+) {
+  const page = readPage(request, name, filters);
+  const { patientId, appointmentId, heldDay } = await subjectOf();
   const found = await searchOptions(call.transaction, call.principal, {
-    patientId: subject.patientId,
-    appointmentId: wish.appointmentId,
-    heldDay: subject.heldDay,
+    patientId,
+    appointmentId,
+    heldDay,
     serviceId: wish.serviceId,
     from: new Date(Math.max(Date.parse(startOfLocalDay(wish.dateFrom)), nowMs + 1)),
     to: new Date(Math.min(Date.parse(endOfLocalDay(wish.dateTo)), endOfScheduleMs(nowMs))),
@@ -61,15 +93,7 @@ export async function findOptions(
     after: startAfter(page),
     limit: page.size + 1,
   });
-  const { rows, next } = cutPage(
-    found,
-    page,
-    ({ startsAt, slotId }) => [startsAt.toISOString(), slotId],
-    "options",
-    filters,
-  );
-  const options = await Promise.all(rows.map((row) => toOption(row, wish, call, tokens)));
-  return { options, ...next };
+  return cutPage(found, page, ({ startsAt, slotId }) => [startsAt.toISOString(), slotId], name, filters);
 }
 
 /** No schedule is made further. */
@@ -94,7 +118,7 @@ async function requireSubject(
     const message = "the appointment is for another service";
     throw validationFailed([{ code: "INVALID_VALUE", field: "serviceId", message }]);
   }
-  return { patientId: patient.id, heldDay: appointment };
+  return { patientId: patient.id, appointmentId, heldDay: appointment };
 }
 
 async function toOption(

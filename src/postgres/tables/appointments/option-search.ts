@@ -8,7 +8,8 @@ import { type Offer, offeringPrograms } from "./offers.js";
 
 /** What kind of slot is looked for. */
 export interface OptionQuery {
-  readonly patientId: string;
+  /** Whose time a slot must not take; undefined for nobody's. */
+  readonly patientId: string | undefined;
   /** An appointment of the patient's that is to be moved, so that it does not stand in its own way. */
   readonly appointmentId: string | undefined;
   /** The day on which that appointment holds a unit of capacity already. */
@@ -117,9 +118,10 @@ function searchStretch(transaction: Transaction, principal: Principal, query: Op
     .select(OPTION_COLUMNS)
     .whereRaw(IS_PRACTITIONER_ACTIVE)
     .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [query.appointmentId ?? null])
-    .whereRaw(isPersonFree("patient_id", "?::uuid"), [query.patientId, query.appointmentId ?? null])
     .orderBy([{ column: "s.starts_at" }, { column: "s.id" }])
     .limit(query.limit);
+  if (query.patientId !== undefined)
+    options.whereRaw(isPersonFree("patient_id", "?::uuid"), [query.patientId, query.appointmentId ?? null]);
   return readRecords(transaction, options);
 }
 

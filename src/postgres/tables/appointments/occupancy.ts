@@ -1,0 +1,97 @@
+import type { Principal, Transaction } from "../../../call.js";
+import { readRecords } from "../../columns.js";
+import { sql } from "../../sql.js";
+import { LIVE_STATUSES } from "./appointment-status.js";
+
+/** Which days are looked at. */
+export interface OccupancyQuery {
+  /** Instants between which slots and appointments begin, the second exclusive. */
+  readonly from: Date;
+  readonly to: Date;
+  /** What begins later has not begun. */
+  readonly now: Date;
+  readonly programId: string | undefined;
+  readonly practitionerId: string | undefined;
+  readonly locationId: string | undefined;
+  /** How many rows to read at most. */
+  readonly limit: number;
+}
+
+/** What a practitioner has on a date of a program, and what the date can hold in all. */
+export interface OccupancyRecord {
+  /** YYYY-MM-DD, local in America/Bogota. */
+  readonly localDate: string;
+  readonly programId: string;
+  readonly locationId: string;
+  readonly practitionerId: string;
+  readonly open: number;
+  readonly passed: number;
+  readonly booked: number;
+  readonly retained: number;
+  /** Of the program's day, the same in each of its rows. */
+  readonly capacity: number;
+  readonly capacityLeft: number;
+}
+
+/**
+ * What is taken and what is free, by date, program and practitioner, in this order: one statement, which reads free slots,
+ * retained ones and appointments by the index that each has by program and start. An appointment counts on the date and in
+ * the program that it has; capacity is that of the active rules to which something on the date belongs.
+ */
+export function readOccupancy(
+  transaction: Transaction,
+  { organizationId, companyId }: Principal,
+  query: OccupancyQuery,
+): Promise<OccupancyRecord[]> {
+  const bindings = {
+    ...query,
+    tenantId: transaction.tenantId,
+    organizationId: organizationId ?? null,
+    companyId: companyId ?? null,
+    programId: query.programId ?? null,
+    practitionerId: query.practitionerId ?? null,
+    locationId: query.locationId ?? null,
+  };
+  return readRecords(transaction, sql.raw(OCCUPANCY, bindings));
+}
+
+const begins = (row: string) => `${row}.starts_at >= :from::timestamptz AND ${row}.starts_at < :to::timestamptz
+  AND (:practitionerId::uuid IS NULL OR ${row}.practitioner_id = :practitionerId::uuid)`;
+
+const OCCUPANCY = `WITH p AS MATERIALIZED (
+    SELECT tenant_id, id, location_id FROM programs WHERE tenant_id = :tenantId
+      AND (organization_id IS NULL OR organization_id = :organizationId::uuid)
+      AND (company_id IS NULL OR company_id = :companyId::uuid)
+      AND (:programId::uuid IS NULL OR id = :programId::uuid)
+      AND (:locationId::uuid IS NULL OR location_id = :locationId::uuid)
+  ), kept AS MATERIALIZED (
+    SELECT s.appointment_id FROM p JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.retained
+    WHERE ${begins("s")}
+  ), found AS MATERIALIZED (
+    SELECT s.program_id, s.practitioner_id, s.local_date, s.rule_id,
+      count(*) FILTER (WHERE s.starts_at > :now::timestamptz) AS open,
+      count(*) FILTER (WHERE s.starts_at <= :now::timestamptz) AS passed, 0 AS booked, 0 AS retained
+    FROM p JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.appointment_id IS NULL
+    WHERE ${begins("s")} GROUP BY 1, 2, 3, 4
+    UNION ALL
+    SELECT a.program_id, a.practitioner_id, a.local_date, a.rule_id, 0, 0,
+      count(*) FILTER (WHERE a.id NOT IN (SELECT appointment_id FROM kept)),
+      count(*) FILTER (WHERE a.id IN (SELECT appointment_id FROM kept))
+    FROM p JOIN appointments a ON a.tenant_id = p.tenant_id AND a.program_id = p.id
+    WHERE a.status IN ${LIVE_STATUSES} AND ${begins("a")} GROUP BY 1, 2, 3, 4
+  ), capacity AS (
+    SELECT d.program_id, d.local_date, sum(r.daily_capacity) AS capacity,
+      sum(greatest(r.daily_capacity - coalesce(c.booked, 0), 0)) AS capacity_left
+    FROM (SELECT DISTINCT program_id, local_date, rule_id FROM found) AS d
+    JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = d.rule_id AND r.active
+    LEFT JOIN day_counters c ON c.tenant_id = :tenantId AND c.rule_id = d.rule_id AND c.local_date = d.local_date
+    GROUP BY 1, 2
+  )
+  SELECT f.local_date AS "localDate", f.program_id AS "programId", p.location_id AS "locationId",
+    f.practitioner_id AS "practitionerId", sum(f.open)::integer AS open, sum(f.passed)::integer AS passed,
+    sum(f.booked)::integer AS booked, sum(f.retained)::integer AS retained,
+    coalesce(c.capacity, 0)::integer AS capacity, coalesce(c.capacity_left, 0)::integer AS "capacityLeft"
+  FROM found f JOIN p ON p.id = f.program_id
+  LEFT JOIN capacity c ON c.program_id = f.program_id AND c.local_date = f.local_date
+  GROUP BY f.local_date, f.program_id, p.location_id, f.practitioner_id, c.capacity, c.capacity_left
+  ORDER BY f.local_date, f.program_id, f.practitioner_id LIMIT :limit`;

@@ -1,0 +1,89 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ReadyCall } from "../../call.js";
+import { validationFailed } from "../../errors.js";
+import { type AvailableSlot, AvailableSlotSchema } from "../../gen/cupo/clinic/v1/available_slot_pb.js";
+import type { GetOccupancyRequestValid, OccupancyService } from "../../gen/cupo/clinic/v1/occupancy_service_pb.js";
+import {
+  type ProgramDay,
+  ProgramDay_PractitionerSchema,
+  ProgramDaySchema,
+} from "../../gen/cupo/clinic/v1/program_day_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { type OccupancyRecord, readOccupancy } from "../../postgres/tables/appointments/occupancy.js";
+import type { OptionRecord } from "../../postgres/tables/appointments/option-search.js";
+import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
+import { pageOfSlots } from "./option-search.js";
+
+/** How many days of practitioners an answer holds at most. */
+const MAX_ROWS = 10_000;
+
+/** How full the schedule is. `now` gives milliseconds since the epoch. */
+export function createOccupancyService(now: () => number): Implementation<typeof OccupancyService> {
+  return {
+    async getOccupancy(request, call) {
+      return { programDays: await programDays(request, call, now()) };
+    },
+    async searchAvailability(request, call) {
+      const { serviceId, dateFrom, dateTo, periods, locationId, practitionerId, includeEmergency } = request;
+      const wish = { serviceId, dateFrom, dateTo, periods, locationId, practitionerId, includeEmergency };
+      const list = { request, name: "available slots", filters: Object.values(wish) };
+      const { rows, next } = await pageOfSlots(wish, nobody, list, call, now());
+      return { slots: rows.map(toAvailableSlot), ...next };
+    },
+  };
+}
+
+const nobody = async () => ({ patientId: undefined, appointmentId: undefined, heldDay: undefined });
+
+async function programDays(
+  { dateFrom, dateTo, programId, practitionerId, locationId }: GetOccupancyRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<ProgramDay[]> {
+  const rows = await readOccupancy(call.transaction, call.principal, {
+    from: new Date(startOfLocalDay(dateFrom)),
+    to: new Date(endOfLocalDay(dateTo)),
+    now: new Date(nowMs),
+    programId,
+    practitionerId,
+    locationId,
+    limit: MAX_ROWS + 1,
+  });
+  if (rows.length > MAX_ROWS) {
+    const message = `there are more than ${MAX_ROWS} days of practitioners: ask for fewer dates, or for one program`;
+    throw validationFailed([{ code: "TOO_MANY", field: "dateTo", message }]);
+  }
+  return groupByDay(rows);
+}
+
+/** The rows of a program's day follow each other. */
+function groupByDay(rows: readonly OccupancyRecord[]): ProgramDay[] {
+  const days: ProgramDay[] = [];
+  for (const { localDate: date, programId, locationId, capacity, capacityLeft, ...row } of rows) {
+    const last = days.at(-1);
+    const isSame = last?.date === date && last.programId === programId;
+    const day = isSame ? last : create(ProgramDaySchema, { date, programId, locationId, capacity, capacityLeft });
+    if (!isSame) days.push(day);
+    day.practitioners.push(
+      create(ProgramDay_PractitionerSchema, {
+        practitionerId: row.practitionerId,
+        openSlotCount: row.open,
+        passedSlotCount: row.passed,
+        bookedAppointmentCount: row.booked,
+        retainedAppointmentCount: row.retained,
+      }),
+    );
+  }
+  return days;
+}
+
+function toAvailableSlot({ startsAt, endsAt, programId, locationId, practitionerId }: OptionRecord): AvailableSlot {
+  return create(AvailableSlotSchema, {
+    startsAt: timestampFromDate(startsAt),
+    endsAt: timestampFromDate(endsAt),
+    programId,
+    locationId,
+    practitionerId,
+  });
+}
