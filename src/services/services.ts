@@ -12,6 +12,7 @@ import { DeskService } from "../gen/cupo/clinic/v1/desk_service_pb.js";
 import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
 import { OccupancyService } from "../gen/cupo/clinic/v1/occupancy_service_pb.js";
 import { OperationsService } from "../gen/cupo/clinic/v1/operations_service_pb.js";
+import { OpportunityService } from "../gen/cupo/clinic/v1/opportunity_service_pb.js";
 import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
@@ -19,6 +20,7 @@ import type { OptionTokens } from "../option-tokens/option-tokens.js";
 import { createAppointmentService } from "./appointments/appointment-service.js";
 import { createBookingService } from "./appointments/booking-service.js";
 import { createOccupancyService } from "./appointments/occupancy-service.js";
+import { createOpportunityService } from "./appointments/opportunity-service.js";
 import { createCatalogAdminService } from "./catalogs/catalog-admin-service.js";
 import { createCatalogService } from "./catalogs/catalog-service.js";
 import { createReferenceDataService } from "./catalogs/reference-data-service.js";
@@ -66,6 +68,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: EligibilityAuditService },
   { service: OperationsService },
   { service: OccupancyService },
+  { service: OpportunityService },
 ];
 
 /** Every service of Cupo. Both transports take this list, so neither can have an operation that the other lacks. */
@@ -90,5 +93,6 @@ export function createServices({ now, tokens, slotLimits }: ServicePorts): reado
     { service: EligibilityAuditService, implementation: createEligibilityAuditService() },
     { service: OperationsService, implementation: createOperationsService(now) },
     { service: OccupancyService, implementation: createOccupancyService(now) },
+    { service: OpportunityService, implementation: createOpportunityService(now) },
   ];
 }

@@ -50,6 +50,9 @@ export const healthcareService: ResourceUnderTest = {
   table: "healthcare_services",
   attributes: { name: "Medicina general", active: true },
   changes: { name: "Odontología", active: false },
+  optional: ["opportunityDefinitionId"],
+  removable: ["opportunityDefinitionId"],
+  reference: { attribute: "opportunityDefinitionId", to: () => opportunityDefinition },
 };
 
 export const practitioner: ResourceUnderTest = {

@@ -30,6 +30,7 @@ export function createBookingService(now: () => number, tokens: OptionTokens): I
         locationId,
         practitionerId,
         includeEmergency,
+        dueOn: undefined,
         subjectField: appointmentId === undefined ? "patientId" : "appointmentId",
       } as const;
       return findOptions(wish, request, call, tokens, now());

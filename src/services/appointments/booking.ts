@@ -11,6 +11,8 @@ import { lockInOrder } from "../../postgres/tables/locks.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { occupySlot } from "../../postgres/tables/schedule/slots.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
+import { findDueDate } from "../resources/due-date.js";
 import { requireActive } from "./appointment-preconditions.js";
 import { closeServedEntry, requireServes, requireWaiting } from "./served-entry.js";
 import { requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
@@ -25,10 +27,12 @@ export async function bookAppointment(
   const transaction = call.transaction;
   const { patientId, waitlistEntryId } = request;
   const usable = opened.kind === "OPTION" ? opened.option : undefined;
-  const [locked, references, offer] = await Promise.all([
+  const requestedOn = localDateAt(nowMs);
+  const [locked, references, offer, dueOn] = await Promise.all([
     lockInOrder(transaction, { patient: { id: patientId }, waitlistEntryId, option: usable }),
     judgeReferences(request, call),
     usable && findOffer(transaction, call.principal, usable),
+    findDueDate(transaction, request, requestedOn),
   ]);
   const entry = locked.waitlistEntry;
   const absent = waitlistEntryId !== undefined && entry === undefined ? [missing("waitlistEntryId")] : [];
@@ -37,7 +41,13 @@ export async function bookAppointment(
   const taker = { patientId, appointmentId: undefined };
   requireServes(entry, patientId, option.serviceId);
   const taken = await takeSlot(call, option, { locked, offer }, taker, nowMs);
-  const appointment = newAppointment(call.newId(), request, option.serviceId, taken, new Date(nowMs));
+  const appointment = newAppointment(
+    call.newId(),
+    request,
+    option.serviceId,
+    { ...taken, requestedOn, dueOn },
+    new Date(nowMs),
+  );
   insertAppointment(transaction, appointment);
   occupySlot(transaction, taken.slot.id, appointment.id);
   insertAppointmentChange(transaction, undefined, appointment, call.principal, call);
@@ -55,7 +65,7 @@ function newAppointment(
   id: string,
   { patientId, requestSourceId, appointmentTypeId, consultationTypeId }: BookAppointmentRequestValid,
   serviceId: string,
-  { slot, locationId }: TakenSlot,
+  { slot, locationId, requestedOn, dueOn }: TakenSlot & Pick<AppointmentRecord, "requestedOn" | "dueOn">,
   at: Date,
 ): AppointmentRecord {
   const { programId, ruleId, practitionerId, localDate, startsAt, endsAt } = slot;
@@ -78,6 +88,8 @@ function newAppointment(
     cancellationReasonId: undefined,
     noShowReasonId: undefined,
     comment: undefined,
+    requestedOn,
+    dueOn,
     createdAt: at,
     updatedAt: at,
   };

@@ -13,6 +13,7 @@ import type { Implementation } from "../../implementation.js";
 import { type OccupancyRecord, readOccupancy } from "../../postgres/tables/appointments/occupancy.js";
 import type { OptionRecord } from "../../postgres/tables/appointments/option-search.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
+import { readPage } from "../resources/pages.js";
 import { pageOfSlots } from "./option-search.js";
 
 /** How many days of practitioners an answer holds at most. */
@@ -27,14 +28,16 @@ export function createOccupancyService(now: () => number): Implementation<typeof
     async searchAvailability(request, call) {
       const { serviceId, dateFrom, dateTo, periods, locationId, practitionerId, includeEmergency } = request;
       const wish = { serviceId, dateFrom, dateTo, periods, locationId, practitionerId, includeEmergency };
-      const list = { request, name: "available slots", filters: Object.values(wish) };
+      const filters = Object.values(wish);
+      const list = { page: readPage(request, SLOTS, filters), name: SLOTS, filters };
       const { rows, next } = await pageOfSlots(wish, nobody, list, call, now());
       return { slots: rows.map(toAvailableSlot), ...next };
     },
   };
 }
 
-const nobody = async () => ({ patientId: undefined, appointmentId: undefined, heldDay: undefined });
+const SLOTS = "available slots";
+const nobody = { patientId: undefined, appointmentId: undefined, heldDay: undefined };
 
 async function programDays(
   { dateFrom, dateTo, programId, practitionerId, locationId }: GetOccupancyRequestValid,

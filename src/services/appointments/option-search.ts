@@ -14,11 +14,12 @@ import {
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { dayPeriods } from "../../scheduling/day-periods.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
-import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
+import { endOfLocalDay, localDateAt, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { secondsPerDay } from "../../scheduling/local-time.js";
+import { findDueDate } from "../resources/due-date.js";
 import { nameIn } from "../resources/enum-names.js";
 import { startAfter } from "../resources/page-keys.js";
-import { cutPage, type PageRequest, readPage } from "../resources/pages.js";
+import { cutPage, type Page, type PageRequest, readPage } from "../resources/pages.js";
 import { requireActive, requireMovable } from "./appointment-preconditions.js";
 
 /** What slots are looked for. */
@@ -38,6 +39,8 @@ export interface OptionWish extends SlotWish {
   readonly patientId: string | undefined;
   /** The appointment to move, in place of a patient to book for. */
   readonly appointmentId: string | undefined;
+  /** The last local date of a waitlist entry's wait; the others' begins with the search, or is the appointment's. */
+  readonly dueOn: string | undefined;
   /** The field of the request that says for whom: what is said to be wrong with a patient or appointment is said of it. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
 }
@@ -51,34 +54,35 @@ export async function findOptions(
   call: ReadyCall,
   tokens: OptionTokens,
   nowMs: number,
-): Promise<{ options: AppointmentOption[]; nextPageToken?: string }> {
-  const list = { request, name: "options", filters: Object.values(wish) };
-  const { rows, next } = await pageOfSlots(wish, () => requireSubject(wish, call, nowMs), list, call, nowMs);
-  const options = await Promise.all(rows.map((row) => toOption(row, wish, call, tokens)));
-  return { options, ...next };
+): Promise<{ options: AppointmentOption[]; dueOn?: string; nextPageToken?: string }> {
+  const filters = Object.values(wish);
+  const page = readPage(request, "options", filters);
+  const { dueOn, ...subject } = await requireSubject(wish, call, nowMs);
+  const list = { page, name: "options", filters };
+  const { rows, next } = await pageOfSlots(wish, subject, list, call, nowMs);
+  const options = await Promise.all(rows.map((row) => toOption(row, { ...wish, dueOn }, call, tokens)));
+  return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
 /** Whose appointments slots must not be in the way of; nobody's for whom nothing is looked for. */
 type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay">;
 
-/** The page that a request of a list asks for. */
+/** The page of a list that is asked for. */
 interface AskedPage {
-  readonly request: PageRequest;
+  readonly page: Page;
   /** The name of the list, and what its pages are bound to. */
   readonly name: string;
   readonly filters: readonly unknown[];
 }
 
-/** One page of the slots that can be booked, soonest first; `subjectOf` is asked once the page token has been judged. */
+/** One page of the slots that can be booked, soonest first. */
 export async function pageOfSlots(
   wish: SlotWish,
-  subjectOf: () => Promise<SlotSubject>,
-  { request, name, filters }: AskedPage,
+  { patientId, appointmentId, heldDay }: SlotSubject,
+  { page, name, filters }: AskedPage,
   call: ReadyCall,
   nowMs: number,
 ) {
-  const page = readPage(request, name, filters);
-  const { patientId, appointmentId, heldDay } = await subjectOf();
   const found = await searchOptions(call.transaction, call.principal, {
     patientId,
     appointmentId,
@@ -103,10 +107,11 @@ function endOfScheduleMs(nowMs: number): number {
 
 /** Whom the options are for: 404 for one that does not exist, 409 for one that cannot be booked or moved. */
 async function requireSubject(
-  { patientId, appointmentId, serviceId, subjectField: field }: OptionWish,
+  wish: OptionWish,
   call: ReadyCall,
   nowMs: number,
-) {
+): Promise<SlotSubject & { readonly dueOn: string | undefined }> {
+  const { patientId, appointmentId, serviceId, subjectField: field } = wish;
   const transaction = call.transaction;
   const appointment = appointmentId === undefined ? undefined : await findAppointment(transaction, appointmentId);
   if (appointmentId !== undefined && appointment === undefined) throw unknown(field);
@@ -118,12 +123,17 @@ async function requireSubject(
     const message = "the appointment is for another service";
     throw validationFailed([{ code: "INVALID_VALUE", field: "serviceId", message }]);
   }
-  return { patientId: patient.id, appointmentId, heldDay: appointment };
+  if (appointment !== undefined) {
+    return { patientId: patient.id, appointmentId, heldDay: appointment, dueOn: appointment.dueOn };
+  }
+  const dueOn =
+    field === "waitlistEntryId" ? wish.dueOn : await findDueDate(transaction, { serviceId }, localDateAt(nowMs));
+  return { patientId: patient.id, appointmentId, heldDay: undefined, dueOn };
 }
 
 async function toOption(
   { slotId, generation, programId, locationId, emergency, practitionerId, startsAt, endsAt }: OptionRecord,
-  { appointmentId, patientId, serviceId }: OptionWish,
+  { appointmentId, patientId, serviceId, dueOn }: OptionWish,
   call: ReadyCall,
   tokens: OptionTokens,
 ): Promise<AppointmentOption> {
@@ -141,6 +151,7 @@ async function toOption(
     programId,
     locationId,
     practitionerId,
+    overdue: dueOn !== undefined && localDateAt(startsAt.getTime()) > dueOn,
   });
 }
 

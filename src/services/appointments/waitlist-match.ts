@@ -19,7 +19,7 @@ export async function matchWaitlistEntry(
   const field = "waitlistEntryId";
   if (entry.closedAt !== undefined)
     throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "the entry is closed" });
-  const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId } = entry;
+  const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId, dueOn } = entry;
   const wish = {
     patientId,
     appointmentId: undefined,
@@ -30,6 +30,7 @@ export async function matchWaitlistEntry(
     locationId,
     practitionerId,
     includeEmergency: false,
+    dueOn,
     subjectField: field,
   } as const;
   return findOptions(wish, request, call, tokens, nowMs);

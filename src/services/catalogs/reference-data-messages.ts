@@ -23,8 +23,13 @@ export function toLocation({ id, address, ...kept }: ResourceRecord<LocationAttr
   return create(LocationSchema, { locationId: id, ...kept, ...placed, ...timesOf(kept) });
 }
 
-export function toHealthcareService({ id, ...kept }: ResourceRecord<HealthcareServiceAttributes>): HealthcareService {
-  return create(HealthcareServiceSchema, { serviceId: id, ...kept, ...timesOf(kept) });
+export function toHealthcareService({
+  id,
+  opportunityDefinitionId,
+  ...kept
+}: ResourceRecord<HealthcareServiceAttributes>): HealthcareService {
+  const limited = opportunityDefinitionId === undefined ? {} : { opportunityDefinitionId };
+  return create(HealthcareServiceSchema, { serviceId: id, ...kept, ...limited, ...timesOf(kept) });
 }
 
 export function toPractitioner({

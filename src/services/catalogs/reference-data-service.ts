@@ -16,6 +16,7 @@ import {
   getResource,
   listResources,
   lockResource,
+  requireReferences,
   saveResource,
 } from "../resources/resources.js";
 import * as to from "./reference-data-messages.js";
@@ -65,14 +66,19 @@ function healthcareServiceMethods(
   "createHealthcareService" | "updateHealthcareService" | "getHealthcareService" | "listHealthcareServices"
 > {
   return {
-    async createHealthcareService({ code, name, active }, call) {
-      const created = createResource(call, healthcareServices, { code, name, active }, now());
+    async createHealthcareService({ code, name, active, opportunityDefinitionId }, call) {
+      await requireReferences(call, [opportunityDefinition(opportunityDefinitionId)]);
+      const attributes = { code, name, active, opportunityDefinitionId };
+      const created = createResource(call, healthcareServices, attributes, now());
       return { healthcareService: to.toHealthcareService(created) };
     },
     async updateHealthcareService(request, call) {
+      const changes = changesOf(request, "serviceId");
       const current = await lockResource(call, healthcareServices, request.serviceId);
+      const holder = { table: healthcareServices, id: request.serviceId };
+      await requireReferences(call, [opportunityDefinition(changes.opportunityDefinitionId)], holder);
       requireVersion(current, request.expectedVersion);
-      const updated = saveResource(call, healthcareServices, current, changesOf(request, "serviceId"), now());
+      const updated = saveResource(call, healthcareServices, current, changes, now());
       return { healthcareService: to.toHealthcareService(updated) };
     },
     async getHealthcareService({ serviceId }, call) {
@@ -144,4 +150,8 @@ function opportunityDefinitionMethods(
       return { opportunityDefinitions: rows.map(to.toOpportunityDefinition), ...next };
     },
   };
+}
+
+function opportunityDefinition(id: string | undefined) {
+  return { field: "opportunityDefinitionId", table: opportunityDefinitions, id };
 }

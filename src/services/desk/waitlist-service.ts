@@ -15,6 +15,7 @@ import { insertWaitlistEntry, type WaitlistEntryRecord } from "../../postgres/ta
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
+import { findDueDate } from "../resources/due-date.js";
 
 /** Waitlist entries (specification section 4.5). `now` gives milliseconds since the epoch. */
 export function createWaitlistService(now: () => number): Implementation<typeof WaitlistService> {
@@ -31,7 +32,10 @@ async function createEntry(
   nowMs: number,
 ): Promise<WaitlistEntry> {
   refusePastRange(request.dateTo, nowMs);
-  await requireUsableReferences(request, call);
+  const [dueOn] = await Promise.all([
+    findDueDate(call.transaction, request, localDateAt(nowMs)),
+    requireUsableReferences(request, call),
+  ]);
   const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId } = request;
   const entry: WaitlistEntryRecord = {
     id: call.newId(),
@@ -44,6 +48,7 @@ async function createEntry(
     practitionerId,
     status: "ACTIVE",
     createdAt: new Date(nowMs),
+    dueOn,
   };
   insertWaitlistEntry(call.transaction, entry);
   call.effects.push({ resourceType: "WaitlistEntry", resourceId: entry.id, action: "CREATE" });

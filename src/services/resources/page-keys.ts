@@ -18,6 +18,14 @@ export function versionAfter(page: Page): number {
   return Number(keyAfter(page, (version) => (/^[1-9]\d{0,8}$/.test(version) ? version : undefined)) ?? 0);
 }
 
+/** Date and id of what the page before ended with, for lists in the order of dates, then of ids; 422 as above. */
+export function dateAndIdAfter({ after }: Page): { readonly date: string; readonly id: string } | undefined {
+  if (after === undefined) return undefined;
+  const [date = "", id = ""] = after;
+  if (after.length !== 2 || !isLocalDate(date) || parseOpaqueId(id) === undefined) throw invalidPageToken();
+  return { date, id };
+}
+
 /** Start and id of what the page before ended with, for lists in the order of starts; 422 as above. */
 export function startAfter({ after }: Page): { readonly startsAt: Date; readonly id: string } | undefined {
   if (after === undefined) return undefined;

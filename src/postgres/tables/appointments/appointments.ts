@@ -28,6 +28,9 @@ export interface AppointmentRecord extends AppointmentPlace {
   readonly cancellationReasonId: string | undefined;
   readonly noShowReasonId: string | undefined;
   readonly comment: string | undefined;
+  /** From when the patient waits, and until when they may: local dates, YYYY-MM-DD. */
+  readonly requestedOn: string | undefined;
+  readonly dueOn: string | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -52,6 +55,8 @@ export const appointmentColumns = {
   cancellationReasonId: "cancellation_reason_id",
   noShowReasonId: "no_show_reason_id",
   comment: "comment",
+  requestedOn: "requested_on",
+  dueOn: "due_on",
   createdAt: "created_at",
   updatedAt: "updated_at",
 } as const satisfies ColumnsOf<AppointmentRecord>;

@@ -12,6 +12,8 @@ export interface LocationAttributes {
 export interface HealthcareServiceAttributes {
   readonly code: string;
   readonly name: string;
+  /** What limits the wait of those who are on the waitlist for it. */
+  readonly opportunityDefinitionId: string | undefined;
   readonly active: boolean;
 }
 
@@ -43,7 +45,7 @@ export const locations: ResourceTable<LocationAttributes> = {
 export const healthcareServices: ResourceTable<HealthcareServiceAttributes> = {
   name: "healthcare_services",
   type: "HealthcareService",
-  columns: named,
+  columns: { ...named, opportunityDefinitionId: "opportunity_definition_id" },
 };
 
 export const practitioners: ResourceTable<PractitionerAttributes> = {

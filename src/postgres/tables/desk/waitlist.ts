@@ -18,6 +18,8 @@ export interface WaitlistEntryRecord {
   /** As the access interface shows it, where nothing closes. */
   readonly status: "ACTIVE";
   readonly createdAt: Date;
+  /** Until when the patient may wait: a local date, YYYY-MM-DD; undefined for no limit. */
+  readonly dueOn: string | undefined;
 }
 
 /** An entry with what became of it. */
@@ -50,6 +52,7 @@ const COLUMNS = {
   practitionerId: "practitioner_id",
   status: "status",
   createdAt: "created_at",
+  dueOn: "due_on",
 } as const satisfies ColumnsOf<WaitlistEntryRecord>;
 
 const CLOSURE_COLUMNS = {

@@ -1,0 +1,47 @@
+import { create } from "@bufbuild/protobuf";
+import { type OpportunityBreach, OpportunityBreachSchema } from "../../gen/cupo/clinic/v1/opportunity_breach_pb.js";
+import type { OpportunityService } from "../../gen/cupo/clinic/v1/opportunity_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import {
+  listOpportunityBreaches,
+  type OpportunityBreachRecord,
+} from "../../postgres/tables/appointments/opportunity-breaches.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
+import { dateAndIdAfter } from "../resources/page-keys.js";
+import { cutPage, readPage } from "../resources/pages.js";
+
+const LIST = "opportunity breaches";
+
+/** How the clinic keeps to its opportunity definitions. `now` gives milliseconds since the epoch. */
+export function createOpportunityService(now: () => number): Implementation<typeof OpportunityService> {
+  return {
+    async listOpportunityBreaches(request, call) {
+      const { dateFrom: dueFrom, dateTo: dueTo, serviceId } = request;
+      const filters = [dueFrom, dueTo, serviceId];
+      const page = readPage(request, LIST, filters);
+      const place = dateAndIdAfter(page);
+      const found = await listOpportunityBreaches(call.transaction, {
+        today: localDateAt(now()),
+        dueFrom,
+        dueTo,
+        serviceId,
+        after: place && { dueOn: place.date, id: place.id },
+        limit: page.size + 1,
+      });
+      const { rows, next } = cutPage(found, page, ({ dueOn, id }) => [dueOn, id], LIST, filters);
+      return { opportunityBreaches: rows.map(toOpportunityBreach), ...next };
+    },
+  };
+}
+
+function toOpportunityBreach(kept: OpportunityBreachRecord): OpportunityBreach {
+  const { id, isAppointment, serviceId, requestedOn, dueOn, appointmentTypeId, appointmentOn } = kept;
+  return create(OpportunityBreachSchema, {
+    ...(isAppointment ? { appointmentId: id } : { waitlistEntryId: id }),
+    ...(appointmentTypeId === undefined ? {} : { appointmentTypeId }),
+    ...(appointmentOn === undefined ? {} : { appointmentOn }),
+    serviceId,
+    requestedOn,
+    dueOn,
+  });
+}
