@@ -10,6 +10,8 @@ import {
 import type { AppointmentStatus } from "../../src/postgres/tables/appointments/appointment-status.js";
 import { findAppointment } from "../../src/postgres/tables/appointments/appointments.js";
 import { isBusy } from "../../src/postgres/tables/appointments/busy-times.js";
+import { type OccupancyQuery, readOccupancy } from "../../src/postgres/tables/appointments/occupancy.js";
+import { listOpportunityBreaches } from "../../src/postgres/tables/appointments/opportunity-breaches.js";
 import { type OptionQuery, searchOptions } from "../../src/postgres/tables/appointments/option-search.js";
 import { findOccupiedSlot, lockSlots } from "../../src/postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../src/scheduling/day-periods.js";
@@ -122,6 +124,29 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
       },
     );
 
+    test.each<[string, Partial<OccupancyQuery>]>([
+      ["a program", { programId: numbered(2) }],
+      ["a practitioner in a program", { programId: numbered(2), practitionerId: numbered(2) }],
+      ["a practitioner", { practitionerId: numbered(2) }],
+      ["all programs", {}],
+    ])("the occupancy of a day of %s is read by programs and starts", async (_, filter) => {
+      const perDay = (filter.programId === undefined ? PROGRAMS : 1) * Math.ceil(staffOf(size) / PROGRAMS) * 24;
+      const day = { blocks: 60 * PROGRAMS + 3 * perDay, rows: 3 * perDay };
+      const query = { from: start, to: dayAfter(start), now: start, limit: 10_001, ...noFilter, ...filter };
+      const rows = await expectFewBlocks(mode, day, (transaction) => readOccupancy(transaction, principal, query));
+      expect(rows).not.toEqual([]);
+    });
+
+    test.each([undefined, { dueOn: "2030-01-20", id: numbered(1) }])(
+      "a page of opportunity breaches after %o reads few blocks",
+      async (after) => {
+        const query = { today: "2030-01-30", dueFrom: undefined, dueTo: undefined, serviceId: undefined };
+        await expectFewBlocks(mode, PAGE, (transaction) =>
+          listOpportunityBreaches(transaction, { ...query, after, limit: LIMIT }),
+        );
+      },
+    );
+
     test.each([0, CHANGES / 2])(
       "a page of an appointment's changes after version %i reads few blocks",
       async (afterVersion) => {
@@ -166,6 +191,8 @@ test.each<[string, () => Promise<unknown>]>([
   }
   await read();
 });
+
+const noFilter = { programId: undefined, practitionerId: undefined, locationId: undefined };
 
 function dayAfter(date: Date): Date {
   return new Date(date.getTime() + 86_400_000);
