@@ -109,6 +109,26 @@ describe("GetOccupancy", () => {
     expectRefusal(await dates("2030-02-30", "2030-03-01"), 422, ["dateFrom INVALID_DATE"]);
   });
 
+  test("refuses more than 10,000 days of practitioners, of which fewer dates are less", async () => {
+    const clinic = await openOwn();
+    const { tenantId } = clinic.as;
+    await service.query(
+      `INSERT INTO practitioners (tenant_id, id, code, full_name, active, version, created_at, updated_at)
+       SELECT '${tenantId}', gen_random_uuid(), n::text, 'Médica', true, 1, now(), now() FROM generate_series(1, 330) AS n`,
+    );
+    await service.query(
+      `INSERT INTO slots (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation)
+       SELECT p.tenant_id, gen_random_uuid(), '${clinic.programId}', '${clinic.ruleId}', p.id, date, date + interval '15 hours',
+         date + interval '16 hours', 1 FROM practitioners p, generate_series('2031-01-01'::date, '2031-01-31', '1 day') AS date
+       WHERE p.tenant_id = '${tenantId}' AND p.full_name = 'Médica'`,
+    );
+    const until = (dateTo: string) =>
+      callRpc(service, getOccupancy, { dateFrom: "2031-01-01", dateTo }, { as: clinic.as });
+    expectRefusal(await until("2031-01-31"), 422, ["dateTo TOO_MANY"]);
+    const days = itemsIn(await until("2031-01-30"), "programDays");
+    expect(days.map(({ practitioners }) => (practitioners as unknown[]).length)).toEqual(days.map(() => 330));
+  });
+
   test("tells nothing of patients and leaves no trace", async () => {
     const clinic = await openOwn();
     const patientId = await patientOf(clinic);
