@@ -31,6 +31,12 @@ export interface Config {
     readonly heavyPerTenant: number;
   };
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
+  /** How far from the start of an appointment its steps are taken. */
+  readonly visitMargins: {
+    readonly checkInEarlyMinutes: number;
+    readonly attendedEarlyMinutes: number;
+    readonly noShowGraceMinutes: number;
+  };
   readonly logLevel: string;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
@@ -107,6 +113,11 @@ function assemble(source: Source, problems: string[]): Config {
       heavyPerTenant: read(settings.heavyCallsPerTenant) ?? 0,
     },
     slotLimits: { perPlan: read(settings.plannedSlots) ?? 0, perTenant: read(settings.openSlots) ?? 0 },
+    visitMargins: {
+      checkInEarlyMinutes: read(settings.checkInEarly) ?? 0,
+      attendedEarlyMinutes: read(settings.attendedEarly) ?? 0,
+      noShowGraceMinutes: read(settings.noShowGrace) ?? 0,
+    },
     logLevel: read(settings.logLevel) ?? "",
     tls: tlsOf(source, problems),
   };

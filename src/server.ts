@@ -109,8 +109,12 @@ async function start(
   return server;
 }
 
-function servicesOf({ slotLimits }: ServerConfig, keyRing: KeyRing, now: () => number): readonly ServiceEntry[] {
-  return createServices({ now, tokens: createOptionTokens({ keyRing, now }), slotLimits });
+function servicesOf(
+  { slotLimits, visitMargins }: ServerConfig,
+  keyRing: KeyRing,
+  now: () => number,
+): readonly ServiceEntry[] {
+  return createServices({ now, tokens: createOptionTokens({ keyRing, now }), slotLimits, visitMargins });
 }
 
 /** Behind the listeners, and stopped behind them: requests may ask for jobs, and are answered without. */

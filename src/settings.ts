@@ -105,6 +105,21 @@ export const settings = {
     "Slots that the rules and practitioners of a program may come to within the 91 dates that schedules are made for.",
   ),
   openSlots: count("MAX_OPEN_SLOTS", "2000000", "Open slots ahead that a tenant may have."),
+  checkInEarly: minutes(
+    "CHECK_IN_EARLY_MINUTES",
+    "240",
+    "How long before an appointment begins its patient can be checked in; never before its local day.",
+  ),
+  attendedEarly: minutes(
+    "ATTENDED_EARLY_MINUTES",
+    "60",
+    "How long before an appointment begins its patient can have been seen.",
+  ),
+  noShowGrace: minutes(
+    "NO_SHOW_GRACE_MINUTES",
+    "15",
+    "How long after an appointment began its patient can be said not to have come.",
+  ),
   logLevel: {
     name: "LOG_LEVEL",
     about: "The least severe level that is logged.",
@@ -127,6 +142,10 @@ function port(name: string, defaultText: string, about: string): Setting<number>
 
 function count(name: string, defaultText: string, about: string): Setting<number> {
   return { name, about, defaultText, takes: "a whole number from 1 to 1000000000", parse: whole(1, 1_000_000_000) };
+}
+
+function minutes(name: string, defaultText: string, about: string): Setting<number> {
+  return { name, about, defaultText, takes: "a whole number of minutes from 0 to 1440", parse: whole(0, 1_440) };
 }
 
 function databaseUrl(name: string, about: string): Setting<string> {

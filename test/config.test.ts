@@ -35,6 +35,7 @@ describe("defaults", () => {
       connections: { maxConnections: 10_000, maxConnectionsPerNetwork: 1_000 },
       callsAtWork: { perPrincipal: 4, perTenant: 6, heavy: 3, heavyPerTenant: 1 },
       slotLimits: { perPlan: 200_000, perTenant: 2_000_000 },
+      visitMargins: { checkInEarlyMinutes: 240, attendedEarlyMinutes: 60, noShowGraceMinutes: 15 },
       logLevel: "info",
       tls: undefined,
     });
@@ -74,6 +75,9 @@ describe("values", () => {
       HEAVY_CALLS_PER_TENANT: "3",
       MAX_PLANNED_SLOTS: "70",
       MAX_OPEN_SLOTS: "80",
+      CHECK_IN_EARLY_MINUTES: "120",
+      ATTENDED_EARLY_MINUTES: "0",
+      NO_SHOW_GRACE_MINUTES: "1440",
       LOG_LEVEL: "debug",
       TLS_CERT_FILE: aFile,
       TLS_KEY_FILE: aFile,
@@ -98,6 +102,7 @@ describe("values", () => {
       connections: { maxConnections: 200, maxConnectionsPerNetwork: 100 },
       callsAtWork: { perPrincipal: 2, perTenant: 5, heavy: 4, heavyPerTenant: 3 },
       slotLimits: { perPlan: 70, perTenant: 80 },
+      visitMargins: { checkInEarlyMinutes: 120, attendedEarlyMinutes: 0, noShowGraceMinutes: 1_440 },
       logLevel: "debug",
       tls: { certFile: aFile, keyFile: aFile },
     });

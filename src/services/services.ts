@@ -17,6 +17,7 @@ import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory
 import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
+import type { VisitMargins } from "../scheduling/visit-times.js";
 import { createAppointmentService } from "./appointments/appointment-service.js";
 import { createBookingService } from "./appointments/booking-service.js";
 import { createOccupancyService } from "./appointments/occupancy-service.js";
@@ -42,6 +43,7 @@ export interface ServicePorts {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly slotLimits: SlotLimits;
+  readonly visitMargins: VisitMargins;
 }
 
 /** A proto service and the methods of it that exist; the others answer `unimplemented`, and 404 over REST. */
@@ -72,7 +74,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
 ];
 
 /** Every service of Cupo. Both transports take this list, so neither can have an operation that the other lacks. */
-export function createServices({ now, tokens, slotLimits }: ServicePorts): readonly ServiceEntry[] {
+export function createServices({ now, tokens, slotLimits, visitMargins }: ServicePorts): readonly ServiceEntry[] {
   return [
     { service: PatientService, implementation: createPatientService(now) },
     { service: AppointmentService, implementation: createAppointmentService(now, tokens) },
@@ -87,7 +89,7 @@ export function createServices({ now, tokens, slotLimits }: ServicePorts): reado
     { service: ReferenceDataService, implementation: createReferenceDataService(now) },
     { service: CatalogAdminService, implementation: createCatalogAdminService(now) },
     { service: ProgramService, implementation: createProgramService({ now, slotLimits }) },
-    { service: BookingService, implementation: createBookingService(now, tokens) },
+    { service: BookingService, implementation: createBookingService(now, tokens, visitMargins) },
     { service: PatientDirectoryService, implementation: createPatientDirectoryService() },
     { service: DeskService, implementation: createDeskService(now) },
     { service: EligibilityAuditService, implementation: createEligibilityAuditService() },

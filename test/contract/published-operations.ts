@@ -5,6 +5,7 @@ import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import { createServices } from "../../src/services/services.js";
 import { noSlotLimits } from "../support/no-slot-limits.js";
 import { noTokens } from "../support/no-tokens.js";
+import { usualMargins } from "../support/usual-margins.js";
 
 /** An operation of the public interface, as its descriptor states it. */
 export interface PublishedOperation {
@@ -27,6 +28,7 @@ export const publishedOperations: readonly PublishedOperation[] = createServices
   now: () => 0,
   tokens: noTokens,
   slotLimits: noSlotLimits,
+  visitMargins: usualMargins,
 }).flatMap(({ service, implementation }) =>
   service.methods
     .filter((method) => httpBindings(method).length > 0)
@@ -50,9 +52,12 @@ export function operationNamed(rpc: string): PublishedOperation {
 
 /** The RPC of this name, of whichever service has it. */
 export function rpcNamed(name: string): DescMethodUnary {
-  const methods = createServices({ now: () => 0, tokens: noTokens, slotLimits: noSlotLimits }).flatMap(
-    ({ service }) => service.methods,
-  );
+  const methods = createServices({
+    now: () => 0,
+    tokens: noTokens,
+    slotLimits: noSlotLimits,
+    visitMargins: usualMargins,
+  }).flatMap(({ service }) => service.methods);
   const method = methods.find((each) => each.name === name);
   if (method === undefined) throw new Error(`there is no RPC ${name}`);
   return method as DescMethodUnary;

@@ -12,6 +12,7 @@ import { noTokens } from "../support/no-tokens.js";
 import { sendAtOnce, violationsOfOnce } from "../support/once.js";
 import { registration } from "../support/registration.js";
 import { type RestAnswer, sendRequest } from "../support/rest-request.js";
+import { usualMargins } from "../support/usual-margins.js";
 
 /** The test of a test: the check of what was sent 64 times at once must see a store that does not claim its keys. */
 describe("the check that a request is done once", () => {
@@ -42,7 +43,7 @@ describe("the check that a request is done once", () => {
 
   test("passes with the store of the service", async () => {
     service = await startComposedService(
-      createServices({ now: testNow, tokens: noTokens, slotLimits: noSlotLimits }),
+      createServices({ now: testNow, tokens: noTokens, slotLimits: noSlotLimits, visitMargins: usualMargins }),
       sound,
     );
     expect(violationsOfOnce(await sendAtOnce(service.publicUrl, 64, newRequest()))).toEqual([]);
@@ -50,7 +51,7 @@ describe("the check that a request is done once", () => {
 
   test("fails with a store that looks a key up before the work and keeps it after", async () => {
     service = await startComposedService(
-      createServices({ now: testNow, tokens: noTokens, slotLimits: noSlotLimits }),
+      createServices({ now: testNow, tokens: noTokens, slotLimits: noSlotLimits, visitMargins: usualMargins }),
       withoutClaim(sound),
     );
     expect(violationsOfOnce(await sendTwiceInTurn(newRequest()))).toEqual([]);

@@ -5,6 +5,7 @@ import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.
 import * as makers from "../contract/makers.js";
 import {
   type AppointmentBody,
+  awaitStep,
   bookFirst,
   type Clinic,
   day,
@@ -117,6 +118,7 @@ describe("ListAppointmentChanges", () => {
     const booked = await bookOn(clinic, await makers.patient.create(service, {}), 5);
     const { appointmentId: id, startsAt, endsAt, practitionerId, locationId } = booked;
     await mustCall(clinic, "ConfirmAppointment", { appointmentId: id, expectedVersion: 1 });
+    awaitStep(clinic, "CheckInAppointment", booked);
     const arrived = await callRpc(service, BookingService.method.checkInAppointment, {
       appointmentId: id,
       expectedVersion: 2,

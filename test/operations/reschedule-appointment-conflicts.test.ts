@@ -2,7 +2,16 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as makers from "../contract/makers.js";
 import { summaryOf } from "../contract/send.js";
-import { bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
+import {
+  type AppointmentBody,
+  awaitStep,
+  bookFirst,
+  type Clinic,
+  day,
+  mustCall,
+  openClinic,
+  optionsFor,
+} from "../schedule/clinic.js";
 import { brokenInvariants } from "../schedule/invariants.js";
 import { messagesOf } from "../support/problem.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -52,7 +61,7 @@ describe("409 STATE_NOT_ALLOWED", () => {
     ["NO_SHOW", ["ConfirmAppointment", "MarkAppointmentNoShow"]],
   ])("keeps an appointment that is %s where it is", async (status, steps) => {
     const move = await prepareMove(service);
-    const expectedVersion = await take(steps, move.clinic, move.appointment.appointmentId);
+    const expectedVersion = await take(steps, move.clinic, move.appointment);
     const { appointment } = await mustCall(move.clinic, "GetAppointment", {
       appointmentId: move.appointment.appointmentId,
     });
@@ -197,13 +206,15 @@ describe("409 PATIENT_OVERLAP", () => {
 });
 
 /** Takes an appointment these steps on and gives the version that it then has. */
-async function take(steps: readonly string[], clinic: Clinic, appointmentId: string): Promise<number> {
+async function take(steps: readonly string[], clinic: Clinic, appointment: AppointmentBody): Promise<number> {
   const reasons: Readonly<Record<string, () => Promise<JsonObject>>> = {
     CancelAppointment: async () => ({ cancellationReasonId: await makers.cancellationReason.create(service, {}) }),
     MarkAppointmentNoShow: async () => ({ noShowReasonId: await makers.noShowReason.create(service, {}) }),
   };
   for (const [i, step] of steps.entries()) {
-    await mustCall(clinic, step, { appointmentId, expectedVersion: i + 1, ...(await reasons[step]?.()) });
+    awaitStep(clinic, step, appointment);
+    const request = { appointmentId: appointment.appointmentId, expectedVersion: i + 1, ...(await reasons[step]?.()) };
+    await mustCall(clinic, step, request);
   }
   return steps.length + 1;
 }

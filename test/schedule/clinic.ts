@@ -143,6 +143,19 @@ export async function bookFirst(
   return appointmentIn(await book(clinic, patientId, `${options[skip]?.optionToken}`));
 }
 
+/** When each step that the clock has a say in is taken in tests, in minutes from the start of the appointment. */
+const STEP_MINUTES: Readonly<Record<string, number>> = {
+  CheckInAppointment: -60,
+  MarkAppointmentAttended: -60,
+  MarkAppointmentNoShow: 15,
+};
+
+/** Moves the service's clock on to when a step of an appointment can be taken; it never goes back. */
+export function awaitStep({ service }: Pick<Clinic, "service">, rpc: string, { startsAt }: { startsAt: string }): void {
+  const minutes = STEP_MINUTES[rpc];
+  if (minutes !== undefined) service.advance(Math.max(0, Date.parse(startsAt) + minutes * 60_000 - service.now()));
+}
+
 /** The appointment in an answer. Throws where the answer is an error. */
 export function appointmentIn({ status, text, body }: RestAnswer): AppointmentBody {
   if (status !== 200) throw new Error(`an appointment was expected, but the answer is ${text}`);

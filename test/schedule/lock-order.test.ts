@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 import { recordStatements, type SentStatement } from "../support/sent-statements.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "./clinic.js";
+import { awaitStep, bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "./clinic.js";
 
 let database: TestDatabase;
 let proxy: PostgresProxy;
@@ -95,23 +95,30 @@ describe("locks in the one order", () => {
   });
 
   test.each([
-    ["ConfirmAppointment", []],
-    ["CheckInAppointment", ["ConfirmAppointment"]],
-    ["MarkAppointmentAttended", ["ConfirmAppointment", "CheckInAppointment"]],
-  ] as const)("%s", async (rpc, before) => {
-    const { appointmentId } = await bookFirst(clinic, patientId);
-    for (const [i, each] of before.entries()) await mustCall(clinic, each, { appointmentId, expectedVersion: i + 1 });
+    ["ConfirmAppointment", [], ["patients", "appointments"]],
+    ["CheckInAppointment", ["ConfirmAppointment"], ["patients", "appointments"]],
+    ["MarkAppointmentAttended", ["ConfirmAppointment", "CheckInAppointment"], ["appointments"]],
+  ] as const)("%s", async (rpc, before, locked) => {
+    const appointment = await bookFirst(clinic, patientId);
+    const { appointmentId } = appointment;
+    for (const [i, each] of before.entries()) {
+      awaitStep(clinic, each, appointment);
+      await mustCall(clinic, each, { appointmentId, expectedVersion: i + 1 });
+    }
     const request = { appointmentId, expectedVersion: before.length + 1 };
-    expect(await sentBy(rpc, request)).toMatchObject({ locked: ["idempotency_keys", "appointments"] });
+    awaitStep(clinic, rpc, appointment);
+    expect(await sentBy(rpc, request)).toMatchObject({ locked: ["idempotency_keys", ...locked] });
   });
 
   test.each([
     ["CancelAppointment", "cancellationReasonId", makers.cancellationReason],
     ["MarkAppointmentNoShow", "noShowReasonId", makers.noShowReason],
   ] as const)("%s", async (rpc, field, reason) => {
-    const { appointmentId } = await bookFirst(clinic, patientId);
+    const appointment = await bookFirst(clinic, patientId);
+    const { appointmentId } = appointment;
     await mustCall(clinic, "ConfirmAppointment", { appointmentId, expectedVersion: 1 });
     const request = { appointmentId, expectedVersion: 2, [field]: await reason.create(service, {}) };
+    awaitStep(clinic, rpc, appointment);
     expect(await sentBy(rpc, request)).toMatchObject({
       locked: ["idempotency_keys", "appointments", "slots", "day_counters"],
     });

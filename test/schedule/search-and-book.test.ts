@@ -8,6 +8,7 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
   appointmentIn,
+  awaitStep,
   book,
   bookFirst,
   type Clinic,
@@ -209,7 +210,12 @@ describe("booking", () => {
 });
 
 const STEPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  PENDING: { ConfirmAppointment: "CONFIRMED", CancelAppointment: "CANCELLED" },
+  PENDING: {
+    ConfirmAppointment: "CONFIRMED",
+    CheckInAppointment: "CHECKED_IN",
+    MarkAppointmentNoShow: "NO_SHOW",
+    CancelAppointment: "CANCELLED",
+  },
   CONFIRMED: { CheckInAppointment: "CHECKED_IN", MarkAppointmentNoShow: "NO_SHOW", CancelAppointment: "CANCELLED" },
   CHECKED_IN: { MarkAppointmentAttended: "ATTENDED", CancelAppointment: "CANCELLED" },
   ATTENDED: {},
@@ -235,9 +241,14 @@ describe.each(Object.entries(STEPS))("an appointment that is %s", (status, allow
     "CancelAppointment",
   ])("can go on by %s only where the table says so", async (rpc) => {
     const [clinic, patientId] = await prepare();
-    const { appointmentId: id } = await bookFirst(clinic, patientId);
-    for (const [i, way] of (WAYS[status] ?? []).entries()) await mustCall(clinic, way, await stepOf(way, id, i + 1));
+    const appointment = await bookFirst(clinic, patientId);
+    const { appointmentId: id } = appointment;
+    for (const [i, way] of (WAYS[status] ?? []).entries()) {
+      awaitStep(clinic, way, appointment);
+      await mustCall(clinic, way, await stepOf(way, id, i + 1));
+    }
     const version = 1 + (WAYS[status]?.length ?? 0);
+    awaitStep(clinic, rpc, appointment);
     const answer = await call(clinic, rpc, await stepOf(rpc, id, version));
     const to = allowed[rpc];
     if (to === undefined) expectRefusal(answer, 409, ["appointmentId STATE_NOT_ALLOWED"]);

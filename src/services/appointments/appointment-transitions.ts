@@ -8,18 +8,29 @@ import type { ReasonAttributes } from "../../postgres/tables/catalogs/catalogs.j
 import { lockInOrder } from "../../postgres/tables/locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { formatInstant } from "../../scheduling/local-clock.js";
+import { earliestStepMs, type VisitMargins } from "../../scheduling/visit-times.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
+import { requireActive } from "./appointment-preconditions.js";
 
 /** A step in the life of an appointment. One to a state that is not live gives slot and capacity back. */
 export interface Transition {
   readonly from: readonly AppointmentStatus[];
   readonly to: AppointmentStatus;
+  /** Whether it says that the patient comes, for which a patient of a pending appointment has to be active. */
+  readonly expectsPatient?: true;
 }
 
-export const confirm: Transition = { from: ["PENDING"], to: "CONFIRMED" };
-export const checkIn: Transition = { from: ["CONFIRMED"], to: "CHECKED_IN" };
+/** When it is, and how far from the start of an appointment its steps are taken. */
+export interface VisitClock {
+  readonly nowMs: number;
+  readonly margins: VisitMargins;
+}
+
+export const confirm: Transition = { from: ["PENDING"], to: "CONFIRMED", expectsPatient: true };
+export const checkIn: Transition = { from: ["PENDING", "CONFIRMED"], to: "CHECKED_IN", expectsPatient: true };
 export const attend: Transition = { from: ["CHECKED_IN"], to: "ATTENDED" };
-export const missAppointment: Transition = { from: ["CONFIRMED"], to: "NO_SHOW" };
+export const missAppointment: Transition = { from: ["PENDING", "CONFIRMED"], to: "NO_SHOW" };
 export const cancel: Transition = { from: ["PENDING", "CONFIRMED", "CHECKED_IN"], to: "CANCELLED" };
 
 /** Which appointment, as what version, and why. */
@@ -29,24 +40,33 @@ export interface TransitionRequest {
   readonly details?: Partial<Pick<AppointmentRecord, "cancellationReasonId" | "noShowReasonId" | "comment">>;
 }
 
-/** Moves an appointment on by one step: 404, then 409 for another version, then 409 for a status that the step is not from. */
+/**
+ * Moves an appointment on by one step: 404, then 409 for another version, for a status that the step is not from, for a time
+ * at which it cannot be taken, and for a patient who is not active and would be expected from now on.
+ */
 export async function moveOn(
   call: ReadyCall,
   transition: Transition,
   { appointmentId, expectedVersion, details = {} }: TransitionRequest,
-  nowMs: number,
+  clock: VisitClock,
 ): Promise<AppointmentRecord> {
   const transaction = call.transaction;
-  const locked = await lockInOrder(transaction, { appointmentId, freesSlot: !isLive(transition.to) });
+  const locked = await lockInOrder(transaction, {
+    ...(transition.expectsPatient && { patient: { appointmentId } }),
+    appointmentId,
+    freesSlot: !isLive(transition.to),
+  });
   const appointment = requireFound(locked.appointment);
   requireVersion(appointment, expectedVersion);
   requireStatus(appointment, transition);
+  requireTime(appointment, transition, clock);
+  if (transition.expectsPatient && appointment.status === "PENDING") requireActive(locked.patient, "appointmentId");
   const moved: AppointmentRecord = {
     ...appointment,
     ...details,
     status: transition.to,
     version: appointment.version + 1,
-    updatedAt: new Date(nowMs),
+    updatedAt: new Date(clock.nowMs),
   };
   if (locked.occupiedSlot !== undefined) release(transaction, locked.occupiedSlot);
   updateAppointment(transaction, moved);
@@ -79,6 +99,20 @@ function requireStatus({ status }: AppointmentRecord, { from, to }: Transition):
   if (from.includes(status)) return;
   const message = `an appointment that is ${status} cannot become ${to}`;
   throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
+}
+
+/** A confirmation comes before the start; the other steps not before their time, which the message says. */
+function requireTime({ startsAt }: AppointmentRecord, { to }: Transition, { nowMs, margins }: VisitClock): void {
+  const startsAtMs = startsAt.getTime();
+  if (to === "CONFIRMED" && startsAtMs <= nowMs) {
+    const message = "an appointment that has begun cannot be confirmed";
+    throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
+  }
+  if (to !== "CHECKED_IN" && to !== "ATTENDED" && to !== "NO_SHOW") return;
+  const earliestMs = earliestStepMs(to, startsAtMs, margins);
+  if (nowMs >= earliestMs) return;
+  const message = `the appointment cannot become ${to} before ${formatInstant(earliestMs)}`;
+  throw conflict({ code: "TOO_EARLY", field: "appointmentId", message });
 }
 
 function release(transaction: Transaction, slot: SlotRecord): void {

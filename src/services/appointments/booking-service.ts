@@ -5,6 +5,7 @@ import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { type AppointmentRecord, findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { cancellationReasons, noShowReasons } from "../../postgres/tables/catalogs/catalogs.js";
 import { findOccupiedSlot } from "../../postgres/tables/schedule/slots.js";
+import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { requireFound } from "../resources/preconditions.js";
 import { toAppointmentDetails } from "./appointment-messages.js";
 import { appointmentReadMethods } from "./appointment-read-methods.js";
@@ -14,8 +15,13 @@ import { findOptions } from "./option-search.js";
 import { matchWaitlistEntry } from "./waitlist-match.js";
 
 /** Booking: from the search for an option to the end of an appointment. `now` gives milliseconds since the epoch. */
-export function createBookingService(now: () => number, tokens: OptionTokens): Implementation<typeof BookingService> {
+export function createBookingService(
+  now: () => number,
+  tokens: OptionTokens,
+  margins: VisitMargins,
+): Implementation<typeof BookingService> {
   const { moveOn, requireReason } = transitions;
+  const clock = () => ({ nowMs: now(), margins });
   return {
     async searchAppointmentOptions(request, call) {
       const { patientId, appointmentId, serviceId, dateFrom, dateTo, periods, ...rest } = request;
@@ -43,25 +49,25 @@ export function createBookingService(now: () => number, tokens: OptionTokens): I
       return { appointment: toAppointmentDetails(await bookAppointment(request, opened, call, now()), false) };
     },
     async confirmAppointment(request, call) {
-      return detailsOf(call, await moveOn(call, transitions.confirm, request, now()));
+      return detailsOf(call, await moveOn(call, transitions.confirm, request, clock()));
     },
     async checkInAppointment(request, call) {
-      return detailsOf(call, await moveOn(call, transitions.checkIn, request, now()));
+      return detailsOf(call, await moveOn(call, transitions.checkIn, request, clock()));
     },
     async markAppointmentAttended(request, call) {
-      return detailsOf(call, await moveOn(call, transitions.attend, request, now()));
+      return detailsOf(call, await moveOn(call, transitions.attend, request, clock()));
     },
     async markAppointmentNoShow({ appointmentId, expectedVersion, noShowReasonId, comment }, call) {
       requireFound(await findAppointment(call.transaction, appointmentId));
       await requireReason(call, noShowReasons, "noShowReasonId", noShowReasonId, comment);
       const request = { appointmentId, expectedVersion, details: { noShowReasonId, comment } };
-      return detailsOf(call, await moveOn(call, transitions.missAppointment, request, now()));
+      return detailsOf(call, await moveOn(call, transitions.missAppointment, request, clock()));
     },
     async cancelAppointment({ appointmentId, expectedVersion, cancellationReasonId, comment }, call) {
       requireFound(await findAppointment(call.transaction, appointmentId));
       await requireReason(call, cancellationReasons, "cancellationReasonId", cancellationReasonId, comment);
       const request = { appointmentId, expectedVersion, details: { cancellationReasonId, comment } };
-      return detailsOf(call, await moveOn(call, transitions.cancel, request, now()));
+      return detailsOf(call, await moveOn(call, transitions.cancel, request, clock()));
     },
     ...appointmentReadMethods,
   };
