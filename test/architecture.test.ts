@@ -167,7 +167,7 @@ const rules: readonly Rule[] = [
       matches(
         sources,
         /^(services|jobs)\//,
-        /\b(lockPatientOf|lockAppointment|lockSlots|lockPractitionerOf|consumeToken|takeCapacity)\b/,
+        /\b(lockPatientOf|lockAppointment|lockSlots|lockFormerSlot|lockPractitionerOf|consumeToken|takeCapacity)\b/,
       ),
     defect: {
       "services/a.ts": 'import { lockSlots } from "../postgres/tables/schedule/slots.js";',

@@ -36,6 +36,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   holidays: CHANGE,
   locations: CHANGE,
   no_show_reasons: CHANGE,
+  notes: CHANGE,
   opportunity_definitions: CHANGE,
   patients: CHANGE,
   payers: CHANGE,

@@ -124,6 +124,18 @@ describe("locks in the one order", () => {
     });
   });
 
+  test("CorrectAppointmentStatus, which takes the time of a no-show again", async () => {
+    const appointment = await bookFirst(clinic, patientId);
+    const { appointmentId } = appointment;
+    awaitStep(clinic, "MarkAppointmentNoShow", appointment);
+    const noShowReasonId = await makers.noShowReason.create(service, {});
+    await mustCall(clinic, "MarkAppointmentNoShow", { appointmentId, expectedVersion: 1, noShowReasonId });
+    const request = { appointmentId, expectedVersion: 2, status: "CONFIRMED", reason: "Llegó a tiempo." };
+    expect(await sentBy("CorrectAppointmentStatus", request)).toMatchObject({
+      locked: ["idempotency_keys", "patients", "appointments", "slots", "practitioners", "day_counters"],
+    });
+  });
+
   test.each<[string, () => JsonObject]>([
     ["UpdateProgramRule", () => ({ ...ruleOf(clinic), expectedVersion: 1, startsAtLocal: "09:00:00" })],
     ["ReplaceProgramPractitioners", () => ({ ...programOf(clinic), practitionerIds: [], expectedVersion: 2 })],

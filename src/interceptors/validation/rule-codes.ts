@@ -45,6 +45,7 @@ const ruleCodes = {
   "int32.daily_capacity": { code: "INVALID_CAPACITY" },
 
   "enum.defined_only": { code: "INVALID_VALUE", message: "the value must be one of those that the contract lists" },
+  "enum.in": { code: "INVALID_VALUE", message: "the value must be one of those that the contract lists" },
   "enum.not_in": { code: "INVALID_VALUE", message: "the value must be one of those that the contract lists" },
 
   "repeated.min_items": { code: "TOO_FEW", message: "the list must have at least {min_items} item(s)" },

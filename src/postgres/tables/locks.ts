@@ -4,7 +4,13 @@ import { consumeToken } from "./appointments/consumed-tokens.js";
 import { type DayOfRule, giveCapacityBack, takeCapacity } from "./appointments/day-counters.js";
 import { type DeskWaitlistEntryRecord, lockWaitlistEntry } from "./desk/waitlist.js";
 import { lockPatient, lockPatientOf, type PatientRecord } from "./patients/patients.js";
-import { lockPractitionerOf, lockSlots, type SlotRecord } from "./schedule/slots.js";
+import {
+  lockFormerSlot,
+  lockPractitionerOf,
+  lockPractitionerOfAppointment,
+  lockSlots,
+  type SlotRecord,
+} from "./schedule/slots.js";
 
 /** What a transaction is to lock; what is absent stays as it is. */
 export interface WantedLocks {
@@ -17,6 +23,8 @@ export interface WantedLocks {
   readonly option?: WantedOption | undefined;
   /** Whether the slot that the appointment occupies is locked too, because it is to be freed. */
   readonly freesSlot?: boolean;
+  /** Whether the appointment is to have its time again: the slot that is there is locked, and its practitioner. */
+  readonly takesTimeAgain?: boolean;
 }
 
 /** The part of an option that is locked. */
@@ -33,7 +41,7 @@ export interface Locked {
   readonly appointment: AppointmentRecord | undefined;
   /** Whether the token was used up by this transaction and by none before. */
   readonly isTokenFresh: boolean;
-  /** The slot of the option. */
+  /** The slot of the option, or the one where the appointment was. */
   readonly slot: SlotRecord | undefined;
   /** The slot that the appointment occupies. */
   readonly occupiedSlot: SlotRecord | undefined;
@@ -52,29 +60,32 @@ export interface Locked {
  * 5. the appointment;
  * 6. the option token, which is used up;
  * 7. slots in the order of their ids: one or two here, any number where `slot-plan.ts` withdraws them;
- * 8. the practitioner of the slot that is taken, whose time several programs fill;
+ * 8. the practitioner of the slot that is taken, or of an appointment that has its time again, whose time several programs
+ *    fill;
  * 9. the counters of days by rule and date: {@link exchangeCapacity}, and a step that only gives its unit back.
  *
  * A booking locks no program. What it only refers to, by foreign keys, is locked FOR KEY SHARE, which waits for none of
  * these: nobody deletes such rows or changes their keys.
  */
 export async function lockInOrder(transaction: Transaction, wanted: WantedLocks): Promise<Locked> {
-  const { patient: patientKey, waitlistEntryId, appointmentId, option, freesSlot = false } = wanted;
+  const { patient: patientKey, waitlistEntryId, appointmentId, option, freesSlot = false, takesTimeAgain = false } = wanted;
   const occupiedBy = freesSlot ? appointmentId : undefined;
-  const [patient, waitlistEntry, appointment, isTokenFresh, slots, isPractitionerActive] = await Promise.all([
+  const returning = takesTimeAgain ? appointmentId : undefined;
+  const [patient, waitlistEntry, appointment, isTokenFresh, slots, formerSlot, isPractitionerActive] = await Promise.all([
     patientKey && lockPatientBy(transaction, patientKey),
     waitlistEntryId === undefined ? undefined : lockWaitlistEntry(transaction, waitlistEntryId),
     appointmentId === undefined ? undefined : lockAppointment(transaction, appointmentId),
     option && consumeToken(transaction, option.jti, new Date(option.expiresAtMs)),
     option || occupiedBy ? lockSlots(transaction, { slotId: option?.slotId, occupiedBy }) : [],
-    option && lockPractitionerOf(transaction, option.slotId),
+    returning === undefined ? undefined : lockFormerSlot(transaction, returning),
+    lockPractitionerBy(transaction, option, returning),
   ]);
   return {
     patient,
     waitlistEntry,
     appointment,
     isTokenFresh: isTokenFresh === true,
-    slot: slots.find(({ id }) => id === option?.slotId),
+    slot: formerSlot ?? slots.find(({ id }) => id === option?.slotId),
     occupiedSlot: slots.find((slot) => occupiedBy !== undefined && slot.appointmentId === occupiedBy),
     isPractitionerActive: isPractitionerActive === true,
   };
@@ -100,6 +111,15 @@ export async function exchangeCapacity(
 
 function lockPatientBy(transaction: Transaction, key: Required<WantedLocks>["patient"]) {
   return "id" in key ? lockPatient(transaction, key.id) : lockPatientOf(transaction, key.appointmentId);
+}
+
+function lockPractitionerBy(
+  transaction: Transaction,
+  option: WantedOption | undefined,
+  appointmentId: string | undefined,
+): Promise<boolean> | undefined {
+  if (option !== undefined) return lockPractitionerOf(transaction, option.slotId);
+  return appointmentId === undefined ? undefined : lockPractitionerOfAppointment(transaction, appointmentId);
 }
 
 function dayKey({ ruleId, localDate }: DayOfRule): string {

@@ -1,4 +1,5 @@
 import type { ReadyCall } from "../../call.js";
+import { AppointmentDetails_Status } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { BookingService } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
@@ -6,7 +7,9 @@ import { type AppointmentRecord, findAppointment } from "../../postgres/tables/a
 import { cancellationReasons, noShowReasons } from "../../postgres/tables/catalogs/catalogs.js";
 import { findOccupiedSlot } from "../../postgres/tables/schedule/slots.js";
 import type { VisitMargins } from "../../scheduling/visit-times.js";
+import { nameIn } from "../resources/enum-names.js";
 import { requireFound } from "../resources/preconditions.js";
+import { correctStatus } from "./appointment-correction.js";
 import { toAppointmentDetails } from "./appointment-messages.js";
 import { appointmentReadMethods } from "./appointment-read-methods.js";
 import * as transitions from "./appointment-transitions.js";
@@ -68,6 +71,10 @@ export function createBookingService(
       await requireReason(call, cancellationReasons, "cancellationReasonId", cancellationReasonId, comment);
       const request = { appointmentId, expectedVersion, details: { cancellationReasonId, comment } };
       return detailsOf(call, await moveOn(call, transitions.cancel, request, clock()));
+    },
+    async correctAppointmentStatus({ appointmentId, expectedVersion, status, reason }, call) {
+      const request = { appointmentId, expectedVersion, to: nameIn(AppointmentDetails_Status, status), reason };
+      return detailsOf(call, await correctStatus(call, request, now()));
     },
     ...appointmentReadMethods,
   };

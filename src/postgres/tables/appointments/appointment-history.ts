@@ -28,6 +28,8 @@ export interface AppointmentChangeRecord {
   readonly actor: string | undefined;
   readonly correlationId: string;
   readonly changedAt: Date;
+  /** Why the step before was taken back; undefined for every change that is no correction. */
+  readonly correctionReason: string | undefined;
 }
 
 const COLUMNS = {
@@ -52,15 +54,17 @@ const COLUMNS = {
   actor: "actor",
   correlationId: "correlation_id",
   changedAt: "changed_at",
+  correctionReason: "correction_reason",
 } as const satisfies ColumnsOf<AppointmentChangeRecord>;
 
-/** Appends what happened to an appointment; `before` is absent for a new one. */
+/** Appends what happened to an appointment; `before` is absent for a new one, the reason for all but a correction. */
 export function insertAppointmentChange(
   transaction: Transaction,
   before: AppointmentRecord | undefined,
   after: AppointmentRecord,
   principal: Principal,
   call: Call,
+  correctionReason?: string,
 ): void {
   const change: AppointmentChangeRecord = {
     appointmentId: after.id,
@@ -84,6 +88,7 @@ export function insertAppointmentChange(
     actor: call.actor,
     correlationId: call.correlationId,
     changedAt: after.updatedAt,
+    correctionReason,
   };
   const row = { tenant_id: transaction.tenantId, ...toRow(COLUMNS, change) };
   transaction.send(sql("appointment_history").insert(row));

@@ -58,16 +58,49 @@ export async function lockSlots(
   return readRecords(transaction, query);
 }
 
+/** The slot at the place and time of an appointment, if there still is one, locked until the transaction ends. */
+export async function lockFormerSlot(transaction: Transaction, appointmentId: string): Promise<SlotRecord | undefined> {
+  const { tenantId } = transaction;
+  const place = ["program_id", "rule_id", "practitioner_id", "local_date", "starts_at", "ends_at"];
+  const former = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select(place);
+  const query = sql("slots").where({ tenant_id: tenantId }).whereIn(place, former).orderBy("id").select(COLUMNS);
+  return readRecord(transaction, query.forNoKeyUpdate());
+}
+
 /**
  * Locks the practitioner of a slot until the transaction ends, so that of two programs one at a time fills an hour of theirs.
  * Says whether they are active; false also where the slot is gone.
  */
 export async function lockPractitionerOf(transaction: Transaction, slotId: string): Promise<boolean> {
-  const { tenantId } = transaction;
-  const practitioner = sql("slots").where({ tenant_id: tenantId, id: slotId }).select("practitioner_id");
-  const query = sql("practitioners").where({ tenant_id: tenantId }).where("id", practitioner).select("active");
-  return (await transaction.rows<{ active: boolean }>(query.forNoKeyUpdate()))[0]?.active === true;
+  return lockPractitionerIn(transaction, "slots", slotId);
 }
+
+/** The same of an appointment, whose time it was or is. */
+export async function lockPractitionerOfAppointment(transaction: Transaction, appointmentId: string): Promise<boolean> {
+  return lockPractitionerIn(transaction, "appointments", appointmentId);
+}
+
+/**
+ * Makes a slot anew for an appointment that has its time again, at which there is none any more. It is retained where the
+ * rules have another slot from that time on.
+ */
+export function restoreSlot(
+  transaction: Transaction,
+  slotId: string,
+  appointment: Omit<SlotRecord, "id" | "generation" | "retained" | "appointmentId"> & { readonly id: string },
+): void {
+  const { id: appointmentId, programId, ruleId, practitionerId, localDate, startsAt, endsAt } = appointment;
+  const { tenantId } = transaction;
+  const bindings = { tenantId, slotId, programId, ruleId, practitionerId, localDate, startsAt, endsAt, appointmentId };
+  transaction.send(sql.raw(RESTORE, bindings));
+}
+
+const RESTORE = `INSERT INTO slots
+    (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation, retained, appointment_id)
+  SELECT p.tenant_id, :slotId, p.id, :ruleId, :practitionerId, :localDate, :startsAt, :endsAt, p.generation,
+    EXISTS (SELECT FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = :programId
+      AND s.practitioner_id = :practitionerId AND s.starts_at = :startsAt AND NOT s.retained), :appointmentId
+  FROM programs p WHERE p.tenant_id = :tenantId AND p.id = :programId`;
 
 /** Gives a locked, free slot to an appointment. */
 export function occupySlot(transaction: Transaction, slotId: string, appointmentId: string): void {
@@ -79,4 +112,15 @@ export function occupySlot(transaction: Transaction, slotId: string, appointment
 export function releaseSlot(transaction: Transaction, { id, retained }: SlotRecord): void {
   const slot = sql("slots").where({ tenant_id: transaction.tenantId, id });
   transaction.send(retained ? slot.delete() : slot.update({ appointment_id: null }));
+}
+
+async function lockPractitionerIn(
+  transaction: Transaction,
+  table: "slots" | "appointments",
+  id: string,
+): Promise<boolean> {
+  const { tenantId } = transaction;
+  const practitioner = sql(table).where({ tenant_id: tenantId, id }).select("practitioner_id");
+  const query = sql("practitioners").where({ tenant_id: tenantId }).where("id", practitioner).select("active");
+  return (await transaction.rows<{ active: boolean }>(query.forNoKeyUpdate()))[0]?.active === true;
 }

@@ -1,0 +1,83 @@
+import type { ReadyCall } from "../../call.js";
+import { type CupoError, conflict, type FieldErrorCode } from "../../errors.js";
+import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
+import { type AppointmentStatus, isLive } from "../../postgres/tables/appointments/appointment-status.js";
+import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
+import { exchangeCapacity, lockInOrder } from "../../postgres/tables/locks.js";
+import { occupySlot, restoreSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { requireFound, requireVersion } from "../resources/preconditions.js";
+
+/** The status that each status can be taken back to. */
+const BACK: Readonly<Partial<Record<AppointmentStatus, AppointmentStatus>>> = {
+  CHECKED_IN: "CONFIRMED",
+  ATTENDED: "CHECKED_IN",
+  NO_SHOW: "CONFIRMED",
+};
+
+/** Which appointment is to be taken back, as what version, to what, and why. */
+export interface CorrectionRequest {
+  readonly appointmentId: string;
+  readonly expectedVersion: number;
+  readonly to: AppointmentStatus;
+  readonly reason: string;
+}
+
+/**
+ * Takes the last step of an appointment back: 404, then 409 for another version, for a status that cannot be taken back so,
+ * and, where the step gave slot and capacity away, for a time or a day that is taken by now.
+ */
+export async function correctStatus(
+  call: ReadyCall,
+  { appointmentId, expectedVersion, to, reason }: CorrectionRequest,
+  nowMs: number,
+): Promise<AppointmentRecord> {
+  const transaction = call.transaction;
+  const takesTimeAgain = to === "CONFIRMED";
+  const wanted = { patient: { appointmentId }, appointmentId, takesTimeAgain };
+  const locked = await lockInOrder(transaction, wanted);
+  const appointment = requireFound(locked.appointment);
+  requireVersion(appointment, expectedVersion);
+  requireStepBack(appointment, to);
+  if (!isLive(appointment.status)) await takeTimeAgain(call, appointment, locked.slot);
+  const corrected: AppointmentRecord = {
+    ...appointment,
+    status: to,
+    noShowReasonId: undefined,
+    comment: undefined,
+    version: appointment.version + 1,
+    updatedAt: new Date(nowMs),
+  };
+  updateAppointment(transaction, corrected);
+  insertAppointmentChange(transaction, appointment, corrected, call.principal, call, reason);
+  const { id: resourceId, version } = corrected;
+  call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
+  return corrected;
+}
+
+function requireStepBack({ status }: AppointmentRecord, to: AppointmentStatus): void {
+  if (BACK[status] === to) return;
+  throw refused("STATE_NOT_ALLOWED", `an appointment that is ${status} cannot be taken back to ${to}`);
+}
+
+/** Takes the time of both people and a unit of the day again, in one round trip; a refusal takes the unit back. */
+async function takeTimeAgain(call: ReadyCall, appointment: AppointmentRecord, slot: SlotRecord | undefined) {
+  const { transaction } = call;
+  const { id, patientId, practitionerId } = appointment;
+  const [isPractitionerBusy, isPatientBusy, hasCapacity] = await Promise.all([
+    isBusy(transaction, { practitionerId }, appointment, id),
+    isBusy(transaction, { patientId }, appointment, id),
+    exchangeCapacity(transaction, appointment, undefined),
+  ]);
+  if (isPractitionerBusy || slot?.appointmentId !== undefined) {
+    throw refused("SLOT_OCCUPIED", "the practitioner has another appointment at that time");
+  }
+  if (isPatientBusy) throw refused("PATIENT_OVERLAP", "the patient has another appointment at that time");
+  if (!hasCapacity) throw refused("CAPACITY_EXHAUSTED", "the capacity of the day is used up");
+  if (slot === undefined) restoreSlot(transaction, call.newId(), appointment);
+  else occupySlot(transaction, slot.id, id);
+}
+
+function refused(code: FieldErrorCode, message: string): CupoError {
+  return conflict({ code, field: "appointmentId", message });
+}
