@@ -36,6 +36,7 @@ const serviceRooms: Rooms = {
   appointments: ["resources"],
   schedule: ["resources", "appointments"],
   operations: [],
+  notes: ["resources"],
 };
 
 /** The rooms of the tables, which have the same names. */
@@ -48,6 +49,7 @@ const tableRooms: Rooms = {
   schedule: ["resources"],
   appointments: ["resources", "schedule"],
   operations: ["appointments"],
+  notes: ["resources"],
 };
 
 const rules: readonly Rule[] = [

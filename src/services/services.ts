@@ -11,6 +11,7 @@ import { CatalogAdminService } from "../gen/cupo/clinic/v1/catalog_admin_service
 import { DeskService } from "../gen/cupo/clinic/v1/desk_service_pb.js";
 import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
 import { OccupancyService } from "../gen/cupo/clinic/v1/occupancy_service_pb.js";
+import { NoteService } from "../gen/cupo/clinic/v1/note_service_pb.js";
 import { OperationsService } from "../gen/cupo/clinic/v1/operations_service_pb.js";
 import { OpportunityService } from "../gen/cupo/clinic/v1/opportunity_service_pb.js";
 import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory_service_pb.js";
@@ -30,6 +31,7 @@ import { createUserAttentionService } from "./desk/user-attention-service.js";
 import { createWaitlistService } from "./desk/waitlist-service.js";
 import { createEligibilityAuditService } from "./eligibility/eligibility-audit-service.js";
 import { createEligibilityService } from "./eligibility/eligibility-service.js";
+import { createNoteService } from "./notes/note-service.js";
 import { createOperationsService } from "./operations/operations-service.js";
 import { createPatientDirectoryService } from "./patients/patient-directory-service.js";
 import { createPatientService } from "./patients/patient-service.js";
@@ -71,6 +73,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: OperationsService },
   { service: OccupancyService },
   { service: OpportunityService },
+  { service: NoteService },
 ];
 
 /** Every service of Cupo. Both transports take this list, so neither can have an operation that the other lacks. */
@@ -96,5 +99,6 @@ export function createServices({ now, tokens, slotLimits, visitMargins }: Servic
     { service: OperationsService, implementation: createOperationsService(now) },
     { service: OccupancyService, implementation: createOccupancyService(now) },
     { service: OpportunityService, implementation: createOpportunityService(now) },
+    { service: NoteService, implementation: createNoteService(now) },
   ];
 }

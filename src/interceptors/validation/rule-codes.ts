@@ -56,6 +56,7 @@ const ruleCodes = {
   date_range: { code: "INVALID_RANGE", fields: ["date_from", "date_to"] },
   created_range: { code: "INVALID_RANGE", fields: ["created_from", "created_to"] },
 
+  note_subject: { code: "INVALID_VALUE", fields: ["patient_id", "appointment_id"] },
   option_subject: { code: "INVALID_VALUE", fields: ["patient_id", "appointment_id"] },
   validity_range: { code: "INVALID_RANGE", fields: ["valid_from", "valid_to"] },
   "weekdays.min_items": { code: "TOO_FEW", fields: ["weekdays"] },

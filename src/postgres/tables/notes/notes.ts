@@ -1,0 +1,82 @@
+import type { Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
+import { sql } from "../../sql.js";
+import { byId, givenOnly, type ListPage } from "../resources/lists.js";
+
+/** Who wrote something: the client of the token, and the person behind it where the call told one. */
+export interface NoteAuthor {
+  readonly principal: string;
+  readonly actor: string | undefined;
+}
+
+/** What a note is about: one of the two. */
+export interface NoteSubject {
+  readonly patientId: string | undefined;
+  readonly appointmentId: string | undefined;
+}
+
+/** A note of staff as it is kept; one that was removed has no text. */
+export interface NoteRecord extends NoteSubject {
+  readonly id: string;
+  readonly text: string | undefined;
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly createdBy: string;
+  readonly createdByActor: string | undefined;
+  readonly updatedAt: Date;
+  readonly updatedBy: string;
+  readonly updatedByActor: string | undefined;
+  readonly removed: boolean;
+}
+
+const COLUMNS = {
+  id: "id",
+  patientId: "patient_id",
+  appointmentId: "appointment_id",
+  text: "text",
+  version: "version",
+  createdAt: "created_at",
+  createdBy: "created_by",
+  createdByActor: "created_by_actor",
+  updatedAt: "updated_at",
+  updatedBy: "updated_by",
+  updatedByActor: "updated_by_actor",
+  removed: "removed",
+} as const satisfies ColumnsOf<NoteRecord>;
+
+/** Adds a note at version 1. */
+export function insertNote(transaction: Transaction, note: NoteRecord): void {
+  transaction.send(sql("notes").insert({ tenant_id: transaction.tenantId, ...toRow(COLUMNS, note) }));
+}
+
+/** The note as it is now; undefined where the tenant has no such note. */
+export async function findNote(transaction: Transaction, id: string): Promise<NoteRecord | undefined> {
+  return readRecord(transaction, sql("notes").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS));
+}
+
+/** The note, locked until the transaction ends, which locks nothing behind it that others share. */
+export async function lockNote(transaction: Transaction, id: string): Promise<NoteRecord | undefined> {
+  const query = sql("notes").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS);
+  return readRecord(transaction, query.forNoKeyUpdate());
+}
+
+/** Writes a note that the transaction has locked. */
+export function updateNote(transaction: Transaction, note: NoteRecord): void {
+  const key = { tenant_id: transaction.tenantId, id: note.id };
+  transaction.send(sql("notes").where(key).update(toRow(COLUMNS, note)));
+}
+
+/** One page of the notes about a patient or an appointment, the oldest first. */
+export async function listNotes(
+  transaction: Transaction,
+  { patientId, appointmentId }: NoteSubject,
+  includeRemoved: boolean,
+  page: ListPage,
+): Promise<NoteRecord[]> {
+  const subject = givenOnly({ patient_id: patientId, appointment_id: appointmentId });
+  const query = sql("notes")
+    .where({ tenant_id: transaction.tenantId, ...subject })
+    .select(COLUMNS);
+  if (!includeRemoved) query.where({ removed: false });
+  return readRecords(transaction, byId(query, page));
+}

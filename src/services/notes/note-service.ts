@@ -1,0 +1,121 @@
+import type { ReadyCall } from "../../call.js";
+import { conflict } from "../../errors.js";
+import type {
+  AddNoteRequestValid,
+  ListNotesRequest,
+  NoteService,
+  RemoveNoteRequestValid,
+  UpdateNoteRequestValid,
+} from "../../gen/cupo/clinic/v1/note_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { findAppointmentPatient } from "../../postgres/tables/appointments/appointments.js";
+import {
+  findNote,
+  insertNote,
+  listNotes,
+  lockNote,
+  type NoteRecord,
+  type NoteSubject,
+  updateNote,
+} from "../../postgres/tables/notes/notes.js";
+import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
+import { findPatient } from "../../postgres/tables/patients/patients.js";
+import { idAfter } from "../resources/page-keys.js";
+import { cutPage, readPage } from "../resources/pages.js";
+import { requireFound, requireVersion } from "../resources/preconditions.js";
+import { toChangedNote, toNote } from "./note-messages.js";
+
+/**
+ * Notes of staff about patients and appointments. Whoever reads one leaves an access record of the patient in the transaction
+ * that read it. `now` gives milliseconds since the epoch.
+ */
+export function createNoteService(now: () => number): Implementation<typeof NoteService> {
+  return {
+    async addNote(request, call) {
+      return { note: toChangedNote(await add(request, call, now())) };
+    },
+    async updateNote(request, call) {
+      return { note: toChangedNote(await change(request, call, { text: request.text }, now())) };
+    },
+    async removeNote(request, call) {
+      return { note: toChangedNote(await change(request, call, { text: undefined, removed: true }, now())) };
+    },
+    async getNote({ noteId }, call) {
+      const note = requireFound(await findNote(call.transaction, noteId));
+      insertAccessRecords(call, [requireFound(await findPatientOf(note, call))]);
+      return { note: toNote(note) };
+    },
+    async listNotes(request, call) {
+      return listPage(request, call);
+    },
+  };
+}
+
+async function add(request: AddNoteRequestValid, call: ReadyCall, nowMs: number): Promise<NoteRecord> {
+  const { patientId, appointmentId, text } = request;
+  const subject = { patientId, appointmentId };
+  requireFound(await findPatientOf(subject, call));
+  const at = new Date(nowMs);
+  const note: NoteRecord = {
+    ...subject,
+    id: call.newId(),
+    text,
+    version: 1,
+    createdAt: at,
+    createdBy: call.principal.id,
+    createdByActor: call.actor,
+    updatedAt: at,
+    updatedBy: call.principal.id,
+    updatedByActor: call.actor,
+    removed: false,
+  };
+  insertNote(call.transaction, note);
+  call.effects.push({ resourceType: "Note", resourceId: note.id, action: "CREATE", version: 1 });
+  return note;
+}
+
+async function change(
+  { noteId, expectedVersion }: UpdateNoteRequestValid | RemoveNoteRequestValid,
+  call: ReadyCall,
+  changes: Pick<NoteRecord, "text"> & { readonly removed?: true },
+  nowMs: number,
+): Promise<NoteRecord> {
+  const note = requireFound(await lockNote(call.transaction, noteId));
+  requireVersion(note, expectedVersion);
+  if (note.removed) throw conflict({ code: "STATE_NOT_ALLOWED", field: "noteId", message: "the note was removed" });
+  const changed: NoteRecord = {
+    ...note,
+    ...changes,
+    version: note.version + 1,
+    updatedAt: new Date(nowMs),
+    updatedBy: call.principal.id,
+    updatedByActor: call.actor,
+  };
+  updateNote(call.transaction, changed);
+  const action = changed.removed ? "DELETE" : "UPDATE";
+  call.effects.push({ resourceType: "Note", resourceId: note.id, action, version: changed.version });
+  return changed;
+}
+
+async function listPage(request: ListNotesRequest, call: ReadyCall) {
+  const { patientId, appointmentId, includeRemoved = false } = request;
+  const subject = { patientId, appointmentId };
+  const filters = [patientId, appointmentId, includeRemoved];
+  const page = readPage(request, "notes", filters);
+  const [patient, found] = await Promise.all([
+    findPatientOf(subject, call),
+    listNotes(call.transaction, subject, includeRemoved, { afterId: idAfter(page), limit: page.size + 1 }),
+  ]);
+  insertAccessRecords(call, [requireFound(patient)]);
+  const { rows, next } = cutPage(found, page, ({ id }) => [id], "notes", filters);
+  return { notes: rows.map(toNote), ...next };
+}
+
+/** The id of the patient whom a note is about, or whose appointment; undefined where the tenant has neither. */
+async function findPatientOf(
+  { patientId, appointmentId }: NoteSubject,
+  { transaction }: ReadyCall,
+): Promise<string | undefined> {
+  if (appointmentId !== undefined) return findAppointmentPatient(transaction, appointmentId);
+  return patientId === undefined ? undefined : (await findPatient(transaction, patientId))?.id;
+}
