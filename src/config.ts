@@ -113,16 +113,20 @@ function assemble(source: Source, problems: string[]): Config {
       heavyPerTenant: read(settings.heavyCallsPerTenant) ?? 0,
     },
     slotLimits: { perPlan: read(settings.plannedSlots) ?? 0, perTenant: read(settings.openSlots) ?? 0 },
-    visitMargins: {
-      checkInEarlyMinutes: read(settings.checkInEarly) ?? 0,
-      attendedEarlyMinutes: read(settings.attendedEarly) ?? 0,
-      noShowGraceMinutes: read(settings.noShowGrace) ?? 0,
-    },
+    visitMargins: visitMarginsOf(source),
     logLevel: read(settings.logLevel) ?? "",
     tls: tlsOf(source, problems),
   };
   if (config.issuer === undefined) refuseOpenDevelopmentIssuer(config, problems);
   return config;
+}
+
+function visitMarginsOf({ read }: Source): Config["visitMargins"] {
+  return {
+    checkInEarlyMinutes: read(settings.checkInEarly) ?? 0,
+    attendedEarlyMinutes: read(settings.attendedEarly) ?? 0,
+    noShowGraceMinutes: read(settings.noShowGrace) ?? 0,
+  };
 }
 
 function migrationUrlOf({ read, isGiven }: Source, problems: string[]): string | undefined {

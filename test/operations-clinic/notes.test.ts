@@ -231,7 +231,7 @@ async function read(noteId: string, changes?: RpcChanges): Promise<NoteBody> {
 
 function noteIn({ status, text, body }: RestAnswer): NoteBody {
   if (status !== 200) throw new Error(`a note was expected, but the answer is ${text}`);
-  return body["note"] as unknown as NoteBody;
+  return body["note"] as NoteBody;
 }
 
 /** A tenant with a subject of this kind and with one of the other kind. */
