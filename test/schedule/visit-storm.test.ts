@@ -1,0 +1,122 @@
+import { randomInt } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import * as makers from "../contract/makers.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { startTestService, type TestService } from "../support/service.js";
+import {
+  type AppointmentBody,
+  awaitStep,
+  bookFirst,
+  type Clinic,
+  call,
+  day,
+  openClinic,
+  optionsFor,
+} from "./clinic.js";
+import { countDeadlocks, detectDeadlocksEarly } from "./deadlocks.js";
+import { everythingBroken } from "./invariants.js";
+import { pick } from "./storm-terms.js";
+
+const CALLERS = 8;
+const TURNS = 60;
+/** Three appointments at each of these times, all of them begun when the storm does. */
+const BEGUN = [0, 1, 2];
+const SLACK_MS = 180_000;
+
+type Step = (appointment: AppointmentBody) => Promise<JsonObject>;
+
+let database: TestDatabase;
+let service: TestService;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await detectDeadlocksEarly(database.adminUrl);
+  service = await startTestService({ DATABASE_URL: database.url });
+}, SLACK_MS);
+
+afterAll(() => database.drop(), SLACK_MS);
+
+test(
+  "whatever is entered, taken back, called off and booked at once of one day, its bookings agree",
+  async () => {
+    const clinic = await openDay();
+    const appointments = new Map<string, AppointmentBody>();
+    await fill(clinic, appointments);
+    const steps = await stepsOf();
+    const answers = new Set<string>();
+    const broken = new Set<string>();
+    const take = async () => {
+      const appointment = pick([...appointments.values()]);
+      const rpc = pick(Object.keys(steps));
+      if (appointment === undefined || rpc === undefined) return;
+      const { appointmentId, version: expectedVersion } = appointment;
+      const answer = await call(clinic, rpc, { appointmentId, expectedVersion, ...(await steps[rpc]?.(appointment)) });
+      answers.add(`${rpc} ${answer.status}`);
+      const now = answer.status === 200 ? answer : await call(clinic, "GetAppointment", { appointmentId });
+      appointments.set(appointmentId, now.body["appointment"] as unknown as AppointmentBody);
+    };
+    const caller = async () => {
+      for (let turn = 0; turn < TURNS; turn += 1) {
+        if (turn % 20 === 10) for (const name of await everythingBroken(service)) broken.add(name);
+        if (randomInt(4) === 0) await bookLater(clinic, appointments);
+        else await take();
+      }
+    };
+    await Promise.all(Array.from({ length: CALLERS }, caller));
+    for (const name of await everythingBroken(service)) broken.add(name);
+    expect([...broken]).toEqual([]);
+    expect([...answers].filter((answer) => / 5\d\d$/.test(answer))).toEqual([]);
+    const done = [...Object.keys(steps).map((rpc) => `${rpc} 200`), "CorrectAppointmentStatus 409"];
+    expect([...answers]).toEqual(expect.arrayContaining(done));
+    await service.close();
+    expect(await countDeadlocks(database.adminUrl)).toBe(0);
+  },
+  SLACK_MS,
+);
+
+/** A clinic in which the day after tomorrow holds as many appointments as begin early, and one more. */
+async function openDay(): Promise<Clinic> {
+  const practitionerIds = await Promise.all(BEGUN.map(() => makers.practitioner.create(service, {})));
+  const dailyCapacity = BEGUN.length * practitionerIds.length + 1;
+  return openClinic(service, { practitionerIds, rule: { dailyCapacity } });
+}
+
+/** Books the first hours of the day, and moves the clock to when nobody who was to come then is late any more. */
+async function fill(clinic: Clinic, appointments: Map<string, AppointmentBody>): Promise<void> {
+  let last: AppointmentBody | undefined;
+  for (let i = 0; i < BEGUN.length * clinic.practitionerIds.length; i += 1) {
+    last = await bookFirst(clinic, await makers.createPatient(service));
+    appointments.set(last.appointmentId, last);
+  }
+  if (last !== undefined) awaitStep(clinic, "MarkAppointmentNoShow", last);
+}
+
+/** Each step, and what it says beside appointment and version. A correction is to whatever may have been before. */
+async function stepsOf(): Promise<Readonly<Record<string, Step>>> {
+  const noShowReasonId = await makers.noShowReason.create(service, {});
+  const cancellationReasonId = await makers.cancellationReason.create(service, {});
+  return {
+    CheckInAppointment: async () => ({}),
+    MarkAppointmentAttended: async () => ({}),
+    MarkAppointmentNoShow: async () => ({ noShowReasonId }),
+    CorrectAppointmentStatus: async ({ status }) => ({
+      status: status === "ATTENDED" ? "CHECKED_IN" : "CONFIRMED",
+      reason: "Se marcó a otra persona.",
+    }),
+    CancelAppointment: async () => ({ cancellationReasonId }),
+  };
+}
+
+/** Books what is left of the day for somebody, who takes the unit that a no-show gave back. */
+async function bookLater(clinic: Clinic, appointments: Map<string, AppointmentBody>): Promise<void> {
+  const patientId = pick([...appointments.values()])?.patientId ?? "";
+  const dates = { dateFrom: day(clinic, 0), dateTo: day(clinic, 0) };
+  const option = pick(await optionsFor(clinic, { patientId, ...dates }));
+  if (option === undefined) return;
+  const { requestSourceId, appointmentTypeId } = clinic;
+  const request = { patientId, optionToken: option.optionToken, requestSourceId, appointmentTypeId };
+  const { status, body } = await call(clinic, "BookAppointment", request);
+  const booked = body["appointment"] as unknown as AppointmentBody;
+  if (status === 200) appointments.set(booked.appointmentId, booked);
+}
