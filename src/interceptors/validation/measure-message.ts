@@ -1,4 +1,4 @@
-import { create, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import { isReflectList, reflect } from "@bufbuild/protobuf/reflect";
 import { type SizeLimit, sizeLimits } from "./size-limits.js";
 
@@ -16,13 +16,22 @@ export function measureMessage<D extends DescMessage>(schema: D, message: Messag
   const measured = reflect(schema, message);
   const tooLarge = sizeLimits(schema).filter(({ field, limit }) => exceeds(measured.get(field), limit));
   if (tooLarge.length === 0) return { message, tooLarge };
+  return { message: messageWithout(schema, message, new Set(tooLarge.map(({ field }) => field))), tooLarge };
+}
+
+/** A message that has what another has, but for these fields. */
+export function messageWithout<D extends DescMessage>(
+  schema: D,
+  message: MessageShape<D>,
+  left: ReadonlySet<DescField>,
+): MessageShape<D> {
+  const source = reflect(schema, message);
   const rest = create(schema);
   const target = reflect(schema, rest);
   for (const field of schema.fields) {
-    const fits = !tooLarge.some((each) => each.field === field);
-    if (fits && measured.isSet(field)) target.set(field, measured.get(field));
+    if (!left.has(field) && source.isSet(field)) target.set(field, source.get(field));
   }
-  return { message: rest, tooLarge };
+  return rest;
 }
 
 function exceeds(value: unknown, limit: number): boolean {

@@ -1,9 +1,18 @@
-import { create, type DescField, type DescMethod, getOption, type Message, ScalarType } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescField,
+  type DescMethod,
+  getExtension,
+  getOption,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { type ReflectList, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { FieldError } from "../../errors.js";
 import { removable } from "../../gen/cupo/options/v1/options_pb.js";
+import { uuids } from "../../gen/cupo/options/v1/rules_pb.js";
 import { FieldBehavior, field_behavior as fieldBehavior } from "../../gen/google/api/field_behavior_pb.js";
 import { pathFields } from "../../operation.js";
 
@@ -65,8 +74,9 @@ function isOpaqueId(field: DescField, inPath: ReadonlySet<string>): boolean {
 
 function isUuid(field: DescField): boolean {
   const rules = getOption(field, fieldRules);
-  const items = rules.type.case === "repeated" ? rules.type.value.items : rules;
-  return items !== undefined && hasUuidRule(items);
+  if (rules.type.case !== "repeated") return hasUuidRule(rules);
+  const { value } = rules.type;
+  return getExtension(value, uuids) || (value.items !== undefined && hasUuidRule(value.items));
 }
 
 function hasUuidRule({ type }: FieldRules): boolean {

@@ -29,6 +29,7 @@ const ruleCodes = {
   "string.max_len": { code: "TOO_LONG", message: "the value must have at most {max_len} characters" },
   "string.uuid_empty": { code: "INVALID_UUID", message: "the value must be a UUID" },
   "string.uuid": { code: "INVALID_UUID", message: "the value must be a UUID" },
+  "repeated.uuids": { code: "INVALID_UUID" },
   "string.mailbox": { code: "INVALID_EMAIL" },
   "string.line": { code: "INVALID_FORMAT" },
   "string.paragraph": { code: "INVALID_FORMAT" },

@@ -11,10 +11,12 @@ import { createValidator, type Violation } from "@bufbuild/protovalidate";
 import { FieldRulesSchema, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { FieldError, FieldErrorCode } from "../../errors.js";
 import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/options/v1/rules_pb.js";
+import { isUuid } from "../../uuid.js";
 import { measureMessage } from "./measure-message.js";
 import { type RuleCode, ruleCode, ruleRank } from "./rule-codes.js";
 import { type ScreeningFinding, screenMessage } from "./screen-message.js";
 import type { SizeLimit } from "./size-limits.js";
+import { withoutSoundLists } from "./sound-lists.js";
 
 const LAST_RANK = Number.MAX_SAFE_INTEGER;
 
@@ -45,7 +47,7 @@ export function createMessageValidator(): <D extends DescMessage>(schema: D, mes
   const validator = createValidator({ registry: createRegistry(projectRules), regexMatch: createRegexMatch() });
   return (schema, whole) => {
     const { message, tooLarge } = measureMessage(schema, whole);
-    const result = validator.validate(schema, message);
+    const result = validator.validate(schema, withoutSoundLists(schema, message));
     if (result.kind === "error") throw result.error;
     const screened = screenMessage(schema, message);
     if (result.kind === "valid" && screened.length === 0 && tooLarge.length === 0) return [];
@@ -105,6 +107,7 @@ function brokenRules(message: ReflectMessage, violation: Violation, broken: Read
   const entry = ruleCode(ruleId);
   const rule = { path, ruleId, message: messageOf(violation, entry) };
   if (entry.code === "DUPLICATE") return repeatedItems(message, rule);
+  if (ruleId === "repeated.uuids") return itemsWhere(message, rule, (item) => !isUuid(String(item)));
   if (entry.fields === undefined) return [rule];
   const { desc } = messageAt(message, path);
   const compared = entry.fields.map((name) => path.concat(fieldNamed(desc, name)));
@@ -127,16 +130,22 @@ function limitBeside({ field: path, rule }: Violation, name: string): string {
 }
 
 /** One for each item that an earlier item equals, since uniqueness is a rule of the list as a whole. */
-function repeatedItems(message: ReflectMessage, { path, ruleId, message: text }: BrokenRule): BrokenRule[] {
+function repeatedItems(message: ReflectMessage, rule: BrokenRule): BrokenRule[] {
+  const seen = new Set<unknown>();
+  return itemsWhere(message, rule, (item) => {
+    const value = rule.ruleId === "repeated.unique_ignoring_case" ? String(item).toLowerCase() : item;
+    return seen.has(value) || !seen.add(value);
+  });
+}
+
+/** The rule of a list as one of each item that breaks it. */
+function itemsWhere(message: ReflectMessage, rule: BrokenRule, isBad: (item: unknown) => boolean): BrokenRule[] {
+  const { path, ruleId } = rule;
   const list = path.reduce<unknown>(childAt, message);
   if (!isReflectList(list)) throw new Error(`${ruleId} stands on ${jsonPath(path)}, which is no list`);
-  const seen = new Set<unknown>();
-  return Array.from(list, (item, index) => {
-    const value = ruleId === "repeated.unique_ignoring_case" ? String(item).toLowerCase() : item;
-    if (seen.has(value)) return [{ path: [...path, { kind: "list_sub" as const, index }], ruleId, message: text }];
-    seen.add(value);
-    return [];
-  }).flat();
+  return Array.from(list, (item, index) =>
+    isBad(item) ? [{ ...rule, path: [...path, { kind: "list_sub" as const, index }] }] : [],
+  ).flat();
 }
 
 function messageAt(root: ReflectMessage, path: Path): ReflectMessage {
