@@ -6,12 +6,9 @@ import type {
   ListAppointmentsRequest,
 } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { Implementation } from "../../implementation.js";
+import type { StartPage } from "../../postgres/tables/appointments/appointment-filter.js";
 import { listAppointmentChanges } from "../../postgres/tables/appointments/appointment-history.js";
-import {
-  type ListedAppointment,
-  listAppointments,
-  type StartPage,
-} from "../../postgres/tables/appointments/appointment-lists.js";
+import { type ListedAppointment, listAppointments } from "../../postgres/tables/appointments/appointment-lists.js";
 import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { findOccupiedSlot } from "../../postgres/tables/schedule/slots.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
@@ -59,7 +56,20 @@ async function listPage(request: ListAppointmentsRequest, call: ReadyCall) {
     date === undefined ? undefined : { from: new Date(startOfLocalDay(date)), to: new Date(endOfLocalDay(date)) };
   const filters = [patientId, practitionerId, programId, date, status];
   return pageOfAppointments(request, "appointments", filters, (page) =>
-    listAppointments(call.transaction, { patientId, practitionerId, programId, status, starts }, page),
+    listAppointments(
+      call.transaction,
+      {
+        patientId,
+        practitionerId,
+        programId,
+        locationId: undefined,
+        statuses: status === undefined ? [] : [status],
+        retained: undefined,
+        from: starts?.from,
+        before: starts?.to,
+      },
+      page,
+    ),
   );
 }
 

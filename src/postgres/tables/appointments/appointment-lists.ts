@@ -1,38 +1,13 @@
 import type { Knex } from "knex";
 import type { Transaction } from "../../../call.js";
-import { readRecords, toPartialRow } from "../../columns.js";
+import { readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
-import { givenOnly } from "../resources/lists.js";
-import type { AppointmentStatus } from "./appointment-status.js";
+import { type AppointmentFilter, type StartPage, wantedAppointments } from "./appointment-filter.js";
 import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 
 /** An appointment, and whether the rules no longer have the slot that it occupies. */
 export interface ListedAppointment extends AppointmentRecord {
   readonly retained: boolean;
-}
-
-/** Which appointments are wanted; what is undefined does not count. */
-export interface AppointmentFilter {
-  readonly patientId: string | undefined;
-  readonly practitionerId: string | undefined;
-  readonly programId: string | undefined;
-  readonly status: AppointmentStatus | undefined;
-  /** Instants between which they begin, the second exclusive. */
-  readonly starts: { readonly from: Date; readonly to: Date } | undefined;
-}
-
-/** A page of a list in the order in which appointments begin, then of their ids. */
-export interface StartPage {
-  /** Start and id of the last appointment of the page before. */
-  readonly after: StartKey | undefined;
-  /** How many rows to read at most. */
-  readonly limit: number;
-}
-
-/** The place of an appointment in such a list. */
-export interface StartKey {
-  readonly startsAt: Date;
-  readonly id: string;
 }
 
 const RETAINED = `EXISTS (SELECT FROM slots s WHERE s.tenant_id = appointments.tenant_id
@@ -41,14 +16,11 @@ const RETAINED = `EXISTS (SELECT FROM slots s WHERE s.tenant_id = appointments.t
 /** One page of the tenant's appointments. */
 export async function listAppointments(
   transaction: Transaction,
-  { starts, ...equal }: AppointmentFilter,
-  { after, limit }: StartPage,
+  filter: AppointmentFilter,
+  page: StartPage,
 ): Promise<ListedAppointment[]> {
-  const columns = toPartialRow(appointmentColumns, givenOnly(equal));
-  const query = listed(transaction).where(columns).limit(limit);
-  if (starts !== undefined) query.whereRaw("starts_at >= ? AND starts_at < ?", [starts.from, starts.to]);
-  if (after !== undefined) query.whereRaw("(starts_at, id) > (?, ?)", [after.startsAt, after.id]);
-  return readRecords(transaction, query);
+  const wanted = wantedAppointments(transaction, filter, page).as("appointments");
+  return readRecords(transaction, listed(transaction).from(wanted).limit(page.limit));
 }
 
 /** One page of the appointments in slots of a program that lie ahead and that its rules no longer have. */

@@ -1,0 +1,94 @@
+import type { Knex } from "knex";
+import type { Transaction } from "../../../call.js";
+import { toPartialRow } from "../../columns.js";
+import { sql } from "../../sql.js";
+import { givenOnly } from "../resources/lists.js";
+import type { AppointmentStatus } from "./appointment-status.js";
+import { appointmentColumns } from "./appointments.js";
+
+/** Which appointments are wanted; what is undefined does not count. */
+export interface AppointmentFilter {
+  readonly patientId: string | undefined;
+  readonly practitionerId: string | undefined;
+  readonly programId: string | undefined;
+  readonly locationId: string | undefined;
+  /** In one of these, each named once; none for any. */
+  readonly statuses: readonly AppointmentStatus[];
+  /** Whether the rules no longer have the slot that they occupy. */
+  readonly retained: boolean | undefined;
+  /** They begin at this instant or later. */
+  readonly from: Date | undefined;
+  /** They begin before this instant. */
+  readonly before: Date | undefined;
+}
+
+/** A page of a list in the order in which appointments begin, then of their ids. */
+export interface StartPage {
+  /** Start and id of the last appointment of the page before. */
+  readonly after: { readonly startsAt: Date; readonly id: string } | undefined;
+  /** How many rows to read at most. */
+  readonly limit: number;
+}
+
+const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
+
+/** An aggregate, because EXISTS might be planned as a join with every retained slot. */
+const IS_RETAINED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
+  WHERE s.tenant_id = a.tenant_id AND s.appointment_id = a.id), false)`;
+
+/**
+ * The wanted appointments of a page, unordered, as a table of their columns. Whatever is wanted, an index has it in order,
+ * and is read no further than the page: those that are retained by their slots, which are few; of the others each status by
+ * itself, because an index has one status at a time in order.
+ */
+export function wantedAppointments(
+  transaction: Transaction,
+  filter: AppointmentFilter,
+  page: StartPage,
+): Knex.QueryBuilder {
+  const { statuses, retained, patientId } = filter;
+  if (retained === true && patientId === undefined) return inRetainedSlots(transaction, filter, page);
+  const all = () => matching(transaction, filter, page);
+  const ofEach = statuses.map((status) => all().where({ "a.status": status }));
+  return ofEach.length > 1 ? sql.queryBuilder().unionAll(ofEach, true) : (ofEach[0] ?? all());
+}
+
+function matching({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
+  const { patientId, practitionerId, programId, locationId, retained } = filter;
+  const ids = toPartialRow(appointmentColumns, givenOnly({ patientId, practitionerId, programId, locationId }));
+  const query = sql("appointments as a").where({ "a.tenant_id": tenantId }).where(qualified("a", ids)).select(COLUMNS);
+  if (retained !== undefined) query.whereRaw(`${IS_RETAINED} = ?`, [retained]);
+  return pageOf(query, filter, page, ["a.starts_at", "a.id"]);
+}
+
+/** What a slot does not know of its appointment is looked up one by one, in their order: a join might read them all. */
+function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
+  const { practitionerId, programId, locationId, statuses } = filter;
+  const ids = toPartialRow(appointmentColumns, givenOnly({ practitionerId, programId }));
+  const slots = sql("slots as s").where({ "s.tenant_id": tenantId }).where(qualified("s", ids)).whereRaw("s.retained");
+  if (locationId !== undefined || statuses.length > 0) {
+    slots.whereRaw(
+      `(SELECT a.location_id = COALESCE(?::uuid, a.location_id) AND (a.status = ANY(?::text[]) OR ?::integer = 0)
+        FROM appointments AS a WHERE a.tenant_id = s.tenant_id AND a.id = s.appointment_id)`,
+      [locationId ?? null, statuses as string[], statuses.length],
+    );
+  }
+  pageOf(slots.select("s.appointment_id"), filter, page, ["s.starts_at", "s.appointment_id"]);
+  return sql("appointments as a").where({ "a.tenant_id": tenantId }).whereIn("a.id", slots).select(COLUMNS);
+}
+
+function pageOf(
+  query: Knex.QueryBuilder,
+  { from, before }: AppointmentFilter,
+  { after, limit }: StartPage,
+  [startsAt, id]: readonly [string, string],
+): Knex.QueryBuilder {
+  if (from !== undefined) query.where(startsAt, ">=", from);
+  if (before !== undefined) query.where(startsAt, "<", before);
+  if (after !== undefined) query.whereRaw("(??, ??) > (?, ?)", [startsAt, id, after.startsAt, after.id]);
+  return query.orderBy([startsAt, id]).limit(limit);
+}
+
+function qualified(table: string, columns: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(columns).map(([column, value]) => [`${table}.${column}`, value]));
+}
