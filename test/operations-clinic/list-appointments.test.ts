@@ -15,7 +15,7 @@ import {
 } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectTokenIsBound, idsOf, itemsIn, walkPages } from "./rpc-under-test.js";
+import { describeAccess, expectRefusal, expectTokenIsBound, idsOf, itemsIn, walkPages } from "./rpc-under-test.js";
 
 const { listAppointments, listAppointmentChanges } = BookingService.method;
 
@@ -69,14 +69,22 @@ describe("ListAppointments", () => {
     expect(await found({ patientId: ana })).toEqual([anas.appointmentId, other.appointmentId]);
     expect(await found({ programId: first.programId })).toEqual([anas.appointmentId, luzs.appointmentId]);
     expect(await found({ practitionerId: other.practitionerId })).toEqual([other.appointmentId]);
-    expect(await found({ date: day(first, 2) })).toEqual([anas.appointmentId]);
-    expect(await found({ date: day(first, 3) })).toEqual(
+    expect(await found({ dateFrom: day(first, 2), dateTo: day(first, 2) })).toEqual([anas.appointmentId]);
+    expect(await found({ dateFrom: day(first, 3) })).toEqual(
       [luzs.appointmentId, other.appointmentId].toSorted(byStart([luzs, other])),
     );
-    expect(await found({ date: day(first, 4) })).toEqual([]);
-    expect(await found({ status: "CONFIRMED" })).toEqual([luzs.appointmentId]);
-    expect(await found({ status: "NO_SHOW" })).toEqual([]);
-    expect(await found({ patientId: ana, programId: second.programId, status: "PENDING" })).toEqual([
+    expect(await found({ dateFrom: day(first, 4) })).toEqual([]);
+    expect(await found({ statuses: ["CONFIRMED"] })).toEqual([luzs.appointmentId]);
+    expect(await found({ statuses: ["NO_SHOW"] })).toEqual([]);
+    expect(await found({ statuses: ["NO_SHOW", "CONFIRMED"] })).toEqual([luzs.appointmentId]);
+    expect(await found({ statuses: ["PENDING", "CONFIRMED"], programId: first.programId })).toEqual(
+      [anas, luzs].map(({ appointmentId }) => appointmentId),
+    );
+    const [{ locationId = "" } = {}] = await walk(first, { programId: second.programId, pageSize: 1 });
+    expect(await found({ locationId: `${locationId}` })).toEqual([other.appointmentId]);
+    expect(await found({ locationId: `${locationId}`, statuses: ["CANCELLED", "CONFIRMED"] })).toEqual([]);
+    expect(await found({ dateTo: day(first, 2) })).toEqual([anas.appointmentId]);
+    expect(await found({ patientId: ana, programId: second.programId, statuses: ["PENDING"] })).toEqual([
       other.appointmentId,
     ]);
     expect(await found({ patientId: randomUUID() })).toEqual([]);
@@ -88,16 +96,46 @@ describe("ListAppointments", () => {
     const patientId = await makers.patient.create(service, late.as);
     const { appointmentId: id, startsAt } = await bookFirst(late, patientId, {}, 2);
     expect(startsAt.slice(0, 10)).toBe(day(late, 3));
-    expect(idsOf(await walk(late, { date: day(late, 2), pageSize: 5 }))).toEqual([id]);
-    expect(await walk(late, { date: day(late, 3), pageSize: 5 })).toEqual([]);
+    expect(idsOf(await walk(late, { dateFrom: day(late, 2), dateTo: day(late, 2), pageSize: 5 }))).toEqual([id]);
+    expect(await walk(late, { dateFrom: day(late, 3), pageSize: 5 })).toEqual([]);
   });
 
-  test("says which are retained", async () => {
+  test("says which are retained, and gives those or the others alone", async () => {
     const { clinic: own, patients } = await openCrowd();
-    const { appointmentId: id } = await bookOn(own, `${patients[0]}`, 2);
+    const kept = await openClinic(service, { as: own.as });
+    const { appointmentId: other } = await bookOn(kept, `${patients[1]}`, 2);
+    const ids = [2, 3, 4].map(async (days) => (await bookOn(own, `${patients[0]}`, days)).appointmentId);
+    const [id = "", second = "", third = ""] = await Promise.all(ids);
     const { programId, ruleId } = own;
     await mustCall(own, "UpdateProgramRule", { programId, ruleId, active: false, expectedVersion: 1 });
-    expect(await walk(own, { pageSize: 5 })).toMatchObject([{ appointmentId: id, retained: true }]);
+    const found = async (filter: JsonObject) => idsOf(await walk(own, { ...filter, pageSize: 1 }));
+    const [all] = await walk(own, { pageSize: 5, patientId: `${patients[0]}` });
+    expect(all).toMatchObject({ appointmentId: id, retained: true });
+    expect(await found({ retained: true })).toEqual([id, second, third]);
+    expect(await found({ retained: false })).toEqual([other]);
+    expect(await found({ retained: true, patientId: `${patients[0]}` })).toEqual([id, second, third]);
+    expect(await found({ retained: true, patientId: `${patients[1]}` })).toEqual([]);
+    expect(await found({ retained: true, programId: kept.programId })).toEqual([]);
+    expect(await found({ retained: true, dateFrom: day(own, 3), statuses: ["PENDING"] })).toEqual([second, third]);
+    expect(await found({ retained: true, statuses: ["CONFIRMED", "CHECKED_IN"] })).toEqual([]);
+    expect(await found({ retained: true, locationId: `${all?.["locationId"]}` })).toEqual([id, second, third]);
+    expect(await found({ retained: true, locationId: randomUUID() })).toEqual([]);
+  });
+
+  test.each<[JsonObject, string]>([
+    [{ dateFrom: "2026-03-02", dateTo: "2026-03-01" }, "dateTo INVALID_RANGE"],
+    [{ dateFrom: "2026-01-01", dateTo: "2027-01-03" }, "dateTo INVALID_RANGE"],
+    [{ dateFrom: "2026-02-30" }, "dateFrom INVALID_DATE"],
+    [{ statuses: ["PENDING", "PENDING"] }, "statuses[1] DUPLICATE"],
+    [{ statuses: [0] }, "statuses[0] INVALID_VALUE"],
+    [{ locationId: "1" }, "locationId INVALID_UUID"],
+  ])("refuses %o: %s", async (request, item) => {
+    expectRefusal(await callRpc(service, listAppointments, request), 422, [item]);
+  });
+
+  test("takes a span of 366 days", async () => {
+    const answer = await callRpc(service, listAppointments, { dateFrom: "2026-01-01", dateTo: "2027-01-02" });
+    expect(answer.status).toBe(200);
   });
 });
 

@@ -10,7 +10,7 @@ import { findResource } from "../../postgres/tables/resources/resources.js";
 import { readRules } from "../../postgres/tables/schedule/program-rules.js";
 import { programPractitioners, programs, readProgramSet } from "../../postgres/tables/schedule/programs.js";
 import { toAppointmentDetails } from "../appointments/appointment-messages.js";
-import { pageOfAppointments } from "../appointments/appointment-read-methods.js";
+import { pageOfAppointments } from "../appointments/appointment-pages.js";
 import { requireFound } from "../resources/preconditions.js";
 import { changesOf, requireReferences } from "../resources/resources.js";
 import { previewRemake } from "./materialize.js";

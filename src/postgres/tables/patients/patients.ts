@@ -98,6 +98,20 @@ export async function findPatient(transaction: Transaction, id: string): Promise
   return readRecord(transaction, selectById({ tenant_id: transaction.tenantId, id }));
 }
 
+/** The whole names of patients, by id; those that the tenant does not have are left out. */
+export async function findPatientNames(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const query = sql("patients")
+    .where({ tenant_id: transaction.tenantId })
+    .whereRaw("id = ANY(?::uuid[])", [ids as string[]])
+    .select({ id: "id", fullName: "full_name" });
+  const rows = await transaction.rows<{ id: string; fullName: string }>(query);
+  return new Map(rows.map(({ id, fullName }) => [id, fullName]));
+}
+
 /** The ACTIVE patient with a document, of whom the tenant has at most one; undefined where it has none. */
 export async function findActivePatient(
   transaction: Transaction,

@@ -1,0 +1,97 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
+import { bookFirst, type Clinic, day, everyMorning, openClinic } from "../schedule/clinic.js";
+import { registration } from "../support/registration.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { expectTokenIsBound, itemsIn } from "./rpc-under-test.js";
+
+const { listAppointments } = BookingService.method;
+const NAMED = { includePatientNames: true };
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe("ListAppointments with the names of patients", () => {
+  test("names the patient of each appointment, and leaves one access record of each patient in the same commit", async () => {
+    const { clinic, ana, luz } = await openDay();
+    const client = randomUUID();
+    const answer = await list(NAMED, { ...clinic.as, client });
+    expect(namesIn(answer)).toEqual(["Ana María Pérez", "Luz Gómez", "Ana María Pérez"]);
+    for (const id of [ana, luz]) {
+      expect(await accessRecords(id)).toMatchObject([
+        {
+          tenant_id: clinic.as.tenantId,
+          operation: "cupo.clinic.v1.BookingService/ListAppointments",
+          principal: expect.stringContaining(client),
+          correlation_id: answer.headers.get("x-correlation-id"),
+        },
+      ]);
+    }
+  });
+
+  test("records those alone who are on the page", async () => {
+    const { clinic, ana, luz } = await openDay();
+    const answer = await list({ ...NAMED, pageSize: 1 }, clinic.as);
+    expect(namesIn(answer)).toEqual(["Ana María Pérez"]);
+    expect(await accessRecords(ana)).toHaveLength(1);
+    expect(await accessRecords(luz)).toEqual([]);
+    await expectTokenIsBound(service, listAppointments, { request: NAMED, other: {} }, { as: clinic.as });
+  });
+
+  test.each<[string, JsonObject, boolean]>([
+    ["unless it is asked for", {}, true],
+    ["where it is asked not to", { includePatientNames: false }, true],
+    ["for a token without the scope to read patients", NAMED, false],
+  ])("names nobody and records nothing %s", async (_, request, mayRead) => {
+    const { clinic, ana, luz } = await openDay();
+    const scopes = service.scopes.filter((scope) => mayRead || scope !== "patients:read");
+    const answer = await list(request, { ...clinic.as, scopes });
+    expect(namesIn(answer)).toEqual([undefined, undefined, undefined]);
+    for (const id of [ana, luz]) expect(await accessRecords(id)).toEqual([]);
+  });
+
+  test("needs no scope but its own and that for patients", async () => {
+    const { clinic } = await openDay();
+    const answer = await list(NAMED, { ...clinic.as, scopes: ["scheduling:read", "patients:read"] });
+    expect(namesIn(answer)).toHaveLength(3);
+  });
+});
+
+/** A tenant with three appointments in the order of their days: Ana's, Luz' and Ana's. */
+async function openDay(): Promise<{ clinic: Clinic; ana: string; luz: string }> {
+  const clinic = await openClinic(service, { as: { tenantId: randomUUID() }, rule: everyMorning });
+  const [ana, luz] = [await register(clinic.as, "Ana María Pérez"), await register(clinic.as, "Luz Gómez")];
+  for (const [i, patientId] of [ana, luz, ana].entries()) {
+    await bookFirst(clinic, patientId, { dateFrom: day(clinic, 2 + i), dateTo: day(clinic, 2 + i) });
+  }
+  return { clinic, ana, luz };
+}
+
+async function register(as: TokenFor, fullName: string): Promise<string> {
+  const token = await service.token(as);
+  const { body } = await service.request("POST", "/patients", { token, body: registration({ fullName }) });
+  return `${body["id"]}`;
+}
+
+function list(request: JsonObject, as: TokenFor): Promise<RestAnswer> {
+  return callRpc(service, listAppointments, request, { as });
+}
+
+function namesIn(answer: RestAnswer): unknown[] {
+  return itemsIn(answer, "appointments").map((appointment) => appointment["patientName"]);
+}
+
+/** What the listing of appointments has left; those that a booking leaves do not count. */
+function accessRecords(patientId: string): Promise<Record<string, unknown>[]> {
+  return service.query(`SELECT * FROM patient_access_records WHERE patient_id = '${patientId}'
+    AND operation LIKE '%ListAppointments'`);
+}
