@@ -13,7 +13,7 @@ const POLL_MS = 100;
  * @param {(rpc: string, request: object) => Promise<{ status: number, body: any }>} ask
  */
 export async function openGreedyClinic(ask, { staff = STAFF, isWaitedFor = true } = {}) {
-  const create = async (rpc, request) => Object.values(Object.values(await must(ask, rpc, request))[0])[0];
+  const create = async (rpc, request) => idIn(await must(ask, rpc, request));
   const named = (name) => ({ code: name, name, active: true });
   const locationId = await create(`${REFERENCE}/CreateLocation`, named("Sede Norte"));
   const serviceIds = [await create(`${REFERENCE}/CreateHealthcareService`, named("Medicina general"))];
@@ -31,6 +31,11 @@ export async function openGreedyClinic(ask, { staff = STAFF, isWaitedFor = true 
   await must(ask, `${SCHEDULE}/MaterializeSchedule`, { programId });
   if (isWaitedFor) await countSlotsWhenMade(ask, programId);
   return { programId, ruleId, practitionerIds };
+}
+
+/** The id of the resource in an answer, which is its first member. */
+export function idIn(body) {
+  return Object.values(Object.values(body)[0])[0];
 }
 
 /** A rule of slots of ten minutes on one day of the week. */

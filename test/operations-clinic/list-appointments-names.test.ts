@@ -79,7 +79,7 @@ async function openDay(): Promise<{ clinic: Clinic; ana: string; luz: string }> 
 async function register(as: TokenFor, fullName: string): Promise<string> {
   const token = await service.token(as);
   const { body } = await service.request("POST", "/patients", { token, body: registration({ fullName }) });
-  return `${body["id"]}`;
+  return String(body["id"]);
 }
 
 function list(request: JsonObject, as: TokenFor): Promise<RestAnswer> {

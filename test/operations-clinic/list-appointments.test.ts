@@ -81,8 +81,8 @@ describe("ListAppointments", () => {
       [anas, luzs].map(({ appointmentId }) => appointmentId),
     );
     const [{ locationId = "" } = {}] = await walk(first, { programId: second.programId, pageSize: 1 });
-    expect(await found({ locationId: `${locationId}` })).toEqual([other.appointmentId]);
-    expect(await found({ locationId: `${locationId}`, statuses: ["CANCELLED", "CONFIRMED"] })).toEqual([]);
+    expect(await found({ locationId: String(locationId) })).toEqual([other.appointmentId]);
+    expect(await found({ locationId: String(locationId), statuses: ["CANCELLED", "CONFIRMED"] })).toEqual([]);
     expect(await found({ dateTo: day(first, 2) })).toEqual([anas.appointmentId]);
     expect(await found({ patientId: ana, programId: second.programId, statuses: ["PENDING"] })).toEqual([
       other.appointmentId,
@@ -118,7 +118,7 @@ describe("ListAppointments", () => {
     expect(await found({ retained: true, programId: kept.programId })).toEqual([]);
     expect(await found({ retained: true, dateFrom: day(own, 3), statuses: ["PENDING"] })).toEqual([second, third]);
     expect(await found({ retained: true, statuses: ["CONFIRMED", "CHECKED_IN"] })).toEqual([]);
-    expect(await found({ retained: true, locationId: `${all?.["locationId"]}` })).toEqual([id, second, third]);
+    expect(await found({ retained: true, locationId: String(all?.["locationId"]) })).toEqual([id, second, third]);
     expect(await found({ retained: true, locationId: randomUUID() })).toEqual([]);
   });
 
