@@ -45,7 +45,7 @@ function requestOf(url, token) {
 async function streams({ internalUrl, token }) {
   const session = connectHttp2(internalUrl);
   session.on("error", () => {});
-  let isOpen = true;
+  const ending = new AbortController();
   const headers = {
     ":method": "POST",
     ":path": LIST,
@@ -59,12 +59,12 @@ async function streams({ internalUrl, token }) {
     await once(stream, "close");
   };
   const all = (async () => {
-    while (isOpen) {
+    while (!ending.signal.aborted) {
       await Promise.all([...Array.from({ length: STREAMS }, one), delay(PAUSE_MS)]);
     }
   })();
   return async () => {
-    isOpen = false;
+    ending.abort();
     await all;
     session.close();
   };

@@ -1,12 +1,13 @@
-/** The greedy tenant, in a thread of its own, so that what it takes to make its requests is in nobody's times. */
+/** The greedy tenant, in a process of its own, so that what it takes to make its requests is in nobody's times. */
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { callerOf } from "./greedy-caller.mjs";
 import { connections } from "./greedy-connections.mjs";
 import { requestsOf } from "./greedy-requests.mjs";
 
+const FILE = fileURLToPath(import.meta.url);
 const PARALLEL = 12;
 const PER_SECOND = 50;
 
@@ -22,13 +23,16 @@ export function waysOf(clinic) {
  * @param {{ access: { baseUrl: string, internalUrl: string, token: string }, clinic: object, way: string }} what
  */
 export async function startGreed(what) {
-  const worker = new Worker(fileURLToPath(import.meta.url), { workerData: what });
-  await once(worker, "message");
+  const child = fork(FILE, { serialization: "advanced" });
+  const gone = once(child, "exit");
+  child.send(what);
+  await once(child, "message");
   return async () => {
-    const said = once(worker, "message");
-    worker.postMessage("stop");
+    const said = once(child, "message");
+    child.send("stop");
     const [statuses] = await said;
-    await once(worker, "exit");
+    child.disconnect();
+    await gone;
     return statuses;
   };
 }
@@ -36,25 +40,28 @@ export async function startGreed(what) {
 async function beGreedy({ access, clinic, way }) {
   const caller = callerOf(access);
   const statuses = new Map();
-  let isOver = false;
-  const over = once(parentPort, "message").then(() => {
-    isOver = true;
-  });
+  const ending = new AbortController();
+  const stopped = once(process, "message");
   const close = await connections[way]?.(caller);
   const send = requestsOf(clinic)[way];
-  parentPort.postMessage("started");
+  process.send("started");
   const loop = async () => {
-    while (!isOver) {
+    while (!ending.signal.aborted) {
       const startedAt = performance.now();
       const status = await send(caller);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       await delay(Math.max(0, (1_000 * PARALLEL) / PER_SECOND - (performance.now() - startedAt)));
     }
   };
-  await (send === undefined ? over : Promise.all(Array.from({ length: PARALLEL }, loop)));
+  const loops = send === undefined ? [] : Array.from({ length: PARALLEL }, loop);
+  await stopped;
+  ending.abort();
+  await Promise.all(loops);
   await close?.();
-  parentPort.postMessage(statuses);
-  parentPort.close();
+  process.send(statuses);
 }
 
-if (!isMainThread) await beGreedy(workerData);
+if (process.argv[1] === FILE) {
+  const [what] = await once(process, "message");
+  await beGreedy(what);
+}
