@@ -1,7 +1,9 @@
-import { type DescField, type DescMessage, fromBinary, isMessage } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, fromBinary, isMessage, type Message } from "@bufbuild/protobuf";
 import { isReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { PatientSchema } from "../gen/cupo/access/v1/patient_pb.js";
+import { PatientDetailsSchema } from "../gen/cupo/clinic/v1/patient_details_pb.js";
 
+const SHOWING: ReadonlySet<string> = new Set([PatientSchema.typeName, PatientDetailsSchema.typeName]);
 const fieldsByResponse = new WeakMap<DescMessage, readonly DescField[]>();
 
 /** The ids of the patients whose data a stored response holds. Operations that take a key show one at most in a field. */
@@ -11,14 +13,19 @@ export function shownPatients(schema: DescMessage, response: Uint8Array): readon
   const message = reflect(schema, fromBinary(schema, response));
   return fields.flatMap((field) => {
     const shown: unknown = message.isSet(field) ? message.get(field) : undefined;
-    return isReflectMessage(shown) && isMessage(shown.message, PatientSchema) ? [shown.message.id ?? ""] : [];
+    return isReflectMessage(shown) ? idOf(shown.message) : [];
   });
+}
+
+function idOf(shown: Message): readonly string[] {
+  if (isMessage(shown, PatientSchema)) return [shown.id ?? ""];
+  return isMessage(shown, PatientDetailsSchema) ? [shown.patientId] : [];
 }
 
 function patientFields(schema: DescMessage): readonly DescField[] {
   const known = fieldsByResponse.get(schema);
   if (known !== undefined) return known;
-  const fields = schema.fields.filter((field) => field.message?.typeName === PatientSchema.typeName);
+  const fields = schema.fields.filter(({ message }) => SHOWING.has(message?.typeName ?? ""));
   fieldsByResponse.set(schema, fields);
   return fields;
 }

@@ -89,7 +89,13 @@ describe("the demo tenants", () => {
         idOf(contract?.payerId),
         idOf(found?.serviceId),
       ];
-      const request = { patientId: idOf(patient?.id), payerId, contractId, serviceId, serviceDate: "2027-03-01" };
+      const request = {
+        patientId: idOf(patient?.patientId),
+        payerId,
+        contractId,
+        serviceId,
+        serviceDate: "2027-03-01",
+      };
       return (await eligibility.checkEligibility(request)).eligibilityDecision?.eligible;
     };
     expect([await isEligible("PEDIA"), await isEligible("CARDIO")]).toEqual([true, false]);

@@ -6,7 +6,7 @@ import { registerPatient, registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectTokenIsBound, idsOf, itemsIn, type RpcUnderTest, walkPages } from "./rpc-under-test.js";
+import { describeAccess, expectTokenIsBound, itemsIn, type RpcUnderTest, walkPages } from "./rpc-under-test.js";
 
 const { getPatient, listConsents, listAccessRecords } = PatientDirectoryService.method;
 
@@ -65,7 +65,7 @@ describe("ListConsents", () => {
     const answer = await callRpc(service, listConsents, { patientId: id });
     expect(itemsIn(answer, "consents")).toEqual([
       {
-        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        consentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
         patientId: id,
         grantedAt: "2026-01-15T15:00:00.000Z",
         recordedAt: expect.stringMatching(/Z$/),
@@ -89,7 +89,12 @@ describe("ListConsents", () => {
        VALUES ${rows.join()}`,
     );
     const pages = await walkPages(service, listConsents, "consents", { patientId: id, pageSize: 2 });
-    expect(idsOf(pages.flat()).slice(1)).toEqual(ids.toReversed());
+    expect(
+      pages
+        .flat()
+        .slice(1)
+        .map(({ consentId }) => consentId),
+    ).toEqual(ids.toReversed());
     const other = { patientId: (await registerPatient(service)).id };
     await expectTokenIsBound(service, listConsents, { request: { patientId: id }, other });
   });
@@ -100,14 +105,17 @@ describe("ListAccessRecords", () => {
 
   test("gives every field of the records, the latest first, and leaves none itself", async () => {
     const { id } = await registerPatient(service);
-    expect((await callRpc(service, listAccessRecords, { patientId: id })).body).toEqual({ accessRecords: [] });
+    expect((await callRpc(service, listAccessRecords, { patientId: id })).body).toEqual({
+      accessRecords: [],
+      nextPageToken: "",
+    });
     const reads = [
       await callRpc(service, getPatient, { patientId: id }),
       await callRpc(service, listConsents, { patientId: id }),
     ];
     const [last, first] = itemsIn(await callRpc(service, listAccessRecords, { patientId: id }), "accessRecords");
     expect(last).toEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      accessRecordId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       patientId: id,
       accessedAt: expect.stringMatching(/Z$/),
       principal: expect.stringContaining("test"),
@@ -131,7 +139,7 @@ describe("ListAccessRecords", () => {
     const rows = await service.query(
       `SELECT id FROM patient_access_records WHERE patient_id = '${id}' ORDER BY accessed_at DESC, id DESC`,
     );
-    expect(idsOf(pages.flat())).toEqual(rows.map((row) => row["id"]));
+    expect(pages.flat().map(({ accessRecordId }) => accessRecordId)).toEqual(rows.map((row) => row["id"]));
     const other = { patientId: (await registerPatient(service)).id };
     await expectTokenIsBound(service, listAccessRecords, { request: { patientId: id }, other });
   });

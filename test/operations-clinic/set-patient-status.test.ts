@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { auditOf } from "../support/audit.js";
 import { messagesOf } from "../support/problem.js";
-import { type PatientBody, registerPatient, registration } from "../support/registration.js";
+import { detailsOf, type PatientBody, registerPatient, registration } from "../support/registration.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { describeAccess, expectRefusal } from "./rpc-under-test.js";
@@ -42,7 +42,7 @@ describe("SetPatientStatus", () => {
     const patient = await registerPatient(service);
     await service.query(`UPDATE patients SET status = '${from}' WHERE id = '${patient.id}'`);
     const answer = await send(moveOf(patient, to));
-    expect([answer.status, answer.body]).toEqual([200, { patient: { ...patient, status: to, version: 2 } }]);
+    expect([answer.status, answer.body]).toEqual([200, { patient: detailsOf(patient, { status: to, version: 2 }) }]);
     const { created_at: createdAt, updated_at: updatedAt, ...row } = await stored(patient.id);
     expect(row).toMatchObject({ status: to, version: 2, full_name: patient.fullName, email: patient.email });
     expect(Number(updatedAt)).toBeGreaterThan(Number(createdAt));
@@ -186,8 +186,9 @@ function moveOf({ id, version }: PatientBody, status: string) {
 
 /** A patient who was registered and then set INACTIVE. */
 async function inactive(changes?: object): Promise<PatientBody> {
-  const { body } = await send(moveOf(await registerPatient(service, changes), "INACTIVE"));
-  return body["patient"] as PatientBody;
+  const patient = await registerPatient(service, changes);
+  await send(moveOf(patient, "INACTIVE"));
+  return { ...patient, status: "INACTIVE", version: 2 };
 }
 
 async function stored(id: string): Promise<Record<string, unknown>> {

@@ -91,6 +91,9 @@ export function newPatient(): PatientRecord {
     email: undefined,
     status: "ACTIVE",
     version: 1,
+    mergedInto: undefined,
+    createdAt: new Date(),
+    updatedAt: new Date(),
   };
 }
 

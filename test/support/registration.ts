@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from "node:crypto";
+import { expect } from "vitest";
 import type { RestAnswer } from "./rest-request.js";
 import type { TestService } from "./service.js";
 
@@ -48,4 +49,10 @@ export function patientOf(answer: RestAnswer): PatientBody {
   if (answer.status >= 300)
     throw new Error(`a patient was expected, but the answer is ${answer.status} ${answer.text}`);
   return answer.body as unknown as PatientBody;
+}
+
+/** The same patient as the clinic's own operations give them: a matcher, since it does not know the times. */
+export function detailsOf({ id, ...patient }: PatientBody, changes: object = {}): Record<string, unknown> {
+  const time = expect.stringMatching(/^20\d\d-.*Z$/);
+  return { patientId: id, ...patient, createdAt: time, updatedAt: time, ...changes };
 }

@@ -1,6 +1,6 @@
 import type { ReadyCall } from "../../call.js";
 import { conflict, notFound } from "../../errors.js";
-import { type Patient, Patient_Status } from "../../gen/cupo/access/v1/patient_pb.js";
+import { PatientDetails_Status } from "../../gen/cupo/clinic/v1/patient_details_pb.js";
 import type {
   ListAccessRecordsRequestValid,
   ListConsentsRequestValid,
@@ -27,31 +27,31 @@ import { nameIn } from "../resources/enum-names.js";
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
-import { toAccessRecord, toConsent, toPatient } from "./patient-messages.js";
+import { toAccessRecord, toConsent, toPatientDetails } from "./patient-messages.js";
 import { duplicateDocument } from "./patient-service.js";
 
 /**
  * The patients on record, for internal callers. Whoever is given a patient's data leaves an access record in the
- * transaction that read it, so that nothing is shown that is not recorded.
+ * transaction that read it, so that nothing is shown that is not recorded. `now` gives milliseconds since the epoch.
  */
-export function createPatientDirectoryService(): Implementation<typeof PatientDirectoryService> {
+export function createPatientDirectoryService(now: () => number): Implementation<typeof PatientDirectoryService> {
   return {
     async getPatient({ patientId }, call) {
       const patient = requireFound(await findPatient(call.transaction, patientId));
       recordAccess(call, [patient]);
-      return { patient: toPatient(patient) };
+      return { patient: toPatientDetails(patient) };
     },
     async findPatientByDocument({ documentType, documentNumber }, call) {
       const patient = await findActivePatient(call.transaction, documentType, documentNumber);
       if (patient === undefined) throw notFound("No active patient has this document.");
       recordAccess(call, [patient]);
-      return { patient: toPatient(patient) };
+      return { patient: toPatientDetails(patient) };
     },
     async listPatients(request, call) {
       return listPage(request, call);
     },
     async setPatientStatus(request, call) {
-      return { patient: await setStatus(request, call) };
+      return { patient: toPatientDetails(await setStatus(request, call, now())) };
     },
     async listConsents(request, call) {
       return listConsentsPage(request, call);
@@ -63,17 +63,21 @@ export function createPatientDirectoryService(): Implementation<typeof PatientDi
 }
 
 async function listPage(request: ListPatientsRequest, call: ReadyCall) {
-  const status = request.status === undefined ? undefined : nameIn(Patient_Status, request.status);
+  const status = request.status === undefined ? undefined : nameIn(PatientDetails_Status, request.status);
   const page = readPage(request, "patients", [status]);
   const limits = { afterId: idAfter(page), limit: page.size + 1 };
   const found = await listPatients(call.transaction, { status }, limits);
   const { rows, next } = cutPage(found, page, ({ id }) => [id], "patients", [status]);
   recordAccess(call, rows);
-  return { patients: rows.map(toPatient), ...next };
+  return { patients: rows.map(toPatientDetails), ...next };
 }
 
 /** The status that the patient has already is set like any other, which counts as a change. */
-async function setStatus(request: SetPatientStatusRequestValid, call: ReadyCall): Promise<Patient> {
+async function setStatus(
+  request: SetPatientStatusRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<PatientRecord> {
   const transaction = call.transaction;
   const patient = requireFound(await lockPatient(transaction, request.patientId));
   requireVersion(patient, request.expectedVersion);
@@ -82,14 +86,15 @@ async function setStatus(request: SetPatientStatusRequestValid, call: ReadyCall)
   }
   const updated: PatientRecord = {
     ...patient,
-    status: nameIn(Patient_Status, request.status),
+    status: nameIn(PatientDetails_Status, request.status),
     version: patient.version + 1,
+    updatedAt: new Date(nowMs),
   };
   if (updated.status !== "ACTIVE") writePatient(transaction, updated);
   else if (!(await activatePatient(transaction, updated))) throw duplicateDocument();
   const { id, version } = updated;
   call.effects.push({ resourceType: "Patient", resourceId: id, action: "UPDATE", version });
-  return toPatient(updated);
+  return updated;
 }
 
 async function listConsentsPage(request: ListConsentsRequestValid, call: ReadyCall) {

@@ -6,27 +6,60 @@ import {
   AccessRecordSchema,
 } from "../../gen/cupo/clinic/v1/access_record_pb.js";
 import { type Consent, ConsentSchema } from "../../gen/cupo/clinic/v1/consent_pb.js";
+import {
+  type PatientDetails,
+  PatientDetails_Status,
+  PatientDetailsSchema,
+} from "../../gen/cupo/clinic/v1/patient_details_pb.js";
 import type { AccessRecord, ConsentRecord } from "../../postgres/tables/patients/patient-evidence.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 
 /** The messages of patients and of the evidence about them, from what is kept. */
 
-export function toPatient({ status, email, ...patient }: PatientRecord): Patient {
-  const contact = email === undefined ? {} : { email };
-  return create(PatientSchema, { ...patient, ...contact, status: Patient_Status[status] });
+export function toPatient(kept: PatientRecord): Patient {
+  const { id, documentType, documentNumber, fullName, phone, email, status, version } = kept;
+  return create(PatientSchema, {
+    id,
+    documentType,
+    documentNumber,
+    fullName,
+    phone,
+    ...(email === undefined ? {} : { email }),
+    status: Patient_Status[status],
+    version,
+  });
 }
 
-export function toConsent({ grantedAt, recordedAt, ...consent }: ConsentRecord): Consent {
+export function toPatientDetails(kept: PatientRecord): PatientDetails {
+  const { id, documentType, documentNumber, fullName, phone, email, status, version, mergedInto } = kept;
+  return create(PatientDetailsSchema, {
+    patientId: id,
+    documentType,
+    documentNumber,
+    fullName,
+    phone,
+    ...(email === undefined ? {} : { email }),
+    status: PatientDetails_Status[status],
+    version,
+    ...(mergedInto === undefined ? {} : { mergedIntoPatientId: mergedInto }),
+    createdAt: timestampFromDate(kept.createdAt),
+    updatedAt: timestampFromDate(kept.updatedAt),
+  });
+}
+
+export function toConsent({ id, grantedAt, recordedAt, ...consent }: ConsentRecord): Consent {
   return create(ConsentSchema, {
     ...consent,
+    consentId: id,
     grantedAt: timestampFromDate(grantedAt),
     recordedAt: timestampFromDate(recordedAt),
   });
 }
 
-export function toAccessRecord({ accessedAt, actor, ...record }: AccessRecord): AccessRecordMessage {
+export function toAccessRecord({ id, accessedAt, actor, ...record }: AccessRecord): AccessRecordMessage {
   return create(AccessRecordSchema, {
     ...record,
+    accessRecordId: id,
     accessedAt: timestampFromDate(accessedAt),
     ...(actor === undefined ? {} : { actor }),
   });

@@ -31,7 +31,7 @@ export function createPatientService(now: () => number): Implementation<typeof P
       return { patient };
     },
     async updatePatient(request, call) {
-      const patient = await updatePatient(request, call);
+      const patient = await updatePatient(request, call, now());
       return { patient };
     },
   };
@@ -45,6 +45,7 @@ async function registerPatient(
   refuseFutureConsent(consentGrantedAt, nowMs);
   const transaction = call.transaction;
   const { documentType, documentNumber, fullName, phone } = request;
+  const at = new Date(nowMs);
   const patient: PatientRecord = {
     id: call.newId(),
     documentType,
@@ -54,6 +55,9 @@ async function registerPatient(
     email,
     status: "ACTIVE",
     version: 1,
+    mergedInto: undefined,
+    createdAt: at,
+    updatedAt: at,
   };
   if (!(await insertPatient(transaction, patient))) throw duplicateDocument();
   recordConsent(transaction, patient.id, toJson(TimestampSchema, consentGrantedAt), call.principal, call);
@@ -65,7 +69,7 @@ async function registerPatient(
  * A patient of any status can be updated. An absent email stays as it is. A request that changes nothing is a read of the
  * patient, and leaves an access record as every read does.
  */
-async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall): Promise<Patient> {
+async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall, nowMs: number): Promise<Patient> {
   const transaction = call.transaction;
   const id = requireFound(parseOpaqueId(request.patientId));
   const patient = requireFound(await lockPatient(transaction, id));
@@ -81,6 +85,7 @@ async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall
     phone: changed.has("phone") ? request.phone : patient.phone,
     email: changed.has("email") ? request.email : patient.email,
     version: patient.version + 1,
+    updatedAt: new Date(nowMs),
   };
   writePatient(transaction, updated);
   call.effects.push({ resourceType: "Patient", resourceId: id, action: "UPDATE", version: updated.version });

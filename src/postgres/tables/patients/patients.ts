@@ -18,6 +18,10 @@ export interface PatientRecord {
   readonly email: string | undefined;
   readonly status: PatientStatus;
   readonly version: number;
+  /** The patient whom this one was merged into as a duplicate. */
+  readonly mergedInto: string | undefined;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
 }
 
 const COLUMNS = {
@@ -29,6 +33,9 @@ const COLUMNS = {
   email: "email",
   status: "status",
   version: "version",
+  mergedInto: "merged_into",
+  createdAt: "created_at",
+  updatedAt: "updated_at",
 } as const satisfies ColumnsOf<PatientRecord>;
 
 const COLUMN_NAMES = Object.values(COLUMNS);
@@ -193,7 +200,5 @@ function foldCase(text: string): string {
 }
 
 function updateOf({ tenant_id, id, ...changed }: Readonly<Record<string, unknown>>): Knex.QueryBuilder {
-  return sql("patients")
-    .where({ tenant_id, id })
-    .update({ ...changed, updated_at: sql.raw("now()") });
+  return sql("patients").where({ tenant_id, id }).update(changed);
 }
