@@ -8,7 +8,7 @@ import { migrate } from "../dist/postgres/migrate.js";
 /**
  * Starts the PostgreSQL that comes with the packages, with the settings that it has in service, in a temporary folder
  * that the service measured shares as its data folder, and migrates it. `url` is the service's role, which row-level
- * security binds; `query` and `checkpoint` pass it by. `close` stops the server and removes the folder.
+ * security binds, and `ownerUrl` the one that owns the tables; `query` and `checkpoint` pass it by. `close` stops the server and removes the folder.
  *
  * @param {(text: string) => void} onProgress
  */
@@ -24,6 +24,7 @@ export async function openBenchDatabase(onProgress) {
     return {
       dataDir,
       url: server.url,
+      ownerUrl: server.ownerUrl,
       query: (sql) => query(url.href, sql),
       /** Puts every run at the same distance from a checkpoint, after which pages are written to the WAL whole. */
       checkpoint: () => query(url.href, "CHECKPOINT"),

@@ -109,6 +109,14 @@ export function invalidRequest(detail: string, errors: readonly FieldError[] = [
   return new CupoError("INVALID_REQUEST", { detail, errors });
 }
 
+/** 403: the access token lacks the scope that this needs (RFC 6750, section 3.1). */
+export function insufficientScope(scope: string): CupoError {
+  return new CupoError("INSUFFICIENT_SCOPE", {
+    detail: `The access token lacks the scope ${scope}.`,
+    headers: { "WWW-Authenticate": `Bearer realm="cupo", error="insufficient_scope", scope="${scope}"` },
+  });
+}
+
 /** 404: the resource does not exist, or the principal may not see it; the two are not told apart. */
 export function notFound(detail: string, errors: readonly FieldError[] = []): CupoError {
   return new CupoError("RESOURCE_NOT_FOUND", { detail, errors });

@@ -1,6 +1,6 @@
 import type { Interceptor } from "@connectrpc/connect";
 import { principalOf } from "../call.js";
-import { CupoError } from "../errors.js";
+import { insufficientScope } from "../errors.js";
 import { operationOf } from "../operation.js";
 
 /** Requires the scope that the RPC names in the proto (specification section 5, rule 4; RFC 6750 section 3.1). */
@@ -8,9 +8,6 @@ export function authorization(): Interceptor {
   return (next) => async (request) => {
     const { scope } = operationOf(request.method);
     if (principalOf(request.contextValues).scopes.has(scope)) return next(request);
-    throw new CupoError("INSUFFICIENT_SCOPE", {
-      detail: `The access token lacks the scope ${scope}.`,
-      headers: { "WWW-Authenticate": `Bearer realm="cupo", error="insufficient_scope", scope="${scope}"` },
-    });
+    throw insufficientScope(scope);
   };
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import knex, { type Knex } from "knex";
+import { fillSearchWords } from "./fill-search-words.js";
 import { grantServiceRights, roleOf } from "./service-role.js";
 import { classifyFailure } from "./sql-errors.js";
 
@@ -69,6 +70,11 @@ async function migrateJobQueue(connectionString: string): Promise<void> {
   await runMigrations({ connectionString, logger: new Logger(() => () => undefined) });
 }
 
+/** What follows the SQL of a migration, in the same transaction. */
+const FILLS: Readonly<Record<string, (database: Knex) => Promise<void>>> = {
+  "0011-patient-directory": fillSearchWords,
+};
+
 class SqlMigrations implements Knex.MigrationSource<string> {
   readonly #onProgress: ((text: string) => void) | undefined;
 
@@ -91,6 +97,7 @@ class SqlMigrations implements Knex.MigrationSource<string> {
       up: async (database) => {
         this.#onProgress?.(`migrating to ${this.getMigrationName(name)}`);
         await database.raw(sql);
+        await FILLS[this.getMigrationName(name)]?.(database);
       },
       down: () => Promise.reject(new Error("migrations only go forward: restore a backup instead")),
     };

@@ -22,6 +22,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   consumed_option_tokens: REPLACE,
   contract_services: REPLACE,
   option_token_keys: REPLACE,
+  patient_search_words: REPLACE,
   program_practitioners: REPLACE,
   program_services: REPLACE,
 

@@ -38,6 +38,8 @@ const ruleCodes = {
   "string.document_type": { code: "INVALID_FORMAT" },
   "string.document_number": { code: "INVALID_FORMAT" },
   "string.phone": { code: "INVALID_FORMAT" },
+  "string.letters_or_digits": { code: "TOO_SHORT" },
+  "string.digits": { code: "TOO_SHORT" },
   "string.local_date": { code: "INVALID_DATE" },
   "string.local_time": { code: "INVALID_TIME" },
 
@@ -58,6 +60,7 @@ const ruleCodes = {
   created_range: { code: "INVALID_RANGE", fields: ["created_from", "created_to"] },
 
   note_subject: { code: "INVALID_VALUE", fields: ["patient_id", "appointment_id"] },
+  search_criterion: { code: "REQUIRED", fields: ["document_number_prefix", "phone", "name"] },
   option_subject: { code: "INVALID_VALUE", fields: ["patient_id", "appointment_id"] },
   validity_range: { code: "INVALID_RANGE", fields: ["valid_from", "valid_to"] },
   "weekdays.min_items": { code: "TOO_FEW", fields: ["weekdays"] },

@@ -15,12 +15,12 @@ import {
   listConsents,
 } from "../../postgres/tables/patients/patient-evidence.js";
 import {
-  activatePatient,
   findActivePatient,
   findPatient,
   listPatients,
   lockPatient,
   type PatientRecord,
+  writeActivePatient,
   writePatient,
 } from "../../postgres/tables/patients/patients.js";
 import { nameIn } from "../resources/enum-names.js";
@@ -28,6 +28,7 @@ import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { toAccessRecord, toConsent, toPatientDetails } from "./patient-messages.js";
+import { patientSearchMethods } from "./patient-search-methods.js";
 import { duplicateDocument } from "./patient-service.js";
 
 /**
@@ -36,6 +37,7 @@ import { duplicateDocument } from "./patient-service.js";
  */
 export function createPatientDirectoryService(now: () => number): Implementation<typeof PatientDirectoryService> {
   return {
+    ...patientSearchMethods,
     async getPatient({ patientId }, call) {
       const patient = requireFound(await findPatient(call.transaction, patientId));
       recordAccess(call, [patient]);
@@ -90,8 +92,8 @@ async function setStatus(
     version: patient.version + 1,
     updatedAt: new Date(nowMs),
   };
-  if (updated.status !== "ACTIVE") writePatient(transaction, updated);
-  else if (!(await activatePatient(transaction, updated))) throw duplicateDocument();
+  if (updated.status !== "ACTIVE") writePatient(transaction, patient, updated);
+  else if (!(await writeActivePatient(transaction, patient, updated))) throw duplicateDocument();
   const { id, version } = updated;
   call.effects.push({ resourceType: "Patient", resourceId: id, action: "UPDATE", version });
   return updated;

@@ -87,7 +87,7 @@ async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall
     version: patient.version + 1,
     updatedAt: new Date(nowMs),
   };
-  writePatient(transaction, updated);
+  writePatient(transaction, patient, updated);
   call.effects.push({ resourceType: "Patient", resourceId: id, action: "UPDATE", version: updated.version });
   return toPatient(updated);
 }

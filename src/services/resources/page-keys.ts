@@ -36,6 +36,14 @@ export function startAfter({ after }: Page): { readonly startsAt: Date; readonly
   return { startsAt, id };
 }
 
+/** The place in an index of words that the page before ended with, behind what was looked up in it; 422 as above. */
+export function wordAfter({ after }: Page): readonly [wanted: string, word: string, id: string] | undefined {
+  if (after === undefined) return undefined;
+  const [wanted = "", word = "", id = ""] = after;
+  if (after.length !== 3 || !word.startsWith(wanted) || parseOpaqueId(id) === undefined) throw invalidPageToken();
+  return [wanted, word, id];
+}
+
 function keyAfter({ after }: Page, parse: (key: string) => string | undefined): string | undefined {
   if (after === undefined) return undefined;
   const key = after.length === 1 ? parse(after[0] ?? "") : undefined;

@@ -44,8 +44,12 @@ export function cutPage<T>(
 ): { readonly rows: readonly T[]; readonly next: { readonly nextPageToken?: string } } {
   const last = rows[size - 1];
   if (rows.length <= size || last === undefined) return { rows, next: {} };
-  const nextPageToken = JSON.stringify([fingerprintOf(list, filters), ...keyOf(last)]);
-  return { rows: rows.slice(0, size), next: { nextPageToken } };
+  return { rows: rows.slice(0, size), next: nextFrom(keyOf(last), list, filters) };
+}
+
+/** The `next` of {@link cutPage} for a page that ends at this sort key, be there a row or not. */
+export function nextFrom(key: readonly string[], list: string, filters: readonly unknown[] = []) {
+  return { nextPageToken: JSON.stringify([fingerprintOf(list, filters), ...key]) };
 }
 
 function parsePlace(place: string): string[] {

@@ -5,6 +5,8 @@ import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
+import { insertSearchWords, replaceSearchWords } from "./patient-search-words.js";
+import { searchWords } from "./search-words.js";
 
 export type PatientStatus = "ACTIVE" | "INACTIVE" | "DECEASED";
 
@@ -24,7 +26,8 @@ export interface PatientRecord {
   readonly updatedAt: Date;
 }
 
-const COLUMNS = {
+/** The columns of a patient, by attribute. */
+export const patientColumns = {
   id: "id",
   documentType: "document_type",
   documentNumber: "document_number",
@@ -38,27 +41,30 @@ const COLUMNS = {
   updatedAt: "updated_at",
 } as const satisfies ColumnsOf<PatientRecord>;
 
-const COLUMN_NAMES = Object.values(COLUMNS);
+const DERIVED = ["document_type_key", "document_number_key", "search_words"] as const;
+const WRITTEN = ["tenant_id", ...Object.values(patientColumns), ...DERIVED] as const;
 
-const insertUnlessActive = prepared(["tenant_id", ...COLUMN_NAMES, "document_type_key", "document_number_key"], (row) =>
+const insertUnlessActive = prepared(WRITTEN, (row) =>
   sql("patients").insert(row).onConflict().ignore().returning("id"),
 );
 
-const selectById = prepared(["tenant_id", "id"], (key) => sql("patients").where(key).select(COLUMNS));
+const selectById = prepared(["tenant_id", "id"], (key) => sql("patients").where(key).select(patientColumns));
 
 const selectByIdForUpdate = prepared(["tenant_id", "id"], (key) =>
-  sql("patients").where(key).select(COLUMNS).forNoKeyUpdate(),
+  sql("patients").where(key).select(patientColumns).forNoKeyUpdate(),
 );
 
-const update = prepared(["tenant_id", ...COLUMN_NAMES], (row) => updateOf(row));
+const update = prepared(WRITTEN, (row) => updateOf(row));
 
-const updateUnlessRivalled = prepared(["tenant_id", ...COLUMN_NAMES], (row) =>
+const updateUnlessRivalled = prepared(WRITTEN, (row) =>
   updateOf(row)
     .whereNotExists(
       sql({ rival: "patients" })
         .whereRaw("rival.tenant_id = patients.tenant_id AND rival.id <> patients.id AND rival.status = 'ACTIVE'")
-        .whereRaw("rival.document_type_key = patients.document_type_key")
-        .whereRaw("rival.document_number_key = patients.document_number_key"),
+        .where({
+          "rival.document_type_key": row.document_type_key,
+          "rival.document_number_key": row.document_number_key,
+        }),
     )
     .returning("id"),
 );
@@ -73,15 +79,10 @@ const insertConsent = prepared(["tenant_id", "id", "patient_id", "granted_at", "
  * PostgreSQL would write the document number into its log.
  */
 export async function insertPatient(transaction: Transaction, patient: PatientRecord): Promise<boolean> {
-  const rows = await transaction.rows(
-    insertUnlessActive({
-      tenant_id: transaction.tenantId,
-      ...toRow(COLUMNS, patient),
-      document_type_key: documentTypeKey(patient.documentType),
-      document_number_key: documentNumberKey(patient.documentNumber),
-    }),
-  );
-  return rows.length === 1;
+  const rows = await transaction.rows(insertUnlessActive(rowOf(transaction, patient)));
+  if (rows.length === 0) return false;
+  insertSearchWords(transaction, patient.id, searchWords(patient));
+  return true;
 }
 
 /** The patient, locked until the transaction ends; undefined where the tenant has no such patient. */
@@ -96,7 +97,7 @@ export async function lockPatientOf(
 ): Promise<PatientRecord | undefined> {
   const { tenantId } = transaction;
   const patient = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select("patient_id");
-  const query = sql("patients").where({ tenant_id: tenantId }).where("id", patient).select(COLUMNS);
+  const query = sql("patients").where({ tenant_id: tenantId }).where("id", patient).select(patientColumns);
   return readRecord(transaction, query.forNoKeyUpdate());
 }
 
@@ -130,7 +131,7 @@ export async function findActivePatient(
     document_type_key: documentTypeKey(documentType),
     document_number_key: documentNumberKey(documentNumber),
   };
-  return readRecord(transaction, sql("patients").where(key).whereRaw("status = 'ACTIVE'").select(COLUMNS));
+  return readRecord(transaction, sql("patients").where(key).whereRaw("status = 'ACTIVE'").select(patientColumns));
 }
 
 /** One page of the tenant's patients by id, of one status if one is given. */
@@ -140,12 +141,19 @@ export async function listPatients(
   page: ListPage,
 ): Promise<PatientRecord[]> {
   const query = sql("patients").where({ tenant_id: transaction.tenantId, ...givenOnly(filter) });
-  return readRecords(transaction, byId(query.select(COLUMNS), page));
+  return readRecords(transaction, byId(query.select(patientColumns), page));
 }
 
-/** Writes a patient that the transaction has locked; one that was not ACTIVE before is not to be now. */
-export function writePatient(transaction: Transaction, patient: PatientRecord): void {
-  transaction.send(update({ tenant_id: transaction.tenantId, ...toRow(COLUMNS, patient) }));
+/** Those of the patients whom the tenant has, in no order. */
+export async function readPatients(transaction: Transaction, ids: readonly string[]): Promise<PatientRecord[]> {
+  const query = sql("patients").where({ tenant_id: transaction.tenantId }).select(patientColumns);
+  return readRecords(transaction, query.whereRaw("id = ANY(?::uuid[])", [ids as string[]]));
+}
+
+/** Writes a patient that the transaction has locked; one that was not ACTIVE before is not to be now, nor another's document. */
+export function writePatient(transaction: Transaction, before: PatientRecord, after: PatientRecord): void {
+  transaction.send(update(rowOf(transaction, after)));
+  replaceSearchWords(transaction, after.id, searchWords(before), searchWords(after));
 }
 
 /**
@@ -154,9 +162,15 @@ export function writePatient(transaction: Transaction, patient: PatientRecord): 
  * PostgreSQL's log. It cannot see a rival that has not committed yet; the unique index waits for that one and rejects this
  * call as a conflict on documentNumber.
  */
-export async function activatePatient(transaction: Transaction, patient: PatientRecord): Promise<boolean> {
-  const statement = updateUnlessRivalled({ tenant_id: transaction.tenantId, ...toRow(COLUMNS, patient) });
-  return (await transaction.rows(statement)).length === 1;
+export async function writeActivePatient(
+  transaction: Transaction,
+  before: PatientRecord,
+  after: PatientRecord,
+): Promise<boolean> {
+  const rows = await transaction.rows(updateUnlessRivalled(rowOf(transaction, after)));
+  if (rows.length === 0) return false;
+  replaceSearchWords(transaction, after.id, searchWords(before), searchWords(after));
+  return true;
 }
 
 /**
@@ -197,6 +211,16 @@ function foldCase(text: string): string {
     .normalize("NFKC")
     .toUpperCase()
     .replaceAll(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, "");
+}
+
+function rowOf({ tenantId }: Transaction, patient: PatientRecord) {
+  return {
+    tenant_id: tenantId,
+    ...toRow(patientColumns, patient),
+    document_type_key: documentTypeKey(patient.documentType),
+    document_number_key: documentNumberKey(patient.documentNumber),
+    search_words: searchWords(patient),
+  };
 }
 
 function updateOf({ tenant_id, id, ...changed }: Readonly<Record<string, unknown>>): Knex.QueryBuilder {

@@ -1,0 +1,75 @@
+import type { ReadyCall } from "../../call.js";
+import { insufficientScope } from "../../errors.js";
+import { PatientDetails_Status } from "../../gen/cupo/clinic/v1/patient_details_pb.js";
+import type {
+  PatientDirectoryService,
+  SearchPatientsRequest,
+} from "../../gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
+import {
+  findEndOfScan,
+  findPatients,
+  type PatientSearch,
+  rarestBeginning,
+} from "../../postgres/tables/patients/patient-search.js";
+import { readPatients } from "../../postgres/tables/patients/patients.js";
+import { documentWord, nameWords, phoneWord } from "../../postgres/tables/patients/search-words.js";
+import { nameIn } from "../resources/enum-names.js";
+import { wordAfter } from "../resources/page-keys.js";
+import { cutPage, nextFrom, readPage } from "../resources/pages.js";
+import { toPatientDetails } from "./patient-messages.js";
+
+const DOCUMENT_SCOPE = "patients:document:read";
+const MAX_NAME_WORDS = 8;
+
+/** The methods of PatientDirectoryService that give several patients who are named or described. */
+export const patientSearchMethods: Pick<
+  Implementation<typeof PatientDirectoryService>,
+  "batchGetPatients" | "searchPatients"
+> = {
+  async batchGetPatients({ patientIds }, call) {
+    const found = new Map((await readPatients(call.transaction, patientIds)).map((each) => [each.id, each]));
+    insertAccessRecords(call, [...found.keys()]);
+    return {
+      patients: patientIds.flatMap((id) => found.get(id) ?? []).map(toPatientDetails),
+      missingPatientIds: patientIds.filter((id) => !found.has(id)),
+    };
+  },
+  async searchPatients(request, call) {
+    return searchPage(request, call);
+  },
+};
+
+/** A page that is not full goes on where the scan of the index stopped, if it did before the end. */
+async function searchPage(request: SearchPatientsRequest, call: ReadyCall) {
+  if (request.documentNumberPrefix !== undefined && !call.principal.scopes.has(DOCUMENT_SCOPE))
+    throw insufficientScope(DOCUMENT_SCOPE);
+  const transaction = call.transaction;
+  const status = request.status === undefined ? undefined : nameIn(PatientDetails_Status, request.status);
+  const beginnings = beginningsOf(request);
+  const filters = [beginnings, status];
+  const page = readPage(request, "patients found", filters);
+  const [leading = await rarestBeginning(transaction, beginnings), word, id] = wordAfter(page) ?? [];
+  const after = word === undefined || id === undefined ? undefined : { word, id };
+  const search: PatientSearch = { leading, beginnings, status };
+  const found = await findPatients(transaction, search, { after, limit: page.size + 1 });
+  const end = found.length > page.size ? undefined : await findEndOfScan(transaction, search, after);
+  const { rows, next } = cutPage(found, page, (row) => [leading, row.word, row.id], "patients found", filters);
+  insertAccessRecords(
+    call,
+    rows.map((row) => row.id),
+  );
+  const goesOn = end === undefined ? next : nextFrom([leading, end.word, end.id], "patients found", filters);
+  return { patients: rows.map(toPatientDetails), ...goesOn };
+}
+
+/** What words of the patients are to begin with. */
+function beginningsOf({ name, phone, documentNumberPrefix }: SearchPatientsRequest): readonly string[] {
+  const names = name === undefined ? [] : nameWords(name).toSorted((a, b) => b.length - a.length);
+  return [
+    ...(documentNumberPrefix === undefined ? [] : [documentWord(documentNumberPrefix)]),
+    ...(phone === undefined ? [] : [phoneWord(phone)]),
+    ...names.slice(0, MAX_NAME_WORDS),
+  ];
+}
