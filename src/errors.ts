@@ -127,6 +127,11 @@ export function conflict(error: FieldError, headers: Readonly<Record<string, str
   return new CupoError("CONCURRENT_MODIFICATION", { detail: error.message, errors: [error], headers });
 }
 
+/** 409 for several things of one kind that are in the way: an item for each, all of one code. */
+export function conflicts(detail: string, errors: readonly FieldError[]): CupoError {
+  return new CupoError("CONCURRENT_MODIFICATION", { detail, errors });
+}
+
 /** 422: a request that was read but breaks rules; `errors` names them, and says how many more there are. */
 export function validationFailed(errors: readonly FieldError[]): CupoError {
   return new CupoError("VALIDATION_FAILED", {

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { searchWords } from "./tables/patients/search-words.js";
+import { searchWords } from "./search-words.js";
 
 interface Row {
   readonly tenant_id: string;

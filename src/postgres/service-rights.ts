@@ -17,6 +17,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   appointment_history: APPEND,
   eligibility_decisions: APPEND,
   patient_access_records: APPEND,
+  patient_changes: APPEND,
   patient_consents: APPEND,
 
   consumed_option_tokens: REPLACE,

@@ -82,6 +82,12 @@ describe("VerifyInvariants", () => {
        WHERE tenant_id = :tenant`,
     ],
     [
+      "an appointment of a patient who was merged into another",
+      ["MERGED_PATIENT_IN_USE 1 patient"],
+      `UPDATE patients SET status = 'INACTIVE', merged_into = (SELECT max(p.id::text)::uuid FROM patients p WHERE p.tenant_id = :tenant)
+       WHERE tenant_id = :tenant AND id = (SELECT min(p.id::text)::uuid FROM patients p WHERE p.tenant_id = :tenant)`,
+    ],
+    [
       "a practitioner in two places",
       ["HISTORY_WRONG 1 appointment", "PRACTITIONER_OVERLAP 1 appointment", "SLOT_WRONG 1 slot"],
       `UPDATE appointments a SET practitioner_id = (SELECT max(b.practitioner_id::text)::uuid FROM appointments b
@@ -151,7 +157,7 @@ async function openBusyClinic() {
 
 /** What kind of thing the ids are of. */
 async function kindOf(ids: readonly string[]): Promise<string> {
-  const tables = { appointment: "appointments", slot: "slots", rule: "program_rules" };
+  const tables = { appointment: "appointments", slot: "slots", rule: "program_rules", patient: "patients" };
   const parts = Object.entries(tables).map(
     ([kind, table]) => `SELECT '${kind}' AS kind FROM ${table} WHERE id = ANY('{${ids.join()}}')`,
   );

@@ -136,6 +136,21 @@ describe("locks in the one order", () => {
     });
   });
 
+  test("MergePatients, which locks both patients and then the appointments by their ids", async () => {
+    const duplicatePatientId = await makers.createPatient(service);
+    for (const days of [2, 3])
+      await bookFirst(clinic, duplicatePatientId, { dateFrom: day(clinic, days), dateTo: day(clinic, days) });
+    const versions = { survivorExpectedVersion: 1, duplicateExpectedVersion: 1 };
+    const request = { survivorPatientId: patientId, duplicatePatientId, ...versions, reason: "Dos registros" };
+    const sent = await send("MergePatients", request);
+    expect(summaryOf(sent)).toEqual({ locked: ["idempotency_keys", "patients", "appointments"], trips: 4 });
+    const locks = sent.map(({ text }) => text).filter((text) => / for (no key )?update$/.test(text));
+    expect(locks).toEqual([
+      expect.stringMatching(/"patients" .* order by "id" asc for update$/),
+      expect.stringMatching(/"appointments" .* order by "id" asc for no key update$/),
+    ]);
+  });
+
   test.each<[string, () => JsonObject]>([
     ["UpdateProgramRule", () => ({ ...ruleOf(clinic), expectedVersion: 1, startsAtLocal: "09:00:00" })],
     ["ReplaceProgramPractitioners", () => ({ ...programOf(clinic), practitionerIds: [], expectedVersion: 2 })],

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { type AppointmentBody, day, type OptionBody } from "./clinic.js";
 import { pick, type Storm } from "./storm-terms.js";
@@ -8,19 +9,21 @@ import { pick, type Storm } from "./storm-terms.js";
 const LOOKS = 2;
 const BOOKINGS = 45;
 const MOVES = 25;
+const MERGES = 3;
 
 /** The appointments that are about, by id, as they were when somebody last saw them. */
 export type Appointments = Map<string, KnownAppointment>;
 
 type KnownAppointment = Pick<AppointmentBody, "appointmentId" | "version" | "status">;
 
-/** Searches, books, moves, confirms and cancels until the storm is over, and looks at the whole now and then. */
+/** Searches, books, moves, confirms, cancels and merges until the storm is over, and looks at the whole now and then. */
 export async function attend(storm: Storm, appointments: Appointments): Promise<void> {
   while (!storm.isOver()) {
     const turn = randomInt(100);
     if (turn < LOOKS) await storm.look();
     else if (turn < LOOKS + BOOKINGS) await bookSomething(storm, appointments);
     else if (turn < LOOKS + BOOKINGS + MOVES) await moveSomething(storm, appointments);
+    else if (turn < LOOKS + BOOKINGS + MOVES + MERGES) await mergeSomebody(storm);
     else await stepOn(storm, appointments);
   }
 }
@@ -54,6 +57,28 @@ async function stepOn(storm: Storm, appointments: Appointments): Promise<void> {
       ? await storm.send("CancelAppointment", { ...name, cancellationReasonId })
       : await storm.send("ConfirmAppointment", name);
   await follow(storm, appointments, name.appointmentId, answer);
+}
+
+/** Merges one patient into another, or into somebody new, who has no appointments that could overlap. */
+async function mergeSomebody({ ground: { patientIds }, send }: Storm): Promise<void> {
+  const duplicatePatientId = `${pick(patientIds)}`;
+  const { body } = await send("RegisterPatient", { ...registration() });
+  const newcomer = (body["patient"] as { id?: string } | undefined)?.id;
+  const survivorPatientId = randomInt(2) > 0 ? newcomer : pick(patientIds);
+  if (newcomer === undefined || survivorPatientId === undefined || survivorPatientId === duplicatePatientId) return;
+  const versionOf = async (patientId: string) => {
+    const answer = await send("GetPatient", { patientId });
+    return (answer.body["patient"] as { version?: number } | undefined)?.version ?? 1;
+  };
+  const { status } = await send("MergePatients", {
+    survivorPatientId,
+    survivorExpectedVersion: await versionOf(survivorPatientId),
+    duplicatePatientId,
+    duplicateExpectedVersion: await versionOf(duplicatePatientId),
+    reason: "Dos registros de la misma persona",
+  });
+  const place = patientIds.indexOf(duplicatePatientId);
+  if (status === 200 && place >= 0) patientIds[place] = newcomer;
 }
 
 /** The token of one of the options; undefined where there is none at the time. */

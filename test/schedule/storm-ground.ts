@@ -8,7 +8,8 @@ export interface StormGround {
   readonly requestSourceId: string;
   readonly appointmentTypeId: string;
   readonly cancellationReasonId: string;
-  readonly patientIds: readonly string[];
+  /** Who is merged into another makes room for somebody else. */
+  readonly patientIds: string[];
   readonly practitionerIds: readonly string[];
   readonly programs: readonly { readonly programId: string; readonly ruleId: string }[];
 }

@@ -9,6 +9,7 @@ export const STORM_RPCS = [
   "RescheduleAppointment",
   "CancelAppointment",
   "ConfirmAppointment",
+  "MergePatients",
   "UpdateProgramRule",
   "ReplaceProgramPractitioners",
   "CreateHoliday",
@@ -21,7 +22,7 @@ const ATTENDANTS = 8;
 const PLANNERS = 2;
 
 /**
- * Lets many at once search, book, move, cancel and confirm, while some change what the schedule is made from, until it is
+ * Lets many at once search, book, move, cancel and confirm and merge patients, while some change what the schedule is made from, until it is
  * over. Each caller waits for its answers; what it does next is chance.
  */
 export async function runStorm(storm: Storm): Promise<void> {

@@ -61,6 +61,7 @@ const ruleCodes = {
 
   note_subject: { code: "INVALID_VALUE", fields: ["patient_id", "appointment_id"] },
   search_criterion: { code: "REQUIRED", fields: ["document_number_prefix", "phone", "name"] },
+  merge_of_two: { code: "INVALID_VALUE", fields: ["survivor_patient_id", "duplicate_patient_id"] },
   option_subject: { code: "INVALID_VALUE", fields: ["patient_id", "appointment_id"] },
   validity_range: { code: "INVALID_RANGE", fields: ["valid_from", "valid_to"] },
   "weekdays.min_items": { code: "TOO_FEW", fields: ["weekdays"] },

@@ -17,3 +17,35 @@ CREATE TABLE patient_search_words (
   PRIMARY KEY (tenant_id, word, patient_id)
 );
 SELECT cupo_protect('patient_search_words');
+
+-- Few are merged; what must hold for them is looked up here.
+CREATE INDEX patients_merged_idx ON patients (tenant_id, id) WHERE merged_into IS NOT NULL;
+
+-- The changes of a patient that needed a reason; append-only.
+CREATE TABLE patient_changes (
+  tenant_id uuid NOT NULL,
+  id uuid NOT NULL,
+  patient_id uuid NOT NULL,
+  version integer NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('DOCUMENT_CORRECTED', 'MERGED_INTO', 'ABSORBED')),
+  other_patient_id uuid,
+  former_document_type text,
+  former_document_number text,
+  reason text NOT NULL,
+  changed_at timestamptz NOT NULL,
+  principal text NOT NULL,
+  correlation_id uuid NOT NULL,
+  PRIMARY KEY (tenant_id, id),
+  FOREIGN KEY (tenant_id, patient_id) REFERENCES patients (tenant_id, id),
+  FOREIGN KEY (tenant_id, other_patient_id) REFERENCES patients (tenant_id, id),
+  CHECK ((kind = 'DOCUMENT_CORRECTED') = (other_patient_id IS NULL)),
+  CHECK ((kind = 'DOCUMENT_CORRECTED') = (former_document_type IS NOT NULL)),
+  CHECK ((kind = 'DOCUMENT_CORRECTED') = (former_document_number IS NOT NULL))
+);
+CREATE INDEX patient_changes_patient_idx ON patient_changes (tenant_id, patient_id, changed_at, id);
+ALTER TABLE patient_changes ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_read ON patient_changes FOR SELECT USING (tenant_id = cupo_tenant_id());
+CREATE POLICY tenant_append ON patient_changes FOR INSERT WITH CHECK (tenant_id = cupo_tenant_id());
+
+ALTER TABLE appointment_history ADD COLUMN merged_from_patient_id uuid;
+COMMENT ON COLUMN appointment_history.merged_from_patient_id IS 'whose appointment it was before a merge';

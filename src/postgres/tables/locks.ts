@@ -1,9 +1,9 @@
 import type { Transaction } from "../../call.js";
-import { type AppointmentRecord, lockAppointment } from "./appointments/appointments.js";
+import { type AppointmentRecord, lockAppointment, lockAppointmentsOf } from "./appointments/appointments.js";
 import { consumeToken } from "./appointments/consumed-tokens.js";
 import { type DayOfRule, giveCapacityBack, takeCapacity } from "./appointments/day-counters.js";
 import { type DeskWaitlistEntryRecord, lockWaitlistEntry } from "./desk/waitlist.js";
-import { lockPatient, lockPatientOf, type PatientRecord } from "./patients/patients.js";
+import { lockPatient, lockPatientOf, lockPatientsToMerge, type PatientRecord } from "./patients/patients.js";
 import {
   lockFormerSlot,
   lockPractitionerOf,
@@ -56,8 +56,9 @@ export interface Locked {
  * 1. the idempotency key, which `unit-of-work.ts` claims ahead of the operation;
  * 2. the calendar of the tenant, shared by who makes slots and owned by who changes holidays: `calendars.ts`;
  * 3. the program whose schedule changes, or the holiday; who owns the calendar has all of them to itself;
- * 4. the patient, and of the same patient the waitlist entry that a booking serves;
- * 5. the appointment;
+ * 4. the patient, and of the same patient the waitlist entry that a booking serves; the two of a merge in the order of their
+ *    ids: {@link lockForMerge};
+ * 5. the appointment; those of a patient who is merged in the order of their ids;
  * 6. the option token, which is used up;
  * 7. slots in the order of their ids: one or two here, any number where `slot-plan.ts` withdraws them;
  * 8. the practitioner of the slot that is taken, or of an appointment that has its time again, whose time several programs
@@ -88,6 +89,35 @@ export async function lockInOrder(transaction: Transaction, wanted: WantedLocks)
     slot: formerSlot ?? slots.find(({ id }) => id === option?.slotId),
     occupiedSlot: slots.find((slot) => occupiedBy !== undefined && slot.appointmentId === occupiedBy),
     isPractitionerActive: isPractitionerActive === true,
+  };
+}
+
+/** What a merge of two patients has to itself; who of the two is undefined, the tenant does not have. */
+export interface LockedForMerge {
+  readonly survivor: PatientRecord | undefined;
+  readonly duplicate: PatientRecord | undefined;
+  /** The duplicate's, in the order of their ids. */
+  readonly appointments: readonly AppointmentRecord[];
+}
+
+/**
+ * Locks both patients of a merge, then all appointments of the duplicate, as {@link lockInOrder} orders them. Nothing is
+ * booked or moved for either meanwhile, and nothing that waits for them is added. What a merge moves behind that, no other
+ * transaction locks before it has the patient.
+ */
+export async function lockForMerge(
+  transaction: Transaction,
+  survivorId: string,
+  duplicateId: string,
+): Promise<LockedForMerge> {
+  const [patients, appointments] = await Promise.all([
+    lockPatientsToMerge(transaction, [survivorId, duplicateId]),
+    lockAppointmentsOf(transaction, duplicateId),
+  ]);
+  return {
+    survivor: patients.find(({ id }) => id === survivorId),
+    duplicate: patients.find(({ id }) => id === duplicateId),
+    appointments,
   };
 }
 

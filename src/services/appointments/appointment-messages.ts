@@ -34,7 +34,7 @@ export function toAppointment(kept: AppointmentRecord): Appointment {
 /** The message of a change, which for a booking has nothing before it. */
 export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentChange {
   const { appointmentId, version, principal, correlationId, fromStatus } = kept;
-  const { cancellationReasonId, noShowReasonId, comment, actor, correctionReason } = kept;
+  const { cancellationReasonId, noShowReasonId, comment, actor, correctionReason, mergedFromPatientId } = kept;
   return create(AppointmentChangeSchema, {
     appointmentId,
     version,
@@ -46,7 +46,7 @@ export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentC
     changedAt: timestampFromDate(kept.changedAt),
     principal,
     correlationId,
-    ...presentOf({ cancellationReasonId, noShowReasonId, comment, actor, correctionReason }),
+    ...presentOf({ cancellationReasonId, noShowReasonId, comment, actor, correctionReason, mergedFromPatientId }),
   });
 }
 

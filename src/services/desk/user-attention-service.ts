@@ -15,7 +15,7 @@ import type {
 import type { Implementation } from "../../implementation.js";
 import { findAppointmentPatient } from "../../postgres/tables/appointments/appointments.js";
 import { type CaseRecord, insertCase } from "../../postgres/tables/desk/user-attention-cases.js";
-import { findPatient } from "../../postgres/tables/patients/patients.js";
+import { holdSurvivor } from "../../postgres/tables/patients/patients.js";
 
 /** User-attention cases (specification section 4.6). `now` gives milliseconds since the epoch. */
 export function createUserAttentionService(now: () => number): Implementation<typeof UserAttentionService> {
@@ -27,8 +27,8 @@ export function createUserAttentionService(now: () => number): Implementation<ty
 }
 
 async function createCase(request: CreateCaseRequestValid, call: ReadyCall, nowMs: number): Promise<UserAttentionCase> {
-  await requireAgreement(request, call);
-  const { externalReference, description, patientId, appointmentId } = request;
+  const patientId = await requireAgreement(request, call);
+  const { externalReference, description, appointmentId } = request;
   const record: CaseRecord = {
     id: call.newId(),
     category: UserAttentionCase_Category[request.category],
@@ -53,11 +53,17 @@ export function toUserAttentionCase({ id, createdAt, status }: CaseRecord): User
   });
 }
 
-/** Patient and appointment must exist for the caller, and an appointment must be that patient's: 422 otherwise. */
-async function requireAgreement({ patientId, appointmentId }: CreateCaseRequestValid, call: ReadyCall): Promise<void> {
+/**
+ * Patient and appointment must exist for the caller, and an appointment must be that patient's: 422 otherwise. Gives the id of
+ * the patient, which is the survivor's where the one of the request was merged into another.
+ */
+async function requireAgreement(
+  { patientId, appointmentId }: CreateCaseRequestValid,
+  call: ReadyCall,
+): Promise<string | undefined> {
   const transaction = call.transaction;
   const [patient, appointmentPatientId] = await Promise.all([
-    patientId === undefined ? undefined : findPatient(transaction, patientId),
+    patientId === undefined ? undefined : holdSurvivor(transaction, patientId),
     appointmentId === undefined ? undefined : findAppointmentPatient(transaction, appointmentId),
   ]);
   const errors: FieldError[] = [];
@@ -67,6 +73,7 @@ async function requireAgreement({ patientId, appointmentId }: CreateCaseRequestV
     errors.push({ code: "INVALID_VALUE", field: "appointmentId", message: "the appointment is another patient's" });
   }
   if (errors.length > 0) throw validationFailed(errors);
+  return patient?.id;
 }
 
 function missing(field: string): FieldError {

@@ -12,7 +12,7 @@ import type { CreateWaitlistEntryRequestValid, WaitlistService } from "../../gen
 import type { Implementation } from "../../implementation.js";
 import { healthcareServices, locations, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { insertWaitlistEntry, type WaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
-import { findPatient } from "../../postgres/tables/patients/patients.js";
+import { holdPatient } from "../../postgres/tables/patients/patients.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { findDueDate } from "../resources/due-date.js";
@@ -75,7 +75,7 @@ function refusePastRange(dateTo: string, nowMs: number): void {
 async function requireUsableReferences(request: CreateWaitlistEntryRequestValid, call: ReadyCall): Promise<void> {
   const isActive = async (table: ResourceTable<{ active: boolean }>, id: string | undefined) =>
     id === undefined || (await findResource(call.transaction, call.principal, table, id))?.active;
-  const patient = findPatient(call.transaction, request.patientId);
+  const patient = holdPatient(call.transaction, request.patientId);
   const checks = await Promise.all([
     usable(
       "patientId",

@@ -28,6 +28,7 @@ import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { toAccessRecord, toConsent, toPatientDetails } from "./patient-messages.js";
+import { createPatientRecordMethods, refuseMerged } from "./patient-record-methods.js";
 import { patientSearchMethods } from "./patient-search-methods.js";
 import { duplicateDocument } from "./patient-service.js";
 
@@ -38,6 +39,7 @@ import { duplicateDocument } from "./patient-service.js";
 export function createPatientDirectoryService(now: () => number): Implementation<typeof PatientDirectoryService> {
   return {
     ...patientSearchMethods,
+    ...createPatientRecordMethods(now),
     async getPatient({ patientId }, call) {
       const patient = requireFound(await findPatient(call.transaction, patientId));
       recordAccess(call, [patient]);
@@ -86,6 +88,7 @@ async function setStatus(
   if (patient.status === "DECEASED") {
     throw conflict({ code: "STATE_NOT_ALLOWED", field: "status", message: "DECEASED is final" });
   }
+  refuseMerged(patient, "patientId");
   const updated: PatientRecord = {
     ...patient,
     status: nameIn(PatientDetails_Status, request.status),

@@ -7,10 +7,16 @@ import {
 } from "../../gen/cupo/clinic/v1/access_record_pb.js";
 import { type Consent, ConsentSchema } from "../../gen/cupo/clinic/v1/consent_pb.js";
 import {
+  type PatientChange,
+  PatientChange_Kind,
+  PatientChangeSchema,
+} from "../../gen/cupo/clinic/v1/patient_change_pb.js";
+import {
   type PatientDetails,
   PatientDetails_Status,
   PatientDetailsSchema,
 } from "../../gen/cupo/clinic/v1/patient_details_pb.js";
+import type { PatientChangeRecord } from "../../postgres/tables/patients/patient-changes.js";
 import type { AccessRecord, ConsentRecord } from "../../postgres/tables/patients/patient-evidence.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 
@@ -62,5 +68,15 @@ export function toAccessRecord({ id, accessedAt, actor, ...record }: AccessRecor
     accessRecordId: id,
     accessedAt: timestampFromDate(accessedAt),
     ...(actor === undefined ? {} : { actor }),
+  });
+}
+
+export function toPatientChange({ id, kind, changedAt, ...kept }: PatientChangeRecord): PatientChange {
+  const present = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
+  return create(PatientChangeSchema, {
+    ...present,
+    patientChangeId: id,
+    kind: PatientChange_Kind[kind],
+    changedAt: timestampFromDate(changedAt),
   });
 }

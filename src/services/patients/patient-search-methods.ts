@@ -6,6 +6,7 @@ import type {
   SearchPatientsRequest,
 } from "../../gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import type { Implementation } from "../../implementation.js";
+import { documentWord, nameWords, phoneWord } from "../../postgres/search-words.js";
 import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
 import {
   findEndOfScan,
@@ -14,7 +15,6 @@ import {
   rarestBeginning,
 } from "../../postgres/tables/patients/patient-search.js";
 import { readPatients } from "../../postgres/tables/patients/patients.js";
-import { documentWord, nameWords, phoneWord } from "../../postgres/tables/patients/search-words.js";
 import { nameIn } from "../resources/enum-names.js";
 import { wordAfter } from "../resources/page-keys.js";
 import { cutPage, nextFrom, readPage } from "../resources/pages.js";

@@ -9,12 +9,11 @@ import type {
   UpdatePatientRequestValid,
 } from "../../gen/cupo/access/v1/patient_service_pb.js";
 import type { Implementation } from "../../implementation.js";
-import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
+import { insertAccessRecords, recordConsent } from "../../postgres/tables/patients/patient-evidence.js";
 import {
   insertPatient,
   lockPatient,
   type PatientRecord,
-  recordConsent,
   writePatient,
 } from "../../postgres/tables/patients/patients.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";

@@ -7,12 +7,19 @@ export function requireFound<T>(resource: T | undefined): T {
   return resource;
 }
 
-/** Refuses an update that was made for another version of the resource (specification section 4.7, rule 4). */
-export function requireVersion(resource: { readonly version: number }, expectedVersion: number): void {
+/**
+ * Refuses an update that was made for another version of the resource (specification section 4.7, rule 4), which `field` of
+ * the request names.
+ */
+export function requireVersion(
+  resource: { readonly version: number },
+  expectedVersion: number,
+  field = "expectedVersion",
+): void {
   if (resource.version === expectedVersion) return;
   throw conflict({
     code: "STALE_VERSION",
-    field: "expectedVersion",
+    field,
     message: `the current version is ${resource.version}`,
   });
 }

@@ -30,6 +30,8 @@ export interface AppointmentChangeRecord {
   readonly changedAt: Date;
   /** Why the step before was taken back; undefined for every change that is no correction. */
   readonly correctionReason: string | undefined;
+  /** Whose appointment it was before a merge. */
+  readonly mergedFromPatientId: string | undefined;
 }
 
 const COLUMNS = {
@@ -55,6 +57,7 @@ const COLUMNS = {
   correlationId: "correlation_id",
   changedAt: "changed_at",
   correctionReason: "correction_reason",
+  mergedFromPatientId: "merged_from_patient_id",
 } as const satisfies ColumnsOf<AppointmentChangeRecord>;
 
 /** Appends what happened to an appointment; `before` is absent for a new one, the reason for all but a correction. */
@@ -89,6 +92,7 @@ export function insertAppointmentChange(
     correlationId: call.correlationId,
     changedAt: after.updatedAt,
     correctionReason,
+    mergedFromPatientId: before?.patientId === after.patientId ? undefined : before?.patientId,
   };
   const row = { tenant_id: transaction.tenantId, ...toRow(COLUMNS, change) };
   transaction.send(sql("appointment_history").insert(row));

@@ -1,5 +1,5 @@
 import type { Transaction } from "../../../call.js";
-import { type ColumnsOf, readRecord, toRow } from "../../columns.js";
+import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import type { AppointmentStatus } from "./appointment-status.js";
 
@@ -79,6 +79,16 @@ export async function lockAppointment(transaction: Transaction, id: string): Pro
     .select(appointmentColumns)
     .forNoKeyUpdate();
   return readRecord(transaction, query);
+}
+
+/** All appointments of a patient, in any status and in the order of their ids, locked until the transaction ends. */
+export async function lockAppointmentsOf(transaction: Transaction, patientId: string): Promise<AppointmentRecord[]> {
+  const query = sql("appointments")
+    .where({ tenant_id: transaction.tenantId, patient_id: patientId })
+    .select(appointmentColumns)
+    .orderBy("id")
+    .forNoKeyUpdate();
+  return readRecords(transaction, query);
 }
 
 /** Adds an appointment at version 1. */

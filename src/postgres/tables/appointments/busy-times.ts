@@ -41,6 +41,20 @@ export async function isBusy(
   return (await transaction.rows(sql.raw(busyTime(person, PLACEHOLDERS), bindings))).length > 0;
 }
 
+/** Pairs of live appointments of two patients that overlap, at most `limit`, by the start of the first one's. */
+export async function overlapsOf(
+  transaction: Transaction,
+  [oneId, otherId]: readonly [string, string],
+  limit: number,
+): Promise<{ readonly one: string; readonly other: string }[]> {
+  const query = `SELECT a.id AS one, b.id AS other FROM appointments a
+    JOIN appointments b ON b.tenant_id = :tenantId AND b.patient_id = :otherId AND b.status IN ${LIVE_STATUSES}
+      AND b.starts_at > a.starts_at - interval '24 hours' AND b.starts_at < a.ends_at AND b.ends_at > a.starts_at
+    WHERE a.tenant_id = :tenantId AND a.patient_id = :oneId AND a.status IN ${LIVE_STATUSES}
+    ORDER BY a.starts_at, a.id, b.id LIMIT :limit`;
+  return transaction.rows(sql.raw(query, { tenantId: transaction.tenantId, oneId, otherId, limit }));
+}
+
 const PLACEHOLDERS: ComparedTime = {
   tenantId: ":tenantId",
   personId: ":personId",

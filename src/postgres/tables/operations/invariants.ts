@@ -28,7 +28,7 @@ export async function verifyInvariants(transaction: Transaction): Promise<Invari
   return row;
 }
 
-/** Each rule gives the ids of what breaks it: of appointments, of slots, and of rules whose day is counted wrong. */
+/** Each rule gives the ids of what breaks it: of appointments, of slots, of patients, and of rules whose day is wrong. */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_WITHOUT_SLOT:
     "SELECT a.id FROM live a WHERE NOT EXISTS (SELECT FROM occupied s WHERE s.appointment_id = a.id)",
@@ -47,6 +47,10 @@ const RULES: Readonly<Record<string, string>> = {
     WHERE a.tenant_id = :tenant AND (whole.changes, whole.latest, h.to_status, h.to_starts_at, h.to_ends_at, h.to_program_id,
       h.to_practitioner_id) IS DISTINCT FROM (a.version, a.version, a.status, a.starts_at, a.ends_at, a.program_id,
       a.practitioner_id)`,
+  MERGED_PATIENT_IN_USE: `SELECT p.id FROM patients p WHERE p.tenant_id = :tenant AND p.merged_into IS NOT NULL AND (
+    EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id)
+    OR EXISTS (SELECT FROM waitlist_entries w WHERE w.tenant_id = :tenant AND w.patient_id = p.id)
+    OR EXISTS (SELECT FROM user_attention_cases c WHERE c.tenant_id = :tenant AND c.patient_id = p.id))`,
   PATIENT_OVERLAP: overlap("patient_id"),
   PRACTITIONER_OVERLAP: overlap("practitioner_id"),
   SLOT_WRONG: `SELECT s.id FROM occupied s LEFT JOIN live a ON a.id = s.appointment_id

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from "uuid";
-import type { ReadyCall, Transaction } from "../../../call.js";
+import type { Call, Principal, ReadyCall, Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecords } from "../../columns.js";
+import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { type ListPage, latestFirst } from "../resources/lists.js";
 
@@ -44,6 +45,32 @@ const CONSENT_COLUMNS = {
   principal: "principal",
   correlationId: "correlation_id",
 } satisfies ColumnsOf<ConsentRecord>;
+
+const insertConsent = prepared(["tenant_id", "id", "patient_id", "granted_at", "principal", "correlation_id"], (row) =>
+  sql("patient_consents").insert(row),
+);
+
+/**
+ * Records the temporal evidence of a consent: when it was granted (RFC 3339), and who told so in which call.
+ */
+export function recordConsent(
+  transaction: Transaction,
+  patientId: string,
+  grantedAt: string,
+  principal: Principal,
+  call: Call,
+): void {
+  transaction.send(
+    insertConsent({
+      tenant_id: transaction.tenantId,
+      id: uuidv7(),
+      patient_id: patientId,
+      granted_at: grantedAt,
+      principal: principal.id,
+      correlation_id: call.correlationId,
+    }),
+  );
+}
 
 /**
  * Records that a call has read these patients. Of one text for any number of them, because each text is a prepared

@@ -1,12 +1,12 @@
 import type { Knex } from "knex";
-import { v7 as uuidv7 } from "uuid";
-import type { Call, Principal, Transaction } from "../../../call.js";
+import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
+import { searchWords } from "../../search-words.js";
 import { sql } from "../../sql.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
+import { documentNumberKey, documentTypeKey } from "./document-keys.js";
 import { insertSearchWords, replaceSearchWords } from "./patient-search-words.js";
-import { searchWords } from "./search-words.js";
 
 export type PatientStatus = "ACTIVE" | "INACTIVE" | "DECEASED";
 
@@ -69,10 +69,6 @@ const updateUnlessRivalled = prepared(WRITTEN, (row) =>
     .returning("id"),
 );
 
-const insertConsent = prepared(["tenant_id", "id", "patient_id", "granted_at", "principal", "correlation_id"], (row) =>
-  sql("patient_consents").insert(row),
-);
-
 /**
  * Adds a patient, unless an ACTIVE patient of the tenant has the same document: then nothing is added and the answer is
  * false. The unique index decides, so that of two registrations at once one wins; no exception is raised, because
@@ -99,6 +95,30 @@ export async function lockPatientOf(
   const patient = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select("patient_id");
   const query = sql("patients").where({ tenant_id: tenantId }).where("id", patient).select(patientColumns);
   return readRecord(transaction, query.forNoKeyUpdate());
+}
+
+/**
+ * The patient as it is now, whom nobody merges into another until the transaction ends, for what is to belong to them.
+ * Bookings for the patient go on. Undefined where the tenant has no such patient.
+ */
+export async function holdPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
+  const query = sql("patients").where({ tenant_id: transaction.tenantId, id }).select(patientColumns);
+  return readRecord(transaction, query.forKeyShare());
+}
+
+/** Like {@link holdPatient}, of whoever the patient was merged into in the end. */
+export async function holdSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
+  const patient = await holdPatient(transaction, id);
+  return patient?.mergedInto === undefined ? patient : holdSurvivor(transaction, patient.mergedInto);
+}
+
+/** Those of two patients whom the tenant has, locked in the order of their ids, also against {@link holdPatient}. */
+export async function lockPatientsToMerge(
+  transaction: Transaction,
+  ids: readonly [string, string],
+): Promise<PatientRecord[]> {
+  const query = sql("patients").where({ tenant_id: transaction.tenantId }).whereIn("id", ids).select(patientColumns);
+  return readRecords(transaction, query.orderBy("id").forUpdate());
 }
 
 /** The patient as it is now; undefined where the tenant has no such patient. */
@@ -171,46 +191,6 @@ export async function writeActivePatient(
   if (rows.length === 0) return false;
   replaceSearchWords(transaction, after.id, searchWords(before), searchWords(after));
   return true;
-}
-
-/**
- * Records the temporal evidence of a consent: when it was granted (RFC 3339), and who told so in which call.
- */
-export function recordConsent(
-  transaction: Transaction,
-  patientId: string,
-  grantedAt: string,
-  principal: Principal,
-  call: Call,
-): void {
-  transaction.send(
-    insertConsent({
-      tenant_id: transaction.tenantId,
-      id: uuidv7(),
-      patient_id: patientId,
-      granted_at: grantedAt,
-      principal: principal.id,
-      correlation_id: call.correlationId,
-    }),
-  );
-}
-
-/** Two document types are the same if these are equal: case does not count, nor another form of the same character. */
-export function documentTypeKey(documentType: string): string {
-  return foldCase(documentType);
-}
-
-/** Two document numbers are the same if these are equal: spaces, dots, hyphens and slashes do not count either. */
-export function documentNumberKey(documentNumber: string): string {
-  return foldCase(documentNumber).replaceAll(/[ ./-]/g, "");
-}
-
-/** Compatibility forms (NFKC), upper case, and nothing that is not seen or only stands on another character. */
-function foldCase(text: string): string {
-  return text
-    .normalize("NFKC")
-    .toUpperCase()
-    .replaceAll(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, "");
 }
 
 function rowOf({ tenantId }: Transaction, patient: PatientRecord) {

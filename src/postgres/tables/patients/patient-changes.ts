@@ -1,0 +1,70 @@
+import { v7 as uuidv7 } from "uuid";
+import type { ReadyCall, Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecords, toRow } from "../../columns.js";
+import { sql } from "../../sql.js";
+import { type ListPage, latestFirst } from "../resources/lists.js";
+import type { PatientRecord } from "./patients.js";
+
+/** A change of a patient that needed a reason, as it is kept. */
+export interface PatientChangeRecord {
+  readonly id: string;
+  readonly patientId: string;
+  readonly version: number;
+  readonly kind: "DOCUMENT_CORRECTED" | "MERGED_INTO" | "ABSORBED";
+  /** The other patient of a merge. */
+  readonly otherPatientId: string | undefined;
+  /** The document before a correction. */
+  readonly formerDocumentType: string | undefined;
+  readonly formerDocumentNumber: string | undefined;
+  readonly reason: string;
+  readonly changedAt: Date;
+  readonly principal: string;
+  readonly correlationId: string;
+}
+
+const COLUMNS = {
+  id: "id",
+  patientId: "patient_id",
+  version: "version",
+  kind: "kind",
+  otherPatientId: "other_patient_id",
+  formerDocumentType: "former_document_type",
+  formerDocumentNumber: "former_document_number",
+  reason: "reason",
+  changedAt: "changed_at",
+  principal: "principal",
+  correlationId: "correlation_id",
+} as const satisfies ColumnsOf<PatientChangeRecord>;
+
+/** What a change says beside whom it is of, and who made it when. */
+export type ChangeOfPatient = Pick<PatientChangeRecord, "kind" | "reason"> &
+  Partial<Pick<PatientChangeRecord, "otherPatientId" | "formerDocumentType" | "formerDocumentNumber">>;
+
+/** Appends what a call did to a patient, who is as the call leaves them. */
+export function insertPatientChange(call: ReadyCall, after: PatientRecord, change: ChangeOfPatient): void {
+  const { transaction, principal, correlationId } = call;
+  const record: PatientChangeRecord = {
+    otherPatientId: undefined,
+    formerDocumentType: undefined,
+    formerDocumentNumber: undefined,
+    ...change,
+    id: uuidv7(),
+    patientId: after.id,
+    version: after.version,
+    changedAt: after.updatedAt,
+    principal: principal.id,
+    correlationId,
+  };
+  transaction.send(sql("patient_changes").insert({ tenant_id: transaction.tenantId, ...toRow(COLUMNS, record) }));
+}
+
+/** One page of the changes of a patient, the latest first. */
+export async function listPatientChanges(
+  transaction: Transaction,
+  patientId: string,
+  page: ListPage,
+): Promise<PatientChangeRecord[]> {
+  const order = { table: "patient_changes", time: "changed_at" };
+  const query = sql(order.table).where({ tenant_id: transaction.tenantId, patient_id: patientId });
+  return readRecords(transaction, latestFirst(transaction, query.select(COLUMNS), order, page));
+}

@@ -1,0 +1,117 @@
+import type { ReadyCall } from "../../call.js";
+import { conflict, conflicts, type FieldError } from "../../errors.js";
+import type { MergePatientsRequestValid } from "../../gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
+import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { overlapsOf } from "../../postgres/tables/appointments/busy-times.js";
+import { moveCases } from "../../postgres/tables/desk/user-attention-cases.js";
+import { moveWaitlistEntries } from "../../postgres/tables/desk/waitlist.js";
+import { type LockedForMerge, lockForMerge } from "../../postgres/tables/locks.js";
+import { insertPatientChange } from "../../postgres/tables/patients/patient-changes.js";
+import { type PatientRecord, writePatient } from "../../postgres/tables/patients/patients.js";
+import { requireVersion } from "../resources/preconditions.js";
+import { refuseMissing } from "../resources/resources.js";
+
+/** What became of two patients of whom one was merged into the other, and the ids of what moved with that one. */
+export interface Merge {
+  readonly survivor: PatientRecord;
+  readonly duplicate: PatientRecord;
+  readonly appointmentIds: readonly string[];
+  readonly waitlistEntryIds: readonly string[];
+  readonly caseIds: readonly string[];
+}
+
+type MergedPatients = Pick<Merge, "survivor" | "duplicate">;
+
+const SURVIVOR = "survivorPatientId";
+const DUPLICATE = "duplicatePatientId";
+/** More overlaps than these are not told. */
+const MAX_OVERLAPS = 100;
+
+/**
+ * Merges the duplicate into the survivor: 404, then 409 for versions, states and overlaps, in this order. The live
+ * appointments of the two must not overlap, since nobody is in two places.
+ */
+export async function mergePatients(
+  request: MergePatientsRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<Merge> {
+  const transaction = call.transaction;
+  const { survivorPatientId, duplicatePatientId, reason } = request;
+  const locked = await lockForMerge(transaction, survivorPatientId, duplicatePatientId);
+  const before = requireBoth(locked);
+  requireVersion(before.survivor, request.survivorExpectedVersion, "survivorExpectedVersion");
+  requireVersion(before.duplicate, request.duplicateExpectedVersion, "duplicateExpectedVersion");
+  requireMergeable(before);
+  await refuseOverlaps(call, before);
+  const [waitlistEntryIds, caseIds] = await Promise.all([
+    moveWaitlistEntries(transaction, duplicatePatientId, survivorPatientId),
+    moveCases(transaction, duplicatePatientId, survivorPatientId),
+  ]);
+  for (const appointment of locked.appointments) moveAppointment(call, appointment, survivorPatientId, nowMs);
+  for (const id of waitlistEntryIds)
+    call.effects.push({ resourceType: "WaitlistEntry", resourceId: id, action: "UPDATE" });
+  for (const id of caseIds) call.effects.push({ resourceType: "UserAttentionCase", resourceId: id, action: "UPDATE" });
+  const after = writeMerge(call, before, reason, nowMs);
+  return { ...after, appointmentIds: locked.appointments.map(({ id }) => id), waitlistEntryIds, caseIds };
+}
+
+function requireBoth({ survivor, duplicate }: LockedForMerge): MergedPatients {
+  const missing = (field: string): FieldError => ({ code: "NOT_FOUND", field, message: "no such resource exists" });
+  if (survivor !== undefined && duplicate !== undefined) return { survivor, duplicate };
+  refuseMissing([
+    ...(survivor === undefined ? [missing(SURVIVOR)] : []),
+    ...(duplicate === undefined ? [missing(DUPLICATE)] : []),
+  ]);
+  throw new Error("a merge lacks a patient who is not missing");
+}
+
+function requireMergeable({ survivor, duplicate }: MergedPatients): void {
+  if (survivor.status !== "ACTIVE") {
+    throw conflict({ code: "PATIENT_NOT_ACTIVE", field: SURVIVOR, message: "the patient is not active" });
+  }
+  const isMerged = duplicate.mergedInto !== undefined;
+  if (!isMerged && duplicate.status !== "DECEASED") return;
+  const message = isMerged ? "the patient was merged into another already" : "DECEASED is final";
+  throw conflict({ code: "STATE_NOT_ALLOWED", field: DUPLICATE, message });
+}
+
+async function refuseOverlaps({ transaction }: ReadyCall, { survivor, duplicate }: MergedPatients): Promise<void> {
+  const overlaps = await overlapsOf(transaction, [duplicate.id, survivor.id], MAX_OVERLAPS);
+  if (overlaps.length === 0) return;
+  const items = overlaps.map(({ one, other }): FieldError => {
+    const message = `appointment ${one} of the duplicate overlaps appointment ${other} of the survivor`;
+    return { code: "PATIENT_OVERLAP", field: DUPLICATE, message };
+  });
+  throw conflicts("Live appointments of the two patients overlap; see errors.", items);
+}
+
+/** The appointment keeps its slot, and so the practitioner's time and the day's capacity. */
+function moveAppointment(call: ReadyCall, appointment: AppointmentRecord, patientId: string, nowMs: number): void {
+  const { id, version } = appointment;
+  const moved: AppointmentRecord = { ...appointment, patientId, version: version + 1, updatedAt: new Date(nowMs) };
+  updateAppointment(call.transaction, moved);
+  insertAppointmentChange(call.transaction, appointment, moved, call.principal, call);
+  call.effects.push({ resourceType: "Appointment", resourceId: id, action: "UPDATE", version: moved.version });
+}
+
+function writeMerge(call: ReadyCall, before: MergedPatients, reason: string, nowMs: number): MergedPatients {
+  const updatedAt = new Date(nowMs);
+  const survivor: PatientRecord = { ...before.survivor, version: before.survivor.version + 1, updatedAt };
+  const duplicate: PatientRecord = {
+    ...before.duplicate,
+    status: "INACTIVE",
+    mergedInto: survivor.id,
+    version: before.duplicate.version + 1,
+    updatedAt,
+  };
+  writePatient(call.transaction, before.survivor, survivor);
+  writePatient(call.transaction, before.duplicate, duplicate);
+  insertPatientChange(call, survivor, { kind: "ABSORBED", otherPatientId: duplicate.id, reason });
+  insertPatientChange(call, duplicate, { kind: "MERGED_INTO", otherPatientId: survivor.id, reason });
+  for (const { id, version } of [survivor, duplicate]) {
+    call.effects.push({ resourceType: "Patient", resourceId: id, action: "UPDATE", version });
+  }
+  return { survivor, duplicate };
+}

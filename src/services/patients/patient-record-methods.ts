@@ -1,0 +1,93 @@
+import type { ReadyCall } from "../../call.js";
+import { conflict } from "../../errors.js";
+import type {
+  CorrectPatientDocumentRequestValid,
+  ListPatientChangesRequestValid,
+  PatientDirectoryService,
+} from "../../gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { insertPatientChange, listPatientChanges } from "../../postgres/tables/patients/patient-changes.js";
+import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
+import {
+  findPatient,
+  lockPatient,
+  type PatientRecord,
+  writeActivePatient,
+  writePatient,
+} from "../../postgres/tables/patients/patients.js";
+import { idAfter } from "../resources/page-keys.js";
+import { cutPage, readPage } from "../resources/pages.js";
+import { requireFound, requireVersion } from "../resources/preconditions.js";
+import { mergePatients } from "./merge-patients.js";
+import { toPatientChange, toPatientDetails } from "./patient-messages.js";
+import { duplicateDocument } from "./patient-service.js";
+
+type RecordMethods = Pick<
+  Implementation<typeof PatientDirectoryService>,
+  "correctPatientDocument" | "mergePatients" | "listPatientChanges"
+>;
+
+/** The methods of PatientDirectoryService that put records right, each for a reason that is kept. */
+export function createPatientRecordMethods(now: () => number): RecordMethods {
+  return {
+    async correctPatientDocument(request, call) {
+      return { patient: toPatientDetails(await correctDocument(request, call, now())) };
+    },
+    async mergePatients(request, call) {
+      const merge = await mergePatients(request, call, now());
+      return {
+        survivor: toPatientDetails(merge.survivor),
+        duplicate: toPatientDetails(merge.duplicate),
+        movedAppointmentIds: [...merge.appointmentIds],
+        movedWaitlistEntryIds: [...merge.waitlistEntryIds],
+        movedUserAttentionCaseIds: [...merge.caseIds],
+      };
+    },
+    async listPatientChanges(request, call) {
+      return listChangesPage(request, call);
+    },
+  };
+}
+
+/** Refuses to change a patient who was merged into another, which is to stay as it was: 409 on the field. */
+export function refuseMerged({ mergedInto }: PatientRecord, field: string): void {
+  if (mergedInto === undefined) return;
+  throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "the patient was merged into another" });
+}
+
+/** The document that the patient has already is set like any other, which counts as a change. */
+async function correctDocument(
+  { patientId, documentType, documentNumber, reason, expectedVersion }: CorrectPatientDocumentRequestValid,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<PatientRecord> {
+  const transaction = call.transaction;
+  const patient = requireFound(await lockPatient(transaction, patientId));
+  requireVersion(patient, expectedVersion);
+  refuseMerged(patient, "patientId");
+  const version = patient.version + 1;
+  const corrected: PatientRecord = { ...patient, documentType, documentNumber, version, updatedAt: new Date(nowMs) };
+  if (corrected.status !== "ACTIVE") writePatient(transaction, patient, corrected);
+  else if (!(await writeActivePatient(transaction, patient, corrected))) throw duplicateDocument();
+  insertPatientChange(call, corrected, {
+    kind: "DOCUMENT_CORRECTED",
+    formerDocumentType: patient.documentType,
+    formerDocumentNumber: patient.documentNumber,
+    reason,
+  });
+  call.effects.push({ resourceType: "Patient", resourceId: patientId, action: "UPDATE", version });
+  return corrected;
+}
+
+async function listChangesPage(request: ListPatientChangesRequestValid, call: ReadyCall) {
+  const transaction = call.transaction;
+  const { patientId } = request;
+  const page = readPage(request, "patient changes", [patientId]);
+  const [patient, found] = await Promise.all([
+    findPatient(transaction, patientId),
+    listPatientChanges(transaction, patientId, { afterId: idAfter(page), limit: page.size + 1 }),
+  ]);
+  insertAccessRecords(call, [requireFound(patient).id]);
+  const { rows, next } = cutPage(found, page, ({ id }) => [id], "patient changes", [patientId]);
+  return { changes: rows.map(toPatientChange), ...next };
+}
