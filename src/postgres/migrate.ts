@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import knex, { type Knex } from "knex";
-import { fillSearchWords } from "./fill-search-words.js";
+import { fillSearchWords } from "./search/fill-search-words.js";
 import { grantServiceRights, roleOf } from "./service-role.js";
 import { classifyFailure } from "./sql-errors.js";
 

@@ -126,7 +126,7 @@ describe("ListPatientChanges", () => {
 
   test("gives what the document was and why it was changed, and the number to who may see it", async () => {
     const patient = await registerPatient(service);
-    const correction = await send(correctionOf(patient));
+    const correction = await send(correctionOf(patient), { headers: { "actor-id": "desk-7" } });
     const change = {
       patientChangeId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       patientId: patient.id,
@@ -136,6 +136,7 @@ describe("ListPatientChanges", () => {
       reason: REASON,
       changedAt: expect.stringMatching(/Z$/),
       principal: expect.stringContaining("test"),
+      actor: "desk-7",
       correlationId: correction.headers.get("x-correlation-id"),
     };
     expect(await changesOf(patient)).toEqual([{ ...change, formerDocumentNumber: patient.documentNumber }]);

@@ -34,6 +34,7 @@ CREATE TABLE patient_changes (
   reason text NOT NULL,
   changed_at timestamptz NOT NULL,
   principal text NOT NULL,
+  actor text CHECK (char_length(actor) BETWEEN 1 AND 128),
   correlation_id uuid NOT NULL,
   PRIMARY KEY (tenant_id, id),
   FOREIGN KEY (tenant_id, patient_id) REFERENCES patients (tenant_id, id),

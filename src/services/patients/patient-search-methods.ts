@@ -6,7 +6,7 @@ import type {
   SearchPatientsRequest,
 } from "../../gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import type { Implementation } from "../../implementation.js";
-import { documentWord, nameWords, phoneWord } from "../../postgres/search-words.js";
+import { documentWord, nameWords, phoneWord } from "../../postgres/search/search-words.js";
 import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
 import {
   findEndOfScan,

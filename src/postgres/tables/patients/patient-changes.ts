@@ -19,6 +19,7 @@ export interface PatientChangeRecord {
   readonly reason: string;
   readonly changedAt: Date;
   readonly principal: string;
+  readonly actor: string | undefined;
   readonly correlationId: string;
 }
 
@@ -33,6 +34,7 @@ const COLUMNS = {
   reason: "reason",
   changedAt: "changed_at",
   principal: "principal",
+  actor: "actor",
   correlationId: "correlation_id",
 } as const satisfies ColumnsOf<PatientChangeRecord>;
 
@@ -42,7 +44,7 @@ export type ChangeOfPatient = Pick<PatientChangeRecord, "kind" | "reason"> &
 
 /** Appends what a call did to a patient, who is as the call leaves them. */
 export function insertPatientChange(call: ReadyCall, after: PatientRecord, change: ChangeOfPatient): void {
-  const { transaction, principal, correlationId } = call;
+  const { transaction, principal, actor, correlationId } = call;
   const record: PatientChangeRecord = {
     otherPatientId: undefined,
     formerDocumentType: undefined,
@@ -53,6 +55,7 @@ export function insertPatientChange(call: ReadyCall, after: PatientRecord, chang
     version: after.version,
     changedAt: after.updatedAt,
     principal: principal.id,
+    actor,
     correlationId,
   };
   transaction.send(sql("patient_changes").insert({ tenant_id: transaction.tenantId, ...toRow(COLUMNS, record) }));

@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
 import { prepared } from "../../prepared.js";
-import { searchWords } from "../../search-words.js";
+import { searchWords } from "../../search/search-words.js";
 import { sql } from "../../sql.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
 import { documentNumberKey, documentTypeKey } from "./document-keys.js";
