@@ -93,8 +93,6 @@ export function createServices({ now, tokens, slotLimits, visitMargins }: Servic
     { service: CatalogAdminService, implementation: createCatalogAdminService(now) },
     { service: ProgramService, implementation: createProgramService({ now, slotLimits }) },
     { service: BookingService, implementation: createBookingService(now, tokens, visitMargins) },
-    { service: PatientDirectoryService, implementation: createPatientDirectoryService() },
-    { service: BookingService, implementation: createBookingService(now, tokens) },
     { service: PatientDirectoryService, implementation: createPatientDirectoryService(now) },
     { service: DeskService, implementation: createDeskService(now) },
     { service: EligibilityAuditService, implementation: createEligibilityAuditService() },
