@@ -32,7 +32,9 @@ describe("201", () => {
     "records a %s with everything that was told",
     async (category) => {
       const { body } = await record({ category });
-      const { body: kept } = await callRpc(service, rpcNamed("GetUserAttentionCase"), { userAttentionCaseId: String(body["id"]) });
+      const { body: kept } = await callRpc(service, rpcNamed("GetUserAttentionCase"), {
+        userAttentionCaseId: String(body["id"]),
+      });
       expect(Object.values(kept)[0]).toMatchObject({ ...good, category });
     },
   );
