@@ -29,7 +29,7 @@ const TELL_OF_PATIENTS = new Set([
 const ASKS_FOR_PATIENTS = "include_patient_names";
 
 /** What is not yet as it is to be. */
-const AWAITED = /Patient|Consent|AccessRecord|Waitlist|Case/;
+const AWAITED = /Patient|Consent|AccessRecord/;
 
 let contract: DescribedContract;
 let clinicMethods: readonly DescMethod[];
