@@ -127,15 +127,19 @@ describe("UpdateNote", () => {
   describeAccess({ method: updateNote, scope: "notes:write", id: "noteId", prepare }, () => service);
 
   test("replaces the text under the next version, by its author, with one audit row and no access record", async () => {
-    const { noteId } = await add({ patientId, text: TEXT }, { as: { client: "front-desk" } });
+    const [desk, supervisor] = [{ "actor-id": "desk-2" }, { "actor-id": "supervisor-1" }];
+    const { noteId } = await add({ patientId, text: TEXT }, { as: { client: "front-desk" }, headers: desk });
     const request = { noteId, expectedVersion: 1, text: "Otra cosa." };
-    const answer = await callRpc(service, updateNote, request, { as: { client: "supervisor" } });
+    const changes = { as: { client: "supervisor" }, headers: supervisor };
+    const answer = await callRpc(service, updateNote, request, changes);
     expect(noteIn(answer)).not.toHaveProperty("text");
     expect(await read(noteId)).toMatchObject({
       text: "Otra cosa.",
       version: 2,
       createdBy: expect.stringContaining("front-desk"),
+      createdByActor: "desk-2",
       updatedBy: expect.stringContaining("supervisor"),
+      updatedByActor: "supervisor-1",
     });
     expect(await auditOf(service, answer)).toMatchObject([
       { action: "UPDATE", resource_type: "Note", resource_id: noteId, resource_version: 2 },

@@ -54,7 +54,7 @@ test(
       const answer = await call(clinic, rpc, { appointmentId, expectedVersion, ...(await steps[rpc]?.(appointment)) });
       answers.add(`${rpc} ${answer.status}`);
       const now = answer.status === 200 ? answer : await call(clinic, "GetAppointment", { appointmentId });
-      appointments.set(appointmentId, now.body["appointment"] as unknown as AppointmentBody);
+      appointments.set(appointmentId, now.body["appointment"] as AppointmentBody);
     };
     const caller = async () => {
       for (let turn = 0; turn < TURNS; turn += 1) {
@@ -117,6 +117,6 @@ async function bookLater(clinic: Clinic, appointments: Map<string, AppointmentBo
   const { requestSourceId, appointmentTypeId } = clinic;
   const request = { patientId, optionToken: option.optionToken, requestSourceId, appointmentTypeId };
   const { status, body } = await call(clinic, "BookAppointment", request);
-  const booked = body["appointment"] as unknown as AppointmentBody;
+  const booked = body["appointment"] as AppointmentBody;
   if (status === 200) appointments.set(booked.appointmentId, booked);
 }
