@@ -75,9 +75,9 @@ export async function readResource(
   const { status, body, text } = await callRpc(service, rpc, request, { as });
   if (status !== 200) throw new Error(`a ${response.message.name} was to be read, but the answer is ${text}`);
   const shown = body[response.jsonName] as JsonObject;
-  const published = response.message.fields.map(({ jsonName }) => jsonName);
-  const all: JsonObject = published.includes("id") ? { ...withId(shown) } : shown;
-  return Object.fromEntries(Object.entries(all).filter(([name]) => published.includes(name)));
+  const published = new Set(response.message.fields.map(({ jsonName }) => jsonName));
+  const all: JsonObject = published.has("id") ? { ...withId(shown) } : shown;
+  return Object.fromEntries(Object.entries(all).filter(([name]) => published.has(name)));
 }
 
 /** The status and the items of an answer on one line. */

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { lastDayOfWait, type WaitLimit } from "../../src/scheduling/last-day-of-wait.js";
 import { addCalendarDays, weekdayOf } from "../../src/scheduling/local-date.js";

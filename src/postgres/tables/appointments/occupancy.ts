@@ -79,7 +79,7 @@ const OCCUPANCY = `WITH p AS MATERIALIZED (
       count(*) FILTER (WHERE a.id IN (SELECT appointment_id FROM kept))
     FROM p JOIN appointments a ON a.tenant_id = p.tenant_id AND a.program_id = p.id
     WHERE a.status IN ${LIVE_STATUSES} AND ${begins("a")} GROUP BY 1, 2, 3, 4
-  ), capacity AS (
+  ), capacity AS MATERIALIZED (
     SELECT d.program_id, d.local_date, sum(r.daily_capacity) AS capacity,
       sum(greatest(r.daily_capacity - coalesce(c.booked, 0), 0)) AS capacity_left
     FROM (SELECT DISTINCT program_id, local_date, rule_id FROM found) AS d
