@@ -69,18 +69,26 @@ export interface Locked {
  * these: nobody deletes such rows or changes their keys.
  */
 export async function lockInOrder(transaction: Transaction, wanted: WantedLocks): Promise<Locked> {
-  const { patient: patientKey, waitlistEntryId, appointmentId, option, freesSlot = false, takesTimeAgain = false } = wanted;
+  const {
+    patient: patientKey,
+    waitlistEntryId,
+    appointmentId,
+    option,
+    freesSlot = false,
+    takesTimeAgain = false,
+  } = wanted;
   const occupiedBy = freesSlot ? appointmentId : undefined;
   const returning = takesTimeAgain ? appointmentId : undefined;
-  const [patient, waitlistEntry, appointment, isTokenFresh, slots, formerSlot, isPractitionerActive] = await Promise.all([
-    patientKey && lockPatientBy(transaction, patientKey),
-    waitlistEntryId === undefined ? undefined : lockWaitlistEntry(transaction, waitlistEntryId),
-    appointmentId === undefined ? undefined : lockAppointment(transaction, appointmentId),
-    option && consumeToken(transaction, option.jti, new Date(option.expiresAtMs)),
-    option || occupiedBy ? lockSlots(transaction, { slotId: option?.slotId, occupiedBy }) : [],
-    returning === undefined ? undefined : lockFormerSlot(transaction, returning),
-    lockPractitionerBy(transaction, option, returning),
-  ]);
+  const [patient, waitlistEntry, appointment, isTokenFresh, slots, formerSlot, isPractitionerActive] =
+    await Promise.all([
+      patientKey && lockPatientBy(transaction, patientKey),
+      waitlistEntryId === undefined ? undefined : lockWaitlistEntry(transaction, waitlistEntryId),
+      appointmentId === undefined ? undefined : lockAppointment(transaction, appointmentId),
+      option && consumeToken(transaction, option.jti, new Date(option.expiresAtMs)),
+      option || occupiedBy ? lockSlots(transaction, { slotId: option?.slotId, occupiedBy }) : [],
+      returning === undefined ? undefined : lockFormerSlot(transaction, returning),
+      lockPractitionerBy(transaction, option, returning),
+    ]);
   return {
     patient,
     waitlistEntry,
