@@ -63,7 +63,8 @@ async function fill() {
   );
   const startedAt = performance.now();
   const owner = knex({ client: "pg", connection: database.ownerUrl });
-  await owner.transaction(fillSearchWords).finally(() => owner.destroy());
+  await owner.transaction(fillSearchWords);
+  await owner.destroy();
   progress(`the migration gives them their words in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
   await database.query("VACUUM ANALYZE patients, patient_search_words");
 }

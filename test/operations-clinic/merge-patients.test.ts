@@ -192,9 +192,8 @@ describe("MergePatients", () => {
     expect([first.status, replay.text]).toEqual([200, first.text]);
     const accesses = `SELECT patient_id FROM patient_access_records
       WHERE correlation_id = '${replay.headers.get("x-correlation-id")}'`;
-    expect((await service.query(accesses)).map((row) => row["patient_id"]).toSorted()).toEqual(
-      [survivor.id, duplicate.id].toSorted(),
-    );
+    const shown = (await service.query(accesses)).map((row) => row["patient_id"]);
+    expect([shown.length, new Set(shown)]).toEqual([2, new Set<unknown>([survivor.id, duplicate.id])]);
   });
 
   test("of two patients into each other at once, lets one happen, and leaves nothing behind", async () => {
@@ -209,7 +208,7 @@ describe("MergePatients", () => {
           .catch((error: Error) => expect(error.message).toContain("patientId")),
         fixtures.attentionCase({ patientId: survivor.id }),
       ]);
-      expect([one.status, other.status].toSorted()).toEqual([200, 409]);
+      expect(new Set([one.status, other.status])).toEqual(new Set([200, 409]));
     });
     await Promise.all(trials);
     expect(await foundByTheService(service)).toEqual([]);

@@ -71,7 +71,8 @@ describe("SearchPatients", () => {
     ["ana perez ruiz luis", []],
   ])("finds by %j: %j", async (name, found) => {
     const as = await namedPatients();
-    expect((await namesFound({ name }, as)).toSorted()).toEqual(found.toSorted());
+    const names = await namesFound({ name }, as);
+    expect([names.length, new Set(names)]).toEqual([found.length, new Set(found)]);
   });
 
   test.each([
@@ -124,7 +125,10 @@ describe("SearchPatients", () => {
     const words = `SELECT search_words, ARRAY(SELECT word FROM patient_search_words w WHERE w.patient_id = p.id) AS kept
       FROM patients p WHERE id = '${id}'`;
     const [row] = await service.query(words);
-    expect((row?.["kept"] as string[]).toSorted()).toEqual((row?.["search_words"] as string[]).toSorted());
+    expect(new Set(row?.["kept"] as string[] | undefined)).toEqual(
+      new Set(row?.["search_words"] as string[] | undefined),
+    );
+    expect(row?.["kept"]).toHaveLength(4);
   });
 
   test("gives the patients of a status, or of any", async () => {
@@ -146,12 +150,8 @@ describe("SearchPatients", () => {
     await register({ tenantId: randomUUID() }, { fullName: "Mariana" });
     const pages = await walkPages(service, searchPatients, "patients", { name: "mar", pageSize: 2 }, { as });
     const ids = pages.flat().map(({ patientId }) => patientId);
-    expect(ids.toSorted()).toEqual(
-      patients
-        .filter(({ fullName }) => fullName !== "Omar")
-        .map(({ id }) => id)
-        .toSorted(),
-    );
+    const wanted = patients.filter(({ fullName }) => fullName !== "Omar").map(({ id }) => id);
+    expect([ids.length, new Set(ids)]).toEqual([wanted.length, new Set<unknown>(wanted)]);
     for (const id of ids) expect(await accessesOf(String(id))).toHaveLength(1);
     await expectTokenIsBound(service, searchPatients, { request: { name: "mar" }, other: { name: "mari" } }, { as });
   });

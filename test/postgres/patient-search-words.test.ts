@@ -27,7 +27,8 @@ beforeAll(async () => {
     );
   }
   const owner = knex({ client: "pg", connection: database.ownerUrl });
-  await owner.transaction(fillSearchWords).finally(() => owner.destroy());
+  await owner.transaction(fillSearchWords);
+  await owner.destroy();
   await execute(database.ownerUrl, "ANALYZE");
 });
 
@@ -98,6 +99,7 @@ async function explain(client: Client, statement: Statement): Promise<string> {
 }
 
 function literal(value: unknown): string {
-  if (value === null) return "NULL";
-  return typeof value === "number" ? String(value) : `'${Array.isArray(value) ? `{${value.join()}}` : String(value)}'`;
+  if (typeof value === "number") return String(value);
+  if (Array.isArray(value)) return `'{${value.join()}}'`;
+  return typeof value === "string" ? `'${value}'` : "NULL";
 }
