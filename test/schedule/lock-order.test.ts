@@ -143,7 +143,10 @@ describe("locks in the one order", () => {
     const versions = { survivorExpectedVersion: 1, duplicateExpectedVersion: 1 };
     const request = { survivorPatientId: patientId, duplicatePatientId, ...versions, reason: "Dos registros" };
     const sent = await send("MergePatients", request);
-    expect(summaryOf(sent)).toEqual({ locked: ["idempotency_keys", "patients", "appointments"], trips: 4 });
+    expect(summaryOf(sent)).toEqual({
+      locked: ["idempotency_keys", "patients", "waitlist_entries", "appointments"],
+      trips: 4,
+    });
     const locks = sent.map(({ text }) => text).filter((text) => / for (no key )?update$/.test(text));
     expect(locks).toEqual([
       expect.stringMatching(/"patients" .* order by "id" asc for update$/),

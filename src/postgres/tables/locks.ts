@@ -2,7 +2,7 @@ import type { Transaction } from "../../call.js";
 import { type AppointmentRecord, lockAppointment, lockAppointmentsOf } from "./appointments/appointments.js";
 import { consumeToken } from "./appointments/consumed-tokens.js";
 import { type DayOfRule, giveCapacityBack, takeCapacity } from "./appointments/day-counters.js";
-import { type DeskWaitlistEntryRecord, lockWaitlistEntry } from "./desk/waitlist.js";
+import { type DeskWaitlistEntryRecord, lockWaitlistEntriesOf, lockWaitlistEntry } from "./desk/waitlist.js";
 import { lockPatient, lockPatientOf, lockPatientsToMerge, type PatientRecord } from "./patients/patients.js";
 import {
   lockFormerSlot,
@@ -56,8 +56,8 @@ export interface Locked {
  * 1. the idempotency key, which `unit-of-work.ts` claims ahead of the operation;
  * 2. the calendar of the tenant, shared by who makes slots and owned by who changes holidays: `calendars.ts`;
  * 3. the program whose schedule changes, or the holiday; who owns the calendar has all of them to itself;
- * 4. the patient, and of the same patient the waitlist entry that a booking serves; the two of a merge in the order of their
- *    ids: {@link lockForMerge};
+ * 4. the patient, and of the same patient the waitlist entry that a booking serves; the two patients of a merge, and the
+ *    entries of the one who goes, in the order of their ids: {@link lockForMerge};
  * 5. the appointment; those of a patient who is merged in the order of their ids;
  * 6. the option token, which is used up;
  * 7. slots in the order of their ids: one or two here, any number where `slot-plan.ts` withdraws them;
@@ -118,8 +118,9 @@ export async function lockForMerge(
   survivorId: string,
   duplicateId: string,
 ): Promise<LockedForMerge> {
-  const [patients, appointments] = await Promise.all([
+  const [patients, , appointments] = await Promise.all([
     lockPatientsToMerge(transaction, [survivorId, duplicateId]),
+    lockWaitlistEntriesOf(transaction, duplicateId),
     lockAppointmentsOf(transaction, duplicateId),
   ]);
   return {

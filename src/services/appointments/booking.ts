@@ -48,8 +48,15 @@ export async function bookAppointment(
     { ...taken, requestedOn, dueOn },
     new Date(nowMs),
   );
+  keepBooking(call, appointment, taken.slot.id);
+  if (entry !== undefined) closeServedEntry(call, entry, appointment);
+  return appointment;
+}
+
+function keepBooking(call: ReadyCall, appointment: AppointmentRecord, slotId: string): void {
+  const { transaction } = call;
   insertAppointment(transaction, appointment);
-  occupySlot(transaction, taken.slot.id, appointment.id);
+  occupySlot(transaction, slotId, appointment.id);
   insertAppointmentChange(transaction, undefined, appointment, call.principal, call);
   call.effects.push({
     resourceType: "Appointment",
@@ -57,8 +64,6 @@ export async function bookAppointment(
     action: "CREATE",
     version: 1,
   });
-  if (entry !== undefined) closeServedEntry(call, entry, appointment);
-  return appointment;
 }
 
 function newAppointment(

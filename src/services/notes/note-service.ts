@@ -19,7 +19,7 @@ import {
   updateNote,
 } from "../../postgres/tables/notes/notes.js";
 import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
-import { findPatient } from "../../postgres/tables/patients/patients.js";
+import { findPatient, holdPatient } from "../../postgres/tables/patients/patients.js";
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
@@ -54,7 +54,9 @@ export function createNoteService(now: () => number): Implementation<typeof Note
 async function add(request: AddNoteRequestValid, call: ReadyCall, nowMs: number): Promise<NoteRecord> {
   const { patientId, appointmentId, text } = request;
   const subject = { patientId, appointmentId };
-  requireFound(await findPatientOf(subject, call));
+  requireFound(
+    patientId === undefined ? await findPatientOf(subject, call) : await holdPatient(call.transaction, patientId),
+  );
   const at = new Date(nowMs);
   const note: NoteRecord = {
     ...subject,

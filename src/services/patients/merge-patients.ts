@@ -4,9 +4,8 @@ import type { MergePatientsRequestValid } from "../../gen/cupo/clinic/v1/patient
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { overlapsOf } from "../../postgres/tables/appointments/busy-times.js";
-import { moveCases } from "../../postgres/tables/desk/user-attention-cases.js";
-import { moveWaitlistEntries } from "../../postgres/tables/desk/waitlist.js";
 import { type LockedForMerge, lockForMerge } from "../../postgres/tables/locks.js";
+import { moveRows, type TableOfPatients } from "../../postgres/tables/patients/move-rows.js";
 import { insertPatientChange } from "../../postgres/tables/patients/patient-changes.js";
 import { type PatientRecord, writePatient } from "../../postgres/tables/patients/patients.js";
 import { requireVersion } from "../resources/preconditions.js";
@@ -19,6 +18,7 @@ export interface Merge {
   readonly appointmentIds: readonly string[];
   readonly waitlistEntryIds: readonly string[];
   readonly caseIds: readonly string[];
+  readonly noteIds: readonly string[];
 }
 
 type MergedPatients = Pick<Merge, "survivor" | "duplicate">;
@@ -45,16 +45,16 @@ export async function mergePatients(
   requireVersion(before.duplicate, request.duplicateExpectedVersion, "duplicateExpectedVersion");
   requireMergeable(before);
   await refuseOverlaps(call, before);
-  const [waitlistEntryIds, caseIds] = await Promise.all([
-    moveWaitlistEntries(transaction, duplicatePatientId, survivorPatientId),
-    moveCases(transaction, duplicatePatientId, survivorPatientId),
+  const move = (table: TableOfPatients, resourceType: string) =>
+    moveWithEffects(call, { table, resourceType, from: duplicatePatientId, to: survivorPatientId });
+  const [waitlistEntryIds, caseIds, noteIds] = await Promise.all([
+    move("waitlist_entries", "WaitlistEntry"),
+    move("user_attention_cases", "UserAttentionCase"),
+    move("notes", "Note"),
   ]);
   for (const appointment of locked.appointments) moveAppointment(call, appointment, survivorPatientId, nowMs);
-  for (const id of waitlistEntryIds)
-    call.effects.push({ resourceType: "WaitlistEntry", resourceId: id, action: "UPDATE" });
-  for (const id of caseIds) call.effects.push({ resourceType: "UserAttentionCase", resourceId: id, action: "UPDATE" });
   const after = writeMerge(call, before, reason, nowMs);
-  return { ...after, appointmentIds: locked.appointments.map(({ id }) => id), waitlistEntryIds, caseIds };
+  return { ...after, appointmentIds: locked.appointments.map(({ id }) => id), waitlistEntryIds, caseIds, noteIds };
 }
 
 function requireBoth({ survivor, duplicate }: LockedForMerge): MergedPatients {
@@ -85,6 +85,19 @@ async function refuseOverlaps({ transaction }: ReadyCall, { survivor, duplicate 
     return { code: "PATIENT_OVERLAP", field: DUPLICATE, message };
   });
   throw conflicts("Live appointments of the two patients overlap; see errors.", items);
+}
+
+interface MoveOfRows {
+  readonly table: TableOfPatients;
+  readonly resourceType: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+async function moveWithEffects(call: ReadyCall, { table, resourceType, from, to }: MoveOfRows): Promise<string[]> {
+  const moved = await moveRows(call.transaction, table, from, to);
+  for (const { id, version } of moved) call.effects.push({ resourceType, resourceId: id, action: "UPDATE", version });
+  return moved.map(({ id }) => id);
 }
 
 /** The appointment keeps its slot, and so the practitioner's time and the day's capacity. */

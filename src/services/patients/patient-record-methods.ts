@@ -41,6 +41,7 @@ export function createPatientRecordMethods(now: () => number): RecordMethods {
         movedAppointmentIds: [...merge.appointmentIds],
         movedWaitlistEntryIds: [...merge.waitlistEntryIds],
         movedUserAttentionCaseIds: [...merge.caseIds],
+        movedNoteIds: [...merge.noteIds],
       };
     },
     async listPatientChanges(request, call) {

@@ -95,17 +95,6 @@ export function writeCase(transaction: Transaction, { id, ...change }: CaseChang
   transaction.send(sql("user_attention_cases").where(key).update(toRow(CHANGE_COLUMNS, change)));
 }
 
-/** Gives all cases of a patient, open or closed, to another, both of whom are locked to be merged. The ids of what it gave. */
-export async function moveCases(
-  transaction: Transaction,
-  fromPatientId: string,
-  toPatientId: string,
-): Promise<string[]> {
-  const key = { tenant_id: transaction.tenantId, patient_id: fromPatientId };
-  const moved = sql("user_attention_cases").where(key).update({ patient_id: toPatientId }).returning("id");
-  return (await transaction.rows<{ id: string }>(moved)).map(({ id }) => id).toSorted();
-}
-
 function cases({ tenantId }: Transaction) {
   return sql("user_attention_cases")
     .where({ tenant_id: tenantId })

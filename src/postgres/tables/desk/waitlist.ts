@@ -103,15 +103,10 @@ export function writeWaitlistEntryClosure(transaction: Transaction, id: string, 
   transaction.send(sql("waitlist_entries").where(key).update(toRow(CLOSURE_COLUMNS, closure)));
 }
 
-/** Gives all entries of a patient, open or closed, to another, both of whom are locked to be merged. The ids of what it gave. */
-export async function moveWaitlistEntries(
-  transaction: Transaction,
-  fromPatientId: string,
-  toPatientId: string,
-): Promise<string[]> {
-  const key = { tenant_id: transaction.tenantId, patient_id: fromPatientId };
-  const moved = sql("waitlist_entries").where(key).update({ patient_id: toPatientId }).returning("id");
-  return (await transaction.rows<{ id: string }>(moved)).map(({ id }) => id).toSorted();
+/** Locks all entries of a patient in the order of their ids until the transaction ends. */
+export async function lockWaitlistEntriesOf(transaction: Transaction, patientId: string): Promise<void> {
+  const key = { tenant_id: transaction.tenantId, patient_id: patientId };
+  await transaction.rows(sql("waitlist_entries").where(key).orderBy("id").select("id").forNoKeyUpdate());
 }
 
 function entries({ tenantId }: Transaction) {
