@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NoteService } from "../../src/gen/cupo/clinic/v1/note_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import * as makers from "../contract/makers.js";
 import { bookFirst, type Clinic, call, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
@@ -39,6 +40,11 @@ describe("MergePatients", () => {
     const fixtures = deskFixtures(service);
     const entry = await fixtures.entry({ patientId: duplicate.id });
     const attentionCase = await fixtures.attentionCase({ patientId: duplicate.id, appointmentId });
+    const note = await callRpc(service, NoteService.method.addNote, {
+      patientId: duplicate.id,
+      text: "Prefiere la tarde.",
+    });
+    const { noteId } = (note.body as { note: { noteId: string } }).note;
     const answer = await send(mergeOf({ survivor, duplicate }));
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -48,11 +54,13 @@ describe("MergePatients", () => {
         movedAppointmentIds: [appointmentId, cancelled].toSorted(),
         movedWaitlistEntryIds: [entry],
         movedUserAttentionCaseIds: [attentionCase],
+        movedNoteIds: [noteId],
       },
     ]);
     const owners = `SELECT patient_id FROM appointments WHERE id IN ('${appointmentId}', '${cancelled}')
       UNION SELECT patient_id FROM waitlist_entries WHERE id = '${entry}'
-      UNION SELECT patient_id FROM user_attention_cases WHERE id = '${attentionCase}'`;
+      UNION SELECT patient_id FROM user_attention_cases WHERE id = '${attentionCase}'
+      UNION SELECT patient_id FROM notes WHERE id = '${noteId}'`;
     expect(await service.query(owners)).toEqual([{ patient_id: survivor.id }]);
     expect(await foundByTheService(service)).toEqual([]);
   });

@@ -136,7 +136,7 @@ describe("locks in the one order", () => {
     });
   });
 
-  test("MergePatients, which locks both patients and then the appointments by their ids", async () => {
+  test("MergePatients, which locks both patients, then the entries and then the appointments by their ids", async () => {
     const duplicatePatientId = await makers.createPatient(service);
     for (const days of [2, 3])
       await bookFirst(clinic, duplicatePatientId, { dateFrom: day(clinic, days), dateTo: day(clinic, days) });
@@ -150,6 +150,7 @@ describe("locks in the one order", () => {
     const locks = sent.map(({ text }) => text).filter((text) => / for (no key )?update$/.test(text));
     expect(locks).toEqual([
       expect.stringMatching(/"patients" .* order by "id" asc for update$/),
+      expect.stringMatching(/"waitlist_entries" .* order by "id" asc for no key update$/),
       expect.stringMatching(/"appointments" .* order by "id" asc for no key update$/),
     ]);
   });
