@@ -46,6 +46,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   program_rules: CHANGE,
   programs: CHANGE,
   request_sources: CHANGE,
+  schedule_blocks: CHANGE,
   user_attention_cases: CHANGE,
   waitlist_entries: CHANGE,
 

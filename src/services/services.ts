@@ -17,12 +17,15 @@ import { OpportunityService } from "../gen/cupo/clinic/v1/opportunity_service_pb
 import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
+import { RetainedAppointmentService } from "../gen/cupo/clinic/v1/retained_appointment_service_pb.js";
+import { ScheduleBlockService } from "../gen/cupo/clinic/v1/schedule_block_service_pb.js";
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
 import type { VisitMargins } from "../scheduling/visit-times.js";
 import { createAppointmentService } from "./appointments/appointment-service.js";
 import { createBookingService } from "./appointments/booking-service.js";
 import { createOccupancyService } from "./appointments/occupancy-service.js";
 import { createOpportunityService } from "./appointments/opportunity-service.js";
+import { createRetainedAppointmentService } from "./appointments/retained-appointment-service.js";
 import { createCatalogAdminService } from "./catalogs/catalog-admin-service.js";
 import { createCatalogService } from "./catalogs/catalog-service.js";
 import { createReferenceDataService } from "./catalogs/reference-data-service.js";
@@ -37,6 +40,8 @@ import { createPatientDirectoryService } from "./patients/patient-directory-serv
 import { createPatientService } from "./patients/patient-service.js";
 import type { SlotLimits } from "./schedule/plan-budget.js";
 import { createProgramService } from "./schedule/program-service.js";
+import { createScheduleBlockService } from "./schedule/schedule-block-service.js";
+import { createScheduleFollowers } from "./schedule/schedule-followers.js";
 import { createSchedulingConfigurationService } from "./schedule/scheduling-configuration-service.js";
 
 /** What the services need from outside. */
@@ -74,6 +79,8 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: OccupancyService },
   { service: OpportunityService },
   { service: NoteService },
+  { service: ScheduleBlockService },
+  { service: RetainedAppointmentService },
 ];
 
 /** Every service of Cupo. Both transports take this list, so neither can have an operation that the other lacks. */
@@ -89,7 +96,10 @@ export function createServices({ now, tokens, slotLimits, visitMargins }: Servic
       service: SchedulingConfigurationService,
       implementation: createSchedulingConfigurationService({ now, slotLimits }),
     },
-    { service: ReferenceDataService, implementation: createReferenceDataService(now) },
+    {
+      service: ReferenceDataService,
+      implementation: createReferenceDataService(now, createScheduleFollowers(now, slotLimits)),
+    },
     { service: CatalogAdminService, implementation: createCatalogAdminService(now) },
     { service: ProgramService, implementation: createProgramService({ now, slotLimits }) },
     { service: BookingService, implementation: createBookingService(now, tokens, visitMargins) },
@@ -100,5 +110,7 @@ export function createServices({ now, tokens, slotLimits, visitMargins }: Servic
     { service: OccupancyService, implementation: createOccupancyService(now) },
     { service: OpportunityService, implementation: createOpportunityService(now) },
     { service: NoteService, implementation: createNoteService(now) },
+    { service: ScheduleBlockService, implementation: createScheduleBlockService({ now, slotLimits }) },
+    { service: RetainedAppointmentService, implementation: createRetainedAppointmentService(now, tokens) },
   ];
 }

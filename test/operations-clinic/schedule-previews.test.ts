@@ -6,9 +6,9 @@ import * as makers from "../contract/makers.js";
 import { bookFirst, type Clinic, call, day, materialize, mustCall, openClinic } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, idsOf, walkPages } from "./rpc-under-test.js";
+import { describeAccess, expectRefusal, idsOf } from "./rpc-under-test.js";
 
-const { previewRuleChange, previewPractitionerChange, listRetainedAppointments } = ProgramService.method;
+const { previewRuleChange, previewPractitionerChange } = ProgramService.method;
 
 let service: TestService;
 let shared: Clinic;
@@ -135,42 +135,6 @@ describe("PreviewPractitionerChange", () => {
   });
 });
 
-describe("ListRetainedAppointments", () => {
-  describeAccess(
-    {
-      method: listRetainedAppointments,
-      scope: "scheduling:read",
-      id: "programId",
-      prepare: async () => ({ programId: shared.programId }),
-    },
-    () => service,
-  );
-
-  test("gives the appointments to come whose slots do not fit, in the order in which they begin", async () => {
-    const clinic = await openClinic(service);
-    const { programId, ruleId } = clinic;
-    const booked = await bookSeveral(clinic, 3);
-    const list = async () =>
-      (await walkPages(service, listRetainedAppointments, "appointments", { programId, pageSize: 1 })).flat();
-    expect(await list()).toEqual([]);
-    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, active: false, expectedVersion: 1 });
-    const retained = await list();
-    expect(idsOf(retained)).toEqual(booked);
-    const [first] = booked;
-    const got = await mustCall(clinic, "GetAppointment", { appointmentId: `${first}` });
-    expect(got["appointment"]).toEqual({ ...retained[0], retained: true });
-    const other = { programId: shared.programId };
-    await expectTokenIsBound(service, listRetainedAppointments, { request: { programId }, other });
-    const reason = await makers.cancellationReason.create(service, {});
-    const cancellation = { appointmentId: `${first}`, cancellationReasonId: reason, expectedVersion: 1 };
-    await mustCall(clinic, "CancelAppointment", cancellation);
-    expect(idsOf(await list())).toEqual(booked.slice(1));
-    const justNow = new Date(service.now() - 60_000).toISOString();
-    await service.query(`UPDATE slots SET starts_at = '${justNow}' WHERE appointment_id = '${booked[1]}'`);
-    expect(idsOf(await list())).toEqual(booked.slice(2));
-  });
-});
-
 interface Preview {
   readonly previewedThrough?: string;
   readonly addedSlotCount: number;
@@ -229,8 +193,6 @@ async function bookSeveral(clinic: Clinic, count: number): Promise<string[]> {
 test("a program of another organization is not there", async () => {
   const as = { organizationId: randomUUID() };
   const { programId } = await openClinic(service, { as });
-  for (const method of [previewPractitionerChange, listRetainedAppointments]) {
-    expect((await callRpc(service, method, { programId }, { as })).status).toBe(200);
-    expectRefusal(await callRpc(service, method, { programId }), 404);
-  }
+  expect((await callRpc(service, previewPractitionerChange, { programId }, { as })).status).toBe(200);
+  expectRefusal(await callRpc(service, previewPractitionerChange, { programId }), 404);
 });

@@ -81,9 +81,10 @@ function fillBookings(tenant: string, { isAudited = false, ...size }: ScheduleSi
        ends_at, status, CASE n WHEN 1 THEN ${CHANGES} ELSE 1 END, now(), now(), program_id, local_date, '${numbered(1)}',
        '${numbered(1)}' FROM ${slots(size)} WHERE is_booked`,
     `INSERT INTO slots (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation,
-       retained, appointment_id)
+       retained, retained_by, appointment_id)
      SELECT '${tenant}', ${ID}, program_id, program_id, practitioner_id, local_date, starts_at, ends_at, 1,
        is_booked AND NOT is_past AND program_id = '${numbered(PROGRAMS)}',
+       CASE WHEN is_booked AND NOT is_past AND program_id = '${numbered(PROGRAMS)}' THEN 'RULES' END,
        CASE WHEN is_booked THEN ${ID} END FROM ${slots(size)} WHERE status NOT IN ('CANCELLED', 'NO_SHOW')`,
     `INSERT INTO appointment_history (tenant_id, appointment_id, version, to_status, to_starts_at, to_ends_at, to_program_id,
        to_practitioner_id, principal, correlation_id, changed_at)

@@ -137,9 +137,11 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
       "a page of retained appointments after %o reads few blocks",
       async (after) => {
         const page = { after, limit: LIMIT };
-        const read = (transaction: Transaction) =>
-          listRetainedAppointments(transaction, numbered(PROGRAMS), start, page);
-        await expectFewBlocks(mode, PAGE, read);
+        const anything = { cause: undefined, blockId: undefined, practitionerId: undefined, includesAccepted: true };
+        for (const programId of [undefined, numbered(PROGRAMS)]) {
+          const filter = { ...anything, programId, from: start, to: undefined };
+          await expectFewBlocks(mode, PAGE, (transaction) => listRetainedAppointments(transaction, filter, page));
+        }
       },
     );
 

@@ -160,10 +160,46 @@ describe("locks in the one order", () => {
     ["ReplaceProgramPractitioners", () => ({ ...programOf(clinic), practitionerIds: [], expectedVersion: 2 })],
     ["MaterializeSchedule", () => programOf(clinic)],
     ["CreateHoliday", () => ({ date: day(clinic, 5), name: "Fiesta", active: true })],
+    ["CreateScheduleBlock", () => ({ ...programOf(clinic), kind: "OTHER", ...dayOf(clinic) })],
+    ["UpdateProgram", () => ({ ...programOf(clinic), active: false, expectedVersion: 1 })],
   ])("%s, which withdraws slots", async (rpc, request) => {
     const sent = await send(rpc, request());
     expect(summaryOf(sent).locked).toEqual(["idempotency_keys", "calendars", "programs", "slots"]);
     expect(slotLocks(sent)).toEqual([expect.stringMatching(/ORDER BY id FOR UPDATE/)]);
+  });
+});
+
+describe("locks in the one order, slots before people", () => {
+  test("UpdatePractitioner, which withdraws slots", async () => {
+    const request = { practitionerId: `${clinic.practitionerIds[0]}`, active: false, expectedVersion: 1 };
+    const { locked } = await sentBy("UpdatePractitioner", request);
+    expect(locked).toEqual(["idempotency_keys", "calendars", "programs", "slots", "practitioners"]);
+  });
+
+  test("SubstitutePractitioner, of several appointments each kind at once", async () => {
+    const practitionerId = await makers.practitioner.create(service, {});
+    const practitionerIds = [...clinic.practitionerIds, practitionerId];
+    await mustCall(clinic, "ReplaceProgramPractitioners", {
+      ...programOf(clinic),
+      practitionerIds,
+      expectedVersion: 2,
+    });
+    const expecting = { practitionerId: `${clinic.practitionerIds[0]}` };
+    const booked = [];
+    for (const id of [patientId, await makers.createPatient(service)])
+      booked.push(await bookFirst(clinic, id, expecting));
+    await mustCall(clinic, "CreateScheduleBlock", { ...expecting, kind: "ILLNESS", ...dayOf(clinic) });
+    const choices = booked.map(({ appointmentId }) => ({ appointmentId, expectedVersion: 1 }));
+    const sent = await send("SubstitutePractitioner", { practitionerId, choices });
+    expect(summaryOf(sent).locked).toEqual([
+      "idempotency_keys",
+      "patients",
+      "appointments",
+      "slots",
+      "practitioners",
+      "day_counters",
+    ]);
+    expect(slotLocks(sent)).toEqual([expect.stringMatching(/ order by "id" asc for no key update$/)]);
   });
 });
 
@@ -178,6 +214,14 @@ describe("a transaction that goes back in the order is found:", () => {
     expect(() => summaryOf(texts.map((text) => ({ text, values: [], flight: 1 })))).toThrow("order");
   });
 });
+
+/** The days on which appointments are booked here, as the times of a block. */
+function dayOf({ service: { now } }: Pick<Clinic, "service">) {
+  return {
+    startsAt: new Date(now() + 86_400_000).toISOString(),
+    endsAt: new Date(now() + 4 * 86_400_000).toISOString(),
+  };
+}
 
 /** What an RPC that is to succeed has the service send. */
 async function send(rpc: string, request: JsonObject): Promise<readonly SentStatement[]> {

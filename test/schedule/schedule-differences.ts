@@ -10,7 +10,15 @@ interface ProgramRow {
   readonly rules: readonly (ProgramRuleTerms & { readonly id: string })[];
   readonly practitioners: readonly string[];
   readonly holidays: readonly string[];
+  readonly blocks: readonly BlockRow[];
   readonly slots: readonly SlotRow[];
+}
+
+interface BlockRow {
+  /** Null for a block of the program itself, or of its location. */
+  readonly practitioner: string | null;
+  readonly startsAt: string;
+  readonly endsAt: string;
 }
 
 interface SlotRow {
@@ -28,19 +36,26 @@ const SCHEDULES = `SELECT p.id, p.materialized_through::text AS through,
      'holidayDates', r.holiday_dates, 'holidayPolicy', r.holiday_policy)), '[]')
    FROM program_rules r WHERE r.tenant_id = p.tenant_id AND r.program_id = p.id) AS rules,
   (SELECT coalesce(jsonb_agg(w.practitioner_id), '[]')
-   FROM program_practitioners w WHERE w.tenant_id = p.tenant_id AND w.program_id = p.id) AS practitioners,
+   FROM program_practitioners w JOIN practitioners d ON d.tenant_id = w.tenant_id AND d.id = w.practitioner_id AND d.active
+   JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active
+   WHERE w.tenant_id = p.tenant_id AND w.program_id = p.id AND p.active) AS practitioners,
+  (SELECT coalesce(jsonb_agg(jsonb_build_object('practitioner', b.practitioner_id, 'startsAt', b.starts_at,
+     'endsAt', b.ends_at)), '[]')
+   FROM schedule_blocks b WHERE b.tenant_id = p.tenant_id AND b.cancelled_at IS NULL
+     AND (b.practitioner_id IS NOT NULL OR b.location_id = p.location_id OR b.program_id = p.id)) AS blocks,
   (SELECT coalesce(jsonb_agg(h.date), '[]') FROM holidays h WHERE h.tenant_id = p.tenant_id AND h.active) AS holidays,
   (SELECT coalesce(jsonb_agg(jsonb_build_object('rule', s.rule_id, 'practitioner', s.practitioner_id,
      'startsAt', s.starts_at, 'endsAt', s.ends_at, 'retained', s.retained)), '[]')
-   FROM slots s WHERE s.tenant_id = p.tenant_id AND s.program_id = p.id) AS slots
+   FROM slots s WHERE s.tenant_id = p.tenant_id AND s.program_id = p.id
+     AND s.retained_by IS DISTINCT FROM 'PROGRAM_MOVED') AS slots
 FROM programs p`;
 
 const BOGOTA_OFFSET_MS = -5 * 3_600_000;
 const HORIZON_MS = 90 * 86_400_000;
 
 /**
- * Compares the slots ahead of every program, seen in one snapshot, with those that its rules and practitioners and the
- * holidays give by the book: says which are missing of those up to where its schedule is made, which nothing asks for and
+ * Compares the slots ahead of every program, seen in one snapshot, with those that its rules and practitioners, the
+ * holidays and the blocks give by the book: says which are missing of those up to where its schedule is made, which nothing asks for and
  * which are kept for their appointments only although the rules have them. Nothing if all is well.
  */
 export async function scheduleDifferences({ query, now }: Pick<TestService, "query" | "now">): Promise<string[]> {
@@ -76,15 +91,22 @@ function isAhead(nowMs: number): (slot: SlotRow) => boolean {
   return ({ startsAt }) => Date.parse(startsAt) > nowMs;
 }
 
-function wantedSlots({ rules, practitioners, holidays }: ProgramRow, nowMs: number, through: string): string[] {
+function wantedSlots({ rules, practitioners, holidays, blocks }: ProgramRow, nowMs: number, through: string): string[] {
   const closed = new Set(holidays);
   return rules.flatMap((rule) =>
     datesBetween(dateOf(nowMs), through)
       .filter((date) => opensByTheBook(rule, date, closed))
       .flatMap((date) => slotsByTheBook(rule, date))
       .filter(({ startsAt }) => Date.parse(startsAt) > nowMs)
-      .flatMap((times) => practitioners.map((practitioner) => keyOf({ ...times, rule: rule.id, practitioner }))),
+      .flatMap((times) => practitioners.map((practitioner) => ({ ...times, rule: rule.id, practitioner })))
+      .filter((slot) => !blocks.some((block) => isOver(block, slot)))
+      .map(keyOf),
   );
+}
+
+function isOver(block: BlockRow, { practitioner, startsAt, endsAt }: Omit<SlotRow, "retained" | "rule">): boolean {
+  if (block.practitioner !== null && block.practitioner !== practitioner) return false;
+  return Date.parse(block.startsAt) < Date.parse(endsAt) && Date.parse(startsAt) < Date.parse(block.endsAt);
 }
 
 /** The local date at an instant. */

@@ -15,7 +15,23 @@ interface HolidayBody {
   readonly version: number;
 }
 
-const CHANGES = [changeRule, changePractitioners, changeHoliday, materialize];
+/** The days on which somebody is ill, from today: some that are booked. */
+const BLOCKED = [2, 3, 4];
+
+interface BlockBody {
+  readonly scheduleBlockId: string;
+  readonly version: number;
+}
+
+const CHANGES = [
+  changeRule,
+  changeBlock,
+  changePractitioners,
+  decideAboutRetained,
+  changeHoliday,
+  changeActivity,
+  materialize,
+];
 
 /**
  * Changes what the schedule is made from until the storm is over, on the version that is current or was a moment ago. The
@@ -56,6 +72,50 @@ async function changeHoliday({ service, send }: Storm): Promise<void> {
   } else if (status === 200) {
     await send("CreateHoliday", { date, name: "Día cívico", active: true });
   }
+}
+
+/** Calls a block off that there is, or adds one of a practitioner or of a program. */
+async function changeBlock({ ground, service, send }: Storm, { programId }: Program): Promise<void> {
+  const { status, body } = await send("ListScheduleBlocks", { cancelled: false });
+  const block = pick((body["scheduleBlocks"] ?? []) as readonly BlockBody[]);
+  if (block !== undefined && randomInt(2) > 0) {
+    const { scheduleBlockId, version: expectedVersion } = block;
+    await send("CancelScheduleBlock", { scheduleBlockId, expectedVersion });
+  } else if (status === 200) {
+    const days = pick(BLOCKED) ?? 3;
+    const times = {
+      startsAt: `${day({ service }, days)}T08:30:00-05:00`,
+      endsAt: `${day({ service }, days)}T11:00:00-05:00`,
+    };
+    const target = randomInt(3) > 0 ? { practitionerId: `${pick(ground.practitionerIds)}` } : { programId };
+    await send("CreateScheduleBlock", { kind: "ILLNESS", ...times, ...target });
+  }
+}
+
+/** Has another practitioner take over what is retained, or accepts it as it is. */
+async function decideAboutRetained({ ground, send }: Storm): Promise<void> {
+  const { body } = await send("ListRetainedAppointments", { pageSize: 20 });
+  const retained = (body["appointments"] ?? []) as readonly {
+    readonly appointmentId: string;
+    readonly version: number;
+  }[];
+  const choices = retained.map(({ appointmentId, version: expectedVersion }) => ({
+    appointmentId,
+    expectedVersion,
+  }));
+  if (choices.length === 0) return;
+  if (randomInt(3) > 0)
+    await send("SubstitutePractitioner", { practitionerId: `${pick(ground.practitionerIds)}`, choices });
+  else await send("AcceptRetainedAppointments", { choices: choices.slice(0, 1) });
+}
+
+/** Has a practitioner become active or cease to be; more often the first of the two. */
+async function changeActivity({ ground, send }: Storm): Promise<void> {
+  const practitionerId = `${pick(ground.practitionerIds)}`;
+  const { body } = await send("GetPractitioner", { practitionerId });
+  const expectedVersion = versionOf(body["practitioner"]);
+  if (expectedVersion > 0)
+    await send("UpdatePractitioner", { practitionerId, active: randomInt(3) > 0, expectedVersion });
 }
 
 async function materialize({ send }: Storm, { programId }: Program): Promise<void> {

@@ -15,6 +15,12 @@ export const STORM_RPCS = [
   "CreateHoliday",
   "UpdateHoliday",
   "MaterializeSchedule",
+  "CreateScheduleBlock",
+  "CancelScheduleBlock",
+  "UpdatePractitioner",
+  "ListRetainedAppointments",
+  "SubstitutePractitioner",
+  "AcceptRetainedAppointments",
 ] as const;
 
 /** How many callers are about appointments, and how many about the schedule. */

@@ -106,7 +106,7 @@ function brokenRules(message: ReflectMessage, violation: Violation, broken: Read
   const { field: path, ruleId } = violation;
   const entry = ruleCode(ruleId);
   const rule = { path, ruleId, message: messageOf(violation, entry) };
-  if (entry.code === "DUPLICATE") return repeatedItems(message, rule);
+  if (entry.code === "DUPLICATE" && entry.fields === undefined) return repeatedItems(message, rule);
   if (ruleId === "repeated.uuids") return itemsWhere(message, rule, (item) => !isUuid(String(item)));
   if (entry.fields === undefined) return [rule];
   const { desc } = messageAt(message, path);

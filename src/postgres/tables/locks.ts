@@ -1,14 +1,26 @@
 import type { Transaction } from "../../call.js";
-import { type AppointmentRecord, lockAppointment, lockAppointmentsOf } from "./appointments/appointments.js";
+import {
+  type AppointmentRecord,
+  lockAppointment,
+  lockAppointments,
+  lockAppointmentsOf,
+} from "./appointments/appointments.js";
 import { consumeToken } from "./appointments/consumed-tokens.js";
-import { type DayOfRule, giveCapacityBack, takeCapacity } from "./appointments/day-counters.js";
+import { type DayOfRule, giveCapacityBack, lockDays, takeCapacity } from "./appointments/day-counters.js";
 import { type DeskWaitlistEntryRecord, lockWaitlistEntriesOf, lockWaitlistEntry } from "./desk/waitlist.js";
-import { lockPatient, lockPatientOf, lockPatientsToMerge, type PatientRecord } from "./patients/patients.js";
+import {
+  lockPatient,
+  lockPatientOf,
+  lockPatientsOf,
+  lockPatientsToMerge,
+  type PatientRecord,
+} from "./patients/patients.js";
 import {
   lockFormerSlot,
   lockPractitionerOf,
   lockPractitionerOfAppointment,
   lockSlots,
+  lockSlotsOf,
   type SlotRecord,
 } from "./schedule/slots.js";
 
@@ -55,15 +67,17 @@ export interface Locked {
  *
  * 1. the idempotency key, which `unit-of-work.ts` claims ahead of the operation;
  * 2. the calendar of the tenant, shared by who makes slots and owned by who changes holidays: `calendars.ts`;
- * 3. the program whose schedule changes, or the holiday; who owns the calendar has all of them to itself;
+ * 3. the program whose schedule changes, or the holiday, block or location; who owns the calendar has all of them to itself;
  * 4. the patient, and of the same patient the waitlist entry that a booking serves; the two patients of a merge, and the
  *    entries of the one who goes, in the order of their ids: {@link lockForMerge};
  * 5. the appointment; those of a patient who is merged in the order of their ids;
  * 6. the option token, which is used up;
  * 7. slots in the order of their ids: one or two here, any number where `slot-plan.ts` withdraws them;
  * 8. the practitioner of the slot that is taken, or of an appointment that has its time again, whose time several programs
- *    fill;
+ *    fill, or who becomes active or ceases to be;
  * 9. the counters of days by rule and date: {@link exchangeCapacity}, and a step that only gives its unit back.
+ *
+ * Who decides about several appointments at once locks all of each kind, by id, before the next kind: {@link lockAllInOrder}.
  *
  * A booking locks no program. What it only refers to, by foreign keys, is locked FOR KEY SHARE, which waits for none of
  * these: nobody deletes such rows or changes their keys.
@@ -146,6 +160,55 @@ export async function exchangeCapacity(
   const isTaken = takeCapacity(transaction, wanted);
   if (oldKey > wantedKey) giveCapacityBack(transaction, old);
   return isTaken;
+}
+
+/** What was locked of several appointments, as it is until the transaction ends. */
+export interface LockedTogether {
+  readonly patients: ReadonlyMap<string, PatientRecord>;
+  readonly appointments: ReadonlyMap<string, AppointmentRecord>;
+  /** Those that the appointments occupy, and those of the practitioner at the same times. */
+  readonly slots: readonly SlotRecord[];
+}
+
+/**
+ * Locks several appointments with their patients and slots, and with the slots that a practitioner has at the same times in
+ * their programs, where one is named: in the one order.
+ */
+export async function lockAllInOrder(
+  transaction: Transaction,
+  appointmentIds: readonly string[],
+  practitionerId?: string,
+): Promise<LockedTogether> {
+  const [patients, appointments, slots] = await Promise.all([
+    lockPatientsOf(transaction, appointmentIds),
+    lockAppointments(transaction, appointmentIds),
+    lockSlotsOf(transaction, appointmentIds, practitionerId),
+  ]);
+  return {
+    patients: new Map(patients.map((patient) => [patient.id, patient])),
+    appointments: new Map(appointments.map((appointment) => [appointment.id, appointment])),
+    slots,
+  };
+}
+
+/** Locks the counters of the days that {@link exchangeLockedCapacity} is to be about: the last of the one order. */
+export function lockCapacities(transaction: Transaction, days: readonly DayOfRule[]): void {
+  lockDays(transaction, days);
+}
+
+/**
+ * Takes a unit of the capacity of one locked day and gives that of another back, unless none is left to take: then both are as
+ * they were, and the answer is false. Within one day neither is needed.
+ */
+export async function exchangeLockedCapacity(
+  transaction: Transaction,
+  wanted: DayOfRule,
+  old: DayOfRule,
+): Promise<boolean> {
+  if (dayKey(old) === dayKey(wanted)) return true;
+  if (!(await takeCapacity(transaction, wanted))) return false;
+  giveCapacityBack(transaction, old);
+  return true;
 }
 
 function lockPatientBy(transaction: Transaction, key: Required<WantedLocks>["patient"]) {

@@ -9,11 +9,13 @@ import {
 } from "../../gen/cupo/clinic/v1/appointment_change_pb.js";
 import {
   type AppointmentDetails,
+  AppointmentDetails_RetentionCause,
   AppointmentDetails_Status,
   AppointmentDetailsSchema,
 } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { AppointmentChangeRecord } from "../../postgres/tables/appointments/appointment-history.js";
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import type { Retention } from "../../postgres/tables/schedule/slots.js";
 import { presentOf } from "../resources/present-of.js";
 
 /** The messages of appointments, from what is kept. */
@@ -79,8 +81,8 @@ function slotOf(
   });
 }
 
-/** `isRetained` says whether the rules no longer have the slot that the appointment occupies. */
-export function toAppointmentDetails(kept: AppointmentRecord, isRetained: boolean): AppointmentDetails {
+/** `retention` says why the slot of the appointment is retained; undefined where it is not. */
+export function toAppointmentDetails(kept: AppointmentRecord, retention: Retention | undefined): AppointmentDetails {
   const { id: appointmentId, localDate: _, ruleId: __, startsAt, endsAt, createdAt, updatedAt, status, ...rest } = kept;
   return create(AppointmentDetailsSchema, {
     ...presentOf(rest),
@@ -90,6 +92,15 @@ export function toAppointmentDetails(kept: AppointmentRecord, isRetained: boolea
     endsAt: timestampFromDate(endsAt),
     createdAt: timestampFromDate(createdAt),
     updatedAt: timestampFromDate(updatedAt),
-    retained: isRetained,
+    retained: retention !== undefined,
+    ...(retention === undefined ? {} : retainedBy(retention)),
   });
+}
+
+function retainedBy({ cause, blockId, isAccepted }: Retention) {
+  return {
+    retainedBy: AppointmentDetails_RetentionCause[cause],
+    ...(blockId === undefined ? {} : { scheduleBlockId: blockId }),
+    retentionAccepted: isAccepted,
+  };
 }

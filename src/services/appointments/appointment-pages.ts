@@ -29,7 +29,7 @@ export async function pageOfAppointments(
   const page = readPage(request, list, filters);
   const found = await read({ after: startAfter(page), limit: page.size + 1 });
   const { rows, next } = cutPage(found, page, ({ startsAt, id }) => [startsAt.toISOString(), id], list, filters);
-  return { appointments: rows.map((row) => toAppointmentDetails(row, row.retained)), ...next };
+  return { appointments: rows.map((row) => toAppointmentDetails(row, row.retention)), ...next };
 }
 
 /** The appointments that a request asks for, with the names of their patients where it asks for those and may see them. */

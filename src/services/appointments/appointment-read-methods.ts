@@ -6,7 +6,7 @@ import type {
 import type { Implementation } from "../../implementation.js";
 import { listAppointmentChanges } from "../../postgres/tables/appointments/appointment-history.js";
 import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
-import { findOccupiedSlot } from "../../postgres/tables/schedule/slots.js";
+import { findOccupiedSlot, retentionOf } from "../../postgres/tables/schedule/slots.js";
 import { versionAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound } from "../resources/preconditions.js";
@@ -21,7 +21,7 @@ export const appointmentReadMethods: Pick<
   async getAppointment({ appointmentId }, call) {
     const appointment = requireFound(await findAppointment(call.transaction, appointmentId));
     const slot = await findOccupiedSlot(call.transaction, appointmentId);
-    return { appointment: toAppointmentDetails(appointment, slot?.retained === true) };
+    return { appointment: toAppointmentDetails(appointment, retentionOf(slot)) };
   },
   async listAppointments(request, call) {
     return listAppointmentsPage(request, call);

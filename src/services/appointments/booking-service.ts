@@ -5,7 +5,7 @@ import type { Implementation } from "../../implementation.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { type AppointmentRecord, findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { cancellationReasons, noShowReasons } from "../../postgres/tables/catalogs/catalogs.js";
-import { findOccupiedSlot } from "../../postgres/tables/schedule/slots.js";
+import { findOccupiedSlot, retentionOf } from "../../postgres/tables/schedule/slots.js";
 import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { nameIn } from "../resources/enum-names.js";
 import { requireFound } from "../resources/preconditions.js";
@@ -49,7 +49,7 @@ export function createBookingService(
     },
     async bookAppointment(request, call) {
       const opened = await tokens.open(request.optionToken, call.principal);
-      return { appointment: toAppointmentDetails(await bookAppointment(request, opened, call, now()), false) };
+      return { appointment: toAppointmentDetails(await bookAppointment(request, opened, call, now()), undefined) };
     },
     async confirmAppointment(request, call) {
       return detailsOf(call, await moveOn(call, transitions.confirm, request, clock()));
@@ -82,5 +82,5 @@ export function createBookingService(
 
 async function detailsOf(call: ReadyCall, appointment: AppointmentRecord) {
   const slot = await findOccupiedSlot(call.transaction, appointment.id);
-  return { appointment: toAppointmentDetails(appointment, slot?.retained === true) };
+  return { appointment: toAppointmentDetails(appointment, retentionOf(slot)) };
 }

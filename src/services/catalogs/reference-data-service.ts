@@ -1,7 +1,7 @@
+import type { ReadyCall, Transaction } from "../../call.js";
 import { OpportunityDefinition_DayKind } from "../../gen/cupo/clinic/v1/opportunity_definition_pb.js";
 import type { ReferenceDataService } from "../../gen/cupo/clinic/v1/reference_data_service_pb.js";
 import type { Implementation } from "../../implementation.js";
-import { requestExtension } from "../../postgres/job-queue.js";
 import {
   healthcareServices,
   locations,
@@ -23,18 +23,29 @@ import * as to from "./reference-data-messages.js";
 
 type Methods = Implementation<typeof ReferenceDataService>;
 
+/** What the schedules do when a practitioner or a location becomes active, or ceases to be. */
+export interface ScheduleFollowers {
+  /** Has the schedules to itself until the transaction ends: before anything else is locked. */
+  readonly begin: (transaction: Transaction) => void;
+  /** Before the practitioner is locked. */
+  readonly practitioner: (transaction: Transaction, id: string, active: boolean) => Promise<void>;
+  /** After the location was written. */
+  readonly location: (transaction: Transaction, id: string) => Promise<void>;
+}
+
 /** What programs, catalogs and the waitlist refer to. `now` gives milliseconds since the epoch. */
-export function createReferenceDataService(now: () => number): Methods {
+export function createReferenceDataService(now: () => number, schedules: ScheduleFollowers): Methods {
   return {
-    ...locationMethods(now),
+    ...locationMethods(now, schedules),
     ...healthcareServiceMethods(now),
-    ...practitionerMethods(now),
+    ...practitionerMethods(now, schedules),
     ...opportunityDefinitionMethods(now),
   };
 }
 
 function locationMethods(
   now: () => number,
+  schedules: ScheduleFollowers,
 ): Pick<Methods, "createLocation" | "updateLocation" | "getLocation" | "listLocations"> {
   return {
     async createLocation({ code, name, address, active }, call) {
@@ -42,10 +53,12 @@ function locationMethods(
       return { location: to.toLocation(createResource(call, locations, attributes, now())) };
     },
     async updateLocation(request, call) {
+      const changes = changesOf(request, "locationId");
+      if (changes.active !== undefined) schedules.begin(call.transaction);
       const current = await lockResource(call, locations, request.locationId);
       requireVersion(current, request.expectedVersion);
-      const updated = saveResource(call, locations, current, changesOf(request, "locationId"), now());
-      if (updated.active && !current.active) requestExtension(call.transaction);
+      const updated = saveResource(call, locations, current, changes, now());
+      if (updated.active !== current.active) await schedules.location(call.transaction, updated.id);
       return { location: to.toLocation(updated) };
     },
     async getLocation({ locationId }, call) {
@@ -94,6 +107,7 @@ function healthcareServiceMethods(
 
 function practitionerMethods(
   now: () => number,
+  schedules: ScheduleFollowers,
 ): Pick<Methods, "createPractitioner" | "updatePractitioner" | "getPractitioner" | "listPractitioners"> {
   return {
     async createPractitioner({ code, fullName, registrationNumber, active }, call) {
@@ -101,9 +115,11 @@ function practitionerMethods(
       return { practitioner: to.toPractitioner(createResource(call, practitioners, attributes, now())) };
     },
     async updatePractitioner(request, call) {
+      const changes = changesOf(request, "practitionerId");
+      if (changes.active !== undefined) await follow(call, request.practitionerId, changes.active, schedules);
       const current = await lockResource(call, practitioners, request.practitionerId);
       requireVersion(current, request.expectedVersion);
-      const updated = saveResource(call, practitioners, current, changesOf(request, "practitionerId"), now());
+      const updated = saveResource(call, practitioners, current, changes, now());
       return { practitioner: to.toPractitioner(updated) };
     },
     async getPractitioner({ practitionerId }, call) {
@@ -115,6 +131,13 @@ function practitionerMethods(
       return { practitioners: rows.map(to.toPractitioner), ...next };
     },
   };
+}
+
+/** Nobody else changes whether a practitioner is active meanwhile: whoever wants to has the schedules to itself. */
+async function follow(call: ReadyCall, id: string, active: boolean, schedules: ScheduleFollowers): Promise<void> {
+  schedules.begin(call.transaction);
+  const current = await getResource(call, practitioners, id);
+  if (current.active !== active) await schedules.practitioner(call.transaction, id, active);
 }
 
 function opportunityDefinitionMethods(

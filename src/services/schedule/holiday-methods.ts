@@ -15,7 +15,7 @@ import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { changesOf } from "../resources/resources.js";
 import { legalHolidays } from "./colombian-holidays.js";
-import { remakeDate } from "./materialize.js";
+import { remakeDate } from "./remake-span.js";
 import { toHolidayDetails } from "./schedule-details.js";
 
 type HolidayMethods = Pick<Implementation<typeof ProgramService>, "listHolidays" | "updateHoliday" | "seedHolidays">;

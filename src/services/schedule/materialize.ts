@@ -1,11 +1,9 @@
 import type { Transaction } from "../../call.js";
 import { requestExtension } from "../../postgres/job-queue.js";
 import {
-  findMaterializedPrograms,
   type MaterializationState,
   markMaterialized,
   readMaterialization,
-  rewindMaterialization,
   startNewGeneration,
   wantMaterialization,
 } from "../../postgres/tables/schedule/materialization.js";
@@ -13,8 +11,8 @@ import { previewSlots, type SlotChanges } from "../../postgres/tables/schedule/s
 import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/slot-plan.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { previousDate } from "../../scheduling/local-date.js";
-import { MAX_SLOTS_IN_PART, nextPartOf } from "./plan-parts.js";
-import { joinPlans, type PlanChanges, type ProgramPlan, planSlots } from "./plan-slots.js";
+import { nextPartOf } from "./plan-parts.js";
+import { type PlanChanges, type ProgramPlan, planSlots } from "./plan-slots.js";
 
 /**
  * Makes the schedule of a program, which the transaction has locked behind its share of the calendar: what does not fit goes
@@ -30,8 +28,8 @@ export async function materializeProgram(transaction: Transaction, programId: st
 }
 
 /**
- * Starts a new generation of a program's schedule after a change of its rules or practitioners was sent, under the same
- * locks: what no longer fits is withdrawn before the change commits, so that nobody can book it any more. A schedule that
+ * Starts a new generation of a program's schedule after a change of its rules, its practitioners, its place or its activity was
+ * sent, under the same locks: what no longer fits is withdrawn before the change commits, so that nobody can book it any more. A schedule that
  * was never made is asked for, if the change has made the program complete.
  */
 export async function remakeProgram(transaction: Transaction, programId: string, nowMs: number): Promise<void> {
@@ -59,45 +57,19 @@ export function isMade({ through, at }: MaterializationState): boolean {
 }
 
 /**
- * Remakes one date in every schedule of the tenant for a holiday that is about to be written. The transaction owns the
- * calendar, so nobody else makes slots. What a holiday closes is withdrawn; what opens again is added, by jobs where it is
- * more than a transaction should add.
- */
-export async function remakeDate(
-  transaction: Transaction,
-  date: string,
-  isHoliday: boolean,
-  nowMs: number,
-): Promise<void> {
-  const { from, through } = horizonFrom(nowMs);
-  if (date < from || date > through) return;
-  const span = { from: date, through: date };
-  const programIds = await findMaterializedPrograms(transaction);
-  const changes = { holiday: { date, isHoliday } };
-  const plans = await Promise.all(programIds.map((id) => planSlots(transaction, id, span, changes)));
-  const plan = joinPlans(plans, span);
-  startNewGeneration(transaction, programIds);
-  withdrawSlots(transaction, plan, new Date(nowMs));
-  if (isHoliday) return;
-  if (sizeOf(plans) <= MAX_SLOTS_IN_PART) return addMissingSlots(transaction, plan, new Date(nowMs));
-  rewindMaterialization(transaction, programIds, previousDate(date));
-  requestExtension(transaction);
-}
-
-/**
  * Says what `remakeProgram` would do to the slots of a program if its rules or practitioners were these, and through which
  * date it looked. Writes nothing. Undefined for a schedule that was never made, to which it would do nothing.
  */
 export async function previewRemake(
   transaction: Transaction,
   programId: string,
-  changes: Omit<PlanChanges, "holiday">,
+  changes: Pick<PlanChanges, "rules" | "practitionerIds">,
   nowMs: number,
   limit: number,
 ): Promise<(SlotChanges & { readonly through: string }) | undefined> {
   if (!isMade(await readMaterialization(transaction, programId))) return undefined;
   const plan = await planSlots(transaction, programId, horizonFrom(nowMs), changes);
-  return { ...(await previewSlots(transaction, plan, new Date(nowMs), limit)), through: plan.through };
+  return { ...(await previewSlots(transaction, plan, new Date(nowMs), { limit })), through: plan.through };
 }
 
 function carryOut(
@@ -117,10 +89,4 @@ function carryOut(
   addMissingSlots(transaction, part.plan, now);
   markMaterialized(transaction, programId, part.progress, now);
   if (part.progress.through < plan.through) requestExtension(transaction);
-}
-
-function sizeOf(plans: readonly ProgramPlan[]): number {
-  return plans
-    .map(({ staff, runs }) => staff.length * runs.reduce((sum, { count }) => sum + count, 0))
-    .reduce((sum, slots) => sum + slots, 0);
 }

@@ -1,5 +1,5 @@
 import type { MaterializationProgress } from "../../postgres/tables/schedule/materialization.js";
-import type { SlotPlan } from "../../postgres/tables/schedule/slot-plan.js";
+import type { SlotPlan } from "../../postgres/tables/schedule/planned-slots.js";
 import { previousDate } from "../../scheduling/local-date.js";
 import type { ProgramPlan } from "./plan-slots.js";
 

@@ -1,21 +1,38 @@
 import type { Transaction } from "../../call.js";
+import { findBookedPractitioners } from "../../postgres/tables/appointments/booked-practitioners.js";
+import {
+  findInactivePractitioners,
+  type ProgramStanding,
+  readProgramStanding,
+} from "../../postgres/tables/schedule/availability.js";
 import { readActiveHolidayDates } from "../../postgres/tables/schedule/holidays.js";
+import type {
+  PlannedBlock,
+  PlannedRun,
+  PlanObstacles,
+  SlotPlan,
+} from "../../postgres/tables/schedule/planned-slots.js";
 import { readRules } from "../../postgres/tables/schedule/program-rules.js";
 import { programPractitioners, readProgramSet } from "../../postgres/tables/schedule/programs.js";
-import type { PlannedRun, SlotPlan } from "../../postgres/tables/schedule/slot-plan.js";
+import { readBlocksOver, type ScheduleBlockRecord } from "../../postgres/tables/schedule/schedule-blocks.js";
 import type { DateSpan } from "../../scheduling/horizon.js";
+import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
 import type { ProgramRuleTerms } from "../../scheduling/program-rule-terms.js";
-import { openDates } from "../../scheduling/recurrence.js";
+import { isOpenOn, openDates } from "../../scheduling/recurrence.js";
 import { slotRunOn } from "../../scheduling/slots.js";
 
 /** A rule with its id. */
 export type IdentifiedRule = ProgramRuleTerms & { readonly id: string };
 
-/** What a program's slots are planned from, in place of what it has; and a calendar that is about to be. */
+/** What a program's slots are planned from, in place of what it has; and what is about to be otherwise around it. */
 export interface PlanChanges {
   readonly rules?: readonly IdentifiedRule[];
   readonly practitionerIds?: readonly string[];
   readonly holiday?: HolidayChange;
+  /** A block as it is about to be, in place of what it was; cancelled, it blocks nothing. */
+  readonly block?: ScheduleBlockRecord;
+  /** A practitioner who becomes active, or ceases to be. */
+  readonly practitioner?: { readonly id: string; readonly active: boolean };
 }
 
 /** A date that becomes a holiday, or is none any more. */
@@ -27,36 +44,117 @@ export interface HolidayChange {
 /** The plan of one program, whose staff all its runs are for. */
 export type ProgramPlan = SlotPlan & { readonly programIds: readonly [string] };
 
-/** Plans the slots of one program on the dates of a span, from its rules, its practitioners and the holidays. */
+/**
+ * Plans the slots of one program on the dates of a span, from its rules, its practitioners, the holidays and the blocks; none
+ * where it, its place or the practitioner is not active. The transaction has the calendar, or only wants to know.
+ */
 export async function planSlots(
   transaction: Transaction,
   programId: string,
   span: DateSpan,
   changes: PlanChanges = {},
 ): Promise<ProgramPlan> {
-  const [rules, practitionerIds, holidays] = await Promise.all([
+  const time = { from: new Date(startOfLocalDay(span.from)), to: new Date(endOfLocalDay(span.through)) };
+  const [rules, practitionerIds, holidays, standing, booked] = await Promise.all([
     changes.rules ?? readRules(transaction, programId),
     changes.practitionerIds ?? readProgramSet(transaction, programPractitioners, programId).then(({ ids }) => ids),
     readActiveHolidayDates(transaction, span.from, span.through),
+    readProgramStanding(transaction, programId),
+    findBookedPractitioners(transaction, programId, time),
   ]);
   if (changes.holiday?.isHoliday === true) holidays.add(changes.holiday.date);
   if (changes.holiday?.isHoliday === false) holidays.delete(changes.holiday.date);
+  const everybody = [...new Set([...practitionerIds, ...booked])];
+  const [inactive, blocks] = await Promise.all([
+    findInactivePractitioners(transaction, everybody),
+    readBlocksOver(transaction, { programId, practitionerIds: everybody }, time),
+  ]);
+  const inactivePractitioners = withPractitioner(inactive, changes.practitioner);
+  const isInUse = standing?.isActive === true && standing.isLocationActive;
+  const working = isInUse ? practitionerIds.filter((id) => !inactivePractitioners.includes(id)) : [];
   return {
     programIds: [programId],
     ...span,
-    staff: practitionerIds.map((practitionerId) => ({ programId, practitionerId })),
+    practitionerId: undefined,
+    staff: working.map((practitionerId) => ({ programId, practitionerId })),
     runs: planRuns(programId, rules, span, holidays),
+    obstacles: {
+      blocks: withBlock(blocks, changes.block, time).map((block) => plannedBlock(block, programId)),
+      ...standingObstacles(programId, standing),
+      inactivePractitioners,
+      holidays: closedByHolidays(rules, holidays),
+    },
   };
 }
 
-/** The plan of all these programs together. */
-export function joinPlans(plans: readonly SlotPlan[], span: DateSpan): SlotPlan {
+/** The plan of all these programs together, for everybody or for one practitioner: of the others nothing is changed then. */
+export function joinPlans(plans: readonly SlotPlan[], span: DateSpan, practitionerId: string | undefined): SlotPlan {
   return {
     programIds: plans.flatMap(({ programIds }) => programIds),
     ...span,
-    staff: plans.flatMap(({ staff }) => staff),
+    practitionerId,
+    staff: plans
+      .flatMap(({ staff }) => staff)
+      .filter((each) => practitionerId === undefined || each.practitionerId === practitionerId),
     runs: plans.flatMap(({ runs }) => runs),
+    obstacles: joinObstacles(plans.map(({ obstacles }) => obstacles)),
   };
+}
+
+/** A block of a practitioner is in the plan of each program they work in, and once in all of them together. */
+function joinObstacles(all: readonly PlanObstacles[]): PlanObstacles {
+  const blocks = new Map(
+    all.flatMap(({ blocks: some }) => some.map((each) => [`${each.blockId} ${each.programId ?? ""}`, each] as const)),
+  );
+  return {
+    blocks: [...blocks.values()],
+    inactivePrograms: all.flatMap(({ inactivePrograms }) => inactivePrograms),
+    programsAtInactiveLocations: all.flatMap(({ programsAtInactiveLocations }) => programsAtInactiveLocations),
+    inactivePractitioners: [...new Set(all.flatMap(({ inactivePractitioners }) => inactivePractitioners))],
+    holidays: all.flatMap(({ holidays }) => holidays),
+  };
+}
+
+function withPractitioner(inactive: readonly string[], change: PlanChanges["practitioner"]): readonly string[] {
+  if (change === undefined) return inactive;
+  const others = inactive.filter((id) => id !== change.id);
+  return change.active ? others : [...others, change.id];
+}
+
+function withBlock(
+  blocks: readonly ScheduleBlockRecord[],
+  change: ScheduleBlockRecord | undefined,
+  { from, to }: { readonly from: Date; readonly to: Date },
+): readonly ScheduleBlockRecord[] {
+  if (change === undefined) return blocks;
+  const others = blocks.filter(({ id }) => id !== change.id);
+  const isInForce = change.cancelledAt === undefined && change.endsAt > from && change.startsAt < to;
+  return isInForce ? [...others, change] : others;
+}
+
+function plannedBlock({ id, practitionerId, startsAt, endsAt }: ScheduleBlockRecord, programId: string): PlannedBlock {
+  const isPersonal = practitionerId !== undefined;
+  return { blockId: id, practitionerId, programId: isPersonal ? undefined : programId, startsAt, endsAt };
+}
+
+function standingObstacles(programId: string, standing: ProgramStanding | undefined) {
+  return {
+    inactivePrograms: standing?.isActive === true ? [] : [programId],
+    programsAtInactiveLocations: standing?.isLocationActive === true ? [] : [programId],
+  };
+}
+
+const NO_HOLIDAYS: ReadonlySet<string> = new Set();
+
+function closedByHolidays(
+  rules: readonly IdentifiedRule[],
+  holidays: ReadonlySet<string>,
+): { ruleId: string; localDate: string }[] {
+  return rules.flatMap((rule) =>
+    [...holidays]
+      .filter((date) => isOpenOn(rule, date, NO_HOLIDAYS) && !isOpenOn(rule, date, holidays))
+      .map((localDate) => ({ ruleId: rule.id, localDate })),
+  );
 }
 
 function planRuns(

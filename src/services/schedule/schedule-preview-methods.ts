@@ -4,13 +4,12 @@ import { ProgramRuleDetails_HolidayPolicy } from "../../gen/cupo/clinic/v1/progr
 import type { PreviewRuleChangeRequestValid, ProgramService } from "../../gen/cupo/clinic/v1/program_service_pb.js";
 import { type SchedulePreview, SchedulePreviewSchema } from "../../gen/cupo/clinic/v1/schedule_preview_pb.js";
 import type { Implementation } from "../../implementation.js";
-import { listRetainedAppointments, readAppointments } from "../../postgres/tables/appointments/appointment-lists.js";
+import { readAppointments } from "../../postgres/tables/appointments/appointment-lists.js";
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
 import { readRules } from "../../postgres/tables/schedule/program-rules.js";
 import { programPractitioners, programs, readProgramSet } from "../../postgres/tables/schedule/programs.js";
 import { toAppointmentDetails } from "../appointments/appointment-messages.js";
-import { pageOfAppointments } from "../appointments/appointment-pages.js";
 import { requireFound } from "../resources/preconditions.js";
 import { changesOf, requireReferences } from "../resources/resources.js";
 import { previewRemake } from "./materialize.js";
@@ -18,10 +17,7 @@ import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budg
 import type { PlanChanges } from "./plan-slots.js";
 import { mergeRule, requireSoundRule, withRule } from "./program-rule-change.js";
 
-type PreviewMethods = Pick<
-  Implementation<typeof ProgramService>,
-  "previewRuleChange" | "previewPractitionerChange" | "listRetainedAppointments"
->;
+type PreviewMethods = Pick<Implementation<typeof ProgramService>, "previewRuleChange" | "previewPractitionerChange">;
 
 const MAX_SHOWN = 200;
 
@@ -40,13 +36,6 @@ export function createSchedulePreviewMethods(now: () => number, limits: SlotLimi
       const after = { rules, practitioners: practitionerIds.length };
       await requireRoomForPlan(call.transaction, { before, after, field: "practitionerIds" }, limits, now());
       return { schedulePreview: await preview(call, programId, { practitionerIds }, now()) };
-    },
-    async listRetainedAppointments(request, call) {
-      const { programId } = request;
-      await requireProgram(call, programId);
-      return pageOfAppointments(request, "retained appointments", [programId], (page) =>
-        listRetainedAppointments(call.transaction, programId, new Date(now()), page),
-      );
     },
   };
 }
@@ -96,6 +85,6 @@ async function preview(
     addedSlotCount: found?.added ?? 0,
     withdrawnSlotCount: found?.withdrawn ?? 0,
     retainedAppointmentCount: found?.retained ?? 0,
-    retainedAppointments: retained.map((appointment) => toAppointmentDetails(appointment, appointment.retained)),
+    retainedAppointments: retained.map((appointment) => toAppointmentDetails(appointment, appointment.retention)),
   });
 }

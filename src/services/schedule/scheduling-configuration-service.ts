@@ -6,6 +6,7 @@ import type {
   CreateHolidayRequestValid,
   ReplaceProgramPractitionersRequestValid,
   SchedulingConfigurationService,
+  UpdateProgramRequestValid,
   UpdateProgramRuleRequestValid,
 } from "../../gen/cupo/access/v1/scheduling_configuration_service_pb.js";
 import type { Implementation } from "../../implementation.js";
@@ -16,11 +17,12 @@ import { readRules, writeRule } from "../../postgres/tables/schedule/program-rul
 import { programPractitioners, programs, readProgramSet } from "../../postgres/tables/schedule/programs.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { changesOf, lockResource, requireReferences, saveResource } from "../resources/resources.js";
-import { askForSchedule, remakeDate, remakeProgram } from "./materialize.js";
+import { askForSchedule, remakeProgram } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import { mergeRule, requireSoundRule, withRule } from "./program-rule-change.js";
 import type { SchedulePorts } from "./program-service.js";
 import { replaceProgramSet } from "./program-sets.js";
+import { remakeDate } from "./remake-span.js";
 import { toHoliday, toProgram, toProgramPractitioners, toProgramRule } from "./schedule-messages.js";
 
 /**
@@ -33,14 +35,7 @@ export function createSchedulingConfigurationService({
 }: SchedulePorts): Implementation<typeof SchedulingConfigurationService> {
   return {
     async updateProgram(request, call) {
-      const { programId: _, ...changes } = changesOf(request);
-      const program = await lockResource(call, programs, request.programId);
-      const references = [{ field: "locationId", table: locations, id: changes.locationId }];
-      await requireReferences(call, references, { table: programs, id: request.programId });
-      requireVersion(program, request.expectedVersion);
-      const updated = saveResource(call, programs, program, changes, now());
-      if (updated !== program && updated.active) askForSchedule(call.transaction, program.id, now());
-      return { program: toProgram(updated) };
+      return { program: toProgram(await updateProgram(request, call, now())) };
     },
     async updateProgramRule(request, call) {
       return { programRule: await updateRule(request, call, slotLimits, now()) };
@@ -52,6 +47,21 @@ export function createSchedulingConfigurationService({
       return { holiday: await createHoliday(request, call, now()) };
     },
   };
+}
+
+async function updateProgram(request: UpdateProgramRequestValid, call: ReadyCall, nowMs: number) {
+  const { programId: _, ...changes } = changesOf(request);
+  const canRemake = changes.active !== undefined || changes.locationId !== undefined;
+  if (canRemake) shareCalendar(call.transaction);
+  const program = await lockResource(call, programs, request.programId);
+  const references = [{ field: "locationId", table: locations, id: changes.locationId }];
+  await requireReferences(call, references, { table: programs, id: request.programId });
+  requireVersion(program, request.expectedVersion);
+  const updated = saveResource(call, programs, program, changes, nowMs);
+  const isOtherwise = updated.active !== program.active || updated.locationId !== program.locationId;
+  if (isOtherwise) await remakeProgram(call.transaction, program.id, nowMs);
+  else if (updated !== program && updated.active) askForSchedule(call.transaction, program.id, nowMs);
+  return updated;
 }
 
 async function updateRule(

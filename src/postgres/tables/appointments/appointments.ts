@@ -91,6 +91,20 @@ export async function lockAppointmentsOf(transaction: Transaction, patientId: st
   return readRecords(transaction, query);
 }
 
+/** Those of the appointments that there are, locked in the order of their ids until the transaction ends. */
+export async function lockAppointments(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<readonly AppointmentRecord[]> {
+  const query = sql("appointments")
+    .where({ tenant_id: transaction.tenantId })
+    .whereRaw("id = ANY(?::uuid[])", [ids as string[]])
+    .orderBy("id")
+    .select(appointmentColumns)
+    .forNoKeyUpdate();
+  return readRecords(transaction, query);
+}
+
 /** Adds an appointment at version 1. */
 export function insertAppointment(transaction: Transaction, appointment: AppointmentRecord): void {
   const row = { tenant_id: transaction.tenantId, ...toRow(appointmentColumns, appointment) };

@@ -30,3 +30,25 @@ export function giveCapacityBack(transaction: Transaction, { ruleId, localDate }
   const day = { tenant_id: transaction.tenantId, rule_id: ruleId, local_date: localDate };
   transaction.send(sql("day_counters").where(day).decrement("booked"));
 }
+
+/** Locks the counters of days in their one order until the transaction ends: for whoever changes several of them. */
+export function lockDays(transaction: Transaction, days: readonly DayOfRule[]): void {
+  const { tenantId } = transaction;
+  const unique = new Map(days.map((day) => [`${day.ruleId} ${day.localDate}`, day]));
+  const ordered = [...unique].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
+  if (ordered.length === 0) return;
+  const rows = ordered.map(({ ruleId, localDate }) => ({
+    tenant_id: tenantId,
+    rule_id: ruleId,
+    local_date: localDate,
+    booked: 0,
+  }));
+  transaction.send(sql("day_counters").insert(rows).onConflict().ignore());
+  const keys = [ordered.map(({ ruleId }) => ruleId), ordered.map(({ localDate }) => localDate)];
+  const query = sql("day_counters")
+    .where({ tenant_id: tenantId })
+    .whereRaw("(rule_id, local_date) IN (SELECT * FROM unnest(?::uuid[], ?::date[]))", keys)
+    .orderBy(["rule_id", "local_date"])
+    .select("rule_id");
+  transaction.send(query.forNoKeyUpdate());
+}

@@ -28,6 +28,9 @@ export async function verifyInvariants(transaction: Transaction): Promise<Invari
   return row;
 }
 
+/** A slot under a block that was there, as it is, before the slot began: what had begun stays as it was. */
+const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
+
 /** Each rule gives the ids of what breaks it: of appointments, of slots, of patients, and of rules whose day is wrong. */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_WITHOUT_SLOT:
@@ -35,6 +38,13 @@ const RULES: Readonly<Record<string, string>> = {
   AUDIT_MISSING: `SELECT DISTINCT h.appointment_id FROM history h WHERE NOT EXISTS (
     SELECT FROM audit_events e WHERE e.tenant_id = :tenant AND e.resource_type = 'Appointment'
       AND e.resource_id = h.appointment_id AND e.resource_version = h.version)`,
+  BLOCK_IGNORED: `SELECT s.id FROM blocks b JOIN slots s ON s.tenant_id = :tenant AND s.practitioner_id = b.practitioner_id
+      AND NOT s.retained AND ${BLOCKED} WHERE b.practitioner_id IS NOT NULL
+    UNION SELECT s.id FROM blocks b JOIN programs p ON p.tenant_id = :tenant AND (p.id = b.program_id OR p.location_id = b.location_id)
+      JOIN slots s ON s.tenant_id = :tenant AND s.program_id = p.id AND NOT s.retained AND ${BLOCKED}
+      AND s.starts_at > p.updated_at WHERE b.practitioner_id IS NULL`,
+  BLOCK_OVER: `SELECT s.id FROM slots s JOIN schedule_blocks b ON b.tenant_id = :tenant AND b.id = s.retained_by_id
+    WHERE s.tenant_id = :tenant AND s.retained AND s.starts_at > b.updated_at AND b.cancelled_at IS NOT NULL`,
   DAY_COUNT_WRONG: `SELECT rule_id FROM (
       SELECT rule_id, local_date, 1 AS live, 0 AS slots, 0 AS counted FROM live
       UNION ALL SELECT rule_id, local_date, 0, 1, 0 FROM occupied
@@ -63,6 +73,7 @@ const VERIFY = `WITH
     WHERE tenant_id = :tenant AND status IN ${LIVE_STATUSES}),
   occupied AS MATERIALIZED (SELECT * FROM slots WHERE tenant_id = :tenant AND appointment_id IS NOT NULL),
   counters AS MATERIALIZED (SELECT * FROM day_counters WHERE tenant_id = :tenant),
+  blocks AS MATERIALIZED (SELECT * FROM schedule_blocks WHERE tenant_id = :tenant AND cancelled_at IS NULL),
   history AS MATERIALIZED (SELECT * FROM appointment_history WHERE tenant_id = :tenant),
   broken (name, id) AS (${Object.entries(RULES)
     .map(([name, ids]) => `SELECT '${name}', id FROM (${ids}) AS breach (id)`)

@@ -121,6 +121,20 @@ export async function lockPatientsToMerge(
   return readRecords(transaction, query.orderBy("id").forUpdate());
 }
 
+/** The patients of appointments, locked in the order of their ids until the transaction ends. */
+export async function lockPatientsOf(
+  transaction: Transaction,
+  appointmentIds: readonly string[],
+): Promise<readonly PatientRecord[]> {
+  const { tenantId } = transaction;
+  const patients = sql("appointments")
+    .where({ tenant_id: tenantId })
+    .whereRaw("id = ANY(?::uuid[])", [appointmentIds as string[]])
+    .select("patient_id");
+  const query = sql("patients").where({ tenant_id: tenantId }).whereIn("id", patients).orderBy("id").select(patientColumns);
+  return readRecords(transaction, query.forNoKeyUpdate());
+}
+
 /** The patient as it is now; undefined where the tenant has no such patient. */
 export async function findPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   return readRecord(transaction, selectById({ tenant_id: transaction.tenantId, id }));

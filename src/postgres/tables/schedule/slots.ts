@@ -2,6 +2,26 @@ import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 
+/** Why a slot is retained: the first reason that holds, in this order; {@link Retention}. */
+export type RetentionCause =
+  | "BLOCK"
+  | "PRACTITIONER_INACTIVE"
+  | "LOCATION_INACTIVE"
+  | "PROGRAM_INACTIVE"
+  | "PROGRAM_MOVED"
+  | "PRACTITIONERS"
+  | "HOLIDAY"
+  | "RULES";
+
+/** That a slot is kept for its appointment only, and what was decided about it. */
+export interface Retention {
+  readonly cause: RetentionCause;
+  /** The block, where it is one. */
+  readonly blockId: string | undefined;
+  /** Whether staff decided that the appointment takes place as it is. */
+  readonly isAccepted: boolean;
+}
+
 /** A slot of the materialized schedule. */
 export interface SlotRecord {
   readonly id: string;
@@ -15,6 +35,9 @@ export interface SlotRecord {
   readonly generation: number;
   /** Kept for its appointment only: the rules no longer have it. */
   readonly retained: boolean;
+  readonly retainedBy: RetentionCause | undefined;
+  readonly retainedById: string | undefined;
+  readonly retentionAccepted: boolean;
   /** The live appointment that occupies it; undefined while it is free. */
   readonly appointmentId: string | undefined;
 }
@@ -29,8 +52,17 @@ const COLUMNS = {
   endsAt: "ends_at",
   generation: "generation",
   retained: "retained",
+  retainedBy: "retained_by",
+  retainedById: "retained_by_id",
+  retentionAccepted: "retention_accepted",
   appointmentId: "appointment_id",
 } as const satisfies ColumnsOf<SlotRecord>;
+
+/** Why a slot is retained; undefined for one that is not, and where there is none. */
+export function retentionOf(slot: SlotRecord | undefined): Retention | undefined {
+  if (slot?.retainedBy === undefined) return undefined;
+  return { cause: slot.retainedBy, blockId: slot.retainedById, isAccepted: slot.retentionAccepted };
+}
 
 /** The slot that an appointment occupies, as it is now. */
 export async function findOccupiedSlot(
@@ -68,6 +100,34 @@ export async function lockFormerSlot(transaction: Transaction, appointmentId: st
 }
 
 /**
+ * The slots that locked appointments occupy and, where a practitioner is named, those that the practitioner has in the same
+ * programs at the same times, whoever has them: all locked in the order of their ids until the transaction ends.
+ */
+export async function lockSlotsOf(
+  transaction: Transaction,
+  appointmentIds: readonly string[],
+  practitionerId: string | undefined,
+): Promise<readonly SlotRecord[]> {
+  const { tenantId } = transaction;
+  const wanted = sql.raw(WANTED_SLOTS, {
+    tenant: tenantId,
+    appointments: appointmentIds as string[],
+    practitioner: practitionerId ?? null,
+  });
+  const query = sql("slots")
+    .where({ tenant_id: tenantId })
+    .whereRaw("id IN (?)", [wanted])
+    .orderBy("id")
+    .select(COLUMNS);
+  return readRecords(transaction, query.forNoKeyUpdate());
+}
+
+const WANTED_SLOTS = `SELECT s.id FROM slots s WHERE s.tenant_id = :tenant AND s.appointment_id = ANY(:appointments::uuid[])
+  UNION ALL SELECT s.id FROM appointments a JOIN slots s ON s.tenant_id = a.tenant_id AND s.program_id = a.program_id
+    AND s.practitioner_id = :practitioner::uuid AND s.starts_at = a.starts_at AND NOT s.retained
+  WHERE a.tenant_id = :tenant AND a.id = ANY(:appointments::uuid[])`;
+
+/**
  * Locks the practitioner of a slot until the transaction ends, so that of two programs one at a time fills an hour of theirs.
  * Says whether they are active; false also where the slot is gone.
  */
@@ -80,6 +140,9 @@ export async function lockPractitionerOfAppointment(transaction: Transaction, ap
   return lockPractitionerIn(transaction, "appointments", appointmentId);
 }
 
+/** What a slot is: where, when and whose time. */
+type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "localDate" | "startsAt" | "endsAt">;
+
 /**
  * Makes a slot anew for an appointment that has its time again, at which there is none any more. It is retained where the
  * rules have another slot from that time on.
@@ -87,7 +150,7 @@ export async function lockPractitionerOfAppointment(transaction: Transaction, ap
 export function restoreSlot(
   transaction: Transaction,
   slotId: string,
-  appointment: Omit<SlotRecord, "id" | "generation" | "retained" | "appointmentId"> & { readonly id: string },
+  appointment: SlotPlace & { readonly id: string },
 ): void {
   const { id: appointmentId, programId, ruleId, practitionerId, localDate, startsAt, endsAt } = appointment;
   const { tenantId } = transaction;
@@ -96,11 +159,13 @@ export function restoreSlot(
 }
 
 const RESTORE = `INSERT INTO slots
-    (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation, retained, appointment_id)
+    (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation, appointment_id,
+     retained, retained_by)
   SELECT p.tenant_id, :slotId, p.id, :ruleId, :practitionerId, :localDate, :startsAt, :endsAt, p.generation,
-    EXISTS (SELECT FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = :programId
-      AND s.practitioner_id = :practitionerId AND s.starts_at = :startsAt AND NOT s.retained), :appointmentId
-  FROM programs p WHERE p.tenant_id = :tenantId AND p.id = :programId`;
+    :appointmentId, other.there, CASE WHEN other.there THEN 'RULES' END
+  FROM programs p CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM slots s WHERE s.tenant_id = p.tenant_id
+    AND s.program_id = p.id AND s.practitioner_id = :practitionerId AND s.starts_at = :startsAt AND NOT s.retained) AS there) other
+  WHERE p.tenant_id = :tenantId AND p.id = :programId`;
 
 /** Gives a locked, free slot to an appointment. */
 export function occupySlot(transaction: Transaction, slotId: string, appointmentId: string): void {
@@ -123,4 +188,10 @@ async function lockPractitionerIn(
   const practitioner = sql(table).where({ tenant_id: tenantId, id }).select("practitioner_id");
   const query = sql("practitioners").where({ tenant_id: tenantId }).where("id", practitioner).select("active");
   return (await transaction.rows<{ active: boolean }>(query.forNoKeyUpdate()))[0]?.active === true;
+}
+
+/** Notes of locked slots that their appointments take place as they are. */
+export function acceptRetention(transaction: Transaction, slotIds: readonly string[]): void {
+  const slots = sql("slots").where({ tenant_id: transaction.tenantId }).whereRaw("retained");
+  transaction.send(slots.whereRaw("id = ANY(?::uuid[])", [slotIds as string[]]).update({ retention_accepted: true }));
 }

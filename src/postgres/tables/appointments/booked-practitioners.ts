@@ -1,0 +1,30 @@
+import type { Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+import { LIVE_STATUSES } from "./appointment-status.js";
+
+/** The practitioners with live appointments in a program that begin in a time, whether they still work in it or not. */
+export async function findBookedPractitioners(
+  transaction: Transaction,
+  programId: string,
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Promise<string[]> {
+  const query = sql("appointments")
+    .where({ tenant_id: transaction.tenantId, program_id: programId })
+    .whereRaw(`status IN ${LIVE_STATUSES} AND starts_at >= ? AND starts_at < ?`, [from, to])
+    .distinct({ id: "practitioner_id" });
+  return (await transaction.rows<{ id: string }>(query)).map(({ id }) => id);
+}
+
+/** The programs in which a practitioner works, or has live appointments from an instant on. */
+export async function findProgramsOf(transaction: Transaction, practitionerId: string, from: Date): Promise<string[]> {
+  const { tenantId } = transaction;
+  const rows = await transaction.rows<{ id: string }>(
+    sql.raw(
+      `SELECT program_id AS id FROM program_practitioners WHERE tenant_id = :tenant AND practitioner_id = :practitioner
+       UNION SELECT program_id FROM appointments WHERE tenant_id = :tenant AND practitioner_id = :practitioner
+         AND status IN ${LIVE_STATUSES} AND starts_at >= :from ORDER BY 1`,
+      { tenant: tenantId, practitioner: practitionerId, from },
+    ),
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,36 @@
+import type { Transaction } from "../../../call.js";
+import { readRecord } from "../../columns.js";
+import { sql } from "../../sql.js";
+
+/** Where a program is held, and whether it and the place are in use. */
+export interface ProgramStanding {
+  readonly locationId: string;
+  readonly isActive: boolean;
+  readonly isLocationActive: boolean;
+}
+
+/** How a program stands now; undefined where there is none. */
+export async function readProgramStanding(
+  transaction: Transaction,
+  programId: string,
+): Promise<ProgramStanding | undefined> {
+  const query = sql({ p: "programs" })
+    .joinRaw("JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id")
+    .where({ "p.tenant_id": transaction.tenantId, "p.id": programId })
+    .select({ locationId: "p.location_id", isActive: "p.active", isLocationActive: "l.active" });
+  return readRecord(transaction, query);
+}
+
+/** Those of the practitioners who are not active. */
+export async function findInactivePractitioners(transaction: Transaction, ids: readonly string[]): Promise<string[]> {
+  const query = sql("practitioners")
+    .where({ tenant_id: transaction.tenantId, active: false })
+    .whereRaw("id = ANY(?::uuid[])", [ids as string[]]);
+  return (await transaction.rows<{ id: string }>(query.select("id"))).map(({ id }) => id);
+}
+
+/** The programs that are held at a location now. */
+export async function findProgramsAt(transaction: Transaction, locationId: string): Promise<string[]> {
+  const query = sql("programs").where({ tenant_id: transaction.tenantId, location_id: locationId }).orderBy("id");
+  return (await transaction.rows<{ id: string }>(query.select("id"))).map(({ id }) => id);
+}

@@ -1,0 +1,168 @@
+import type { Knex } from "knex";
+import type { Principal, Transaction } from "../../../call.js";
+import { type ColumnsOf, readRecord, readRecords, toPartialRow, toRow } from "../../columns.js";
+import { sql } from "../../sql.js";
+import { givenOnly } from "../resources/lists.js";
+
+/** Why somebody or something is not to be had. */
+export type BlockKind = "ILLNESS" | "VACATION" | "MEETING" | "CLOSED_ROOM" | "OTHER";
+
+/** What is not to be had: one of the three. */
+export interface BlockTarget {
+  readonly practitionerId: string | undefined;
+  readonly locationId: string | undefined;
+  readonly programId: string | undefined;
+}
+
+/** A time at which a practitioner, a location or a program is not to be had. */
+export interface ScheduleBlockRecord extends BlockTarget {
+  readonly id: string;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly kind: BlockKind;
+  readonly note: string | undefined;
+  readonly cancelledAt: Date | undefined;
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+const COLUMNS = {
+  id: "id",
+  practitionerId: "practitioner_id",
+  locationId: "location_id",
+  programId: "program_id",
+  startsAt: "starts_at",
+  endsAt: "ends_at",
+  kind: "kind",
+  note: "note",
+  cancelledAt: "cancelled_at",
+  version: "version",
+  createdAt: "created_at",
+  updatedAt: "updated_at",
+} as const satisfies ColumnsOf<ScheduleBlockRecord>;
+
+/** Adds a block, which whoever can see what it blocks can see. */
+export function insertScheduleBlock(transaction: Transaction, block: ScheduleBlockRecord): void {
+  const tenant_id = transaction.tenantId;
+  const target = sql(tableOf(block)).where({ tenant_id, id: targetIdOf(block) });
+  const row = {
+    tenant_id,
+    organization_id: target.clone().select("organization_id"),
+    company_id: target.clone().select("company_id"),
+    ...toRow(COLUMNS, block),
+  };
+  transaction.send(sql("schedule_blocks").insert(row));
+}
+
+/** The block; undefined where the principal can see none of that id. */
+export async function findScheduleBlock(
+  transaction: Transaction,
+  principal: Principal,
+  id: string,
+): Promise<ScheduleBlockRecord | undefined> {
+  return readRecord(transaction, visible(transaction, principal).where({ id }));
+}
+
+/** The block, locked until the transaction ends, which owns the calendar. */
+export async function lockScheduleBlock(
+  transaction: Transaction,
+  principal: Principal,
+  id: string,
+): Promise<ScheduleBlockRecord | undefined> {
+  return readRecord(transaction, visible(transaction, principal).where({ id }).forNoKeyUpdate());
+}
+
+/** Writes what can change of a block that the transaction has locked. */
+export function writeScheduleBlock(transaction: Transaction, block: ScheduleBlockRecord): void {
+  const { startsAt, endsAt, kind, note, cancelledAt, version, updatedAt } = block;
+  const row = toPartialRow(COLUMNS, { startsAt, endsAt, kind, note, cancelledAt, version, updatedAt });
+  transaction.send(sql("schedule_blocks").where({ tenant_id: transaction.tenantId, id: block.id }).update(row));
+}
+
+/** Which blocks are wanted; what is undefined does not count. */
+export interface ScheduleBlockFilter extends Partial<BlockTarget> {
+  readonly kind: BlockKind | undefined;
+  /** Instants that the block has a part between, the second exclusive. */
+  readonly from: Date | undefined;
+  readonly to: Date | undefined;
+  readonly isCancelled: boolean | undefined;
+}
+
+/** One page of the blocks that a principal can see, in the order in which they begin, then of their ids. */
+export async function listScheduleBlocks(
+  transaction: Transaction,
+  principal: Principal,
+  { from, to, isCancelled, ...equal }: ScheduleBlockFilter,
+  {
+    after,
+    limit,
+  }: { readonly after: { readonly startsAt: Date; readonly id: string } | undefined; readonly limit: number },
+): Promise<ScheduleBlockRecord[]> {
+  const query = visible(transaction, principal)
+    .where(toPartialRow(COLUMNS, givenOnly(equal)))
+    .orderBy([{ column: "starts_at" }, { column: "id" }])
+    .limit(limit);
+  if (from !== undefined) query.where("ends_at", ">", from);
+  if (to !== undefined) query.where("starts_at", "<", to);
+  if (isCancelled !== undefined) query.whereRaw(isCancelled ? "cancelled_at IS NOT NULL" : "cancelled_at IS NULL");
+  if (after !== undefined) query.whereRaw("(starts_at, id) > (?, ?)", [after.startsAt, after.id]);
+  return readRecords(transaction, query);
+}
+
+/** Counts the blocks of a target that are in force and not over, to `limit` at most. */
+export async function countBlocksAhead(
+  transaction: Transaction,
+  target: BlockTarget,
+  now: Date,
+  limit: number,
+): Promise<number> {
+  const ahead = sql("schedule_blocks")
+    .where({ tenant_id: transaction.tenantId, cancelled_at: null })
+    .where(toPartialRow(COLUMNS, givenOnly({ ...target })))
+    .where("ends_at", ">", now)
+    .limit(limit)
+    .select("id");
+  return (await transaction.rows(ahead)).length;
+}
+
+/**
+ * The blocks in force that touch the slots of a program in a time: its own, those of where it is held now, and those of
+ * the practitioners that are named.
+ */
+export async function readBlocksOver(
+  transaction: Transaction,
+  { programId, practitionerIds }: { readonly programId: string; readonly practitionerIds: readonly string[] },
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Promise<ScheduleBlockRecord[]> {
+  const tenant_id = transaction.tenantId;
+  const location = sql("programs").where({ tenant_id, id: programId }).select("location_id");
+  const query = sql("schedule_blocks")
+    .where({ tenant_id })
+    .whereRaw("cancelled_at IS NULL AND ends_at > ? AND starts_at < ?", [from, to])
+    .whereRaw("(program_id = ? OR location_id = (?) OR practitioner_id = ANY(?::uuid[]))", [
+      programId,
+      location,
+      practitionerIds as string[],
+    ]);
+  return readRecords(transaction, query.orderBy("id").select(COLUMNS));
+}
+
+function visible({ tenantId }: Transaction, { organizationId, companyId }: Principal): Knex.QueryBuilder {
+  return sql("schedule_blocks")
+    .where({ tenant_id: tenantId })
+    .whereRaw("(organization_id IS NULL OR organization_id = ?::uuid)", [organizationId ?? null])
+    .whereRaw("(company_id IS NULL OR company_id = ?::uuid)", [companyId ?? null])
+    .select(COLUMNS);
+}
+
+function tableOf({ practitionerId, locationId }: BlockTarget): string {
+  if (practitionerId !== undefined) return "practitioners";
+  return locationId === undefined ? "programs" : "locations";
+}
+
+function targetIdOf({ practitionerId, locationId, programId }: BlockTarget): string {
+  const id = practitionerId ?? locationId ?? programId;
+  if (id === undefined) throw new Error("a block without anything that it blocks");
+  return id;
+}

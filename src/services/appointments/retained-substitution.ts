@@ -1,0 +1,101 @@
+import { create } from "@bufbuild/protobuf";
+import type { ReadyCall } from "../../call.js";
+import { validationFailed } from "../../errors.js";
+import {
+  type RetainedAppointmentChoiceValid,
+  type RetainedAppointmentOutcome,
+  RetainedAppointmentOutcomeSchema,
+} from "../../gen/cupo/clinic/v1/retained_appointment_service_pb.js";
+import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
+import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
+import { findOffer } from "../../postgres/tables/appointments/offers.js";
+import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
+import { exchangeLockedCapacity, lockAllInOrder, lockCapacities } from "../../postgres/tables/locks.js";
+import { occupySlot, releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { lockResource, requireReferences } from "../resources/resources.js";
+import { toAppointmentDetails } from "./appointment-messages.js";
+import { type Decision, decideAbout } from "./retained-decisions.js";
+import { Refusal, refused } from "./retained-refusals.js";
+
+/** An appointment that may change hands, the slot that it has, and the one at its time that the other practitioner has. */
+interface Exchange {
+  readonly appointment: AppointmentRecord;
+  readonly held: SlotRecord;
+  readonly wanted: SlotRecord;
+}
+
+/**
+ * Has a practitioner take over retained appointments at their times, each by itself; of each what became of it, in the order
+ * of the choices. 404 for a practitioner who is not there, 422 for one who is not active.
+ */
+export async function substitutePractitioner(
+  choices: readonly RetainedAppointmentChoiceValid[],
+  practitionerId: string,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<RetainedAppointmentOutcome[]> {
+  const { transaction } = call;
+  const field = "practitionerId";
+  await requireReferences(call, [{ field, table: practitioners, id: practitionerId }]);
+  const ids = choices.map(({ appointmentId }) => appointmentId.toLowerCase());
+  const locked = await lockAllInOrder(transaction, ids, practitionerId);
+  if (!(await lockResource(call, practitioners, practitionerId)).active) {
+    throw validationFailed([{ code: "INVALID_VALUE", field, message: "the practitioner is not active" }]);
+  }
+  const free = locked.slots.filter((slot) => slot.practitionerId === practitionerId && isFree(slot));
+  const decisions = decideAbout(choices, locked, nowMs).map((decision) => withSlot(decision, free));
+  const days = decisions.flatMap((each) => ("refusal" in each ? [] : [each.held, each.wanted]));
+  lockCapacities(transaction, days);
+  const outcomes: RetainedAppointmentOutcome[] = [];
+  for (const decision of decisions) outcomes.push(await carryOut(decision, call, nowMs));
+  return outcomes;
+}
+
+function isFree({ appointmentId, retained }: SlotRecord): boolean {
+  return appointmentId === undefined && !retained;
+}
+
+type Chosen = Exchange | Extract<Decision, { readonly refusal: Refusal }>;
+
+function withSlot(decision: Decision, free: readonly SlotRecord[]): Chosen {
+  if ("refusal" in decision) return decision;
+  const { appointment, slot: held } = decision;
+  const wanted = free.find(
+    ({ programId, startsAt, endsAt }) =>
+      programId === appointment.programId &&
+      startsAt.getTime() === appointment.startsAt.getTime() &&
+      endsAt.getTime() === appointment.endsAt.getTime(),
+  );
+  if (wanted === undefined) return { appointmentId: appointment.id, refusal: Refusal.NO_FREE_SLOT };
+  return { appointment, held, wanted };
+}
+
+/** One by one, because one that takes the slot or the time of the practitioner leaves less for the next. */
+async function carryOut(chosen: Chosen, call: ReadyCall, nowMs: number): Promise<RetainedAppointmentOutcome> {
+  if ("refusal" in chosen) return refused(chosen.appointmentId, chosen.refusal);
+  const { appointment, held, wanted } = chosen;
+  const { transaction, principal } = call;
+  const { id: appointmentId, serviceId } = appointment;
+  const [offer, isPractitionerBusy] = await Promise.all([
+    findOffer(transaction, principal, { slotId: wanted.id, serviceId }),
+    isBusy(transaction, { practitionerId: wanted.practitionerId }, wanted, appointmentId),
+  ]);
+  if (offer === undefined) return refused(appointmentId, Refusal.SERVICE_NOT_OFFERED);
+  if (isPractitionerBusy) return refused(appointmentId, Refusal.PRACTITIONER_BUSY);
+  if (!(await exchangeLockedCapacity(transaction, wanted, held)))
+    return refused(appointmentId, Refusal.CAPACITY_EXHAUSTED);
+  const { ruleId, practitionerId, localDate } = wanted;
+  const { locationId } = offer;
+  const version = appointment.version + 1;
+  const moved = { ...appointment, ruleId, practitionerId, localDate, locationId, version, updatedAt: new Date(nowMs) };
+  releaseSlot(transaction, held);
+  occupySlot(transaction, wanted.id, appointmentId);
+  updateAppointment(transaction, moved);
+  insertAppointmentChange(transaction, appointment, moved, principal, call);
+  call.effects.push({ resourceType: "Appointment", resourceId: appointmentId, action: "UPDATE", version });
+  return create(RetainedAppointmentOutcomeSchema, {
+    appointmentId,
+    appointment: toAppointmentDetails(moved, undefined),
+  });
+}

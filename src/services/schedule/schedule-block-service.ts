@@ -1,0 +1,183 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ReadyCall } from "../../call.js";
+import { validationFailed } from "../../errors.js";
+import { ScheduleBlockDetails_Kind } from "../../gen/cupo/clinic/v1/schedule_block_details_pb.js";
+import type {
+  CancelScheduleBlockRequestValid,
+  CreateScheduleBlockRequestValid,
+  ListScheduleBlocksRequest,
+  ScheduleBlockService,
+  UpdateScheduleBlockRequestValid,
+} from "../../gen/cupo/clinic/v1/schedule_block_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { locations, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
+import { ownCalendar } from "../../postgres/tables/schedule/calendars.js";
+import { programs } from "../../postgres/tables/schedule/programs.js";
+import {
+  countBlocksAhead,
+  findScheduleBlock,
+  insertScheduleBlock,
+  listScheduleBlocks,
+  lockScheduleBlock,
+  type ScheduleBlockRecord,
+  writeScheduleBlock,
+} from "../../postgres/tables/schedule/schedule-blocks.js";
+import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
+import { nameIn } from "../resources/enum-names.js";
+import { startAfter } from "../resources/page-keys.js";
+import { cutPage, readPage } from "../resources/pages.js";
+import { requireFound, requireVersion } from "../resources/preconditions.js";
+import { changesOf, requireReferences } from "../resources/resources.js";
+import { changeByBlock, requireInForce, requireNotOver, requireTimesAhead } from "./block-change.js";
+import type { SchedulePorts } from "./program-service.js";
+import { previewSpan, remakeSpan } from "./remake-span.js";
+import { toScheduleBlockDetails, toScheduleBlockEffect } from "./schedule-block-messages.js";
+
+/** How many blocks to come a practitioner, a location or a program has at most: each plan of slots looks at all of them. */
+const MAX_BLOCKS_AHEAD = 500;
+
+/** Times without slots, over every program that they touch. Who changes one owns the calendar of the tenant. */
+export function createScheduleBlockService({
+  now,
+  slotLimits,
+}: SchedulePorts): Implementation<typeof ScheduleBlockService> {
+  const terms = () => ({ nowMs: now(), maxOpenSlots: slotLimits.perTenant });
+  return {
+    async createScheduleBlock(request, call) {
+      return createBlock(request, call, terms());
+    },
+    async getScheduleBlock({ scheduleBlockId }, call) {
+      const block = requireFound(await findScheduleBlock(call.transaction, call.principal, scheduleBlockId));
+      return { scheduleBlock: toScheduleBlockDetails(block) };
+    },
+    async listScheduleBlocks(request, call) {
+      return listBlocks(request, call);
+    },
+    async updateScheduleBlock(request, call) {
+      return updateBlock(request, call, terms());
+    },
+    async cancelScheduleBlock(request, call) {
+      return cancelBlock(request, call, terms());
+    },
+  };
+}
+
+interface Terms {
+  readonly nowMs: number;
+  readonly maxOpenSlots: number;
+}
+
+async function createBlock(request: CreateScheduleBlockRequestValid, call: ReadyCall, terms: Terms) {
+  const { practitionerId, locationId, programId, note, validateOnly = false } = request;
+  const transaction = call.transaction;
+  const now = new Date(terms.nowMs);
+  const times = { startsAt: timestampDate(request.startsAt), endsAt: timestampDate(request.endsAt) };
+  requireTimesAhead(times, terms.nowMs);
+  if (!validateOnly) ownCalendar(transaction);
+  await requireReferences(call, [
+    { field: "practitionerId", table: practitioners, id: practitionerId },
+    { field: "locationId", table: locations, id: locationId },
+    { field: "programId", table: programs, id: programId },
+  ]);
+  const target = { practitionerId, locationId, programId };
+  requireRoom(await countBlocksAhead(transaction, target, now, MAX_BLOCKS_AHEAD), target);
+  const block: ScheduleBlockRecord = {
+    id: call.newId(),
+    ...target,
+    ...times,
+    kind: nameIn(ScheduleBlockDetails_Kind, request.kind),
+    note,
+    cancelledAt: undefined,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const change = await changeByBlock(transaction, block, undefined, terms);
+  if (validateOnly) {
+    return { effect: await toScheduleBlockEffect(transaction, await previewSpan(transaction, change, terms.nowMs)) };
+  }
+  insertScheduleBlock(transaction, block);
+  const done = await remakeSpan(transaction, change, terms.nowMs);
+  call.effects.push({ resourceType: "ScheduleBlock", resourceId: block.id, action: "CREATE", version: 1 });
+  return { scheduleBlock: toScheduleBlockDetails(block), effect: await toScheduleBlockEffect(transaction, done) };
+}
+
+function requireRoom(blocks: number, target: Readonly<Record<string, string | undefined>>): void {
+  if (blocks < MAX_BLOCKS_AHEAD) return;
+  const field = Object.keys(target).find((key) => target[key] !== undefined) ?? "practitionerId";
+  const message = `there are ${MAX_BLOCKS_AHEAD} blocks of it to come, and may not be more`;
+  throw validationFailed([{ code: "TOO_MANY", field, message }]);
+}
+
+async function updateBlock(request: UpdateScheduleBlockRequestValid, call: ReadyCall, terms: Terms) {
+  const changes = changesOf(request, "scheduleBlockId");
+  const before = await lockBlock(request, call);
+  requireInForce(before);
+  requireNotOver(before, terms.nowMs);
+  const { startsAt, endsAt, kind, note } = changes;
+  const block: ScheduleBlockRecord = {
+    ...before,
+    startsAt: startsAt === undefined ? before.startsAt : timestampDate(startsAt),
+    endsAt: endsAt === undefined ? before.endsAt : timestampDate(endsAt),
+    kind: kind === undefined ? before.kind : nameIn(ScheduleBlockDetails_Kind, kind),
+    note: note === undefined ? before.note : note || undefined,
+  };
+  requireTimesAhead(block, terms.nowMs);
+  if (Object.keys(changes).length === 0) return previewOf(block, call, terms);
+  return save(before, block, call, terms);
+}
+
+async function cancelBlock(request: CancelScheduleBlockRequestValid, call: ReadyCall, terms: Terms) {
+  const before = await lockBlock(request, call);
+  requireInForce(before);
+  return save(before, { ...before, cancelledAt: new Date(terms.nowMs) }, call, terms);
+}
+
+async function lockBlock(
+  { scheduleBlockId, expectedVersion }: { readonly scheduleBlockId: string; readonly expectedVersion: number },
+  call: ReadyCall,
+): Promise<ScheduleBlockRecord> {
+  ownCalendar(call.transaction);
+  const block = requireFound(await lockScheduleBlock(call.transaction, call.principal, scheduleBlockId));
+  requireVersion(block, expectedVersion);
+  return block;
+}
+
+async function previewOf(block: ScheduleBlockRecord, call: ReadyCall, terms: Terms) {
+  const change = await changeByBlock(call.transaction, block, undefined, terms);
+  const shown = await previewSpan(call.transaction, change, terms.nowMs);
+  return {
+    scheduleBlock: toScheduleBlockDetails(block),
+    effect: await toScheduleBlockEffect(call.transaction, shown),
+  };
+}
+
+async function save(before: ScheduleBlockRecord, changed: ScheduleBlockRecord, call: ReadyCall, terms: Terms) {
+  const { transaction } = call;
+  const block = { ...changed, version: before.version + 1, updatedAt: new Date(terms.nowMs) };
+  writeScheduleBlock(transaction, block);
+  const done = await remakeSpan(transaction, await changeByBlock(transaction, block, before, terms), terms.nowMs);
+  const { id: resourceId, version } = block;
+  call.effects.push({ resourceType: "ScheduleBlock", resourceId, action: "UPDATE", version });
+  return { scheduleBlock: toScheduleBlockDetails(block), effect: await toScheduleBlockEffect(transaction, done) };
+}
+
+async function listBlocks(request: ListScheduleBlocksRequest, call: ReadyCall) {
+  const { practitionerId, locationId, programId, kind, dateFrom, dateTo, cancelled } = request;
+  const filters = [practitionerId, locationId, programId, kind, dateFrom, dateTo, cancelled];
+  const page = readPage(request, "schedule blocks", filters);
+  const filter = {
+    practitionerId,
+    locationId,
+    programId,
+    kind: kind === undefined ? undefined : nameIn(ScheduleBlockDetails_Kind, kind),
+    from: dateFrom === undefined ? undefined : new Date(startOfLocalDay(dateFrom)),
+    to: dateTo === undefined ? undefined : new Date(endOfLocalDay(dateTo)),
+    isCancelled: cancelled,
+  };
+  const limits = { after: startAfter(page), limit: page.size + 1 };
+  const found = await listScheduleBlocks(call.transaction, call.principal, filter, limits);
+  const keyOf = ({ startsAt, id }: ScheduleBlockRecord) => [startsAt.toISOString(), id];
+  const { rows, next } = cutPage(found, page, keyOf, "schedule blocks", filters);
+  return { scheduleBlocks: rows.map(toScheduleBlockDetails), ...next };
+}
