@@ -9,10 +9,18 @@ import { scheduleDifferences } from "../schedule/schedule-differences.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { describeAccess, expectRefusal, expectTokenIsBound, walkPages } from "./rpc-under-test.js";
+import { describeAccess, expectRefusal } from "./rpc-under-test.js";
 
-const { createScheduleBlock, getScheduleBlock, listScheduleBlocks, updateScheduleBlock, cancelScheduleBlock } =
-  ScheduleBlockService.method;
+import {
+  appointmentOf,
+  type BlockAnswer,
+  locationOf,
+  mustBlock,
+  openSlots,
+  wholeDay,
+} from "./schedule-block-fixtures.js";
+
+const { createScheduleBlock } = ScheduleBlockService.method;
 
 let service: TestService;
 
@@ -21,53 +29,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => service.close());
-
-interface BlockBody {
-  readonly scheduleBlockId: string;
-  readonly version: number;
-}
-
-interface EffectBody {
-  readonly withdrawnSlotCount: number;
-  readonly restoredSlotCount: number;
-  readonly retainedAppointmentCount: number;
-  readonly retainedAppointments: readonly JsonObject[];
-}
-
-interface BlockAnswer {
-  readonly scheduleBlock: BlockBody;
-  readonly effect: EffectBody;
-}
-
-/** The whole local day so many days after today. */
-function wholeDay(clinic: Pick<Clinic, "service">, days: number): { startsAt: string; endsAt: string } {
-  return { startsAt: `${day(clinic, days)}T00:00:00-05:00`, endsAt: `${day(clinic, days + 1)}T00:00:00-05:00` };
-}
-
-async function mustBlock(clinic: Clinic, request: JsonObject): Promise<BlockAnswer> {
-  const body = await mustCall(clinic, "CreateScheduleBlock", { kind: "ILLNESS", ...wholeDay(clinic, 2), ...request });
-  return body as unknown as BlockAnswer;
-}
-
-async function mustChange(clinic: Clinic, rpc: string, request: JsonObject): Promise<BlockAnswer> {
-  return (await mustCall(clinic, rpc, request)) as unknown as BlockAnswer;
-}
-
-async function openSlots({ programId }: Clinic): Promise<number> {
-  const [row] = await service.query(
-    `SELECT count(*)::int AS open FROM slots WHERE program_id = '${programId}' AND appointment_id IS NULL`,
-  );
-  return Number(row?.["open"]);
-}
-
-async function appointmentOf(clinic: Clinic, appointmentId: string): Promise<JsonObject> {
-  return (await mustCall(clinic, "GetAppointment", { appointmentId }))["appointment"] as JsonObject;
-}
-
-async function locationOf(clinic: Clinic): Promise<string> {
-  const { program } = await mustCall(clinic, "GetProgram", { programId: clinic.programId });
-  return String((program as JsonObject)["locationId"]);
-}
 
 /** What is blocked, and how a request says so. */
 const targets: [string, (clinic: Clinic) => Promise<JsonObject>][] = [
@@ -228,125 +189,5 @@ describe("CreateScheduleBlock", () => {
     );
     const request = { programId: clinic.programId, kind: "OTHER", ...wholeDay(clinic, 2) };
     expectRefusal(await call(clinic, "CreateScheduleBlock", request), 422, ["programId TOO_MANY"]);
-  });
-});
-
-describe("GetScheduleBlock", () => {
-  const prepare = async () => {
-    const practitionerId = await makers.practitioner.create(service, {});
-    const request = { practitionerId, kind: "MEETING", ...wholeDay({ service }, 3) };
-    const created = await callRpc(service, createScheduleBlock, request);
-    return { scheduleBlockId: (created.body["scheduleBlock"] as unknown as BlockBody).scheduleBlockId };
-  };
-  const rpc = { method: getScheduleBlock, scope: "scheduling:read", id: "scheduleBlockId", prepare };
-  describeAccess(rpc, () => service);
-});
-
-describe("UpdateScheduleBlock", () => {
-  test("moves a block: slots that it no longer lies over are back, with their appointments", async () => {
-    const clinic = await openClinic(service);
-    const { appointmentId: id } = await bookFirst(clinic, await makers.createPatient(service));
-    const { scheduleBlock } = await mustBlock(clinic, { programId: clinic.programId, note: "Sin luz" });
-    const { scheduleBlockId } = scheduleBlock;
-    const request = { scheduleBlockId, ...wholeDay(clinic, 5), note: "", kind: "CLOSED_ROOM", expectedVersion: 1 };
-    const changed = await mustChange(clinic, "UpdateScheduleBlock", request);
-    expect(changed.scheduleBlock).toMatchObject({ version: 2, kind: "CLOSED_ROOM" });
-    expect(changed.scheduleBlock).not.toHaveProperty("note");
-    expect(changed.effect).toMatchObject({ withdrawnSlotCount: 8, restoredSlotCount: 7, retainedAppointmentCount: 0 });
-    expect(await appointmentOf(clinic, id)).toMatchObject({ retained: false });
-    expect([await scheduleDifferences(service), await foundByTheService(service)]).toEqual([[], []]);
-  });
-
-  test("refuses a stale version, an end that is past, and a block that is cancelled or over", async () => {
-    const clinic = await openClinic(service, { materialized: false });
-    const { scheduleBlock } = await mustBlock(clinic, { programId: clinic.programId });
-    const { scheduleBlockId } = scheduleBlock;
-    const send = (changes: JsonObject) =>
-      call(clinic, "UpdateScheduleBlock", { scheduleBlockId, kind: "OTHER", ...changes });
-    expectRefusal(await send({ expectedVersion: 7 }), 409, ["expectedVersion STALE_VERSION"]);
-    const past = { startsAt: "2026-01-01T00:00:00Z", endsAt: "2026-01-02T00:00:00Z" };
-    expectRefusal(await send({ ...past, expectedVersion: 1 }), 422, ["endsAt OUT_OF_RANGE"]);
-    expectRefusal(await send({ startsAt: wholeDay(clinic, 9).startsAt, expectedVersion: 1 }), 422, [
-      "endsAt INVALID_RANGE",
-    ]);
-    await mustCall(clinic, "CancelScheduleBlock", { scheduleBlockId, expectedVersion: 1 });
-    expectRefusal(await send({ expectedVersion: 2 }), 409, ["scheduleBlockId STATE_NOT_ALLOWED"]);
-    const over = (await mustBlock(clinic, { programId: clinic.programId })).scheduleBlock.scheduleBlockId;
-    await service.query(
-      `UPDATE schedule_blocks SET starts_at = '2026-01-01', ends_at = '2026-01-02' WHERE id = '${over}'`,
-    );
-    const late = await send({ scheduleBlockId: over, expectedVersion: 1 });
-    expectRefusal(late, 409, ["scheduleBlockId STATE_NOT_ALLOWED"]);
-  });
-});
-
-describe("CancelScheduleBlock", () => {
-  test("brings the slots back and retains appointments no longer, but for another block", async () => {
-    const clinic = await openClinic(service);
-    const patientId = await makers.createPatient(service);
-    const { appointmentId: id } = await bookFirst(clinic, patientId);
-    const open = await openSlots(clinic);
-    const first = (await mustBlock(clinic, { programId: clinic.programId })).scheduleBlock;
-    const second = (await mustBlock(clinic, { practitionerId: `${clinic.practitionerIds[0]}` })).scheduleBlock;
-    const cancel = ({ scheduleBlockId, version }: BlockBody) =>
-      mustChange(clinic, "CancelScheduleBlock", { scheduleBlockId, expectedVersion: version });
-    expect((await cancel(first)).effect).toMatchObject({ restoredSlotCount: 0, retainedAppointmentCount: 0 });
-    expect(await appointmentOf(clinic, id)).toMatchObject({
-      retainedBy: "BLOCK",
-      scheduleBlockId: second.scheduleBlockId,
-    });
-    expect((await cancel(second)).effect).toMatchObject({ restoredSlotCount: 7 });
-    expect(await appointmentOf(clinic, id)).toMatchObject({ retained: false });
-    expect(await openSlots(clinic)).toBe(open);
-    expect([await scheduleDifferences(service), await foundByTheService(service)]).toEqual([[], []]);
-    const { scheduleBlockId } = first;
-    const again = await call(clinic, "CancelScheduleBlock", { scheduleBlockId, expectedVersion: 2 });
-    expectRefusal(again, 409, ["scheduleBlockId STATE_NOT_ALLOWED"]);
-  });
-});
-
-describe("one of another tenant or organization", () => {
-  test("is not there", async () => {
-    const as = { organizationId: randomUUID() };
-    const practitionerId = await makers.practitioner.create(service, as);
-    const request = { practitionerId, kind: "VACATION", ...wholeDay({ service }, 2) };
-    const created = await callRpc(service, createScheduleBlock, request, { as });
-    const { scheduleBlockId } = created.body["scheduleBlock"] as unknown as BlockBody;
-    expect((await callRpc(service, getScheduleBlock, { scheduleBlockId }, { as })).status).toBe(200);
-    for (const other of [{}, { tenantId: randomUUID() }, { organizationId: randomUUID() }]) {
-      expectRefusal(await callRpc(service, getScheduleBlock, { scheduleBlockId }, { as: other }), 404);
-      const change = { scheduleBlockId, expectedVersion: 1 };
-      for (const method of [updateScheduleBlock, cancelScheduleBlock]) {
-        expectRefusal(await callRpc(service, method, change, { as: other }), 404);
-      }
-      const list = await callRpc(service, listScheduleBlocks, { practitionerId }, { as: other });
-      expect(list.body["scheduleBlocks"]).toEqual([]);
-    }
-  });
-});
-
-describe("ListScheduleBlocks", () => {
-  test("gives the blocks that are wanted in the order in which they begin", async () => {
-    const clinic = await openClinic(service, { materialized: false, as: { tenantId: randomUUID() } });
-    const { programId, as } = clinic;
-    const practitionerId = `${clinic.practitionerIds[0]}`;
-    const later = await mustBlock(clinic, { programId, ...wholeDay(clinic, 9) });
-    const sooner = await mustBlock(clinic, { practitionerId, kind: "MEETING" });
-    const called = await mustBlock(clinic, { programId, ...wholeDay(clinic, 5) });
-    const { scheduleBlockId } = called.scheduleBlock;
-    await mustCall(clinic, "CancelScheduleBlock", { scheduleBlockId, expectedVersion: 1 });
-    const list = async (request: JsonObject) =>
-      (await walkPages(service, listScheduleBlocks, "scheduleBlocks", { ...request, pageSize: 1 }, { as }))
-        .flat()
-        .map((each) => each["scheduleBlockId"]);
-    const [a, b, c] = [sooner, called, later].map((each) => each.scheduleBlock.scheduleBlockId);
-    expect(await list({})).toEqual([a, b, c]);
-    expect(await list({ cancelled: false })).toEqual([a, c]);
-    expect(await list({ cancelled: true })).toEqual([b]);
-    expect(await list({ practitionerId })).toEqual([a]);
-    expect(await list({ programId })).toEqual([b, c]);
-    expect(await list({ kind: "MEETING" })).toEqual([a]);
-    expect(await list({ dateFrom: day(clinic, 3), dateTo: day(clinic, 5) })).toEqual([b]);
-    await expectTokenIsBound(service, listScheduleBlocks, { request: {}, other: { programId } }, { as });
   });
 });

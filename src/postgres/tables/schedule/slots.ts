@@ -111,7 +111,7 @@ export async function lockSlotsOf(
   const { tenantId } = transaction;
   const wanted = sql.raw(WANTED_SLOTS, {
     tenant: tenantId,
-    appointments: appointmentIds as string[],
+    appointments: appointmentIds,
     practitioner: practitionerId ?? null,
   });
   const query = sql("slots")
