@@ -29,8 +29,8 @@ export async function openSlots(call, slots) {
   let made = 0;
   for (const program of programs) made += await countWhenMade(call, program);
   const ms = performance.now() - startedAt;
-  await bookSome(call, clinic);
-  return { ...clinic, slots: made, ms };
+  const longTypeId = await bookSome(call, clinic);
+  return { ...clinic, longTypeId, slots: made, ms };
 }
 
 async function openClinic(call, staff, slotsADay) {
@@ -85,6 +85,7 @@ async function countWhenMade(call, program) {
   }
 }
 
+/** Gives the id of an appointment type of an hour, which takes several slots; those that are booked take one each. */
 async function bookSome(call, { serviceId }) {
   const named = (name) => ({ code: name, name, active: true });
   const { requestSource } = await call("cupo.access.v1.CatalogService/CreateRequestSource", {
@@ -96,18 +97,20 @@ async function bookSome(call, { serviceId }) {
     maxWaitDays: 3,
     dayKind: "BUSINESS",
   });
-  const { appointmentType } = await call("cupo.access.v1.CatalogService/CreateAppointmentType", {
-    ...named("Primera vez"),
-    durationMinutes: 10,
-    opportunityDefinitionId: opportunityDefinition.opportunityDefinitionId,
-  });
-  const ids = { requestSourceId: requestSource.id, appointmentTypeId: appointmentType.id };
+  const createType = async (name, durationMinutes) => {
+    const { opportunityDefinitionId } = opportunityDefinition;
+    const type = { ...named(name), durationMinutes, opportunityDefinitionId };
+    return (await call("cupo.access.v1.CatalogService/CreateAppointmentType", type)).appointmentType.id;
+  };
+  const longTypeId = await createType("Primera vez", 60);
+  const ids = { requestSourceId: requestSource.id, appointmentTypeId: await createType("Control", 10) };
   for (let i = 0; i < BOOKINGS; i += 1) {
     const patientId = await registerPatient(call);
     const dates = { dateFrom: dateIn(1), dateTo: dateIn(30) };
     const { options } = await call(`${SCHEDULING}/SearchAppointmentOptions`, { patientId, serviceId, ...dates });
     await call(`${SCHEDULING}/BookAppointment`, { patientId, optionToken: options[0].optionToken, ...ids });
   }
+  return longTypeId;
 }
 
 async function registerPatient(call) {

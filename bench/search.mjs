@@ -23,6 +23,11 @@ const DAY_MS = 86_400_000;
 const SEARCH = "cupo.clinic.v1.BookingService/SearchAppointmentOptions";
 const WISHES = [
   { label: "from tomorrow, a week", days: [1, 7], wish: () => ({}) },
+  {
+    label: "from tomorrow, a week, an hour in several slots",
+    days: [1, 7],
+    wish: ({ longTypeId }) => ({ appointmentTypeId: longTypeId }),
+  },
   { label: "from tomorrow, 90 days, afternoons", days: [1, 89], wish: () => ({ periods: ["AFTERNOON"] }) },
   {
     label: "from tomorrow, 90 days, one practitioner",
@@ -97,7 +102,7 @@ async function callerFor(internalUrl, tenantId) {
 async function measure(clinics) {
   const head = ["p50 ms", "p99 ms", "p50 ms", "p99 ms", "ratio p50", "p99"].map((text) => text.padStart(10)).join("");
   const sizes = clinics.map(({ slots }) => `${slots} slots`.padStart(20)).join("");
-  console.log(`${"a page of 50 options".padEnd(44)}${sizes}\n${" ".repeat(44)}${head}`);
+  console.log(`${"a page of 50 options".padEnd(48)}${sizes}\n${" ".repeat(48)}${head}`);
   for (const { label, days, wish } of WISHES) {
     const times = clinics.map(() => []);
     for (let turn = 0; turn < CALLS; turn += 1) {
@@ -110,7 +115,7 @@ async function measure(clinics) {
     const [small, large] = times.map((all) => quantiles(all));
     const figures = [...small, ...large].map((ms) => ms.toFixed(1));
     const ratios = large.map((ms, i) => (ms / small[i]).toFixed(2));
-    console.log(`${label.padEnd(44)}${[...figures, ...ratios].map((text) => text.padStart(10)).join("")}`);
+    console.log(`${label.padEnd(48)}${[...figures, ...ratios].map((text) => text.padStart(10)).join("")}`);
   }
 }
 

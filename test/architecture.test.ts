@@ -35,6 +35,7 @@ const serviceRooms: Rooms = {
   desk: ["resources"],
   appointments: ["resources"],
   schedule: ["resources", "appointments"],
+  retained: ["resources", "appointments"],
   operations: [],
   notes: ["resources"],
 };
@@ -169,10 +170,10 @@ const rules: readonly Rule[] = [
       matches(
         sources,
         /^(services|jobs)\//,
-        /\b(lockPatientOf|lockAppointment|lockSlots|lockFormerSlot|lockPractitionerOf|consumeToken|takeCapacity)\b/,
+        /\b(lockPatientOf|lockAppointment|lockSlots|lockFormerSlots|lockPractitioner|lockPractitionerOf|shareProgram|consumeToken|takeCapacity)\b/,
       ),
     defect: {
-      "services/a.ts": 'import { lockSlots } from "../postgres/tables/schedule/slots.js";',
+      "services/a.ts": 'import { lockSlots } from "../postgres/tables/schedule/slot-locks.js";',
       "postgres/tables/locks.ts": 'import { lockSlots } from "./schedule/slots.js";',
     },
     found: "services/a.ts:1",

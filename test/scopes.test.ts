@@ -22,7 +22,8 @@ test("of the services are among those that clients are told of", () => {
   const documented = new Set(
     `patients:write patients:document:read appointments:reschedule eligibility:check waitlist:write siau:write
     configuration:write configuration:read scheduling:read scheduling:write patients:read reference:write desk:read
-    desk:write operations:read scheduling:correct notes:read notes:write patients:merge patients:correct`.split(/\s+/),
+     desk:write operations:read scheduling:correct scheduling:overbook notes:read notes:write patients:merge
+     patients:correct`.split(/\s+/),
   );
   const named = scopesOf(servedServices);
   expect(named.filter((scope) => !documented.has(scope))).toEqual([]);

@@ -5,8 +5,11 @@ import { isLowerCaseUuid } from "../uuid.js";
 export interface OptionClaims {
   /** The token itself, for single use. */
   readonly jti: string;
+  /** The slot, or the first of several, one behind the other. */
   readonly slotId: string;
-  /** The generation of the slot, 0 to 4,294,967,295. */
+  /** How long the slots take together, in minutes, 1 to 65,535. */
+  readonly minutes: number;
+  /** The generation of the slot, 0 to 4,294,967,295; of several, the latest. */
   readonly generation: number;
   readonly serviceId: string;
   /** Where the slot takes place. */
@@ -44,15 +47,16 @@ const layout = {
   subjectKind: 86,
   subjectId: 87,
   expiresAtMs: 103,
+  minutes: 109,
 } as const;
-const claimsBytes = 109;
-const layoutVersion = 2;
+const claimsBytes = 111;
+const layoutVersion = 3;
 const expiryBytes = 6;
 const uuidBytes = 16;
 const subjectKinds: readonly OptionSubject["kind"][] = ["APPOINTMENT", "PATIENT"];
 
 /**
- * The claims as 109 bytes, of which the holder is 16: a digest, which nobody has to read and everybody can compare. Throws
+ * The claims as 111 bytes, of which the holder is 16: a digest, which nobody has to read and everybody can compare. Throws
  * a RangeError for an id that is no UUID in lower case or a number out of its range.
  */
 export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8Array {
@@ -68,6 +72,7 @@ export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8A
   bytes.writeUInt8(subjectKinds.indexOf(claims.subject.kind) + 1, layout.subjectKind);
   writeUuid(bytes, claims.subject.id, layout.subjectId);
   bytes.writeUIntBE(claims.expiresAtMs, layout.expiresAtMs, expiryBytes);
+  bytes.writeUInt16BE(claims.minutes, layout.minutes);
   return bytes;
 }
 
@@ -82,6 +87,7 @@ export function decodeClaims(plaintext: Uint8Array, holder: OptionHolder): Optio
   return {
     jti: readUuid(bytes, layout.jti),
     slotId: readUuid(bytes, layout.slotId),
+    minutes: bytes.readUInt16BE(layout.minutes),
     generation: bytes.readUInt32BE(layout.generation),
     serviceId: readUuid(bytes, layout.serviceId),
     locationId: readUuid(bytes, layout.locationId),

@@ -29,7 +29,7 @@ export type OpenedToken =
 export interface OptionTokens {
   /**
    * Seals an option for who found it, for ten minutes but never past the start of its slot. No two tokens are equal, and
-   * each has 250 characters. Throws a RangeError for an id that is no UUID or a number that cannot be held.
+   * each has 252 characters. Throws a RangeError for an id that is no UUID or a number that cannot be held.
    */
   seal(option: Option, holder: OptionHolder): Promise<SealedOption>;
   /**

@@ -9,10 +9,10 @@ export interface TokenForm {
 /** The JWE algorithms of every token (RFC 7518, sections 4.5 and 5.3). */
 export const algorithm = { alg: "dir", enc: "A256GCM" } as const;
 
-/** A token of an option has 250 characters. */
+/** A token of an option has 252 characters. */
 export const optionForm: TokenForm = {
   header: {},
-  shape: /^[A-Za-z0-9_-]{62}\.\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{146}\.[A-Za-z0-9_-]{22}$/,
+  shape: /^[A-Za-z0-9_-]{62}\.\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{148}\.[A-Za-z0-9_-]{22}$/,
 };
 
 /** A token of a page has no more than 1,024 characters, as the contract says. */

@@ -25,7 +25,6 @@ import { createAppointmentService } from "./appointments/appointment-service.js"
 import { createBookingService } from "./appointments/booking-service.js";
 import { createOccupancyService } from "./appointments/occupancy-service.js";
 import { createOpportunityService } from "./appointments/opportunity-service.js";
-import { createRetainedAppointmentService } from "./appointments/retained-appointment-service.js";
 import { createCatalogAdminService } from "./catalogs/catalog-admin-service.js";
 import { createCatalogService } from "./catalogs/catalog-service.js";
 import { createReferenceDataService } from "./catalogs/reference-data-service.js";
@@ -38,6 +37,7 @@ import { createNoteService } from "./notes/note-service.js";
 import { createOperationsService } from "./operations/operations-service.js";
 import { createPatientDirectoryService } from "./patients/patient-directory-service.js";
 import { createPatientService } from "./patients/patient-service.js";
+import { createRetainedAppointmentService } from "./retained/retained-appointment-service.js";
 import type { SlotLimits } from "./schedule/plan-budget.js";
 import { createProgramService } from "./schedule/program-service.js";
 import { createScheduleBlockService } from "./schedule/schedule-block-service.js";

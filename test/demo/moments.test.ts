@@ -51,7 +51,7 @@ describe("in a demo clinic that is filled", () => {
       service.advance(Date.parse(`${at}-05:00`) - service.now());
       const tenant = await fill();
       const { patientId, requestSourceId, appointmentTypeId } = tenant;
-      const options = await find(tenant, { patientId }, 0);
+      const options = await find(tenant, { patientId, appointmentTypeId }, 0);
       expect(localDates(options)[0]).toBe(first);
       const booking = { patientId, requestSourceId, appointmentTypeId, optionToken: tokenOf(options[1]) };
       const { appointmentId: id } = appointmentIn(await call(tenant, "BookAppointment", booking));

@@ -137,7 +137,13 @@ async function reportFor({ as }: Pick<Clinic, "as">): Promise<Report> {
 }
 
 function counts(count: number) {
-  return { findings: [], liveAppointmentCount: count, occupiedSlotCount: count, countedBookingCount: count };
+  return {
+    findings: [],
+    liveAppointmentCount: count,
+    occupiedSlotCount: count,
+    countedBookingCount: count,
+    overbookedAppointmentCount: 0,
+  };
 }
 
 /** A tenant with three appointments, of three patients with two practitioners; two of them at the same time. */

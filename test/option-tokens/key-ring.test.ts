@@ -168,6 +168,7 @@ async function expectOpened(sealing: KeyRing, opening: KeyRing): Promise<void> {
 function makeOption(): Option {
   return {
     slotId: randomUUID(),
+    minutes: 20,
     generation: 1,
     serviceId: randomUUID(),
     locationId: randomUUID(),

@@ -17,6 +17,7 @@ const anyUuid = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) =>
 );
 const anyOption: fc.Arbitrary<Option> = fc.record({
   slotId: anyUuid,
+  minutes: fc.integer({ min: 1, max: 2 ** 16 - 1 }),
   generation: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   serviceId: anyUuid,
   locationId: anyUuid,
@@ -56,10 +57,10 @@ describe("a token", () => {
     );
   });
 
-  test("has 250 characters whatever it stands for, all of them good in an address", async () => {
+  test("has 252 characters whatever it stands for, all of them good in an address", async () => {
     await fc.assert(
       fc.asyncProperty(anyOption, anyHolder, async (option, finder) => {
-        expect((await tokens.seal(option, finder)).token).toMatch(/^[\w.-]{250}$/);
+        expect((await tokens.seal(option, finder)).token).toMatch(/^[\w.-]{252}$/);
       }),
     );
   });
@@ -218,6 +219,7 @@ async function open(): Promise<OptionTokens> {
 function makeOption(changes: Partial<Option> = {}): Option {
   return {
     slotId: randomUUID(),
+    minutes: 20,
     generation: 7,
     serviceId: randomUUID(),
     locationId: randomUUID(),
@@ -230,7 +232,7 @@ function makeOption(changes: Partial<Option> = {}): Option {
 
 function anyTokenLikeText(): fc.Arbitrary<string> {
   const part = (bytes: number) => fc.uint8Array({ minLength: bytes, maxLength: bytes }).map(base64url);
-  return fc.tuple(part(46), fc.constant(""), part(12), part(109), part(16)).map((parts) => parts.join("."));
+  return fc.tuple(part(46), fc.constant(""), part(12), part(111), part(16)).map((parts) => parts.join("."));
 }
 
 /** A token in the form of ours that names a key which nobody has, but for what is changed. */
@@ -242,7 +244,7 @@ function makeTokenText(changes: {
   encryptedKey?: string;
   ciphertextBytes?: number;
 }): string {
-  const { alg = "dir", enc = "A256GCM", kid = "unknown1", encryptedKey = "", ciphertextBytes = 109 } = changes;
+  const { alg = "dir", enc = "A256GCM", kid = "unknown1", encryptedKey = "", ciphertextBytes = 111 } = changes;
   const { json = JSON.stringify({ alg, enc, kid }) } = changes;
   const parts = [randomBytes(12), randomBytes(ciphertextBytes), randomBytes(16)];
   return [base64url(Buffer.from(json)), encryptedKey, ...parts.map(base64url)].join(".");

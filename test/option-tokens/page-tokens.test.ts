@@ -105,6 +105,7 @@ function open(): Promise<KeyRing> {
 function makeOption() {
   return {
     slotId: randomUUID(),
+    minutes: 20,
     generation: 1,
     serviceId: randomUUID(),
     locationId: randomUUID(),

@@ -94,21 +94,47 @@ describe.each(statuses)("beside an appointment that is %s", (status) => {
   });
 });
 
+test("an overbooked appointment may stand beside others of its practitioner, and of its patient none may", async () => {
+  const people = { patientId: numbered(1), practitionerId: numbered(1) };
+  const time = { status: "PENDING", from: "10:00", to: "10:20" } as const;
+  await insert({ ...people, ...time });
+  const beside = { ...people, patientId: numbered(2), ...time };
+  expect(await isRefused(beside)).toBe(true);
+  expect(await isRefused({ ...beside, isOverbooked: true })).toBe(false);
+  expect(await isRefused({ ...people, practitionerId: numbered(2), ...time, isOverbooked: true })).toBe(true);
+  await insert({ ...beside, isOverbooked: true });
+  expect(await isRefused({ ...beside, patientId: numbered(3) })).toBe(true);
+  const { findings, overbooked } = await verifyInvariants(transaction);
+  expect(findings.map(({ name }) => name).filter((name) => name.endsWith("_OVERLAP"))).toEqual([]);
+  expect(overbooked).toBe(1);
+});
+
 interface Inserted {
   readonly patientId: string;
   readonly practitionerId: string;
   readonly status: AppointmentStatus;
   readonly from: string;
   readonly to: string;
+  readonly isOverbooked?: boolean;
 }
 
-async function insert({ patientId, practitionerId, status, from, to }: Inserted): Promise<string> {
+async function insert({
+  patientId,
+  practitionerId,
+  status,
+  from,
+  to,
+  isOverbooked = false,
+}: Inserted): Promise<string> {
   const id = randomUUID();
+  const place = isOverbooked ? [null, true, "Viene de lejos."] : [numbered(1), false, null];
+  const people = [patientId, practitionerId];
   await client.query(
     `INSERT INTO appointments (tenant_id, id, patient_id, practitioner_id, status, starts_at, ends_at, service_id, program_id,
-       rule_id, location_id, request_source_id, appointment_type_id, local_date, version, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $8, $8, $8, $8, '2030-01-08', 1, now(), now())`,
-    [tenantId, id, patientId, practitionerId, status, instant(from), instant(to), numbered(1)],
+       location_id, request_source_id, appointment_type_id, local_date, version, created_at, updated_at, rule_id, overbooked,
+       overbooking_reason)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $8, $8, $8, '2030-01-08', 1, now(), now(), $9, $10, $11)`,
+    [tenantId, id, ...people, status, instant(from), instant(to), numbered(1), ...place],
   );
   return id;
 }

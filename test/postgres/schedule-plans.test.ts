@@ -14,7 +14,8 @@ import { isBusy } from "../../src/postgres/tables/appointments/busy-times.js";
 import { type OccupancyQuery, readOccupancy } from "../../src/postgres/tables/appointments/occupancy.js";
 import { listOpportunityBreaches } from "../../src/postgres/tables/appointments/opportunity-breaches.js";
 import { type OptionQuery, searchOptions } from "../../src/postgres/tables/appointments/option-search.js";
-import { findOccupiedSlot, lockSlots } from "../../src/postgres/tables/schedule/slots.js";
+import { lockSlots } from "../../src/postgres/tables/schedule/slot-locks.js";
+import { findOccupiedSlots, findSlotAt } from "../../src/postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../src/scheduling/day-periods.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { CHANGES, FIRST_START, fillSchedule, numbered, PROGRAMS, staffOf } from "./schedule-fill.js";
@@ -102,6 +103,8 @@ describe(`among ${SLOTS} slots, a page of options`, () => {
     ["at some times of day", { windows: MORNING }],
     ["for which there are none", { windows: NIGHT }],
     ["of a practitioner, at a location, at some times", { practitionerId: numbered(2), windows: MORNING }],
+    ["of an hour each, three slots long", { minutes: 60 }],
+    ["of a practitioner, an hour each", { practitionerId: numbered(2), minutes: 60 }],
     ["for an appointment", { appointmentId: numbered(1), heldDay: { ruleId: numbered(1), localDate: "2030-01-08" } }],
   ])("%s, and the next, read few blocks", async (_, changes) => {
     const query = { ...weekOfOptions(), ...changes };
@@ -177,11 +180,13 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
     );
 
     test("what a booking looks for by its id reads few blocks", async () => {
-      const [slotId, occupiedBy] = [numbered(SLOTS), numbered(SLOTS / 8)];
-      await expectFewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { slotId }));
+      const [run, occupiedBy] = [{ firstSlotId: numbered(SLOTS), minutes: 60 }, numbered(SLOTS / 8)];
+      await expectFewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { run }));
       await expectFewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { occupiedBy }));
-      await expectFewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { slotId, occupiedBy }));
-      await expectFewBlocks(mode, ONE, (transaction) => findOccupiedSlot(transaction, occupiedBy));
+      await expectFewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { run, occupiedBy }));
+      const place = { programId: numbered(PROGRAMS), practitionerId: numbered(staffOf(size)) };
+      await expectFewBlocks(mode, ONE, (transaction) => findSlotAt(transaction, place, { at: start }));
+      await expectFewBlocks(mode, ONE, (transaction) => findOccupiedSlots(transaction, occupiedBy));
       await expectFewBlocks(mode, ONE, (transaction) => findAppointment(transaction, occupiedBy));
     });
 
@@ -199,7 +204,7 @@ test.each<[string, () => Promise<unknown>]>([
   ["slots_free_idx", () => searched(weekOfOptions())],
   [
     "slots_appointment_idx",
-    () => expectFewBlocks("auto", ONE, (transaction) => findOccupiedSlot(transaction, numbered(SLOTS / 8))),
+    () => expectFewBlocks("auto", ONE, (transaction) => findOccupiedSlots(transaction, numbered(SLOTS / 8))),
   ],
 ])("a schedule without its %s is found out", async (index, read) => {
   const definition = `SELECT indexdef FROM pg_indexes WHERE indexname = '${index}'`;
@@ -225,6 +230,7 @@ function weekOfOptions(): OptionQuery {
     appointmentId: undefined,
     heldDay: undefined,
     serviceId: numbered(1),
+    minutes: undefined,
     from: start,
     to: new Date(start.getTime() + 7 * 86_400_000),
     windows: [{ startSecond: 0, endSecond: 86_400 }],

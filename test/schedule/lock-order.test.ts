@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as makers from "../contract/makers.js";
 import { deskFixtures } from "../operations-clinic/desk-fixtures.js";
+import { timedBooking } from "../operations-clinic/timed-bookings.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 import { recordStatements, type SentStatement } from "../support/sent-statements.js";
@@ -65,6 +66,33 @@ describe("locks in the one order", () => {
     const booking = { patientId, optionToken: `${option?.optionToken}`, requestSourceId, appointmentTypeId };
     const { locked, trips } = await sentBy("BookAppointment", { ...booking, waitlistEntryId });
     expect([locked.slice(1, 4), trips]).toEqual([["patients", "waitlist_entries", "consumed_option_tokens"], 3]);
+  });
+
+  test("a booking by its time, in four round trips: its slots are known before they are locked", async () => {
+    const sent = await send("BookAppointmentAt", await timedBooking(clinic, { durationMinutes: 60 }));
+    expect(summaryOf(sent)).toEqual({
+      locked: ["idempotency_keys", "patients", "slots", "practitioners", "day_counters"],
+      trips: 4,
+    });
+    expect(slotLocks(sent)).toEqual([expect.stringMatching(/ order by "id" asc for no key update$/)]);
+  });
+
+  test("an overbooking, which shares its program and takes no unit of a day", async () => {
+    await mustCall(clinic, "BookAppointmentAt", await timedBooking(clinic));
+    const request = { ...(await timedBooking(clinic)), reason: "Viene de lejos." };
+    expect(await sentBy("OverbookAppointment", request)).toMatchObject({
+      locked: ["idempotency_keys", "programs", "patients", "slots", "practitioners"],
+    });
+  });
+
+  test("a move of several slots, which locks those it leaves and those it takes by one statement", async () => {
+    const booked = await mustCall(clinic, "BookAppointmentAt", await timedBooking(clinic, { durationMinutes: 60 }));
+    const { appointmentId } = booked["appointment"] as { appointmentId: string };
+    const options = await optionsFor(clinic, { appointmentId });
+    const request = { appointmentId, optionToken: `${options.at(-1)?.optionToken}`, expectedVersion: 1 };
+    const sent = await send("RescheduleAppointment", request);
+    expect(summaryOf(sent).locked).toContain("slots");
+    expect(slotLocks(sent)).toEqual([expect.stringMatching(/ order by "id" asc for no key update$/)]);
   });
 
   test.each([

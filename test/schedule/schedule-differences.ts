@@ -46,7 +46,7 @@ const SCHEDULES = `SELECT p.id, p.materialized_through::text AS through,
   (SELECT coalesce(jsonb_agg(h.date), '[]') FROM holidays h WHERE h.tenant_id = p.tenant_id AND h.active) AS holidays,
   (SELECT coalesce(jsonb_agg(jsonb_build_object('rule', s.rule_id, 'practitioner', s.practitioner_id,
      'startsAt', s.starts_at, 'endsAt', s.ends_at, 'retained', s.retained)), '[]')
-   FROM slots s WHERE s.tenant_id = p.tenant_id AND s.program_id = p.id
+   FROM slots s WHERE s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.rule_id IS NOT NULL
      AND s.retained_by IS DISTINCT FROM 'PROGRAM_MOVED') AS slots
 FROM programs p`;
 

@@ -7,7 +7,8 @@ import { pick, type Storm } from "./storm-terms.js";
 
 /** Of a hundred turns, how many are looks, how many bookings and so on; the rest are steps of an appointment. */
 const LOOKS = 2;
-const BOOKINGS = 45;
+const BOOKINGS = 33;
+const TIMED = 12;
 const MOVES = 25;
 const MERGES = 3;
 
@@ -22,8 +23,9 @@ export async function attend(storm: Storm, appointments: Appointments): Promise<
     const turn = randomInt(100);
     if (turn < LOOKS) await storm.look();
     else if (turn < LOOKS + BOOKINGS) await bookSomething(storm, appointments);
-    else if (turn < LOOKS + BOOKINGS + MOVES) await moveSomething(storm, appointments);
-    else if (turn < LOOKS + BOOKINGS + MOVES + MERGES) await mergeSomebody(storm);
+    else if (turn < LOOKS + BOOKINGS + TIMED) await bookSomeTime(storm, appointments);
+    else if (turn < LOOKS + BOOKINGS + TIMED + MOVES) await moveSomething(storm, appointments);
+    else if (turn < LOOKS + BOOKINGS + TIMED + MOVES + MERGES) await mergeSomebody(storm);
     else await stepOn(storm, appointments);
   }
 }
@@ -31,10 +33,33 @@ export async function attend(storm: Storm, appointments: Appointments): Promise<
 async function bookSomething(storm: Storm, appointments: Appointments): Promise<void> {
   const { requestSourceId, appointmentTypeId, patientIds } = storm.ground;
   const patientId = `${pick(patientIds)}`;
-  const optionToken = await findOption(storm, { patientId });
+  const optionToken = await findOption(storm, { patientId, appointmentTypeId });
   if (optionToken === undefined) return;
   const request = { patientId, optionToken, requestSourceId, appointmentTypeId };
   keep(appointments, await storm.send("BookAppointment", request));
+}
+
+/** Of one slot or several, where slots may begin and where not; in two of five cases whatever is there. */
+async function bookSomeTime(storm: Storm, appointments: Appointments): Promise<void> {
+  const { requestSourceId, appointmentTypeId, serviceId, patientIds, practitionerIds, programs } = storm.ground;
+  const date = day(storm, 2 + randomInt(storm.days));
+  const minuteOfDay = 8 * 60 + 10 * randomInt(24);
+  const time = [Math.floor(minuteOfDay / 60), minuteOfDay % 60].map((part) => String(part).padStart(2, "0")).join(":");
+  const request = {
+    patientId: `${pick(patientIds)}`,
+    programId: `${pick(programs)?.programId}`,
+    practitionerId: `${pick(practitionerIds)}`,
+    startsAt: `${date}T${time}:00-05:00`,
+    durationMinutes: 20 * (1 + randomInt(4)),
+    requestSourceId,
+    appointmentTypeId,
+    serviceId,
+  };
+  const isForced = randomInt(5) < 2;
+  const answer = isForced
+    ? await storm.send("OverbookAppointment", { ...request, reason: "Viene de lejos." })
+    : await storm.send("BookAppointmentAt", request);
+  keep(appointments, answer);
 }
 
 async function moveSomething(storm: Storm, appointments: Appointments): Promise<void> {

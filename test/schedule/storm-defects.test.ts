@@ -5,7 +5,7 @@ import { layStormGround } from "./storm-ground.js";
 import { recordStorm, type StormRecord } from "./storm-record.js";
 import { startTwins, type Twins } from "./twins.js";
 
-vi.mock("../../src/postgres/tables/schedule/slots.js", async (original) =>
+vi.mock("../../src/postgres/tables/schedule/slot-locks.js", async (original) =>
   (await import("./storm-defects.js")).withoutLocks(await original()),
 );
 vi.mock("../../src/postgres/tables/appointments/day-counters.js", async (original) =>

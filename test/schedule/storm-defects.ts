@@ -1,7 +1,7 @@
 import type { Statement, Transaction } from "../../src/call.js";
 import { sql } from "../../src/postgres/sql.js";
 import type * as counters from "../../src/postgres/tables/appointments/day-counters.js";
-import type * as slots from "../../src/postgres/tables/schedule/slots.js";
+import type * as slots from "../../src/postgres/tables/schedule/slot-locks.js";
 
 /** What can be made wrong with the way slots are taken. */
 export type Defect =
@@ -28,6 +28,7 @@ export function withoutLocks(sound: typeof slots): typeof slots {
     ...sound,
     lockSlots: (transaction, which) => sound.lockSlots(without("CHECK_WITHOUT_LOCK", transaction), which),
     lockPractitionerOf: (transaction, id) => sound.lockPractitionerOf(without("CHECK_WITHOUT_LOCK", transaction), id),
+    lockPractitioner: (transaction, id) => sound.lockPractitioner(without("CHECK_WITHOUT_LOCK", transaction), id),
   };
 }
 

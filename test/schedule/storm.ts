@@ -6,6 +6,8 @@ import type { Storm } from "./storm-terms.js";
 export const STORM_RPCS = [
   "SearchAppointmentOptions",
   "BookAppointment",
+  "BookAppointmentAt",
+  "OverbookAppointment",
   "RescheduleAppointment",
   "CancelAppointment",
   "ConfirmAppointment",

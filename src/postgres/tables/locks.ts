@@ -6,7 +6,6 @@ import {
   lockAppointmentsOf,
 } from "./appointments/appointments.js";
 import { consumeToken } from "./appointments/consumed-tokens.js";
-import { type DayOfRule, giveCapacityBack, lockDays, takeCapacity } from "./appointments/day-counters.js";
 import { type DeskWaitlistEntryRecord, lockWaitlistEntriesOf, lockWaitlistEntry } from "./desk/waitlist.js";
 import {
   lockPatient,
@@ -15,25 +14,33 @@ import {
   lockPatientsToMerge,
   type PatientRecord,
 } from "./patients/patients.js";
+import { shareProgram } from "./schedule/programs.js";
 import {
-  lockFormerSlot,
+  lockFormerSlots,
+  lockPractitioner,
   lockPractitionerOf,
   lockPractitionerOfAppointment,
   lockSlots,
   lockSlotsOf,
-  type SlotRecord,
-} from "./schedule/slots.js";
+  type SlotRun,
+  slotsOfRun,
+} from "./schedule/slot-locks.js";
+import type { SlotRecord } from "./schedule/slots.js";
 
 /** What a transaction is to lock; what is absent stays as it is. */
 export interface WantedLocks {
+  /** A program whose practitioners are to stay as they are. */
+  readonly programId?: string | undefined;
   /** A patient by id, or the patient of an appointment. */
   readonly patient?: { readonly id: string } | { readonly appointmentId: string };
   /** The waitlist entry that a booking serves. */
   readonly waitlistEntryId?: string | undefined;
   readonly appointmentId?: string;
-  /** An option: its token is used up, its slot locked, and the practitioner whose time it is. */
+  /** An option: its token is used up, its slots locked, and the practitioner whose time they are. */
   readonly option?: WantedOption | undefined;
-  /** Whether the slot that the appointment occupies is locked too, because it is to be freed. */
+  /** A time of a practitioner without an option: the slots in it, if there are any, and the practitioner. */
+  readonly time?: WantedTime;
+  /** Whether the slots that the appointment occupies are locked too, because they are to be freed. */
   readonly freesSlot?: boolean;
   /** Whether the appointment is to have its time again: the slot that is there is locked, and its practitioner. */
   readonly takesTimeAgain?: boolean;
@@ -44,6 +51,13 @@ export interface WantedOption {
   readonly jti: string;
   readonly expiresAtMs: number;
   readonly slotId: string;
+  readonly minutes: number;
+}
+
+/** The part of a time that is locked. */
+export interface WantedTime {
+  readonly practitionerId: string;
+  readonly run: SlotRun | undefined;
 }
 
 /** What was locked, as it is until the transaction ends; undefined or false where it does not exist or was not wanted. */
@@ -53,10 +67,10 @@ export interface Locked {
   readonly appointment: AppointmentRecord | undefined;
   /** Whether the token was used up by this transaction and by none before. */
   readonly isTokenFresh: boolean;
-  /** The slot of the option, or the one where the appointment was. */
-  readonly slot: SlotRecord | undefined;
-  /** The slot that the appointment occupies. */
-  readonly occupiedSlot: SlotRecord | undefined;
+  /** The slots of the option, of the time, or where the appointment was, in the order in which they begin; with gaps, perhaps. */
+  readonly slots: readonly SlotRecord[];
+  /** The slots that the appointment occupies, in the order in which they begin. */
+  readonly occupiedSlots: readonly SlotRecord[];
   readonly isPractitionerActive: boolean;
 }
 
@@ -67,49 +81,47 @@ export interface Locked {
  *
  * 1. the idempotency key, which `unit-of-work.ts` claims ahead of the operation;
  * 2. the calendar of the tenant, shared by who makes slots and owned by who changes holidays: `calendars.ts`;
- * 3. the program whose schedule changes, or the holiday, block or location; who owns the calendar has all of them to itself;
+ * 3. the program whose schedule changes, or the holiday, block or location; who owns the calendar has all of them to itself.
+ *    Who overbooks shares the program, because no slot of the rules tells of a practitioner who leaves meanwhile;
  * 4. the patient, and of the same patient the waitlist entry that a booking serves; the two patients of a merge, and the
  *    entries of the one who goes, in the order of their ids: {@link lockForMerge};
  * 5. the appointment; those of a patient who is merged in the order of their ids;
  * 6. the option token, which is used up;
- * 7. slots in the order of their ids: one or two here, any number where `slot-plan.ts` withdraws them;
- * 8. the practitioner of the slot that is taken, or of an appointment that has its time again, whose time several programs
- *    fill, or who becomes active or ceases to be;
- * 9. the counters of days by rule and date: {@link exchangeCapacity}, and a step that only gives its unit back.
+ * 7. slots in the order of their ids, all by one statement: here those that an appointment takes and those that it has,
+ *    several for one that is long, and any number where `slot-plan.ts` withdraws them;
+ * 8. the practitioner whose time is taken, which several programs fill and an overbooked appointment has twice, of an
+ *    appointment that has its time again, or who becomes active or ceases to be;
+ * 9. the counters of days by rule and date: `capacities.ts`, and a step that only gives its unit back. An
+ *    appointment is one unit, however many slots it has, and an overbooked one none.
  *
  * Who decides about several appointments at once locks all of each kind, by id, before the next kind: {@link lockAllInOrder}.
  *
- * A booking locks no program. What it only refers to, by foreign keys, is locked FOR KEY SHARE, which waits for none of
+ * No other booking locks a program. What it only refers to, by foreign keys, is locked FOR KEY SHARE, which waits for none of
  * these: nobody deletes such rows or changes their keys.
  */
 export async function lockInOrder(transaction: Transaction, wanted: WantedLocks): Promise<Locked> {
-  const {
-    patient: patientKey,
-    waitlistEntryId,
-    appointmentId,
-    option,
-    freesSlot = false,
-    takesTimeAgain = false,
-  } = wanted;
-  const occupiedBy = freesSlot ? appointmentId : undefined;
-  const returning = takesTimeAgain ? appointmentId : undefined;
-  const [patient, waitlistEntry, appointment, isTokenFresh, slots, formerSlot, isPractitionerActive] =
+  const { programId, patient: patientKey, waitlistEntryId, appointmentId, option, time } = wanted;
+  const occupiedBy = wanted.freesSlot === true ? appointmentId : undefined;
+  const returning = wanted.takesTimeAgain === true ? appointmentId : undefined;
+  const run = option === undefined ? time?.run : { firstSlotId: option.slotId, minutes: option.minutes };
+  if (programId !== undefined) shareProgram(transaction, programId);
+  const [patient, waitlistEntry, appointment, isTokenFresh, slots, formerSlots, isPractitionerActive] =
     await Promise.all([
       patientKey && lockPatientBy(transaction, patientKey),
       waitlistEntryId === undefined ? undefined : lockWaitlistEntry(transaction, waitlistEntryId),
       appointmentId === undefined ? undefined : lockAppointment(transaction, appointmentId),
       option && consumeToken(transaction, option.jti, new Date(option.expiresAtMs)),
-      option || occupiedBy ? lockSlots(transaction, { slotId: option?.slotId, occupiedBy }) : [],
-      returning === undefined ? undefined : lockFormerSlot(transaction, returning),
-      lockPractitionerBy(transaction, option, returning),
+      run || occupiedBy ? lockSlots(transaction, { run, occupiedBy }) : [],
+      returning === undefined ? [] : lockFormerSlots(transaction, returning),
+      lockPractitionerBy(transaction, wanted, returning),
     ]);
   return {
     patient,
     waitlistEntry,
     appointment,
     isTokenFresh: isTokenFresh === true,
-    slot: formerSlot ?? slots.find(({ id }) => id === option?.slotId),
-    occupiedSlot: slots.find((slot) => occupiedBy !== undefined && slot.appointmentId === occupiedBy),
+    slots: run === undefined ? formerSlots : slotsOfRun(slots, run),
+    occupiedSlots: slots.filter((slot) => occupiedBy !== undefined && slot.appointmentId === occupiedBy),
     isPractitionerActive: isPractitionerActive === true,
   };
 }
@@ -144,24 +156,6 @@ export async function lockForMerge(
   };
 }
 
-/**
- * Takes a unit of the capacity of one day and gives that of another back, if there is one: the last of what
- * {@link lockInOrder} orders. Within one day neither is needed. False where no unit is left to take.
- */
-export async function exchangeCapacity(
-  transaction: Transaction,
-  wanted: DayOfRule,
-  old: DayOfRule | undefined,
-): Promise<boolean> {
-  if (old === undefined) return takeCapacity(transaction, wanted);
-  const [oldKey, wantedKey] = [dayKey(old), dayKey(wanted)];
-  if (oldKey === wantedKey) return true;
-  if (oldKey < wantedKey) giveCapacityBack(transaction, old);
-  const isTaken = takeCapacity(transaction, wanted);
-  if (oldKey > wantedKey) giveCapacityBack(transaction, old);
-  return isTaken;
-}
-
 /** What was locked of several appointments, as it is until the transaction ends. */
 export interface LockedTogether {
   readonly patients: ReadonlyMap<string, PatientRecord>;
@@ -191,39 +185,16 @@ export async function lockAllInOrder(
   };
 }
 
-/** Locks the counters of the days that {@link exchangeLockedCapacity} is to be about: the last of the one order. */
-export function lockCapacities(transaction: Transaction, days: readonly DayOfRule[]): void {
-  lockDays(transaction, days);
-}
-
-/**
- * Takes a unit of the capacity of one locked day and gives that of another back, unless none is left to take: then both are as
- * they were, and the answer is false. Within one day neither is needed.
- */
-export async function exchangeLockedCapacity(
-  transaction: Transaction,
-  wanted: DayOfRule,
-  old: DayOfRule,
-): Promise<boolean> {
-  if (dayKey(old) === dayKey(wanted)) return true;
-  if (!(await takeCapacity(transaction, wanted))) return false;
-  giveCapacityBack(transaction, old);
-  return true;
-}
-
 function lockPatientBy(transaction: Transaction, key: Required<WantedLocks>["patient"]) {
   return "id" in key ? lockPatient(transaction, key.id) : lockPatientOf(transaction, key.appointmentId);
 }
 
 function lockPractitionerBy(
   transaction: Transaction,
-  option: WantedOption | undefined,
-  appointmentId: string | undefined,
+  { option, time }: WantedLocks,
+  returning: string | undefined,
 ): Promise<boolean> | undefined {
   if (option !== undefined) return lockPractitionerOf(transaction, option.slotId);
-  return appointmentId === undefined ? undefined : lockPractitionerOfAppointment(transaction, appointmentId);
-}
-
-function dayKey({ ruleId, localDate }: DayOfRule): string {
-  return `${ruleId} ${localDate}`;
+  if (time !== undefined) return lockPractitioner(transaction, time.practitionerId);
+  return returning === undefined ? undefined : lockPractitionerOfAppointment(transaction, returning);
 }

@@ -4,9 +4,12 @@ import { insertAppointmentChange } from "../../postgres/tables/appointments/appo
 import { type AppointmentStatus, isLive } from "../../postgres/tables/appointments/appointment-status.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
-import { exchangeCapacity, lockInOrder } from "../../postgres/tables/locks.js";
-import { occupySlot, restoreSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
+import { exchangeCapacity } from "../../postgres/tables/capacities.js";
+import { lockInOrder } from "../../postgres/tables/locks.js";
+import { occupySlots, restoreSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
+import { fill } from "./take-slots.js";
 
 /** The status that each status can be taken back to. */
 const BACK: Readonly<Partial<Record<AppointmentStatus, AppointmentStatus>>> = {
@@ -39,7 +42,7 @@ export async function correctStatus(
   const appointment = requireFound(locked.appointment);
   requireVersion(appointment, expectedVersion);
   requireStepBack(appointment, to);
-  if (!isLive(appointment.status)) await takeTimeAgain(call, appointment, locked.slot);
+  if (!isLive(appointment.status)) await takeTimeAgain(call, appointment, locked.slots);
   const corrected: AppointmentRecord = {
     ...appointment,
     status: to,
@@ -61,21 +64,23 @@ function requireStepBack({ status }: AppointmentRecord, to: AppointmentStatus): 
 }
 
 /** Takes the time of both people and a unit of the day again, in one round trip; a refusal takes the unit back. */
-async function takeTimeAgain(call: ReadyCall, appointment: AppointmentRecord, slot: SlotRecord | undefined) {
+async function takeTimeAgain(call: ReadyCall, appointment: AppointmentRecord, slots: readonly SlotRecord[]) {
   const { transaction } = call;
-  const { id, patientId, practitionerId } = appointment;
+  const { id, patientId, practitionerId, overbooked, startsAt, endsAt } = appointment;
+  const day = countedDay(appointment);
   const [isPractitionerBusy, isPatientBusy, hasCapacity] = await Promise.all([
-    isBusy(transaction, { practitionerId }, appointment, id),
+    !overbooked && isBusy(transaction, { practitionerId }, appointment, id),
     isBusy(transaction, { patientId }, appointment, id),
-    exchangeCapacity(transaction, appointment, undefined),
+    day === undefined || exchangeCapacity(transaction, day, undefined),
   ]);
-  if (isPractitionerBusy || slot?.appointmentId !== undefined) {
+  if (isPractitionerBusy || slots.some(({ appointmentId }) => appointmentId !== undefined)) {
     throw refused("SLOT_OCCUPIED", "the practitioner has another appointment at that time");
   }
   if (isPatientBusy) throw refused("PATIENT_OVERLAP", "the patient has another appointment at that time");
   if (!hasCapacity) throw refused("CAPACITY_EXHAUSTED", "the capacity of the day is used up");
-  if (slot === undefined) restoreSlot(transaction, call.newId(), appointment);
-  else occupySlot(transaction, slot.id, id);
+  const minutes = (endsAt.getTime() - startsAt.getTime()) / 60_000;
+  if (fill(slots, minutes)) occupySlots(transaction, slots, id);
+  else restoreSlot(transaction, call.newId(), appointment);
 }
 
 function refused(code: FieldErrorCode, message: string): CupoError {

@@ -6,7 +6,7 @@ import type {
 import type { Implementation } from "../../implementation.js";
 import { listAppointmentChanges } from "../../postgres/tables/appointments/appointment-history.js";
 import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
-import { findOccupiedSlot, retentionOf } from "../../postgres/tables/schedule/slots.js";
+import { findOccupiedSlots, retentionOf } from "../../postgres/tables/schedule/slots.js";
 import { versionAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound } from "../resources/preconditions.js";
@@ -20,8 +20,8 @@ export const appointmentReadMethods: Pick<
 > = {
   async getAppointment({ appointmentId }, call) {
     const appointment = requireFound(await findAppointment(call.transaction, appointmentId));
-    const slot = await findOccupiedSlot(call.transaction, appointmentId);
-    return { appointment: toAppointmentDetails(appointment, retentionOf(slot)) };
+    const slots = await findOccupiedSlots(call.transaction, appointmentId);
+    return { appointment: toAppointmentDetails(appointment, retentionOf(slots)) };
   },
   async listAppointments(request, call) {
     return listAppointmentsPage(request, call);

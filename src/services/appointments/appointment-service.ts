@@ -9,11 +9,11 @@ import { insertAppointmentChange } from "../../postgres/tables/appointments/appo
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
-import { occupySlot, releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { toAppointment } from "./appointment-messages.js";
 import { requireMovable } from "./appointment-preconditions.js";
-import { requireOption, type TakenSlot, takeSlot } from "./take-slot.js";
+import { requireOption, type TakenSlots, takeSlots } from "./take-slots.js";
 
 /** Rescheduling of appointments (specification section 4.3). `now` gives milliseconds since the epoch. */
 export function createAppointmentService(
@@ -50,34 +50,28 @@ async function reschedule(
       subject.kind === "APPOINTMENT" && subject.id === appointment.id && serviceId === appointment.serviceId,
   );
   const taker = { patientId: appointment.patientId, appointmentId };
-  const taken = await takeSlot(call, option, { locked, offer }, taker, nowMs);
-  return move(appointment, locked.occupiedSlot, taken, call, nowMs);
+  const taken = await takeSlots(call, option, { locked, offer }, taker, nowMs);
+  return move(appointment, locked.occupiedSlots, taken, call, nowMs);
 }
 
-/** Puts the appointment into the slot that was taken for it and frees the one that it had. Id and status stay. */
+/** Puts the appointment into the slots that were taken for it and frees those that it had. Id and status stay. */
 function move(
   appointment: AppointmentRecord,
-  held: SlotRecord | undefined,
-  { slot, locationId }: TakenSlot,
+  held: readonly SlotRecord[],
+  { slots, place }: TakenSlots,
   call: ReadyCall,
   nowMs: number,
 ): AppointmentRecord {
   const transaction = call.transaction;
-  const { programId, ruleId, practitionerId, localDate, startsAt, endsAt } = slot;
   const moved: AppointmentRecord = {
     ...appointment,
-    programId,
-    ruleId,
-    practitionerId,
-    localDate,
-    startsAt,
-    endsAt,
-    locationId,
+    ...place,
+    overbooked: false,
     version: appointment.version + 1,
     updatedAt: new Date(nowMs),
   };
-  if (held !== undefined) releaseSlot(transaction, held);
-  occupySlot(transaction, slot.id, moved.id);
+  releaseSlots(transaction, held);
+  occupySlots(transaction, slots, moved.id);
   updateAppointment(transaction, moved);
   insertAppointmentChange(transaction, appointment, moved, call.principal, call);
   const { id: resourceId, version } = moved;

@@ -3,11 +3,11 @@ import { conflict, notFound, validationFailed } from "../../errors.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import { type AppointmentStatus, isLive } from "../../postgres/tables/appointments/appointment-status.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
-import { giveCapacityBack } from "../../postgres/tables/appointments/day-counters.js";
+import { countedDay, giveCapacityBack } from "../../postgres/tables/appointments/day-counters.js";
 import type { ReasonAttributes } from "../../postgres/tables/catalogs/catalogs.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
-import { releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { formatInstant } from "../../scheduling/local-clock.js";
 import { earliestStepMs, type VisitMargins } from "../../scheduling/visit-times.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
@@ -68,7 +68,7 @@ export async function moveOn(
     version: appointment.version + 1,
     updatedAt: new Date(clock.nowMs),
   };
-  if (locked.occupiedSlot !== undefined) release(transaction, locked.occupiedSlot);
+  release(transaction, locked.occupiedSlots);
   updateAppointment(transaction, moved);
   insertAppointmentChange(transaction, appointment, moved, call.principal, call);
   const { id: resourceId, version } = moved;
@@ -115,7 +115,8 @@ function requireTime({ startsAt }: AppointmentRecord, { to }: Transition, { nowM
   throw conflict({ code: "TOO_EARLY", field: "appointmentId", message });
 }
 
-function release(transaction: Transaction, slot: SlotRecord): void {
-  releaseSlot(transaction, slot);
-  giveCapacityBack(transaction, slot);
+function release(transaction: Transaction, slots: readonly SlotRecord[]): void {
+  releaseSlots(transaction, slots);
+  const day = countedDay(slots[0]);
+  if (day !== undefined) giveCapacityBack(transaction, day);
 }

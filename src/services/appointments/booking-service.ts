@@ -5,7 +5,7 @@ import type { Implementation } from "../../implementation.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { type AppointmentRecord, findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { cancellationReasons, noShowReasons } from "../../postgres/tables/catalogs/catalogs.js";
-import { findOccupiedSlot, retentionOf } from "../../postgres/tables/schedule/slots.js";
+import { findOccupiedSlots, retentionOf } from "../../postgres/tables/schedule/slots.js";
 import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { nameIn } from "../resources/enum-names.js";
 import { requireFound } from "../resources/preconditions.js";
@@ -14,6 +14,7 @@ import { toAppointmentDetails } from "./appointment-messages.js";
 import { appointmentReadMethods } from "./appointment-read-methods.js";
 import * as transitions from "./appointment-transitions.js";
 import { bookAppointment } from "./booking.js";
+import { bookAppointmentAt, overbookAppointment } from "./booking-at.js";
 import { findOptions } from "./option-search.js";
 import { matchWaitlistEntry } from "./waitlist-match.js";
 
@@ -28,7 +29,7 @@ export function createBookingService(
   return {
     async searchAppointmentOptions(request, call) {
       const { patientId, appointmentId, serviceId, dateFrom, dateTo, periods, ...rest } = request;
-      const { locationId, practitionerId, includeEmergency } = rest;
+      const { locationId, practitionerId, includeEmergency, appointmentTypeId } = rest;
       const wish = {
         patientId,
         appointmentId,
@@ -40,6 +41,7 @@ export function createBookingService(
         practitionerId,
         includeEmergency,
         dueOn: undefined,
+        appointmentTypeId,
         subjectField: appointmentId === undefined ? "patientId" : "appointmentId",
       } as const;
       return findOptions(wish, request, call, tokens, now());
@@ -50,6 +52,12 @@ export function createBookingService(
     async bookAppointment(request, call) {
       const opened = await tokens.open(request.optionToken, call.principal);
       return { appointment: toAppointmentDetails(await bookAppointment(request, opened, call, now()), undefined) };
+    },
+    async bookAppointmentAt(request, call) {
+      return { appointment: toAppointmentDetails(await bookAppointmentAt(request, call, now()), undefined) };
+    },
+    async overbookAppointment(request, call) {
+      return { appointment: toAppointmentDetails(await overbookAppointment(request, call, now()), undefined) };
     },
     async confirmAppointment(request, call) {
       return detailsOf(call, await moveOn(call, transitions.confirm, request, clock()));
@@ -81,6 +89,6 @@ export function createBookingService(
 }
 
 async function detailsOf(call: ReadyCall, appointment: AppointmentRecord) {
-  const slot = await findOccupiedSlot(call.transaction, appointment.id);
-  return { appointment: toAppointmentDetails(appointment, retentionOf(slot)) };
+  const slots = await findOccupiedSlots(call.transaction, appointment.id);
+  return { appointment: toAppointmentDetails(appointment, retentionOf(slots)) };
 }

@@ -37,7 +37,7 @@ export function createOccupancyService(now: () => number): Implementation<typeof
 }
 
 const SLOTS = "available slots";
-const nobody = { patientId: undefined, appointmentId: undefined, heldDay: undefined };
+const nobody = { patientId: undefined, appointmentId: undefined, heldDay: undefined, minutes: undefined };
 
 async function programDays(
   { dateFrom, dateTo, programId, practitionerId, locationId }: GetOccupancyRequestValid,

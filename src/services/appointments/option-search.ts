@@ -5,13 +5,17 @@ import { notFound, validationFailed } from "../../errors.js";
 import { type AppointmentOption, AppointmentOptionSchema } from "../../gen/cupo/clinic/v1/appointment_option_pb.js";
 import { WaitlistEntryDetails_Period } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
-import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { type AppointmentRecord, findAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import {
   type OptionQuery,
   type OptionRecord,
   searchOptions,
 } from "../../postgres/tables/appointments/option-search.js";
+import { appointmentTypes } from "../../postgres/tables/catalogs/catalogs.js";
 import { findPatient } from "../../postgres/tables/patients/patients.js";
+import { findResource } from "../../postgres/tables/resources/resources.js";
+import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../scheduling/day-periods.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { endOfLocalDay, localDateAt, startOfLocalDay } from "../../scheduling/local-clock.js";
@@ -21,6 +25,7 @@ import { nameIn } from "../resources/enum-names.js";
 import { startAfter } from "../resources/page-keys.js";
 import { cutPage, type Page, type PageRequest, readPage } from "../resources/pages.js";
 import { requireActive, requireMovable } from "./appointment-preconditions.js";
+import { inactive, missing } from "./booking-references.js";
 
 /** What slots are looked for. */
 export interface SlotWish {
@@ -41,6 +46,8 @@ export interface OptionWish extends SlotWish {
   readonly appointmentId: string | undefined;
   /** The last local date of a waitlist entry's wait; the others' begins with the search, or is the appointment's. */
   readonly dueOn: string | undefined;
+  /** The type of the appointment to book: options last as long as it takes; undefined for one slot, however long. */
+  readonly appointmentTypeId: string | undefined;
   /** The field of the request that says for whom: what is said to be wrong with a patient or appointment is said of it. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
 }
@@ -65,7 +72,7 @@ export async function findOptions(
 }
 
 /** Whose appointments slots must not be in the way of; nobody's for whom nothing is looked for. */
-type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay">;
+type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay" | "minutes">;
 
 /** The page of a list that is asked for. */
 interface AskedPage {
@@ -78,7 +85,7 @@ interface AskedPage {
 /** One page of the slots that can be booked, soonest first. */
 export async function pageOfSlots(
   wish: SlotWish,
-  { patientId, appointmentId, heldDay }: SlotSubject,
+  { patientId, appointmentId, heldDay, minutes }: SlotSubject,
   { page, name, filters }: AskedPage,
   call: ReadyCall,
   nowMs: number,
@@ -88,6 +95,7 @@ export async function pageOfSlots(
     appointmentId,
     heldDay,
     serviceId: wish.serviceId,
+    minutes,
     from: new Date(Math.max(Date.parse(startOfLocalDay(wish.dateFrom)), nowMs + 1)),
     to: new Date(Math.min(Date.parse(endOfLocalDay(wish.dateTo)), endOfScheduleMs(nowMs))),
     windows: wish.periods.length === 0 ? WHOLE_DAY : wish.periods.flatMap(windowsOf),
@@ -111,24 +119,52 @@ async function requireSubject(
   call: ReadyCall,
   nowMs: number,
 ): Promise<SlotSubject & { readonly dueOn: string | undefined }> {
-  const { patientId, appointmentId, serviceId, subjectField: field } = wish;
   const transaction = call.transaction;
+  const { patientId, appointmentId, serviceId, subjectField: field } = wish;
   const appointment = appointmentId === undefined ? undefined : await findAppointment(transaction, appointmentId);
   if (appointmentId !== undefined && appointment === undefined) throw unknown(field);
   const patient = await findPatient(transaction, appointment?.patientId ?? patientId ?? "");
   if (patient === undefined) throw unknown(field);
-  if (appointment === undefined) requireActive(patient, field);
-  else requireMovable(appointment, patient, field, nowMs);
-  if (appointment !== undefined && appointment.serviceId !== serviceId) {
+  if (appointment === undefined) {
+    requireActive(patient, field);
+    const [minutes, dueOn] = await Promise.all([minutesOfType(wish, call), dueDateOf(wish, call, nowMs)]);
+    return { patientId: patient.id, appointmentId, heldDay: undefined, minutes, dueOn };
+  }
+  requireMovable(appointment, patient, field, nowMs);
+  if (appointment.serviceId !== serviceId) {
     const message = "the appointment is for another service";
     throw validationFailed([{ code: "INVALID_VALUE", field: "serviceId", message }]);
   }
-  if (appointment !== undefined) {
-    return { patientId: patient.id, appointmentId, heldDay: appointment, dueOn: appointment.dueOn };
-  }
-  const dueOn =
-    field === "waitlistEntryId" ? wish.dueOn : await findDueDate(transaction, { serviceId }, localDateAt(nowMs));
-  return { patientId: patient.id, appointmentId, heldDay: undefined, dueOn };
+  const { dueOn } = appointment;
+  const minutes = await minutesHeld(appointment, call);
+  return { patientId: patient.id, appointmentId, heldDay: countedDay(appointment), minutes, dueOn };
+}
+
+/** When the wait of somebody new ends: of who waits already, as the entry says; else by the type, or by the service. */
+async function dueDateOf(wish: OptionWish, call: ReadyCall, nowMs: number): Promise<string | undefined> {
+  const { serviceId, appointmentTypeId, subjectField, dueOn } = wish;
+  if (subjectField === "waitlistEntryId") return dueOn;
+  const holder = appointmentTypeId === undefined ? { serviceId } : { appointmentTypeId };
+  return findDueDate(call.transaction, holder, localDateAt(nowMs));
+}
+
+/** How long an appointment of the type takes: 404 for a type that does not exist, 422 for one that is not active. */
+async function minutesOfType({ appointmentTypeId }: OptionWish, call: ReadyCall): Promise<number | undefined> {
+  if (appointmentTypeId === undefined) return undefined;
+  const type = await findResource(call.transaction, call.principal, appointmentTypes, appointmentTypeId);
+  if (type === undefined) throw unknown("appointmentTypeId");
+  if (!type.active) throw validationFailed([inactive("appointmentTypeId")]);
+  return type.durationMinutes;
+}
+
+/** As long as the appointment is now, where it has more than one slot or one of its own; else any one slot will do. */
+async function minutesHeld({ id, overbooked, startsAt, endsAt }: AppointmentRecord, call: ReadyCall) {
+  const slots = await findOccupiedSlots(call.transaction, id);
+  return slots.length > 1 || overbooked ? minutesBetween(startsAt, endsAt) : undefined;
+}
+
+function minutesBetween(startsAt: Date, endsAt: Date): number {
+  return (endsAt.getTime() - startsAt.getTime()) / 60_000;
 }
 
 async function toOption(
@@ -141,7 +177,8 @@ async function toOption(
     appointmentId === undefined
       ? ({ kind: "PATIENT", id: patientId ?? "" } as const)
       : ({ kind: "APPOINTMENT", id: appointmentId } as const);
-  const option = { slotId, generation, serviceId, locationId, emergency, subject, startsAtMs: startsAt.getTime() };
+  const time = { minutes: minutesBetween(startsAt, endsAt), startsAtMs: startsAt.getTime() };
+  const option = { slotId, generation, serviceId, locationId, emergency, subject, ...time };
   const sealed = await tokens.seal(option, call.principal);
   return create(AppointmentOptionSchema, {
     optionToken: sealed.token,
@@ -160,6 +197,5 @@ function windowsOf(period: WaitlistEntryDetails_Period) {
 }
 
 function unknown(field: string) {
-  const missing = { code: "NOT_FOUND" as const, field, message: "no such resource exists" };
-  return notFound("A resource that the request refers to does not exist; see errors.", [missing]);
+  return notFound("A resource that the request refers to does not exist; see errors.", [missing(field)]);
 }

@@ -31,6 +31,7 @@ export async function matchWaitlistEntry(
     practitionerId,
     includeEmergency: false,
     dueOn,
+    appointmentTypeId: request.appointmentTypeId,
     subjectField: field,
   } as const;
   return findOptions(wish, request, call, tokens, nowMs);

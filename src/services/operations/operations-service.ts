@@ -16,7 +16,7 @@ export function createOperationsService(now: () => number): Implementation<typeo
 }
 
 function toReport(
-  { findings, liveAppointments, occupiedSlots, countedBookings }: InvariantFindings,
+  { findings, liveAppointments, occupiedSlots, countedBookings, overbooked }: InvariantFindings,
   verifiedAtMs: number,
 ): InvariantReport {
   return create(InvariantReportSchema, {
@@ -24,6 +24,7 @@ function toReport(
     liveAppointmentCount: liveAppointments,
     occupiedSlotCount: occupiedSlots,
     countedBookingCount: countedBookings,
+    overbookedAppointmentCount: overbooked,
     verifiedAt: timestampFromMs(verifiedAtMs),
   });
 }

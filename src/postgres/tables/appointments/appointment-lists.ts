@@ -7,15 +7,18 @@ import type { Retention, RetentionCause } from "../schedule/slots.js";
 import { type AppointmentFilter, type StartPage, wantedAppointments } from "./appointment-filter.js";
 import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 
-/** An appointment, and why its slot is retained; undefined where it is not. */
+/** An appointment, and why it is retained, by the first of its slots that is; undefined where none is. */
 export interface ListedAppointment extends AppointmentRecord {
   readonly retention: Retention | undefined;
+  /** When it begins, or, in a list of what is retained, when the first of its retained slots does: its place in the list. */
+  readonly listedAt: Date;
 }
 
 /** Where nothing is said of the block, it is left out. */
 const RETENTION = `(SELECT jsonb_strip_nulls(jsonb_build_object('cause', s.retained_by, 'blockId', s.retained_by_id,
     'isAccepted', s.retention_accepted))
-  FROM slots s WHERE s.tenant_id = appointments.tenant_id AND s.appointment_id = appointments.id AND s.retained) AS retention`;
+  FROM slots s WHERE s.tenant_id = appointments.tenant_id AND s.appointment_id = appointments.id AND s.retained
+  ORDER BY s.starts_at LIMIT 1) AS retention`;
 
 /** One page of the tenant's appointments. */
 export async function listAppointments(
@@ -46,20 +49,33 @@ export async function listRetainedAppointments(
   { cause, blockId, programId, practitionerId, from, to, includesAccepted }: RetainedFilter,
   { after, limit }: StartPage,
 ): Promise<ListedAppointment[]> {
-  const equal = { retained_by: cause, retained_by_id: blockId, program_id: programId, practitioner_id: practitionerId };
-  const slots = sql("slots")
-    .where({ tenant_id: transaction.tenantId, ...givenOnly(equal) })
-    .whereRaw("retained")
-    .where("starts_at", ">", from)
-    .orderBy([{ column: "starts_at" }, { column: "appointment_id" }])
+  const { tenantId } = transaction;
+  const equal = {
+    "s.retained_by": cause,
+    "s.retained_by_id": blockId,
+    "s.program_id": programId,
+    "s.practitioner_id": practitionerId,
+  };
+  const slots = sql({ s: "slots" })
+    .where({ "s.tenant_id": tenantId, ...givenOnly(equal) })
+    .whereRaw("s.retained AND s.starts_at > ?", [from])
+    .whereRaw(IS_FIRST_RETAINED, [from])
+    .orderBy([{ column: "s.starts_at" }, { column: "s.appointment_id" }])
     .limit(limit)
-    .select("appointment_id");
-  if (to !== undefined) slots.where("starts_at", "<", to);
-  if (!includesAccepted) slots.whereRaw("NOT retention_accepted");
-  if (after !== undefined) slots.whereRaw("(starts_at, appointment_id) > (?, ?)", [after.startsAt, after.id]);
-  const query = listed(transaction).whereIn("id", slots);
+    .select({ appointment_id: "s.appointment_id", listed_at: "s.starts_at" });
+  if (to !== undefined) slots.where("s.starts_at", "<", to);
+  if (!includesAccepted) slots.whereRaw("NOT s.retention_accepted");
+  if (after !== undefined) slots.whereRaw("(s.starts_at, s.appointment_id) > (?, ?)", [after.startsAt, after.id]);
+  const query = sql("appointments")
+    .joinRaw("JOIN (:slots) AS page ON page.appointment_id = appointments.id", { slots })
+    .where({ tenant_id: tenantId })
+    .select(appointmentColumns, sql.raw(RETENTION), { listedAt: "page.listed_at" })
+    .orderBy([{ column: "page.listed_at" }, { column: "id" }]);
   return readRecords(transaction, query);
 }
+
+const IS_FIRST_RETAINED = `NOT EXISTS (SELECT FROM slots e WHERE e.tenant_id = s.tenant_id
+  AND e.appointment_id = s.appointment_id AND e.retained AND e.starts_at > ? AND e.starts_at < s.starts_at)`;
 
 /** Those of the appointments that there are. */
 export async function readAppointments(transaction: Transaction, ids: readonly string[]): Promise<ListedAppointment[]> {
@@ -72,6 +88,6 @@ function listed({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("appointments")
     .where({ tenant_id: tenantId })
     .select(appointmentColumns)
-    .select(sql.raw(RETENTION))
+    .select(sql.raw(RETENTION), { listedAt: "starts_at" })
     .orderBy([{ column: "starts_at" }, { column: "id" }]);
 }

@@ -6,7 +6,8 @@ import type { AppointmentStatus } from "./appointment-status.js";
 /** The part of an appointment that says where and when it takes place. */
 export interface AppointmentPlace {
   readonly programId: string;
-  readonly ruleId: string;
+  /** The rule whose day it counts against; undefined for an overbooked appointment. */
+  readonly ruleId: string | undefined;
   readonly practitionerId: string;
   readonly locationId: string;
   /** YYYY-MM-DD, local in America/Bogota. */
@@ -31,6 +32,10 @@ export interface AppointmentRecord extends AppointmentPlace {
   /** From when the patient waits, and until when they may: local dates, YYYY-MM-DD. */
   readonly requestedOn: string | undefined;
   readonly dueOn: string | undefined;
+  /** Whether it is beyond the schedule: beside others of its practitioner, and not counted against its day. */
+  readonly overbooked: boolean;
+  /** Why it was overbooked; it stays when the appointment is moved into the schedule. */
+  readonly overbookingReason: string | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -57,6 +62,8 @@ export const appointmentColumns = {
   comment: "comment",
   requestedOn: "requested_on",
   dueOn: "due_on",
+  overbooked: "overbooked",
+  overbookingReason: "overbooking_reason",
   createdAt: "created_at",
   updatedAt: "updated_at",
 } as const satisfies ColumnsOf<AppointmentRecord>;

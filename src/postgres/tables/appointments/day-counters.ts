@@ -8,6 +8,17 @@ export interface DayOfRule {
 }
 
 /**
+ * The day whose capacity something is counted against; undefined for nothing and for an overbooked appointment, which counts
+ * against none.
+ */
+export function countedDay(
+  placed: { readonly ruleId: string | undefined; readonly localDate: string } | undefined,
+): DayOfRule | undefined {
+  if (placed?.ruleId === undefined) return undefined;
+  return { ruleId: placed.ruleId, localDate: placed.localDate };
+}
+
+/**
  * Takes one unit of a rule's capacity on a date, unless none is left: then the answer is false. The row is locked until the
  * transaction ends, so that of two who want the last unit one gets it.
  */

@@ -42,3 +42,15 @@ export async function findOffer(
     .select({ locationId: "p.location_id", emergency: "p.emergency" });
   return readRecord(transaction, query);
 }
+
+/** How a service can be had in a program; undefined where it cannot. */
+export async function findProgramOffer(
+  transaction: Transaction,
+  principal: Principal,
+  { programId, serviceId }: { readonly programId: string; readonly serviceId: string },
+): Promise<Offer | undefined> {
+  const query = offeringPrograms(transaction, principal, serviceId)
+    .where({ "p.id": programId })
+    .select({ locationId: "p.location_id", emergency: "p.emergency" });
+  return readRecord(transaction, query);
+}

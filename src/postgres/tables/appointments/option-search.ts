@@ -5,6 +5,7 @@ import { sql } from "../../sql.js";
 import { busyTime } from "./busy-times.js";
 import type { DayOfRule } from "./day-counters.js";
 import { type Offer, offeringPrograms } from "./offers.js";
+import { runsFrom } from "./slot-runs.js";
 
 /** What kind of slot is looked for. */
 export interface OptionQuery {
@@ -15,6 +16,8 @@ export interface OptionQuery {
   /** The day on which that appointment holds a unit of capacity already. */
   readonly heldDay: DayOfRule | undefined;
   readonly serviceId: string;
+  /** How long the appointment takes, where that may be more than one slot; undefined for one slot, however long. */
+  readonly minutes: number | undefined;
   /** Instants between which slots start, the second exclusive. */
   readonly from: Date;
   readonly to: Date;
@@ -28,9 +31,10 @@ export interface OptionQuery {
   readonly limit: number;
 }
 
-/** A slot that can be booked. */
+/** A slot that can be booked, or several, one behind the other, from the first one's start to the last one's end. */
 export interface OptionRecord extends Offer {
   readonly slotId: string;
+  /** The latest of theirs. */
   readonly generation: number;
   readonly programId: string;
   readonly practitionerId: string;
@@ -114,7 +118,10 @@ async function findNextStart(
 
 /** Sorts the free slots of the stretch and judges them in their order only until there are enough: OFFSET parts the two. */
 function searchStretch(transaction: Transaction, principal: Principal, query: OptionQuery): Promise<OptionRecord[]> {
-  const options = sql(sql.raw("(? OFFSET 0) AS s", [freeSlots(transaction, principal, query)]))
+  const slots = sql(sql.raw("(? OFFSET 0) AS s", [freeSlots(transaction, principal, query)]));
+  const candidates =
+    query.minutes === undefined ? slots : sql(sql.raw("(? OFFSET 0) AS s", [runsFrom(slots, query.minutes)]));
+  const options = candidates
     .select(OPTION_COLUMNS)
     .whereRaw(IS_PRACTITIONER_ACTIVE)
     .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [query.appointmentId ?? null])
@@ -133,16 +140,16 @@ function freeSlots(transaction: Transaction, principal: Principal, query: Option
     .whereRaw(DAY_NOT_FULL, fullDaysOf(transaction, query))
     .where((builder) => inWindows(builder, query.windows))
     .select("s.tenant_id", "s.id", "s.generation", "s.program_id", "s.practitioner_id", "s.starts_at", "s.ends_at")
-    .select("p.location_id", "p.emergency")
+    .select("s.rule_id", "p.location_id", "p.emergency")
     .orderBy([{ column: "s.starts_at" }, { column: "s.id" }]);
   ofPractitioner(slots, query);
   if (query.after !== undefined) slots.whereRaw("(s.starts_at, s.id) > (?, ?)", [query.after.startsAt, query.after.id]);
   return slots;
 }
 
-/** That no free slot is retained goes without saying, but not for the index by practitioner. */
+/** That no free slot is retained or without a rule goes without saying, but not for the index by practitioner. */
 function ofPractitioner(slots: Knex.QueryBuilder, { practitionerId }: OptionQuery): void {
-  if (practitionerId !== undefined) slots.where({ "s.practitioner_id": practitionerId }).whereRaw("NOT s.retained");
+  if (practitionerId !== undefined) slots.where({ "s.practitioner_id": practitionerId }).whereRaw(OF_RULES);
 }
 
 /** The programs in which the service can be had, where it is wanted. */
@@ -152,6 +159,8 @@ function wantedPrograms(transaction: Transaction, principal: Principal, query: O
   if (query.locationId !== undefined) programs.where({ "p.location_id": query.locationId });
   return programs;
 }
+
+const OF_RULES = "NOT s.retained AND s.rule_id IS NOT NULL";
 
 /** The stretches of time in which slots are wanted, in their order. */
 const RANGES = `SELECT greatest(at.since, ?::timestamptz) AS since, least(at.until, ?::timestamptz) AS until

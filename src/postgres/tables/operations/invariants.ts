@@ -7,6 +7,8 @@ export interface InvariantFindings {
   readonly liveAppointments: number;
   readonly occupiedSlots: number;
   readonly countedBookings: number;
+  /** Live appointments beyond the schedule: what may break the rules of practitioners and capacities. */
+  readonly overbooked: number;
   /** The rules that do not hold, by name. */
   readonly findings: readonly InvariantFinding[];
 }
@@ -31,7 +33,11 @@ export async function verifyInvariants(transaction: Transaction): Promise<Invari
 /** A slot under a block that was there, as it is, before the slot began: what had begun stays as it was. */
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
-/** Each rule gives the ids of what breaks it: of appointments, of slots, of patients, and of rules whose day is wrong. */
+/**
+ * Each rule gives the ids of what breaks it: of appointments, of slots, of patients, and of rules whose day is counted wrong.
+ * An overbooked appointment may overlap others of its practitioner and counts on no day; whatever else holds, holds for it
+ * too.
+ */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_WITHOUT_SLOT:
     "SELECT a.id FROM live a WHERE NOT EXISTS (SELECT FROM occupied s WHERE s.appointment_id = a.id)",
@@ -46,10 +52,10 @@ const RULES: Readonly<Record<string, string>> = {
   BLOCK_OVER: `SELECT s.id FROM slots s JOIN schedule_blocks b ON b.tenant_id = :tenant AND b.id = s.retained_by_id
     WHERE s.tenant_id = :tenant AND s.retained AND s.starts_at > b.updated_at AND b.cancelled_at IS NOT NULL`,
   DAY_COUNT_WRONG: `SELECT rule_id FROM (
-      SELECT rule_id, local_date, 1 AS live, 0 AS slots, 0 AS counted FROM live
-      UNION ALL SELECT rule_id, local_date, 0, 1, 0 FROM occupied
+      SELECT rule_id, local_date, 1 AS live, 0 AS holders, 0 AS counted FROM live WHERE NOT overbooked
+      UNION ALL (SELECT DISTINCT ON (appointment_id) rule_id, local_date, 0, 1, 0 FROM occupied WHERE rule_id IS NOT NULL)
       UNION ALL SELECT rule_id, local_date, 0, 0, booked FROM counters) AS booking
-    GROUP BY rule_id, local_date HAVING sum(live) <> sum(counted) OR sum(slots) <> sum(counted)`,
+    GROUP BY rule_id, local_date HAVING sum(live) <> sum(counted) OR sum(holders) <> sum(counted)`,
   HISTORY_WRONG: `SELECT a.id FROM appointments a
     LEFT JOIN (SELECT appointment_id, count(*) AS changes, max(version) AS latest FROM history GROUP BY 1) AS whole
       ON whole.appointment_id = a.id
@@ -61,11 +67,13 @@ const RULES: Readonly<Record<string, string>> = {
     EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id)
     OR EXISTS (SELECT FROM waitlist_entries w WHERE w.tenant_id = :tenant AND w.patient_id = p.id)
     OR EXISTS (SELECT FROM user_attention_cases c WHERE c.tenant_id = :tenant AND c.patient_id = p.id))`,
-  PATIENT_OVERLAP: overlap("patient_id"),
-  PRACTITIONER_OVERLAP: overlap("practitioner_id"),
-  SLOT_WRONG: `SELECT s.id FROM occupied s LEFT JOIN live a ON a.id = s.appointment_id
-    WHERE (s.program_id, s.rule_id, s.practitioner_id, s.local_date, s.starts_at, s.ends_at)
-      IS DISTINCT FROM (a.program_id, a.rule_id, a.practitioner_id, a.local_date, a.starts_at, a.ends_at)`,
+  PATIENT_OVERLAP: overlap("patient_id", "live"),
+  PRACTITIONER_OVERLAP: overlap("practitioner_id", "live WHERE NOT overbooked"),
+  SLOT_WRONG: `SELECT s.id FROM (SELECT *, min(starts_at) OVER whole AS first, max(ends_at) OVER whole AS last,
+        sum(ends_at - starts_at) OVER whole AS length FROM occupied WINDOW whole AS (PARTITION BY appointment_id)) AS s
+    LEFT JOIN live a ON a.id = s.appointment_id
+    WHERE (s.program_id, s.rule_id, s.practitioner_id, s.local_date, s.first, s.last, s.length) IS DISTINCT FROM
+      (a.program_id, a.rule_id, a.practitioner_id, a.local_date, a.starts_at, a.ends_at, a.ends_at - a.starts_at)`,
 };
 
 const VERIFY = `WITH
@@ -82,11 +90,13 @@ const VERIFY = `WITH
   SELECT (SELECT count(*) FROM live)::int AS "liveAppointments",
     (SELECT count(*) FROM occupied)::int AS "occupiedSlots",
     (SELECT coalesce(sum(booked), 0) FROM counters)::int AS "countedBookings",
+    (SELECT count(*) FROM live WHERE overbooked)::int AS overbooked,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'count', count, 'exampleIds', ids) ORDER BY name), '[]')
      FROM findings) AS findings`;
 
-/** Live appointments that begin before an earlier one of the same person has ended. */
-function overlap(person: "patient_id" | "practitioner_id"): string {
+/** Those of the appointments that begin before an earlier one of the same person has ended. */
+function overlap(person: "patient_id" | "practitioner_id", appointments: string): string {
   return `SELECT id FROM (SELECT id, starts_at, max(ends_at) OVER (PARTITION BY ${person} ORDER BY starts_at, id
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS busy_until FROM live) AS timed WHERE starts_at < busy_until`;
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS busy_until FROM ${appointments}) AS timed
+    WHERE starts_at < busy_until`;
 }

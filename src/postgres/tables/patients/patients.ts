@@ -131,7 +131,11 @@ export async function lockPatientsOf(
     .where({ tenant_id: tenantId })
     .whereRaw("id = ANY(?::uuid[])", [appointmentIds as string[]])
     .select("patient_id");
-  const query = sql("patients").where({ tenant_id: tenantId }).whereIn("id", patients).orderBy("id").select(patientColumns);
+  const query = sql("patients")
+    .where({ tenant_id: tenantId })
+    .whereIn("id", patients)
+    .orderBy("id")
+    .select(patientColumns);
   return readRecords(transaction, query.forNoKeyUpdate());
 }
 

@@ -86,3 +86,17 @@ export function writeProgramSet(
     ),
   );
 }
+
+/** Keeps a program and its sets as they are until the transaction ends; any number can share it. */
+export function shareProgram(transaction: Transaction, programId: string): void {
+  transaction.send(sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).select("id").forShare());
+}
+
+/** Whether a practitioner is one of a program's. */
+export async function worksIn(
+  transaction: Transaction,
+  { programId, practitionerId }: { readonly programId: string; readonly practitionerId: string },
+): Promise<boolean> {
+  const member = { tenant_id: transaction.tenantId, program_id: programId, practitioner_id: practitionerId };
+  return (await transaction.rows(sql("program_practitioners").where(member).select("position"))).length > 0;
+}

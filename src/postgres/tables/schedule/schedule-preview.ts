@@ -46,6 +46,6 @@ const PREVIEW = `${PLAN},
         AND s.rule_id = w.rule_id))
   SELECT (SELECT count(*) FROM coming)::int AS added,
     (SELECT count(*) FROM going WHERE appointment_id IS NULL)::int AS withdrawn,
-    (SELECT count(*) FROM going WHERE retained)::int AS retained,
+    (SELECT count(DISTINCT appointment_id) FROM going WHERE retained)::int AS retained,
     ARRAY(SELECT appointment_id::text FROM going WHERE retained
-      ORDER BY starts_at, going.appointment_id LIMIT :limit) AS "firstRetainedIds"`;
+      GROUP BY going.appointment_id ORDER BY min(starts_at), going.appointment_id LIMIT :limit) AS "firstRetainedIds"`;

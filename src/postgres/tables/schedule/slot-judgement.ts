@@ -79,13 +79,17 @@ export const PLAN = `WITH wanted AS MATERIALIZED (
 export const IS_UNBLOCKED = `NOT EXISTS (SELECT FROM blocks b WHERE b.practitioner_id = p.practitioner_id AND ${meets("w")})
     AND NOT EXISTS (SELECT FROM blocks b WHERE b.program_id = w.program_id AND ${meets("w")})`;
 
-/** Whether a plan has a slot. All lists are hashed once; a join on all of it would be guessed to be small and nested. */
+/**
+ * Whether a plan has a slot; of one that no rule has, whether nothing else than the rules is against it. All lists are hashed once; a join on all of it would be guessed to be small
+ * and nested.
+ */
 export const FITS = fits("s");
 
 /** Whether a free slot stands where a retained one is about to be an ordinary one again. */
 export const IS_REPLACED = `(s.appointment_id IS NULL AND (s.program_id, s.practitioner_id, s.starts_at) IN (
   SELECT r.program_id, r.practitioner_id, r.starts_at FROM slots r
-  WHERE r.tenant_id = :tenant AND r.program_id = ANY(:programs::uuid[]) AND r.retained AND r.starts_at > :now AND ${fits("r")}))`;
+  WHERE r.tenant_id = :tenant AND r.program_id = ANY(:programs::uuid[]) AND r.retained AND r.rule_id IS NOT NULL
+    AND r.starts_at > :now AND ${fits("r")}))`;
 
 /** Why a plan has no such slot as one that is occupied: the first reason that holds. */
 export const CAUSE = `CASE WHEN s.id IN (SELECT id FROM blocked) THEN 'BLOCK'
@@ -101,7 +105,8 @@ export const CAUSE = `CASE WHEN s.id IN (SELECT id FROM blocked) THEN 'BLOCK'
 export const CAUSE_ID = "(SELECT blocked.block_id FROM blocked WHERE blocked.id = s.id ORDER BY 1 LIMIT 1)";
 
 function fits(slot: string): string {
-  return `((${slot}.rule_id, ${slot}.starts_at, ${slot}.ends_at) IN (SELECT rule_id, starts_at, ends_at FROM wanted)
+  return `((${slot}.rule_id IS NULL
+      OR (${slot}.rule_id, ${slot}.starts_at, ${slot}.ends_at) IN (SELECT rule_id, starts_at, ends_at FROM wanted))
     AND (${slot}.program_id, ${slot}.practitioner_id) IN (SELECT program_id, practitioner_id FROM staff)
     AND ${slot}.id NOT IN (SELECT id FROM blocked)
     AND (${slot}.appointment_id IS NULL OR ${slot}.appointment_id NOT IN (SELECT id FROM moved)))`;

@@ -65,4 +65,4 @@ const INSERT_MISSING = `${PLAN} INSERT INTO slots
     g.generation
   FROM wanted w JOIN staff p USING (program_id) JOIN programs g ON g.tenant_id = :tenant AND g.id = w.program_id
   WHERE w.starts_at > :now AND ${IS_UNBLOCKED}
-  ON CONFLICT (tenant_id, program_id, practitioner_id, starts_at) WHERE NOT retained DO NOTHING`;
+  ON CONFLICT (tenant_id, program_id, practitioner_id, starts_at) WHERE NOT retained AND rule_id IS NOT NULL DO NOTHING`;

@@ -1,5 +1,5 @@
 import type { Transaction } from "../../../call.js";
-import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
+import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /** Why a slot is retained: the first reason that holds, in this order; {@link Retention}. */
@@ -26,7 +26,8 @@ export interface Retention {
 export interface SlotRecord {
   readonly id: string;
   readonly programId: string;
-  readonly ruleId: string;
+  /** The rule that has it; undefined for one that was made for an overbooked appointment and goes with it. */
+  readonly ruleId: string | undefined;
   readonly practitionerId: string;
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;
@@ -42,7 +43,8 @@ export interface SlotRecord {
   readonly appointmentId: string | undefined;
 }
 
-const COLUMNS = {
+/** The columns of slots. */
+export const slotColumns = {
   id: "id",
   programId: "program_id",
   ruleId: "rule_id",
@@ -58,94 +60,47 @@ const COLUMNS = {
   appointmentId: "appointment_id",
 } as const satisfies ColumnsOf<SlotRecord>;
 
-/** Why a slot is retained; undefined for one that is not, and where there is none. */
-export function retentionOf(slot: SlotRecord | undefined): Retention | undefined {
-  if (slot?.retainedBy === undefined) return undefined;
-  return { cause: slot.retainedBy, blockId: slot.retainedById, isAccepted: slot.retentionAccepted };
+/** Why an appointment is retained that occupies these slots: by the first that is; undefined where none is. */
+export function retentionOf(slots: readonly SlotRecord[]): Retention | undefined {
+  const retained = slots.find(({ retainedBy }) => retainedBy !== undefined);
+  if (retained?.retainedBy === undefined) return undefined;
+  return { cause: retained.retainedBy, blockId: retained.retainedById, isAccepted: retained.retentionAccepted };
 }
 
-/** The slot that an appointment occupies, as it is now. */
-export async function findOccupiedSlot(
-  transaction: Transaction,
-  appointmentId: string,
-): Promise<SlotRecord | undefined> {
-  const query = sql("slots").where({ tenant_id: transaction.tenantId, appointment_id: appointmentId }).select(COLUMNS);
-  return readRecord(transaction, query);
-}
-
-/**
- * A slot, if it still is, and the one that an appointment occupies, if one does: locked in the order of their ids until the
- * transaction ends.
- */
-export async function lockSlots(
-  transaction: Transaction,
-  which: { readonly slotId?: string | undefined; readonly occupiedBy?: string | undefined },
-): Promise<readonly SlotRecord[]> {
+/** The slots that an appointment occupies, as they are now, in the order in which they begin. */
+export async function findOccupiedSlots(transaction: Transaction, appointmentId: string): Promise<SlotRecord[]> {
   const query = sql("slots")
-    .where({ tenant_id: transaction.tenantId })
-    .whereRaw("(id = ?::uuid OR appointment_id = ?::uuid)", [which.slotId ?? null, which.occupiedBy ?? null])
-    .orderBy("id")
-    .select(COLUMNS)
-    .forNoKeyUpdate();
+    .where({ tenant_id: transaction.tenantId, appointment_id: appointmentId })
+    .orderBy("starts_at")
+    .select(slotColumns);
   return readRecords(transaction, query);
 }
 
-/** The slot at the place and time of an appointment, if there still is one, locked until the transaction ends. */
-export async function lockFormerSlot(transaction: Transaction, appointmentId: string): Promise<SlotRecord | undefined> {
-  const { tenantId } = transaction;
-  const place = ["program_id", "rule_id", "practitioner_id", "local_date", "starts_at", "ends_at"];
-  const former = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select(place);
-  const query = sql("slots").where({ tenant_id: tenantId }).whereIn(place, former).orderBy("id").select(COLUMNS);
-  return readRecord(transaction, query.forNoKeyUpdate());
-}
-
 /**
- * The slots that locked appointments occupy and, where a practitioner is named, those that the practitioner has in the same
- * programs at the same times, whoever has them: all locked in the order of their ids until the transaction ends.
+ * The slot of the rules that a practitioner has in a program at an instant, taken or not: the one that begins then, or, with
+ * `begunSince`, the one that has begun since that instant and has not ended.
  */
-export async function lockSlotsOf(
+export async function findSlotAt(
   transaction: Transaction,
-  appointmentIds: readonly string[],
-  practitionerId: string | undefined,
-): Promise<readonly SlotRecord[]> {
-  const { tenantId } = transaction;
-  const wanted = sql.raw(WANTED_SLOTS, {
-    tenant: tenantId,
-    appointments: appointmentIds,
-    practitioner: practitionerId ?? null,
-  });
+  { programId, practitionerId }: Pick<SlotRecord, "programId" | "practitionerId">,
+  { at, begunSince = at }: { readonly at: Date; readonly begunSince?: Date | undefined },
+): Promise<SlotRecord | undefined> {
   const query = sql("slots")
-    .where({ tenant_id: tenantId })
-    .whereRaw("id IN (?)", [wanted])
-    .orderBy("id")
-    .select(COLUMNS);
-  return readRecords(transaction, query.forNoKeyUpdate());
-}
-
-const WANTED_SLOTS = `SELECT s.id FROM slots s WHERE s.tenant_id = :tenant AND s.appointment_id = ANY(:appointments::uuid[])
-  UNION ALL SELECT s.id FROM appointments a JOIN slots s ON s.tenant_id = a.tenant_id AND s.program_id = a.program_id
-    AND s.practitioner_id = :practitioner::uuid AND s.starts_at = a.starts_at AND NOT s.retained
-  WHERE a.tenant_id = :tenant AND a.id = ANY(:appointments::uuid[])`;
-
-/**
- * Locks the practitioner of a slot until the transaction ends, so that of two programs one at a time fills an hour of theirs.
- * Says whether they are active; false also where the slot is gone.
- */
-export async function lockPractitionerOf(transaction: Transaction, slotId: string): Promise<boolean> {
-  return lockPractitionerIn(transaction, "slots", slotId);
-}
-
-/** The same of an appointment, whose time it was or is. */
-export async function lockPractitionerOfAppointment(transaction: Transaction, appointmentId: string): Promise<boolean> {
-  return lockPractitionerIn(transaction, "appointments", appointmentId);
+    .where({ tenant_id: transaction.tenantId, program_id: programId, practitioner_id: practitionerId })
+    .whereRaw("NOT retained AND rule_id IS NOT NULL")
+    .whereRaw("starts_at BETWEEN ? AND ? AND ends_at > ?", [begunSince, at, at])
+    .orderBy("starts_at", "desc")
+    .limit(1)
+    .select(slotColumns);
+  return readRecord(transaction, query);
 }
 
 /** What a slot is: where, when and whose time. */
 type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "localDate" | "startsAt" | "endsAt">;
 
 /**
- * Makes a slot anew for an appointment that has its time again, at which there is none any more. It is retained where the
- * rules have another slot from that time on.
+ * Makes a slot anew for an appointment that has its time again, which no free slots fill any more. It is retained where the
+ * rules have another slot from that time on; that of an overbooked appointment stands beside any.
  */
 export function restoreSlot(
   transaction: Transaction,
@@ -154,7 +109,17 @@ export function restoreSlot(
 ): void {
   const { id: appointmentId, programId, ruleId, practitionerId, localDate, startsAt, endsAt } = appointment;
   const { tenantId } = transaction;
-  const bindings = { tenantId, slotId, programId, ruleId, practitionerId, localDate, startsAt, endsAt, appointmentId };
+  const bindings = {
+    tenantId,
+    slotId,
+    programId,
+    ruleId: ruleId ?? null,
+    practitionerId,
+    localDate,
+    startsAt,
+    endsAt,
+    appointmentId,
+  };
   transaction.send(sql.raw(RESTORE, bindings));
 }
 
@@ -163,31 +128,40 @@ const RESTORE = `INSERT INTO slots
      retained, retained_by)
   SELECT p.tenant_id, :slotId, p.id, :ruleId, :practitionerId, :localDate, :startsAt, :endsAt, p.generation,
     :appointmentId, other.there, CASE WHEN other.there THEN 'RULES' END
-  FROM programs p CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM slots s WHERE s.tenant_id = p.tenant_id
-    AND s.program_id = p.id AND s.practitioner_id = :practitionerId AND s.starts_at = :startsAt AND NOT s.retained) AS there) other
+  FROM programs p CROSS JOIN LATERAL (SELECT :ruleId::uuid IS NOT NULL AND EXISTS (
+    SELECT FROM slots s WHERE s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.practitioner_id = :practitionerId
+      AND s.starts_at = :startsAt AND NOT s.retained AND s.rule_id IS NOT NULL) AS there) other
   WHERE p.tenant_id = :tenantId AND p.id = :programId`;
 
-/** Gives a locked, free slot to an appointment. */
-export function occupySlot(transaction: Transaction, slotId: string, appointmentId: string): void {
-  const slot = { tenant_id: transaction.tenantId, id: slotId };
-  transaction.send(sql("slots").where(slot).update({ appointment_id: appointmentId }));
+/** Gives locked, free slots to an appointment. */
+export function occupySlots(transaction: Transaction, slots: readonly SlotRecord[], appointmentId: string): void {
+  const query = sql("slots")
+    .where({ tenant_id: transaction.tenantId })
+    .whereRaw(AMONG, [idsOf(slots)]);
+  transaction.send(query.update({ appointment_id: appointmentId }));
 }
 
-/** Frees a locked slot; one that was only kept for its appointment goes. */
-export function releaseSlot(transaction: Transaction, { id, retained }: SlotRecord): void {
-  const slot = sql("slots").where({ tenant_id: transaction.tenantId, id });
-  transaction.send(retained ? slot.delete() : slot.update({ appointment_id: null }));
+/** Adds a slot that is occupied from the start: one that no rule has. */
+export function insertOccupiedSlot(transaction: Transaction, slot: SlotRecord): void {
+  transaction.send(sql("slots").insert({ tenant_id: transaction.tenantId, ...toRow(slotColumns, slot) }));
 }
 
-async function lockPractitionerIn(
-  transaction: Transaction,
-  table: "slots" | "appointments",
-  id: string,
-): Promise<boolean> {
-  const { tenantId } = transaction;
-  const practitioner = sql(table).where({ tenant_id: tenantId, id }).select("practitioner_id");
-  const query = sql("practitioners").where({ tenant_id: tenantId }).where("id", practitioner).select("active");
-  return (await transaction.rows<{ active: boolean }>(query.forNoKeyUpdate()))[0]?.active === true;
+/** Frees locked slots; those that were only kept, or made, for their appointment go. */
+export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
+  const going = slots.filter(({ retained, ruleId }) => retained || ruleId === undefined);
+  const staying = slots.filter((slot) => !going.includes(slot));
+  const among = (some: readonly SlotRecord[]) =>
+    sql("slots")
+      .where({ tenant_id: transaction.tenantId })
+      .whereRaw(AMONG, [idsOf(some)]);
+  if (going.length > 0) transaction.send(among(going).delete());
+  if (staying.length > 0) transaction.send(among(staying).update({ appointment_id: null }));
+}
+
+const AMONG = "id = ANY(?::uuid[])";
+
+function idsOf(slots: readonly SlotRecord[]): string[] {
+  return slots.map(({ id }) => id);
 }
 
 /** Notes of locked slots that their appointments take place as they are. */

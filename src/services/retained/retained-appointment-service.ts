@@ -12,11 +12,11 @@ import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { listRetainedAppointments } from "../../postgres/tables/appointments/appointment-lists.js";
 import { findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { findPatient } from "../../postgres/tables/patients/patients.js";
-import { findOccupiedSlot } from "../../postgres/tables/schedule/slots.js";
+import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
+import { pageOfAppointments } from "../appointments/appointment-pages.js";
+import { findOptions } from "../appointments/option-search.js";
 import { nameIn } from "../resources/enum-names.js";
-import { pageOfAppointments } from "./appointment-pages.js";
-import { findOptions } from "./option-search.js";
 import { acceptRetained } from "./retained-acceptance.js";
 import { Refusal, refusalOf } from "./retained-refusals.js";
 import { substitutePractitioner } from "./retained-substitution.js";
@@ -74,12 +74,12 @@ async function offerFor(
   nowMs: number,
 ): Promise<Offer> {
   const { transaction } = call;
-  const [appointment, slot] = await Promise.all([
+  const [appointment, held] = await Promise.all([
     findAppointment(transaction, appointmentId),
-    findOccupiedSlot(transaction, appointmentId),
+    findOccupiedSlots(transaction, appointmentId),
   ]);
   const patient = appointment && (await findPatient(transaction, appointment.patientId));
-  const refusal = refusalOf({ appointment, slot, patient }, appointment?.version, nowMs);
+  const refusal = refusalOf({ appointment, held, patient }, appointment?.version, nowMs);
   if (refusal !== undefined || appointment === undefined) {
     return create(RetainedAppointmentOfferSchema, { appointmentId, refusal: refusal ?? Refusal.NOT_FOUND });
   }
@@ -96,6 +96,7 @@ async function offerFor(
     includeEmergency: false,
     subjectField: "appointmentId",
     dueOn: appointment.dueOn,
+    appointmentTypeId: undefined,
   } as const;
   const page = { pageSize: optionsPerAppointment || USUAL_OPTIONS, pageToken: undefined };
   const { options } = await findOptions(wish, page, call, tokens, nowMs);

@@ -7,7 +7,7 @@ import {
 } from "../../gen/cupo/clinic/v1/retained_appointment_service_pb.js";
 import { lockAllInOrder } from "../../postgres/tables/locks.js";
 import { acceptRetention, retentionOf, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
-import { toAppointmentDetails } from "./appointment-messages.js";
+import { toAppointmentDetails } from "../appointments/appointment-messages.js";
 import { decideAbout } from "./retained-decisions.js";
 import { refused } from "./retained-refusals.js";
 
@@ -22,13 +22,15 @@ export async function acceptRetained(
   const accepted: SlotRecord[] = [];
   const outcomes = decisions.map((decision) => {
     if ("refusal" in decision) return refused(decision.appointmentId, decision.refusal);
-    const { appointment, slot } = decision;
+    const { appointment, held } = decision;
     const { id, version } = appointment;
-    if (!slot.retentionAccepted) {
-      accepted.push(slot);
+    const undecided = held.filter(({ retained, retentionAccepted }) => retained && !retentionAccepted);
+    accepted.push(...undecided);
+    if (undecided.length > 0) {
       call.effects.push({ resourceType: "RetainedAppointment", resourceId: id, action: "UPDATE", version });
     }
-    const details = toAppointmentDetails(appointment, retentionOf({ ...slot, retentionAccepted: true }));
+    const retention = retentionOf(held);
+    const details = toAppointmentDetails(appointment, retention && { ...retention, isAccepted: true });
     return create(RetainedAppointmentOutcomeSchema, { appointmentId: id, appointment: details });
   });
   if (accepted.length > 0)

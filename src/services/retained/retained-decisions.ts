@@ -6,7 +6,7 @@ import { type Refusal, refusalOf } from "./retained-refusals.js";
 
 /** What can be decided about one of several appointments: something, or nothing, with the reason. */
 export type Decision =
-  | { readonly appointment: AppointmentRecord; readonly slot: SlotRecord }
+  | { readonly appointment: AppointmentRecord; readonly held: readonly SlotRecord[] }
   | { readonly appointmentId: string; readonly refusal: Refusal };
 
 /** Judges each choice by itself, in their order, by what was locked for all of them. */
@@ -15,15 +15,14 @@ export function decideAbout(
   { appointments, patients, slots }: LockedTogether,
   nowMs: number,
 ): readonly Decision[] {
-  const held = new Map(slots.map((slot) => [slot.appointmentId, slot]));
   return choices.map(({ appointmentId: sent, expectedVersion }) => {
     const appointmentId = sent.toLowerCase();
     const appointment = appointments.get(appointmentId);
-    const slot = held.get(appointmentId);
+    const held = slots.filter((slot) => slot.appointmentId === appointmentId);
     const patient = appointment && patients.get(appointment.patientId);
-    const refusal = refusalOf({ appointment, slot, patient }, expectedVersion, nowMs);
+    const refusal = refusalOf({ appointment, held, patient }, expectedVersion, nowMs);
     if (refusal !== undefined) return { appointmentId, refusal };
-    if (appointment === undefined || slot === undefined) throw new Error("nothing was refused, and nothing is there");
-    return { appointment, slot };
+    if (appointment === undefined) throw new Error("nothing was refused, and nothing is there");
+    return { appointment, held };
   });
 }

@@ -10,22 +10,22 @@ import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 
 export { Refusal };
 
-/** What is decided about: an appointment, its slot and its patient; undefined where there is none. */
+/** What is decided about: an appointment, the slots that it has, and its patient; undefined where there is none. */
 export interface Decided {
   readonly appointment: AppointmentRecord | undefined;
-  readonly slot: SlotRecord | undefined;
+  readonly held: readonly SlotRecord[];
   readonly patient: PatientRecord | undefined;
 }
 
 /** Why nothing can be decided about an appointment, be it what it may; undefined where something can. */
 export function refusalOf(
-  { appointment, slot, patient }: Decided,
+  { appointment, held, patient }: Decided,
   expectedVersion: number | undefined,
   nowMs: number,
 ): Refusal | undefined {
   if (appointment === undefined) return Refusal.NOT_FOUND;
   if (appointment.version !== expectedVersion) return Refusal.STALE_VERSION;
-  if (slot?.retained !== true) return Refusal.NOT_RETAINED;
+  if (!held.some(({ retained }) => retained)) return Refusal.NOT_RETAINED;
   const isOpen = appointment.status === "PENDING" || appointment.status === "CONFIRMED";
   if (!isOpen || appointment.startsAt.getTime() <= nowMs) return Refusal.STATE_NOT_ALLOWED;
   return patient?.status === "ACTIVE" ? undefined : Refusal.PATIENT_NOT_ACTIVE;

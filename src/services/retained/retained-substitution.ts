@@ -9,20 +9,23 @@ import {
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
+import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
+import { exchangeLockedCapacity, lockCapacities } from "../../postgres/tables/capacities.js";
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
-import { exchangeLockedCapacity, lockAllInOrder, lockCapacities } from "../../postgres/tables/locks.js";
-import { occupySlot, releaseSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { lockAllInOrder } from "../../postgres/tables/locks.js";
+import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { toAppointmentDetails } from "../appointments/appointment-messages.js";
+import { fill, placeOf } from "../appointments/take-slots.js";
 import { lockResource, requireReferences } from "../resources/resources.js";
-import { toAppointmentDetails } from "./appointment-messages.js";
 import { type Decision, decideAbout } from "./retained-decisions.js";
 import { Refusal, refused } from "./retained-refusals.js";
 
-/** An appointment that may change hands, the slot that it has, and the one at its time that the other practitioner has. */
+/** An appointment that may change hands, the slots that it has, and those in its time that the other practitioner has. */
 interface Exchange {
   readonly appointment: AppointmentRecord;
-  readonly held: SlotRecord;
-  readonly wanted: SlotRecord;
+  readonly held: readonly SlotRecord[];
+  readonly wanted: readonly SlotRecord[];
 }
 
 /**
@@ -44,9 +47,14 @@ export async function substitutePractitioner(
     throw validationFailed([{ code: "INVALID_VALUE", field, message: "the practitioner is not active" }]);
   }
   const free = locked.slots.filter((slot) => slot.practitionerId === practitionerId && isFree(slot));
-  const decisions = decideAbout(choices, locked, nowMs).map((decision) => withSlot(decision, free));
-  const days = decisions.flatMap((each) => ("refusal" in each ? [] : [each.held, each.wanted]));
-  lockCapacities(transaction, days);
+  const decisions = decideAbout(choices, locked, nowMs).map((decision) => withSlots(decision, free));
+  const days = decisions.flatMap((each) =>
+    "refusal" in each ? [] : [countedDay(each.held[0]), countedDay(each.wanted[0])],
+  );
+  lockCapacities(
+    transaction,
+    days.filter((day) => day !== undefined),
+  );
   const outcomes: RetainedAppointmentOutcome[] = [];
   for (const decision of decisions) outcomes.push(await carryOut(decision, call, nowMs));
   return outcomes;
@@ -58,16 +66,19 @@ function isFree({ appointmentId, retained }: SlotRecord): boolean {
 
 type Chosen = Exchange | Extract<Decision, { readonly refusal: Refusal }>;
 
-function withSlot(decision: Decision, free: readonly SlotRecord[]): Chosen {
+function withSlots(decision: Decision, free: readonly SlotRecord[]): Chosen {
   if ("refusal" in decision) return decision;
-  const { appointment, slot: held } = decision;
-  const wanted = free.find(
+  const { appointment, held } = decision;
+  const startMs = appointment.startsAt.getTime();
+  const endMs = appointment.endsAt.getTime();
+  const inTime = free.filter(
     ({ programId, startsAt, endsAt }) =>
-      programId === appointment.programId &&
-      startsAt.getTime() === appointment.startsAt.getTime() &&
-      endsAt.getTime() === appointment.endsAt.getTime(),
+      programId === appointment.programId && startsAt.getTime() >= startMs && endsAt.getTime() <= endMs,
   );
-  if (wanted === undefined) return { appointmentId: appointment.id, refusal: Refusal.NO_FREE_SLOT };
+  const wanted = inTime.filter(({ ruleId }) => ruleId === inTime[0]?.ruleId);
+  if (wanted[0]?.startsAt.getTime() !== startMs || !fill(wanted, (endMs - startMs) / 60_000)) {
+    return { appointmentId: appointment.id, refusal: Refusal.NO_FREE_SLOT };
+  }
   return { appointment, held, wanted };
 }
 
@@ -77,20 +88,27 @@ async function carryOut(chosen: Chosen, call: ReadyCall, nowMs: number): Promise
   const { appointment, held, wanted } = chosen;
   const { transaction, principal } = call;
   const { id: appointmentId, serviceId } = appointment;
+  const [first] = wanted;
+  const day = countedDay(first);
+  if (first === undefined || day === undefined) throw new Error("slots of the rules have a day");
   const [offer, isPractitionerBusy] = await Promise.all([
-    findOffer(transaction, principal, { slotId: wanted.id, serviceId }),
-    isBusy(transaction, { practitionerId: wanted.practitionerId }, wanted, appointmentId),
+    findOffer(transaction, principal, { slotId: first.id, serviceId }),
+    isBusy(transaction, { practitionerId: first.practitionerId }, appointment, appointmentId),
   ]);
   if (offer === undefined) return refused(appointmentId, Refusal.SERVICE_NOT_OFFERED);
   if (isPractitionerBusy) return refused(appointmentId, Refusal.PRACTITIONER_BUSY);
-  if (!(await exchangeLockedCapacity(transaction, wanted, held)))
+  if (!(await exchangeLockedCapacity(transaction, day, countedDay(held[0]))))
     return refused(appointmentId, Refusal.CAPACITY_EXHAUSTED);
-  const { ruleId, practitionerId, localDate } = wanted;
-  const { locationId } = offer;
-  const version = appointment.version + 1;
-  const moved = { ...appointment, ruleId, practitionerId, localDate, locationId, version, updatedAt: new Date(nowMs) };
-  releaseSlot(transaction, held);
-  occupySlot(transaction, wanted.id, appointmentId);
+  const moved: AppointmentRecord = {
+    ...appointment,
+    ...placeOf(wanted, offer.locationId),
+    overbooked: false,
+    version: appointment.version + 1,
+    updatedAt: new Date(nowMs),
+  };
+  const { version } = moved;
+  releaseSlots(transaction, held);
+  occupySlots(transaction, wanted, appointmentId);
   updateAppointment(transaction, moved);
   insertAppointmentChange(transaction, appointment, moved, principal, call);
   call.effects.push({ resourceType: "Appointment", resourceId: appointmentId, action: "UPDATE", version });

@@ -1,0 +1,130 @@
+import type { Knex } from "knex";
+import type { Transaction } from "../../../call.js";
+import { readRecords } from "../../columns.js";
+import { sql } from "../../sql.js";
+import { type SlotRecord, slotColumns } from "./slots.js";
+
+/** A run of slots, one behind the other: those of the first one's practitioner, program and rule in so much time. */
+export interface SlotRun {
+  readonly firstSlotId: string;
+  readonly minutes: number;
+}
+
+/**
+ * The slots of a run that still are, and those that an appointment occupies: locked in the order of their ids until the
+ * transaction ends, and given in the order in which they begin. Slots that are only kept for an appointment are in no run.
+ *
+ * The ids are a list that is made once: PostgreSQL would look for a row that it had to wait for in a subquery again, and
+ * might not find it, so that a slot that somebody has taken would seem to be gone.
+ */
+export async function lockSlots(
+  transaction: Transaction,
+  { run, occupiedBy }: { readonly run?: SlotRun | undefined; readonly occupiedBy?: string | undefined },
+): Promise<readonly SlotRecord[]> {
+  const { tenantId } = transaction;
+  const wanted = [
+    ...(run === undefined ? [] : [sql.raw(IDS_OF_RUN, { tenantId, ...run })]),
+    ...(occupiedBy === undefined ? [] : [sql.raw(IDS_OF_APPOINTMENT, { tenantId, occupiedBy })]),
+  ];
+  return lockThose(transaction, wanted);
+}
+
+async function lockThose(transaction: Transaction, ids: readonly Knex.Raw[]): Promise<readonly SlotRecord[]> {
+  const query = sql("slots")
+    .where({ tenant_id: transaction.tenantId })
+    .whereRaw(`id = ANY(ARRAY(${ids.map(() => "?").join(" UNION ALL ")}))`, [...ids])
+    .orderBy("id")
+    .select(slotColumns)
+    .forNoKeyUpdate();
+  const slots = await readRecords<SlotRecord>(transaction, query);
+  return slots.toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime());
+}
+
+/** OFFSET keeps the two apart: under row-level security a join would not use the end of the time for the index. */
+const IDS_OF_RUN = `SELECT r.id FROM slots f CROSS JOIN LATERAL (
+    SELECT s.id FROM slots s WHERE s.tenant_id = f.tenant_id AND s.program_id = f.program_id
+      AND s.practitioner_id = f.practitioner_id AND NOT s.retained AND s.rule_id IS NOT NULL AND s.rule_id = f.rule_id
+      AND s.starts_at >= f.starts_at AND s.starts_at < f.starts_at + make_interval(mins => :minutes::integer) OFFSET 0) AS r
+  WHERE f.tenant_id = :tenantId AND f.id = :firstSlotId`;
+const IDS_OF_APPOINTMENT = "SELECT id FROM slots WHERE tenant_id = :tenantId AND appointment_id = :occupiedBy";
+
+/** The slots of a run among others, if the first one still is. Whether they fill its time is for the caller to judge. */
+export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes }: SlotRun): readonly SlotRecord[] {
+  const first = slots.find(({ id }) => id === firstSlotId);
+  if (first === undefined) return [];
+  const startMs = first.startsAt.getTime();
+  return slots.filter(
+    ({ programId, practitionerId, ruleId, startsAt, retained }) =>
+      programId === first.programId &&
+      practitionerId === first.practitionerId &&
+      ruleId === first.ruleId &&
+      !retained &&
+      startsAt.getTime() >= startMs &&
+      startsAt.getTime() < startMs + minutes * 60_000,
+  );
+}
+
+/**
+ * The slots that the rules of an appointment have in its time, taken or not: locked in the order of their ids until the
+ * transaction ends, and given in the order in which they begin. None for an overbooked one.
+ */
+export async function lockFormerSlots(transaction: Transaction, appointmentId: string): Promise<readonly SlotRecord[]> {
+  const { tenantId } = transaction;
+  return lockThose(transaction, [sql.raw(IDS_OF_FORMER, { tenantId, appointmentId })]);
+}
+
+const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_id = a.tenant_id AND s.program_id = a.program_id
+    AND s.practitioner_id = a.practitioner_id AND s.rule_id = a.rule_id AND s.starts_at >= a.starts_at AND s.ends_at <= a.ends_at
+  WHERE a.tenant_id = :tenantId AND a.id = :appointmentId`;
+
+/**
+ * The slots that locked appointments occupy and, where a practitioner is named, those that the practitioner has in the same
+ * programs in the same times, whoever has them: all locked in the order of their ids until the transaction ends, and given in
+ * the order in which they begin.
+ */
+export async function lockSlotsOf(
+  transaction: Transaction,
+  appointmentIds: readonly string[],
+  practitionerId: string | undefined,
+): Promise<readonly SlotRecord[]> {
+  const { tenantId } = transaction;
+  const wanted = sql.raw(WANTED_SLOTS, {
+    tenant: tenantId,
+    appointments: appointmentIds,
+    practitioner: practitionerId ?? null,
+  });
+  return lockThose(transaction, [wanted]);
+}
+
+const WANTED_SLOTS = `SELECT s.id FROM slots s WHERE s.tenant_id = :tenant AND s.appointment_id = ANY(:appointments::uuid[])
+  UNION ALL SELECT s.id FROM appointments a JOIN slots s ON s.tenant_id = a.tenant_id AND s.program_id = a.program_id
+    AND s.practitioner_id = :practitioner::uuid AND s.starts_at >= a.starts_at AND s.ends_at <= a.ends_at
+    AND s.rule_id IS NOT NULL AND NOT s.retained
+  WHERE a.tenant_id = :tenant AND a.id = ANY(:appointments::uuid[])`;
+
+/**
+ * Locks the practitioner of a slot until the transaction ends, so that of two programs one at a time fills an hour of theirs.
+ * Says whether they are active; false also where the slot is gone.
+ */
+export async function lockPractitionerOf(transaction: Transaction, slotId: string): Promise<boolean> {
+  return lockWhere(transaction, practitionerIn(transaction, "slots", slotId));
+}
+
+/** The same of an appointment, whose time it was or is. */
+export async function lockPractitionerOfAppointment(transaction: Transaction, appointmentId: string): Promise<boolean> {
+  return lockWhere(transaction, practitionerIn(transaction, "appointments", appointmentId));
+}
+
+/** The same of a practitioner by id. */
+export async function lockPractitioner(transaction: Transaction, practitionerId: string): Promise<boolean> {
+  return lockWhere(transaction, practitionerId);
+}
+
+function practitionerIn({ tenantId }: Transaction, table: "slots" | "appointments", id: string): Knex.QueryBuilder {
+  return sql(table).where({ tenant_id: tenantId, id }).select("practitioner_id");
+}
+
+async function lockWhere(transaction: Transaction, id: string | Knex.QueryBuilder): Promise<boolean> {
+  const query = sql("practitioners").where({ tenant_id: transaction.tenantId }).where("id", id).select("active");
+  return (await transaction.rows<{ active: boolean }>(query.forNoKeyUpdate()))[0]?.active === true;
+}

@@ -1,0 +1,181 @@
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ReadyCall } from "../../call.js";
+import { type CupoError, type FieldErrorCode, validationFailed } from "../../errors.js";
+import type { AppointmentPlace, AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
+import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
+import { exchangeCapacity } from "../../postgres/tables/capacities.js";
+import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
+import { findSlotAt, insertOccupiedSlot, occupySlots } from "../../postgres/tables/schedule/slots.js";
+import { earliestStart, isBookableStart, isWithinOneDay, minuteOf } from "../../scheduling/booking-times.js";
+import { localDateAt } from "../../scheduling/local-clock.js";
+import { addAppointment, newAppointment } from "./booking.js";
+import { type BookingPlace, findTogether, judgePlace, requireTogether } from "./booking-place.js";
+import { type BookingReferences, judgeReferences, requireUsable, type Wait } from "./booking-references.js";
+import { fill, patientIsBusy, placeOf, requireFree, type TakenSlots, takeTime } from "./take-slots.js";
+
+/** An appointment that is wanted with a practitioner at a time. */
+export interface TimedBooking extends BookingPlace, BookingReferences {
+  readonly patientId: string;
+  /** Absent for now. */
+  readonly startsAt?: Timestamp | undefined;
+  /** Absent for what the type takes. */
+  readonly durationMinutes?: number | undefined;
+}
+
+/**
+ * Books the free slots that a practitioner has at a time, as many as the appointment takes: 422 for a time at which there are
+ * not so many, 409 where one is taken, the day is full or either person is expected elsewhere.
+ */
+export async function bookAppointmentAt(
+  request: TimedBooking,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<AppointmentRecord> {
+  const time = await lockTime(request, call, nowMs, false);
+  const { slots } = time.locked;
+  if (!fill(slots, time.minutes))
+    throw invalid("startsAt", "INVALID_VALUE", "the practitioner has no slots for that long at that time");
+  requireFree(slots, "startsAt");
+  const place = placeOf(slots, time.locationId);
+  const taker = { patientId: request.patientId, appointmentId: undefined };
+  await takeTime(call.transaction, place, undefined, taker, "startsAt");
+  return bookSlots(request, call, { slots, place, wait: time.wait }, nowMs);
+}
+
+/**
+ * Books a time of a practitioner as {@link bookAppointmentAt} does where that is possible; else beside the schedule, in a slot
+ * that is made for the appointment. That overlaps what the practitioner has and counts against no day. 409 where the patient
+ * is expected elsewhere, which nothing waives.
+ */
+export async function overbookAppointment(
+  request: TimedBooking & { readonly reason: string },
+  call: ReadyCall,
+  nowMs: number,
+): Promise<AppointmentRecord> {
+  const time = await lockTime(request, call, nowMs, true);
+  const ordinary = await tryOrdinary(request, call, time);
+  if (ordinary !== undefined) return bookSlots(request, call, { ...ordinary, wait: time.wait }, nowMs);
+  const place = placeBeside(request, time);
+  const { patientId } = request;
+  if (await isBusy(call.transaction, { patientId }, place, undefined)) throw patientIsBusy("startsAt");
+  const overbooked = { overbooked: true, overbookingReason: request.reason };
+  const appointment = {
+    ...newAppointment(call, request, { ...place, ...time.wait }, nowMs),
+    ...begun(place, nowMs),
+    ...overbooked,
+  };
+  addAppointment(call, appointment);
+  const { programId, ruleId, practitionerId, localDate, startsAt, endsAt } = place;
+  const slot = { id: call.newId(), programId, ruleId, practitionerId, localDate, startsAt, endsAt };
+  insertOccupiedSlot(call.transaction, {
+    ...slot,
+    generation: 1,
+    retained: false,
+    retainedBy: undefined,
+    retainedById: undefined,
+    retentionAccepted: false,
+    appointmentId: appointment.id,
+  });
+  return appointment;
+}
+
+/** A time that is locked, with the slots of the rules in it. */
+interface LockedTime {
+  readonly startMs: number;
+  readonly minutes: number;
+  readonly locationId: string;
+  readonly locked: Locked;
+  readonly wait: Wait;
+}
+
+async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, isBeside: boolean): Promise<LockedTime> {
+  const startMs = requireStart(request, nowMs);
+  const transaction = call.transaction;
+  const begunSince = request.startsAt === undefined ? new Date(earliestStart(nowMs)) : undefined;
+  const [references, judged, slot] = await Promise.all([
+    judgeReferences(request, call, nowMs),
+    judgePlace(request, call),
+    findSlotAt(transaction, request, { at: new Date(startMs), begunSince }),
+  ]);
+  const { patientId, programId, practitionerId } = request;
+  const minutes = request.durationMinutes ?? references.typeMinutes;
+  const run = slot && { firstSlotId: slot.id, minutes };
+  const wanted = {
+    programId: isBeside ? programId : undefined,
+    patient: { id: patientId },
+    time: { practitionerId, run },
+  };
+  const [locked, found] = await Promise.all([lockInOrder(transaction, wanted), findTogether(request, call)]);
+  const inactive = [...references.inactive, ...judged.inactive];
+  requireUsable(locked.patient, { missing: [...references.missing, ...judged.missing], inactive });
+  return {
+    startMs,
+    minutes,
+    locationId: requireTogether(found, locked.isPractitionerActive),
+    locked,
+    wait: references.wait,
+  };
+}
+
+/** The slots of the rules at the time, taken; undefined where any of what an overbooking waives stands against it. */
+async function tryOrdinary(
+  request: TimedBooking,
+  call: ReadyCall,
+  { locked: { slots }, minutes, locationId }: LockedTime,
+): Promise<TakenSlots | undefined> {
+  if (!fill(slots, minutes) || slots.some(({ appointmentId }) => appointmentId !== undefined)) return undefined;
+  const place = placeOf(slots, locationId);
+  const { practitionerId, patientId } = request;
+  const [isPractitionerBusy, isPatientBusy] = await Promise.all([
+    isBusy(call.transaction, { practitionerId }, place, undefined),
+    isBusy(call.transaction, { patientId }, place, undefined),
+  ]);
+  if (isPatientBusy) throw patientIsBusy("startsAt");
+  const day = countedDay(place);
+  if (isPractitionerBusy || day === undefined) return undefined;
+  return (await exchangeCapacity(call.transaction, day, undefined)) ? { slots, place } : undefined;
+}
+
+function bookSlots(
+  request: TimedBooking,
+  call: ReadyCall,
+  { slots, place, wait }: TakenSlots & { readonly wait: Wait },
+  nowMs: number,
+) {
+  const appointment = { ...newAppointment(call, request, { ...place, ...wait }, nowMs), ...begun(place, nowMs) };
+  addAppointment(call, appointment);
+  occupySlots(call.transaction, slots, appointment.id);
+  return appointment;
+}
+
+/** A time beside the schedule: from the minute that was asked for, for just as long. */
+function placeBeside(
+  { programId, practitionerId }: TimedBooking,
+  { startMs, minutes, locationId }: LockedTime,
+): AppointmentPlace {
+  if (!isWithinOneDay(startMs, minutes)) {
+    throw invalid("durationMinutes", "INVALID_RANGE", "the appointment must end on the day it begins on");
+  }
+  const startsAt = new Date(startMs);
+  const endsAt = new Date(startMs + minutes * 60_000);
+  const localDate = localDateAt(startMs);
+  return { programId, ruleId: undefined, practitionerId, locationId, localDate, startsAt, endsAt };
+}
+
+/** An appointment that has begun when it is booked is confirmed by that: the patient is there. */
+function begun({ startsAt }: AppointmentPlace, nowMs: number): Pick<AppointmentRecord, "status"> {
+  return { status: startsAt.getTime() <= nowMs ? "CONFIRMED" : "PENDING" };
+}
+
+function requireStart({ startsAt }: TimedBooking, nowMs: number): number {
+  if (startsAt === undefined) return minuteOf(nowMs);
+  const startMs = timestampMs(startsAt);
+  if (isBookableStart(startMs, nowMs)) return startMs;
+  const message = "the value must be a whole minute, not long ago and not behind the end of the schedules";
+  throw invalid("startsAt", "OUT_OF_RANGE", message);
+}
+
+function invalid(field: string, code: FieldErrorCode, message: string): CupoError {
+  return validationFailed([{ code, field, message }]);
+}

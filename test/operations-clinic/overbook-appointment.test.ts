@@ -1,0 +1,182 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
+import * as makers from "../contract/makers.js";
+import { appointmentIn, bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
+import { brokenInvariants, foundByTheService } from "../schedule/invariants.js";
+import { auditOf } from "../support/audit.js";
+import { callRpc, type RpcChanges } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { describeAccess, expectRefusal } from "./rpc-under-test.js";
+import { at, countsOf, timedBooking } from "./timed-bookings.js";
+
+const { overbookAppointment } = BookingService.method;
+const reason = "La paciente viaja desde Leticia y debe volver hoy.";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(async () => {
+  const broken = [...(await brokenInvariants(service)), ...(await foundByTheService(service))];
+  await service.close();
+  expect(broken).toEqual([]);
+});
+
+describe("OverbookAppointment", () => {
+  describeAccess(
+    { method: overbookAppointment, scope: "scheduling:overbook", prepare: async () => overbooking(await fullClinic()) },
+    () => service,
+  );
+
+  test("books beside an appointment of the practitioner, for a reason that is kept, and counts on no day", async () => {
+    const clinic = await fullClinic();
+    const answer = await send(await overbooking(clinic, { durationMinutes: 25 }));
+    const expected = { overbooked: true, overbookingReason: reason, status: "PENDING", version: 1, retained: false };
+    expect(appointmentIn(answer)).toMatchObject(expected);
+    expect(times(appointmentIn(answer))).toEqual(["13:00", "13:25"]);
+    expect(await countsOf(service, clinic)).toEqual({ counted: 1, beside: 1 });
+    expect(await auditOf(service, answer)).toMatchObject([{ action: "CREATE", resource_type: "Appointment" }]);
+  });
+
+  test("is counted apart by VerifyInvariants, which finds nothing wrong", async () => {
+    const as = { tenantId: randomUUID() };
+    const clinic = await fullClinic(as);
+    appointmentIn(await send(await overbooking(clinic), { as }));
+    appointmentIn(await send(await overbooking(clinic), { as }));
+    const { invariantReport } = await mustCall(clinic, "VerifyInvariants", {});
+    expect(invariantReport).toMatchObject({
+      findings: [],
+      liveAppointmentCount: 3,
+      occupiedSlotCount: 3,
+      countedBookingCount: 1,
+      overbookedAppointmentCount: 2,
+    });
+  });
+
+  test("books beyond a day's capacity, and where the practitioner has no slots at all", async () => {
+    const clinic = await fullClinic();
+    for (const time of ["11:00", "19:07"]) {
+      expect(appointmentIn(await send(await overbooking(clinic, { startsAt: at(clinic, time) })))).toMatchObject({
+        overbooked: true,
+      });
+    }
+    expect(await countsOf(service, clinic)).toEqual({ counted: 1, beside: 2 });
+  });
+
+  test("books in the schedule where that is possible", async () => {
+    const clinic = await openClinic(service);
+    const appointment = appointmentIn(await send(await overbooking(clinic)));
+    expect(appointment).toMatchObject({ overbooked: false });
+    expect(appointment).not.toHaveProperty("overbookingReason");
+    expect(await countsOf(service, clinic)).toEqual({ counted: 1, beside: 0 });
+  });
+
+  test("books the present minute where no time is named, and confirms it", async () => {
+    const clinic = await fullClinic();
+    const { startsAt: _, ...now } = await overbooking(clinic, { durationMinutes: 1 });
+    expect(appointmentIn(await send(now))).toMatchObject({ status: "CONFIRMED", overbooked: true });
+  });
+
+  test("never books when the patient is expected elsewhere, be that overbooked too: 409", async () => {
+    const clinic = await fullClinic();
+    const request = await overbooking(clinic, { startsAt: at(clinic, "08:10") });
+    appointmentIn(await send(request));
+    const { patientId = "" } = request;
+    for (const where of [clinic, await openClinic(service)]) {
+      expectRefusal(await send(await overbooking(where, { patientId })), 409, ["startsAt PATIENT_OVERLAP"]);
+    }
+  });
+
+  test("does once what is sent twice under one key", async () => {
+    const request = await overbooking(await fullClinic());
+    const headers = { "idempotency-key": randomUUID() };
+    const answers = [await send(request, { headers }), await send(request, { headers })];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers[1]?.text).toBe(answers[0]?.text);
+  });
+
+  test("wants a reason that is fit to be kept, and a time within one day: 422", async () => {
+    const clinic = await fullClinic();
+    const { reason: _, ...without } = await overbooking(clinic);
+    expectRefusal(await send(without), 422, ["reason REQUIRED"]);
+    const said = "Su contraseña es Colombia2020*";
+    expectRefusal(await send(await overbooking(clinic, { reason: said })), 422, ["reason CONTAINS_CREDENTIAL"]);
+    const late = await overbooking(clinic, { startsAt: at(clinic, "23:50"), durationMinutes: 11 });
+    expectRefusal(await send(late), 422, ["durationMinutes INVALID_RANGE"]);
+    const practitionerId = await makers.practitioner.create(service, {});
+    expectRefusal(await send(await overbooking(clinic, { practitionerId })), 422, ["practitionerId INVALID_VALUE"]);
+  });
+
+  test("does not tell another tenant's program from one that never existed: 404", async () => {
+    const request = await overbooking(await fullClinic());
+    const ids = ["patientId", "programId", "practitionerId", "serviceId", "requestSourceId", "appointmentTypeId"];
+    const absent = { ...request, ...Object.fromEntries(ids.map((id) => [id, randomUUID()])) };
+    const [never, foreign] = [await send(absent), await send(request, { as: { tenantId: randomUUID() } })];
+    expect([foreign.status, foreign.body["errors"]]).toEqual([404, never.body["errors"]]);
+  });
+});
+
+describe("an overbooked appointment", () => {
+  test("takes its slot along when it is cancelled, and leaves the day's count as it was", async () => {
+    const clinic = await fullClinic();
+    const { appointmentId } = appointmentIn(await send(await overbooking(clinic)));
+    const cancellationReasonId = await makers.cancellationReason.create(service, {});
+    await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion: 1, cancellationReasonId });
+    expect(await countsOf(service, clinic)).toEqual({ counted: 1, beside: 0 });
+  });
+
+  test("keeps others from being offered its time, and gives it back", async () => {
+    const clinic = await openClinic(service);
+    appointmentIn(await send(await overbooking(clinic, { startsAt: at(clinic, "09:10"), durationMinutes: 30 })));
+    const patientId = await makers.createPatient(service);
+    const starts = (await optionsFor(clinic, { patientId })).map(({ startsAt }) => startsAt.slice(11, 16));
+    expect(starts).toEqual(["13:00", "13:30", "15:00", "15:30", "16:00", "16:30"]);
+  });
+
+  test("stays as it is when the rules change, and is retained when its practitioner leaves the program", async () => {
+    const clinic = await fullClinic();
+    const { appointmentId } = appointmentIn(await send(await overbooking(clinic)));
+    const { programId, ruleId } = clinic;
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion: 1, startsAtLocal: "10:00" });
+    const details = async () => (await mustCall(clinic, "GetAppointment", { appointmentId }))["appointment"];
+    expect(await details()).toMatchObject({ retained: false, overbooked: true });
+    await mustCall(clinic, "ReplaceProgramPractitioners", { programId, practitionerIds: [], expectedVersion: 2 });
+    expect(await details()).toMatchObject({ retained: true });
+  });
+
+  test("is rescheduled over REST into the schedule, where it counts as any other, and keeps its reason", async () => {
+    const clinic = await fullClinic();
+    const { appointmentId } = appointmentIn(await send(await overbooking(clinic, { durationMinutes: 50 })));
+    const dates = { dateFrom: day(clinic, 3), dateTo: day(clinic, 3) };
+    const [option] = await optionsFor(clinic, { appointmentId, ...dates });
+    const body = { optionToken: `${option?.optionToken}`, expectedVersion: 1 };
+    const moved = await service.request("POST", `/appointments/${appointmentId}/reschedule`, { body });
+    expect([moved.status, ...times(moved.body as never)]).toEqual([200, "13:00", "14:00"]);
+    const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId });
+    expect(appointment).toMatchObject({ overbooked: false, overbookingReason: reason });
+    expect(await countsOf(service, clinic)).toEqual({ counted: 2, beside: 0 });
+  });
+});
+
+/** A clinic whose first slot of the day after tomorrow is taken, with the one appointment that the day may have. */
+async function fullClinic(as = {}): Promise<Clinic> {
+  const clinic = await openClinic(service, { as, rule: { dailyCapacity: 1 } });
+  await bookFirst(clinic, await makers.createPatient(service, {}, as));
+  return clinic;
+}
+
+async function overbooking(clinic: Clinic, changes: JsonObject = {}): Promise<JsonObject> {
+  return { ...(await timedBooking(clinic)), reason, ...changes };
+}
+
+function send(request: JsonObject, changes: RpcChanges = {}) {
+  return callRpc(service, overbookAppointment, request, changes);
+}
+
+function times({ startsAt, endsAt }: { readonly startsAt: string; readonly endsAt: string }): string[] {
+  return [startsAt.slice(11, 16), endsAt.slice(11, 16)];
+}

@@ -1,0 +1,201 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as makers from "../contract/makers.js";
+import { summaryOf } from "../contract/send.js";
+import { startTestService, type TestService } from "../support/service.js";
+import {
+  type AppointmentBody,
+  appointmentIn,
+  book,
+  bookFirst,
+  type Clinic,
+  call,
+  day,
+  mustCall,
+  openClinic,
+  optionsFor,
+} from "./clinic.js";
+import { brokenInvariants, foundByTheService } from "./invariants.js";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(async () => {
+  const broken = [...(await brokenInvariants(service)), ...(await foundByTheService(service))];
+  await service.close();
+  expect(broken).toEqual([]);
+});
+
+describe("a search for a type that takes longer than a slot", () => {
+  test.each([
+    [30, ["13:00-13:30", "13:30-14:00", "14:00-14:30", "14:30-15:00"]],
+    [31, ["13:00-14:00", "13:30-14:30", "14:00-15:00"]],
+    [60, ["13:00-14:00", "13:30-14:30", "14:00-15:00"]],
+    [90, ["13:00-14:30", "13:30-15:00"]],
+    [120, ["13:00-15:00"]],
+    [121, []],
+  ])("of %i minutes finds each start from which slots are free for so long", async (minutes, times) => {
+    const { clinic, patientId, type } = await prepare(minutes);
+    expect((await optionsFor(clinic, { patientId, ...type })).map(timesOf)).toEqual(times);
+  });
+
+  test("leaves out starts too close to what is taken, whoever has it, in whichever half", async () => {
+    const { clinic, patientId, type } = await prepare(60, { endsAtLocal: "12:00:00" });
+    await bookFirst(clinic, await makers.createPatient(service), {}, 3);
+    await bookFirst(await openClinic(service), patientId, {}, 6);
+    expect((await optionsFor(clinic, { patientId, ...type })).map(timesOf)).toEqual([
+      "13:00-14:00",
+      "13:30-14:30",
+      "15:00-16:00",
+    ]);
+  });
+
+  test("finds none across two practitioners, two rules, or a gap", async () => {
+    const practitionerIds = await Promise.all([1, 2].map(() => makers.practitioner.create(service, {})));
+    const clinic = await openClinic(service, { practitionerIds, rule: { endsAtLocal: "08:30:00" } });
+    const afterwards = { startsAtLocal: "08:30:00", endsAtLocal: "09:00:00", holidayPolicy: "INCLUDE" };
+    const dates = { weekdays: [1, 2, 3, 4, 5, 6, 7], validTo: "2099-12-31", holidayDates: [] };
+    await makers.createRule(service, clinic.programId, { ...afterwards, ...dates });
+    const patientId = await makers.createPatient(service);
+    expect(await optionsFor(clinic, { patientId })).toHaveLength(4);
+    expect(await optionsFor(clinic, { patientId, appointmentTypeId: await typeOf(60) })).toEqual([]);
+  });
+
+  test("gives pages that make up the whole", async () => {
+    const { clinic, patientId, type } = await prepare(60, { endsAtLocal: "12:00:00" });
+    const whole = (await optionsFor(clinic, { patientId, ...type })).map(timesOf);
+    const paged: string[] = [];
+    let pageToken = "";
+    do {
+      const request = { patientId, ...type, serviceId: clinic.serviceId, pageSize: 3, pageToken };
+      const dates = { dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
+      const body = await mustCall(clinic, SEARCH, { ...request, ...dates });
+      paged.push(...(body["options"] as { startsAt: string; endsAt: string }[]).map(timesOf));
+      pageToken = body["nextPageToken"] as string;
+    } while (pageToken !== "");
+    expect(paged).toEqual(whole);
+  });
+
+  test("wants a type that exists and is active, and none for an appointment that moves", async () => {
+    const { clinic, patientId, appointmentTypeId, type } = await prepare(60);
+    const search = { patientId, serviceId: clinic.serviceId, dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
+    const unknown = { ...search, appointmentTypeId: clinic.programId };
+    expect(summaryOf(await call(clinic, SEARCH, unknown))).toBe("404 appointmentTypeId NOT_FOUND");
+    const { appointmentId } = await bookLong(clinic, patientId, type);
+    const { patientId: _, ...move } = { ...search, ...type, appointmentId };
+    expect(summaryOf(await call(clinic, SEARCH, move))).toBe("422 appointmentTypeId INVALID_VALUE");
+    await service.query(`UPDATE appointment_types SET active = false WHERE id = '${appointmentTypeId}'`);
+    expect(summaryOf(await call(clinic, SEARCH, { ...search, ...type }))).toBe("422 appointmentTypeId INVALID_VALUE");
+  });
+});
+
+describe("an appointment of several slots", () => {
+  test("holds all of them and one unit of the day, and gives all back", async () => {
+    const { clinic, patientId, type } = await prepare(60, { dailyCapacity: 2 });
+    const { appointmentId, appointment } = await bookLong(clinic, patientId, type);
+    expect(timesOf(appointment)).toBe("13:00-14:00");
+    const other = await makers.createPatient(service);
+    expect((await optionsFor(clinic, { patientId: other })).map(timesOf)).toEqual(["14:00-14:30", "14:30-15:00"]);
+    const cancellationReasonId = await makers.cancellationReason.create(service, {});
+    await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion: 1, cancellationReasonId });
+    expect(await optionsFor(clinic, { patientId: other })).toHaveLength(4);
+  });
+
+  test("is refused an option that is too short for its type, which stays good for a shorter one: 422", async () => {
+    const { clinic, patientId, type } = await prepare(45);
+    const [option] = await optionsFor(clinic, { patientId });
+    const token = `${option?.optionToken}`;
+    expect(summaryOf(await book(clinic, patientId, token, type))).toBe("422 optionToken INVALID_OPTION");
+    expect(timesOf(appointmentIn(await book(clinic, patientId, token)))).toBe("13:00-13:30");
+  });
+
+  test("is refused where somebody has its second slot, and where that was withdrawn and made again", async () => {
+    const { clinic, patientId, type } = await prepare(60);
+    const [first, , third] = await optionsFor(clinic, { patientId, ...type });
+    await bookFirst(clinic, await makers.createPatient(service), {}, 1);
+    expect(summaryOf(await book(clinic, patientId, `${first?.optionToken}`, type))).toBe(
+      "409 optionToken SLOT_OCCUPIED",
+    );
+    const { programId, ruleId } = clinic;
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion: 1, endsAtLocal: "09:30:00" });
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion: 2, endsAtLocal: "10:00:00" });
+    expect((await book(clinic, patientId, `${third?.optionToken}`, type)).status).toBe(410);
+  });
+
+  test("is retained once where the rules no longer have one of its slots, and that one goes with it", async () => {
+    const { clinic, patientId, type } = await prepare(60);
+    const { appointmentId } = await bookLong(clinic, patientId, type, 1);
+    const { programId, ruleId } = clinic;
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion: 1, endsAtLocal: "09:00:00" });
+    const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId });
+    expect(appointment).toMatchObject({ retained: true });
+    const retained = await mustCall(clinic, "ListRetainedAppointments", { programId, pageSize: 1 });
+    expect(retained["appointments"]).toHaveLength(1);
+    const cancellationReasonId = await makers.cancellationReason.create(service, {});
+    await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion: 1, cancellationReasonId });
+    const slots = `SELECT count(*)::int AS count FROM slots WHERE program_id = '${programId}' AND retained`;
+    expect(await service.query(slots)).toEqual([{ count: 0 }]);
+    expect((await optionsFor(clinic, { patientId })).map(timesOf)).toEqual(["13:00-13:30", "13:30-14:00"]);
+  });
+
+  test("is rescheduled over REST to as many slots, and leaves all that it had", async () => {
+    const { clinic, patientId, type } = await prepare(60);
+    const { appointmentId } = await bookLong(clinic, patientId, type);
+    const options = await optionsFor(clinic, { appointmentId });
+    expect(options.map(timesOf)).toEqual(["14:00-15:00"]);
+    const moved = await service.request("POST", `/appointments/${appointmentId}/reschedule`, {
+      body: { optionToken: `${options[0]?.optionToken}`, expectedVersion: 1 },
+    });
+    expect([moved.status, timesOf(moved.body as unknown as AppointmentBody)]).toEqual([200, "14:00-15:00"]);
+    const other = await makers.createPatient(service);
+    expect((await optionsFor(clinic, { patientId: other })).map(timesOf)).toEqual(["13:00-13:30", "13:30-14:00"]);
+  });
+
+  test("of two that share one slot at once, one gets it, whichever comes first in time", async () => {
+    const { clinic, patientId, type } = await prepare(60);
+    const other = await makers.createPatient(service);
+    for (let i = 0; i < 8; i++) {
+      const dates = { dateFrom: day(clinic, 10 + i), dateTo: day(clinic, 10 + i) };
+      const [mine, others] = await Promise.all([
+        optionsFor(clinic, { patientId, ...type, ...dates }),
+        optionsFor(clinic, { patientId: other, ...type, ...dates }),
+      ]);
+      const answers = await Promise.all([
+        book(clinic, patientId, `${mine[i % 2]?.optionToken}`, type),
+        book(clinic, other, `${others[1 - (i % 2)]?.optionToken}`, type),
+      ]);
+      expect(answers.map(summaryOf).toSorted()).toEqual(["200", "409 optionToken SLOT_OCCUPIED"]);
+    }
+  });
+});
+
+const SEARCH = "SearchAppointmentOptions";
+
+/** A clinic with four slots of half an hour, unless the rule says otherwise, a patient, and a type that takes so long. */
+async function prepare(minutes: number, rule: JsonObject = {}) {
+  const [clinic, patientId, appointmentTypeId] = await Promise.all([
+    openClinic(service, { rule: { endsAtLocal: "10:00:00", ...rule } }),
+    makers.createPatient(service),
+    typeOf(minutes),
+  ]);
+  return { clinic, patientId, appointmentTypeId, type: { appointmentTypeId } };
+}
+
+async function typeOf(minutes: number): Promise<string> {
+  const id = await makers.appointmentType.create(service, {});
+  await service.query(`UPDATE appointment_types SET duration_minutes = ${minutes} WHERE id = '${id}'`);
+  return id;
+}
+
+async function bookLong(clinic: Clinic, patientId: string, type: JsonObject, skip = 0) {
+  const options = await optionsFor(clinic, { patientId, ...type });
+  const appointment = appointmentIn(await book(clinic, patientId, `${options[skip]?.optionToken}`, type));
+  return { appointmentId: appointment.appointmentId, appointment };
+}
+
+function timesOf({ startsAt, endsAt }: { readonly startsAt: string; readonly endsAt: string }): string {
+  return `${startsAt.slice(11, 16)}-${endsAt.slice(11, 16)}`;
+}
