@@ -7,13 +7,8 @@ import {
 } from "./appointments/appointments.js";
 import { consumeToken } from "./appointments/consumed-tokens.js";
 import { type DeskWaitlistEntryRecord, lockWaitlistEntriesOf, lockWaitlistEntry } from "./desk/waitlist.js";
-import {
-  lockPatient,
-  lockPatientOf,
-  lockPatientsOf,
-  lockPatientsToMerge,
-  type PatientRecord,
-} from "./patients/patients.js";
+import { lockPatientOf, lockPatientsOf, lockPatientsToMerge } from "./patients/patient-locks.js";
+import { lockPatient, type PatientRecord } from "./patients/patients.js";
 import { shareProgram } from "./schedule/programs.js";
 import {
   lockFormerSlots,

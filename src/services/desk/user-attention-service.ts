@@ -15,7 +15,7 @@ import type {
 import type { Implementation } from "../../implementation.js";
 import { findAppointmentPatient } from "../../postgres/tables/appointments/appointments.js";
 import { type CaseRecord, insertCase } from "../../postgres/tables/desk/user-attention-cases.js";
-import { holdSurvivor } from "../../postgres/tables/patients/patients.js";
+import { holdSurvivor } from "../../postgres/tables/patients/patient-locks.js";
 
 /** User-attention cases (specification section 4.6). `now` gives milliseconds since the epoch. */
 export function createUserAttentionService(now: () => number): Implementation<typeof UserAttentionService> {

@@ -12,7 +12,7 @@ import type { CreateWaitlistEntryRequestValid, WaitlistService } from "../../gen
 import type { Implementation } from "../../implementation.js";
 import { healthcareServices, locations, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { insertWaitlistEntry, type WaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
-import { holdPatient } from "../../postgres/tables/patients/patients.js";
+import { holdPatient } from "../../postgres/tables/patients/patient-locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { findDueDate } from "../resources/due-date.js";

@@ -19,7 +19,8 @@ import {
   updateNote,
 } from "../../postgres/tables/notes/notes.js";
 import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
-import { findPatient, holdPatient } from "../../postgres/tables/patients/patients.js";
+import { holdPatient } from "../../postgres/tables/patients/patient-locks.js";
+import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";

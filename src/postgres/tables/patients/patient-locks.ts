@@ -1,0 +1,57 @@
+import type { Transaction } from "../../../call.js";
+import { readRecord, readRecords } from "../../columns.js";
+import { sql } from "../../sql.js";
+import { type PatientRecord, patientColumns } from "./patients.js";
+
+/** The patient of an appointment, locked until the transaction ends; undefined where there is no such appointment. */
+export async function lockPatientOf(
+  transaction: Transaction,
+  appointmentId: string,
+): Promise<PatientRecord | undefined> {
+  const { tenantId } = transaction;
+  const patient = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select("patient_id");
+  const query = sql("patients").where({ tenant_id: tenantId }).where("id", patient).select(patientColumns);
+  return readRecord(transaction, query.forNoKeyUpdate());
+}
+
+/**
+ * The patient as it is now, whom nobody merges into another until the transaction ends, for what is to belong to them.
+ * Bookings for the patient go on. Undefined where the tenant has no such patient.
+ */
+export async function holdPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
+  const query = sql("patients").where({ tenant_id: transaction.tenantId, id }).select(patientColumns);
+  return readRecord(transaction, query.forKeyShare());
+}
+
+/** Like {@link holdPatient}, of whoever the patient was merged into in the end. */
+export async function holdSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
+  const patient = await holdPatient(transaction, id);
+  return patient?.mergedInto === undefined ? patient : holdSurvivor(transaction, patient.mergedInto);
+}
+
+/** Those of two patients whom the tenant has, locked in the order of their ids, also against {@link holdPatient}. */
+export async function lockPatientsToMerge(
+  transaction: Transaction,
+  ids: readonly [string, string],
+): Promise<PatientRecord[]> {
+  const query = sql("patients").where({ tenant_id: transaction.tenantId }).whereIn("id", ids).select(patientColumns);
+  return readRecords(transaction, query.orderBy("id").forUpdate());
+}
+
+/** The patients of appointments, locked in the order of their ids until the transaction ends. */
+export async function lockPatientsOf(
+  transaction: Transaction,
+  appointmentIds: readonly string[],
+): Promise<readonly PatientRecord[]> {
+  const { tenantId } = transaction;
+  const patients = sql("appointments")
+    .where({ tenant_id: tenantId })
+    .whereRaw("id = ANY(?::uuid[])", [appointmentIds as string[]])
+    .select("patient_id");
+  const query = sql("patients")
+    .where({ tenant_id: tenantId })
+    .whereIn("id", patients)
+    .orderBy("id")
+    .select(patientColumns);
+  return readRecords(transaction, query.forNoKeyUpdate());
+}
