@@ -13,12 +13,17 @@ export const machineClock: Readonly<Record<string, string>> = Object.fromEntries
   }),
 );
 
-const startedAt = performance.now();
+let startedAt = performance.now();
 const momentMs = instantOf(process.env["TEST_CLOCK"] || MOMENT);
 
 /** The tests' clock, in milliseconds since the epoch: shows the moment when a test file begins, and runs on from there. */
 export function testNow(): number {
   return Math.round(momentMs + performance.now() - startedAt);
+}
+
+/** Sets the tests' clock back to the moment; done when a test file begins. */
+export function restartClock(): void {
+  startedAt = performance.now();
 }
 
 function instantOf(text: string): number {
