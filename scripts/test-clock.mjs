@@ -7,7 +7,8 @@
  *     npm run test:clock [-- MOMENT... [--of-the-day] [FILTER...]]
  *
  * Without a moment it goes through all of them; `--of-the-day` takes one that is another each day of the year. A filter, the
- * beginning of a path such as test/schedule, narrows the tests. Ends with 1 where a test failed.
+ * beginning of a path such as test/schedule, narrows the tests. Ends with 1 where a test failed, or a run took too long and was
+ * cut, which the table says.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
@@ -30,6 +31,8 @@ const MOMENTS = {
 };
 /** What takes long for the sake of many repetitions is kept short, unless the environment says otherwise. */
 const SHORT = { STORM_SECONDS: "10", KILLS: "2", LAST_UNIT_TRIALS: "10" };
+/** Several times what a whole run takes. */
+const LONGEST_RUN_MINUTES = 20;
 const RESULTS = "build/test-clock";
 const LIBRARY = findLibrary("/usr/lib");
 
@@ -72,11 +75,14 @@ function runAt(name, { at, zone = "UTC", machineOnly = false }, filters) {
   const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${results}`];
   const own = machineOnly ? {} : { TEST_CLOCK: at };
   const env = { ...SHORT, ...process.env, TZ: zone, ...own, ...machineClock(at) };
-  spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...filters], {
+  const { error } = spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...filters], {
     env,
     stdio: "inherit",
+    timeout: LONGEST_RUN_MINUTES * 60_000,
+    killSignal: "SIGKILL",
   });
-  return { name, at, zone, ...readResults(results) };
+  const isCut = error?.code === "ETIMEDOUT";
+  return { name, at, zone, isCut, ...readResults(results) };
 }
 
 /** An offset, so that processes that are started later go on where the others are. */
@@ -87,6 +93,7 @@ function machineClock(at) {
   return { LD_PRELOAD: LIBRARY, FAKETIME, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
 }
 
-function lineOf({ name, at, zone, passed, failed }) {
-  return `| ${name} | ${at} | ${zone} | ${passed} | ${failed} |`;
+function lineOf({ name, at, zone, isCut, passed, failed }) {
+  const failures = isCut ? `cut after ${LONGEST_RUN_MINUTES} minutes` : failed;
+  return `| ${name} | ${at} | ${zone} | ${passed} | ${failures} |`;
 }
