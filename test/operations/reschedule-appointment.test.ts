@@ -145,8 +145,9 @@ describe("200", () => {
     const { clinic, appointment, options } = move;
     const answer = await sendMove(move);
     const { changes } = await mustCall(clinic, "ListAppointmentChanges", { appointmentId: appointment.appointmentId });
-    const { programId } = clinic;
+    const { programId, locationId } = clinic;
     const { practitionerId, startsAt, endsAt } = appointment;
+    const where = { programId, practitionerId, locationId };
     const [option] = options;
     expect((changes as unknown[]).slice(1)).toEqual([
       {
@@ -154,8 +155,8 @@ describe("200", () => {
         version: 2,
         fromStatus: "PENDING",
         toStatus: "PENDING",
-        fromSlot: { programId, practitionerId, startsAt, endsAt },
-        toSlot: { programId, practitionerId, startsAt: option?.startsAt, endsAt: option?.endsAt },
+        fromSlot: { ...where, startsAt, endsAt },
+        toSlot: { ...where, startsAt: option?.startsAt, endsAt: option?.endsAt },
         changedAt: expect.stringMatching(/Z$/),
         principal: expect.stringMatching(/\btest$/),
         correlationId: answer.headers.get("x-correlation-id"),
