@@ -133,8 +133,8 @@ function fill(): Promise<void> {
 async function createLocation(changes: Parameters<typeof callRpc>[3]) {
   const request = { code: randomUUID(), name: "Sede", active: true };
   const { status, body } = await callRpc(service, ReferenceDataService.method.createLocation, request, changes);
-  const { id } = (body["location"] ?? { id: "" }) as { id: string };
-  return { status, id, errors: body["errors"] };
+  const { locationId } = (body["location"] ?? { locationId: "" }) as { locationId: string };
+  return { status, id: locationId, errors: body["errors"] };
 }
 
 /** What a tenant has, a line for each thing, sorted. */

@@ -145,8 +145,8 @@ describe("200", () => {
     const { clinic, appointment, options } = move;
     const answer = await sendMove(move);
     const { changes } = await mustCall(clinic, "ListAppointmentChanges", { appointmentId: appointment.appointmentId });
-    const { programId, locationId } = clinic;
-    const { practitionerId, startsAt, endsAt } = appointment;
+    const { programId } = clinic;
+    const { practitionerId, locationId, startsAt, endsAt } = appointment;
     const where = { programId, practitionerId, locationId };
     const [option] = options;
     expect((changes as unknown[]).slice(1)).toEqual([

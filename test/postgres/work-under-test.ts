@@ -5,6 +5,7 @@ import { openCall } from "../../src/interceptors/open-call.js";
 import { openDatabase } from "../../src/postgres/database.js";
 import { insertPatient, type PatientRecord } from "../../src/postgres/tables/patients/patients.js";
 import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
+import { testNow } from "../support/clock.js";
 import { createTestDatabase, execute } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 
@@ -92,8 +93,8 @@ export function newPatient(): PatientRecord {
     status: "ACTIVE",
     version: 1,
     mergedInto: undefined,
-    createdAt: new Date(),
-    updatedAt: new Date(),
+    createdAt: new Date(testNow()),
+    updatedAt: new Date(testNow()),
   };
 }
 
