@@ -12,11 +12,11 @@ delete process.env["FAKETIME_SHARED"];
 
 const common = {
   setupFiles: ["test/support/begin-file.ts"],
-  pool: "forks",
+  pool: "forks" as const,
   testTimeout: TIMEOUT_MS,
   hookTimeout: TIMEOUT_MS,
   teardownTimeout: TIMEOUT_MS,
-} as const;
+};
 
 /**
  * The files share a few processes, which import the service once instead of once for each file: so nothing may be left
