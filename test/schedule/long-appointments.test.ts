@@ -134,6 +134,8 @@ describe("an appointment of several slots", () => {
     expect(appointment).toMatchObject({ retained: true });
     const retained = await mustCall(clinic, "ListRetainedAppointments", { programId, pageSize: 1 });
     expect(retained["appointments"]).toHaveLength(1);
+    const listed = await mustCall(clinic, "ListAppointments", { programId, retained: true, pageSize: 1 });
+    expect(listed).toMatchObject({ appointments: [{ appointmentId, retained: true }], nextPageToken: "" });
     const cancellationReasonId = await makers.cancellationReason.create(service, {});
     await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion: 1, cancellationReasonId });
     const slots = `SELECT count(*)::int AS count FROM slots WHERE program_id = '${programId}' AND retained`;

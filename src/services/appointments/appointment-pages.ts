@@ -28,7 +28,7 @@ export async function pageOfAppointments(
 ) {
   const page = readPage(request, list, filters);
   const found = await read({ after: startAfter(page), limit: page.size + 1 });
-  const { rows, next } = cutPage(found, page, ({ startsAt, id }) => [startsAt.toISOString(), id], list, filters);
+  const { rows, next } = cutPage(found, page, ({ listedAt, id }) => [listedAt.toISOString(), id], list, filters);
   return { appointments: rows.map((row) => toAppointmentDetails(row, row.retention)), ...next };
 }
 

@@ -32,12 +32,17 @@ export interface StartPage {
 
 const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
 
+/** Of several retained slots of an appointment `s` is the first within the span of a filter: each appointment is there once. */
+const IS_FIRST = `NOT EXISTS (SELECT FROM slots e WHERE e.tenant_id = s.tenant_id AND e.appointment_id = s.appointment_id
+  AND e.retained AND e.starts_at < s.starts_at AND (?::timestamptz IS NULL OR e.starts_at >= ?))`;
+
 /** An aggregate, because EXISTS might be planned as a join with every retained slot. */
 const IS_RETAINED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
   WHERE s.tenant_id = a.tenant_id AND s.appointment_id = a.id), false)`;
 
 /**
- * The wanted appointments of a page, unordered, as a table of their columns. Whatever is wanted, an index has it in order,
+ * The wanted appointments of a page, unordered, as a table of their columns and `listed_at`, by
+ * which they are to be listed: when they begin, or when the first of their retained slots does. Whatever is wanted, an index has it in order,
  * and is read no further than the page: those that are retained by their slots, which are few; of the others each status by
  * itself, because an index has one status at a time in order.
  */
@@ -56,7 +61,8 @@ export function wantedAppointments(
 function matching({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
   const { patientId, practitionerId, programId, locationId, retained } = filter;
   const ids = toPartialRow(appointmentColumns, givenOnly({ patientId, practitionerId, programId, locationId }));
-  const query = sql("appointments as a").where({ "a.tenant_id": tenantId }).where(qualified("a", ids)).select(COLUMNS);
+  const query = sql("appointments as a").where({ "a.tenant_id": tenantId }).where(qualified("a", ids));
+  query.select(COLUMNS).select({ listed_at: "a.starts_at" });
   if (retained !== undefined) query.whereRaw(`${IS_RETAINED} = ?`, [retained]);
   return pageOf(query, filter, page, ["a.starts_at", "a.id"]);
 }
@@ -73,8 +79,13 @@ function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, p
       [locationId ?? null, statuses as string[], statuses.length],
     );
   }
-  pageOf(slots.select("s.appointment_id"), filter, page, ["s.starts_at", "s.appointment_id"]);
-  return sql("appointments as a").where({ "a.tenant_id": tenantId }).whereIn("a.id", slots).select(COLUMNS);
+  slots.whereRaw(IS_FIRST, [filter.from ?? null, filter.from ?? null]);
+  pageOf(slots.select("s.appointment_id", "s.starts_at"), filter, page, ["s.starts_at", "s.appointment_id"]);
+  return sql("appointments as a")
+    .joinRaw("JOIN (:slots) AS page ON page.appointment_id = a.id", { slots })
+    .where({ "a.tenant_id": tenantId })
+    .select(COLUMNS)
+    .select({ listed_at: "page.starts_at" });
 }
 
 function pageOf(

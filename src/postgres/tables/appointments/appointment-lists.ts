@@ -27,7 +27,8 @@ export async function listAppointments(
   page: StartPage,
 ): Promise<ListedAppointment[]> {
   const wanted = wantedAppointments(transaction, filter, page).as("appointments");
-  return readRecords(transaction, listed(transaction).from(wanted).limit(page.limit));
+  const query = withRetention(transaction).from(wanted).select({ listedAt: "listed_at" }).limit(page.limit);
+  return readRecords(transaction, query.orderBy([{ column: "listed_at" }, { column: "id" }]));
 }
 
 /** Which retained appointments are wanted; what is undefined does not count. */
@@ -80,14 +81,13 @@ const IS_FIRST_RETAINED = `NOT EXISTS (SELECT FROM slots e WHERE e.tenant_id = s
 /** Those of the appointments that there are. */
 export async function readAppointments(transaction: Transaction, ids: readonly string[]): Promise<ListedAppointment[]> {
   if (ids.length === 0) return [];
-  const query = listed(transaction).whereRaw("id = ANY(?::uuid[])", [ids as string[]]);
-  return readRecords(transaction, query);
+  const query = withRetention(transaction).whereRaw("id = ANY(?::uuid[])", [ids as string[]]);
+  return readRecords(
+    transaction,
+    query.select({ listedAt: "starts_at" }).orderBy([{ column: "starts_at" }, { column: "id" }]),
+  );
 }
 
-function listed({ tenantId }: Transaction): Knex.QueryBuilder {
-  return sql("appointments")
-    .where({ tenant_id: tenantId })
-    .select(appointmentColumns)
-    .select(sql.raw(RETENTION), { listedAt: "starts_at" })
-    .orderBy([{ column: "starts_at" }, { column: "id" }]);
+function withRetention({ tenantId }: Transaction): Knex.QueryBuilder {
+  return sql("appointments").where({ tenant_id: tenantId }).select(appointmentColumns, sql.raw(RETENTION));
 }
