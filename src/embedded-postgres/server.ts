@@ -19,6 +19,9 @@ const STOP_TIMEOUT_S = 5;
 const POLL_MS = 50;
 const LOG_LINES = 20;
 const START_ATTEMPTS = 3;
+/** How the log says that processes of a server that was killed are still at work on its memory. */
+const ORPHANS = /pre-existing shared memory block .* is still in use/;
+const ORPHANS_TIMEOUT_MS = 30_000;
 
 /**
  * Personal data stays out of the log: no statement, no parameter, no detail, and of the errors of statements, whose
@@ -45,7 +48,7 @@ interface Postmaster {
 
 /**
  * Gives the port of the cluster's server, which it starts unless it runs. Tries again on another port when one that was
- * free is taken a moment later. The caller holds the lock. Rejects with the end of the server's log.
+ * free is taken a moment later, and where the last server was killed until its statements have ended. The caller holds the lock. Rejects with the end of the server's log.
  */
 export async function ensureServer(context: ServerContext): Promise<number> {
   const { folders, onProgress } = context;
@@ -55,12 +58,14 @@ export async function ensureServer(context: ServerContext): Promise<number> {
     return running.port;
   }
   onProgress(`starting PostgreSQL in ${folders.home}`);
-  for (let attempt = 1; ; attempt += 1) {
+  const end = performance.now() + ORPHANS_TIMEOUT_MS;
+  for (let attempt = 1; ; ) {
     const log = await startServer(context);
     const started = await readyServer(folders);
     if (started !== undefined) return started.port;
-    if (attempt === START_ATTEMPTS)
-      throw new Error(`PostgreSQL did not start. Its log (${folders.log}) ends with:\n${log}`);
+    if (ORPHANS.test(log) && performance.now() < end) await delay(POLL_MS);
+    else if (attempt < START_ATTEMPTS) attempt += 1;
+    else throw new Error(`PostgreSQL did not start. Its log (${folders.log}) ends with:\n${log}`);
   }
 }
 

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { identifyProcess } from "../../src/embedded-postgres/processes.js";
 import { startEmbeddedPostgres } from "../../src/embedded-postgres/start-embedded-postgres.js";
 import { execute, withDatabase } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
 import { pidFile, removeFolder, temporaryFolder } from "../support/temporary-folder.js";
 
 const TIMEOUT_MS = 20_000;
@@ -248,6 +249,21 @@ describe("a server that died", () => {
     expect(await execute(second.ownerUrl, "SELECT value FROM kept")).toEqual([{ value: 1 }]);
     await second.stop();
     await expect(first.stop()).resolves.toBeUndefined();
+  });
+
+  test("is started again once the statements are over that it was killed amid", async () => {
+    const first = await start();
+    const longStatement = "SELECT count(*) FROM generate_series(1, 10000000)";
+    const ended = execute(first.url, longStatement).then(String, String);
+    const isAtWork = `SELECT FROM pg_stat_activity WHERE query = '${longStatement}' AND state = 'active'`;
+    await eventually(async () => (await execute(first.superuserUrl, isAtWork)).length === 1);
+    process.kill(postmaster(), "SIGKILL");
+
+    const second = await start();
+    expect(await execute(second.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await ended;
+    await second.stop();
+    await first.stop();
   });
 
   test("is not taken for the program that has its process id by now", async () => {
