@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { auditOf } from "../support/audit.js";
+import { sendAtOnce } from "../support/once.js";
 import { expectProblem, messagesOf } from "../support/problem.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { type Draft, prepare, referencesOf, renew } from "./operations.js";
@@ -63,7 +64,7 @@ for (const operation of versionedOperations) {
 
     test(`lets one of ${AT_ONCE} updates of a version at once win`, async () => {
       const draft = await prepare(operation, service);
-      const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => sendRest(service, operation, draft)));
+      const answers = await sendAtOnce(service.publicUrl, AT_ONCE, () => sendRest(service, operation, draft));
       const losers = answers.filter(({ status }) => status !== 200);
       expect(losers.map(summaryOf)).toEqual(Array.from({ length: AT_ONCE - 1 }, () => STALE));
       const winner = answers.find(({ status }) => status === 200);

@@ -1,9 +1,12 @@
 import { itemsOf } from "./problem.js";
 import type { RestAnswer } from "./rest-request.js";
 
+const MOST_ATTEMPTS = 20;
+
 /**
- * Sends a request several times at once. The connections to the origin are opened before, because otherwise the first
- * request, on a connection that is open by chance, can be done before the second arrives.
+ * Sends a request several times at once, and each again as long as the service is too busy for it, as a client is to do. The
+ * connections to the origin are opened before, because otherwise the first request, on a connection that is open by
+ * chance, can be done before the second arrives.
  */
 export async function sendAtOnce(
   origin: string,
@@ -12,7 +15,18 @@ export async function sendAtOnce(
 ): Promise<readonly RestAnswer[]> {
   const connect = async () => (await fetch(origin)).text();
   await Promise.all(Array.from({ length: times }, connect));
-  return Promise.all(Array.from({ length: times }, () => send()));
+  return Promise.all(Array.from({ length: times }, () => sendPatiently(send)));
+}
+
+/** Whether the service had no turn for a request in time, so that nothing was done and it is to be sent again. */
+export function isTooBusy({ status, headers }: RestAnswer): boolean {
+  return status === 503 && Number(headers.get("retry-after")) >= 1;
+}
+
+async function sendPatiently(send: () => Promise<RestAnswer>): Promise<RestAnswer> {
+  let answer = await send();
+  for (let attempt = 1; isTooBusy(answer) && attempt < MOST_ATTEMPTS; attempt++) answer = await send();
+  return answer;
 }
 
 /**
