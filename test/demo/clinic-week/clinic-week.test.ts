@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { before } from "./before.js";
+import { documentedRows, rowsOf } from "./diary.js";
+import { friday } from "./friday.js";
+import { monday } from "./monday.js";
+import { saturday } from "./saturday.js";
+import type { Page, WriteTask } from "./tasks.js";
+import { thursday } from "./thursday.js";
+import { tuesday } from "./tuesday.js";
+import { wednesday } from "./wednesday.js";
+import { openWeek, type Week } from "./week.js";
+
+/** What a task may take; only what comes before the week is configuration, and may take more. */
+const MOST_CALLS = 3;
+
+let week: Week;
+
+beforeAll(async () => {
+  week = await openWeek();
+});
+
+afterAll(() => week.close());
+
+describe("Before", () => before(taskOn("Before")));
+describe("Monday", () => monday(taskOn("Monday")));
+describe("Tuesday", () => tuesday(taskOn("Tuesday")));
+describe("Wednesday", () => wednesday(taskOn("Wednesday")));
+describe("Thursday", () => thursday(taskOn("Thursday")));
+describe("Friday", () => friday(taskOn("Friday")));
+describe("Saturday", () => saturday(taskOn("Saturday")));
+
+describe("the diary", () => {
+  test("is the table of docs/clinic-week.md, task by task and call by call", () => {
+    expect(documentedRows()).toEqual(rowsOf(week.diary.entries));
+  });
+
+  test("has no task of more than three calls but configuration", () => {
+    const tasks = week.diary.entries.filter(({ day }) => day !== "Before");
+    expect(tasks.length).toBeGreaterThanOrEqual(25);
+    expect(tasks.filter(({ rpcs }) => rpcs.length > MOST_CALLS)).toEqual([]);
+  });
+});
+
+function taskOn(page: Page): WriteTask {
+  return (task, work) => test(task, () => week.diary.write(page, task, () => work(week)));
+}

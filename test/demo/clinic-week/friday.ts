@@ -1,0 +1,42 @@
+import { expect } from "vitest";
+import type { WriteTask } from "./tasks.js";
+import { findAppointment, findPatient } from "./usual-steps.js";
+import { DATES } from "./week.js";
+
+const [MARIA, JUAN] = ["María Fernanda Quintero Rojas", "Juan Camilo Ospina Arango"];
+
+/** The week is looked at, and who asks is told. */
+export function friday(task: WriteTask): void {
+  task("See how full the week is", async (week) => {
+    week.itIs("Friday", "14:00");
+    const { programDays } = await week.reception.occupancy.getOccupancy({
+      dateFrom: DATES.Monday,
+      dateTo: DATES.Saturday,
+    });
+    const primary = programDays.filter(({ programId }) => programId === week.id("program", "PRIMARIA"));
+    expect(primary.map(({ date }) => date)).toEqual([
+      DATES.Monday,
+      DATES.Tuesday,
+      DATES.Wednesday,
+      DATES.Thursday,
+      DATES.Friday,
+    ]);
+    const booked = ({ practitioners }: (typeof primary)[number]) =>
+      practitioners.reduce((sum, { bookedAppointmentCount }) => sum + bookedAppointmentCount, 0);
+    expect(primary.map(booked)[1]).toBe(2);
+  });
+
+  task("Tell who did what to an appointment", async (week) => {
+    const { appointmentId } = await findAppointment(week, week.supervisor, { whose: JUAN, day: "Tuesday" });
+    const { changes } = await week.supervisor.booking.listAppointmentChanges({ appointmentId });
+    expect(changes.map(({ actor }) => actor)).toEqual(["portal", "recepcion-07", "supervision-02"]);
+    expect(changes[2]?.correctionReason).toBe("Esperaba en la otra sala.");
+  });
+
+  task("Tell a patient who looked at her record", async (week) => {
+    const { patientId } = await findPatient(week.supervisor, MARIA);
+    const { accessRecords } = await week.supervisor.directory.listAccessRecords({ patientId });
+    const ofReception = accessRecords.filter(({ actor }) => actor === "recepcion-07");
+    expect(ofReception.map(({ operation }) => operation.split("/").at(-1))).toContain("ListAppointments");
+  });
+}

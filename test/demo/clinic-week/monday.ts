@@ -1,0 +1,68 @@
+import { expect } from "vitest";
+import { AppointmentDetails_Status as Status } from "../../../src/gen/cupo/clinic/v1/appointment_details_pb.js";
+import { WaitlistEntryDetails_Period as Period } from "../../../src/gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
+import type { WriteTask } from "./tasks.js";
+import { bookBySearch } from "./usual-steps.js";
+import { DATES, given, momentOf, timeOf } from "./week.js";
+
+/** The telephone rings, somebody comes without an appointment, and tomorrow is printed. */
+export function monday(task: WriteTask): void {
+  task("Find patients by a part of the name, by telephone and by the beginning of the document", async (week) => {
+    week.itIs("Monday", "06:45");
+    const { directory } = week.reception;
+    const byName = await directory.searchPatients({ name: "cardenas yin" });
+    expect(byName.patients.map(({ fullName }) => fullName)).toEqual(["Ángela Yineth Cárdenas Díaz"]);
+    const byPhone = await directory.searchPatients({ phone: "300 555 1011" });
+    expect(byPhone.patients.map(({ fullName }) => fullName)).toEqual(["Yurani Paola Mosquera Lozano"]);
+    const byDocument = await directory.searchPatients({ documentNumberPrefix: "9000001" });
+    expect(byDocument.patients).toHaveLength(10);
+  });
+
+  task("Register a patient", async (week) => {
+    const { patient } = await week.reception.registration.registerPatient({
+      documentType: "CC",
+      documentNumber: "90000101",
+      fullName: "Adriana Milena Cifuentes Rozo",
+      phone: "+57 300 555 2001",
+      consentGrantedAt: momentOf("Monday", "06:50"),
+    });
+    expect(given(patient)).toMatchObject({ fullName: "Adriana Milena Cifuentes Rozo", version: 1 });
+  });
+
+  task("Tell what is free to somebody who gives no name", async (week) => {
+    const { slots } = await week.reception.occupancy.searchAvailability({
+      serviceId: week.id("service", "PEDIA"),
+      dateFrom: DATES.Monday,
+      dateTo: DATES.Friday,
+      periods: [Period.AFTERNOON],
+    });
+    expect(timeOf(slots[0]?.startsAt)).toBe("13:00");
+  });
+
+  task("Book from a search", async (week) => {
+    const wish = { whose: "María Fernanda Quintero Rojas", day: "Tuesday", time: "07:00", with: "P-01" } as const;
+    const appointment = await bookBySearch(week, week.reception, wish);
+    expect(appointment).toMatchObject({ status: Status.PENDING, version: 1 });
+    expect(timeOf(appointment.startsAt)).toBe("07:00");
+  });
+
+  task("Print tomorrow's list, with the patients' names", async (week) => {
+    await bookBySearch(week, week.others, {
+      whose: "Juan Camilo Ospina Arango",
+      day: "Tuesday",
+      time: "07:20",
+      with: "P-01",
+    });
+    const { appointments } = await week.reception.booking.listAppointments({
+      dateFrom: DATES.Tuesday,
+      dateTo: DATES.Tuesday,
+      locationId: week.id("location", "CHAPINERO"),
+      includePatientNames: true,
+    });
+    for (const appointment of appointments) week.keep(given(appointment.patientName), appointment);
+    expect(appointments.map(({ startsAt, patientName }) => `${timeOf(startsAt)} ${patientName}`)).toEqual([
+      "07:00 María Fernanda Quintero Rojas",
+      "07:20 Juan Camilo Ospina Arango",
+    ]);
+  });
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import { createClient, type Interceptor } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { AppointmentService } from "../../../src/gen/cupo/access/v1/appointment_service_pb.js";
+import { PatientService } from "../../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { SchedulingConfigurationService } from "../../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
+import { UserAttentionService } from "../../../src/gen/cupo/access/v1/user_attention_service_pb.js";
+import { WaitlistService } from "../../../src/gen/cupo/access/v1/waitlist_service_pb.js";
+import { BookingService } from "../../../src/gen/cupo/clinic/v1/booking_service_pb.js";
+import { CatalogAdminService } from "../../../src/gen/cupo/clinic/v1/catalog_admin_service_pb.js";
+import { DeskService } from "../../../src/gen/cupo/clinic/v1/desk_service_pb.js";
+import { NoteService } from "../../../src/gen/cupo/clinic/v1/note_service_pb.js";
+import { OccupancyService } from "../../../src/gen/cupo/clinic/v1/occupancy_service_pb.js";
+import { OperationsService } from "../../../src/gen/cupo/clinic/v1/operations_service_pb.js";
+import { OpportunityService } from "../../../src/gen/cupo/clinic/v1/opportunity_service_pb.js";
+import { PatientDirectoryService } from "../../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import { ProgramService } from "../../../src/gen/cupo/clinic/v1/program_service_pb.js";
+import { ReferenceDataService } from "../../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
+import { RetainedAppointmentService } from "../../../src/gen/cupo/clinic/v1/retained_appointment_service_pb.js";
+import { ScheduleBlockService } from "../../../src/gen/cupo/clinic/v1/schedule_block_service_pb.js";
+
+/** Who calls, and who is told of it. */
+export interface Work {
+  readonly internalUrl: string;
+  /** A token with the scopes of the person's role, which is asked for with each call. */
+  readonly token: () => Promise<string>;
+  /** The opaque id of the person. */
+  readonly actor: string;
+  /** Told the name of each RPC that is called. */
+  readonly note: (rpc: string) => void;
+}
+
+/** The screens of one of the staff: a client of each service. */
+export type Staff = ReturnType<typeof openScreens>;
+
+/** Opens the screens of somebody whose calls are signed with the person's id, each under a key of its own. */
+export function openScreens({ internalUrl, token, actor, note }: Work) {
+  const signed: Interceptor = (next) => async (request) => {
+    note(request.method.name);
+    request.header.set("authorization", `Bearer ${await token()}`);
+    request.header.set("actor-id", actor);
+    request.header.set("idempotency-key", randomUUID());
+    return next(request);
+  };
+  const transport = createConnectTransport({ baseUrl: internalUrl, httpVersion: "1.1", interceptors: [signed] });
+  return {
+    actor,
+    booking: createClient(BookingService, transport),
+    rescheduling: createClient(AppointmentService, transport),
+    registration: createClient(PatientService, transport),
+    directory: createClient(PatientDirectoryService, transport),
+    waitlist: createClient(WaitlistService, transport),
+    cases: createClient(UserAttentionService, transport),
+    desk: createClient(DeskService, transport),
+    notes: createClient(NoteService, transport),
+    blocks: createClient(ScheduleBlockService, transport),
+    retained: createClient(RetainedAppointmentService, transport),
+    occupancy: createClient(OccupancyService, transport),
+    opportunity: createClient(OpportunityService, transport),
+    operations: createClient(OperationsService, transport),
+    programs: createClient(ProgramService, transport),
+    configuration: createClient(SchedulingConfigurationService, transport),
+    reference: createClient(ReferenceDataService, transport),
+    catalogs: createClient(CatalogAdminService, transport),
+  };
+}

@@ -1,0 +1,103 @@
+import { expect } from "vitest";
+import { UserAttentionCase_Category as Category } from "../../../src/gen/cupo/access/v1/user_attention_case_pb.js";
+import {
+  WaitlistEntry_Status as EntryStatus,
+  WaitlistEntry_Period as Period,
+} from "../../../src/gen/cupo/access/v1/waitlist_entry_pb.js";
+import { AppointmentDetails_Status as Status } from "../../../src/gen/cupo/clinic/v1/appointment_details_pb.js";
+import { UserAttentionCaseDetails_Status as CaseStatus } from "../../../src/gen/cupo/clinic/v1/user_attention_case_details_pb.js";
+import { WaitlistEntryDetails_Status as EntryDetailsStatus } from "../../../src/gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
+import type { WriteTask } from "./tasks.js";
+import { bookBySearch, findAppointment, findPatient } from "./usual-steps.js";
+import { DATES, given, timeOf } from "./week.js";
+
+const [OSCAR, VALENTINA, WILSON] = ["Óscar Iván Peñaloza Cruz", "Valentina Gómez Ibáñez", "Wilson Ferney Acuña Tovar"];
+
+/** Plans change; somebody waits, somebody complains. */
+export function wednesday(task: WriteTask): void {
+  task("Call an appointment off, with the reason", async (week) => {
+    week.itIs("Wednesday", "08:00");
+    await bookBySearch(week, week.others, { whose: OSCAR, day: "Thursday", time: "07:00", with: "P-03" });
+    await findAppointment(week, week.reception, { whose: OSCAR, day: "Thursday" });
+    const { appointment } = await week.reception.booking.cancelAppointment({
+      ...week.latest(OSCAR),
+      cancellationReasonId: week.id("cancellation reason", "OTRA"),
+      comment: "Viaja esta semana.",
+    });
+    expect(week.keep(OSCAR, appointment)).toMatchObject({ status: Status.CANCELLED, comment: "Viaja esta semana." });
+  });
+
+  task("Move an appointment to another time", async (week) => {
+    await bookBySearch(week, week.others, { whose: VALENTINA, day: "Thursday", time: "07:20", with: "P-03" });
+    await findAppointment(week, week.reception, { whose: VALENTINA, day: "Thursday" });
+    const { appointmentId, expectedVersion } = week.latest(VALENTINA);
+    const { options } = await week.reception.booking.searchAppointmentOptions({
+      appointmentId,
+      serviceId: week.id("service", "MEDGEN"),
+      dateFrom: DATES.Friday,
+      dateTo: DATES.Friday,
+    });
+    const { optionToken, startsAt } = given(options[0]);
+    const moved = await week.reception.rescheduling.rescheduleAppointment({
+      appointmentId,
+      expectedVersion,
+      optionToken,
+    });
+    expect(moved.appointment).toMatchObject({ id: appointmentId, version: 2, startsAt });
+  });
+
+  task("Put a patient on the waitlist", async (week) => {
+    const { patientId } = await findPatient(week.reception, WILSON);
+    const { waitlistEntry } = await week.reception.waitlist.createWaitlistEntry({
+      patientId,
+      serviceId: week.id("service", "ODONTO"),
+      dateFrom: DATES.Wednesday,
+      dateTo: DATES.Friday,
+      preferredPeriods: [Period.AFTERNOON],
+    });
+    expect(waitlistEntry?.status).toBe(EntryStatus.ACTIVE);
+  });
+
+  task("Find a time for who waits, book it, and close the entry with it", async (week) => {
+    const { booking, desk } = week.reception;
+    const { waitlistEntries } = await desk.listWaitlistEntries({ statuses: [EntryDetailsStatus.ACTIVE] });
+    const { waitlistEntryId, patientId } = given(waitlistEntries[0]);
+    const { options } = await booking.matchWaitlistEntry({ waitlistEntryId });
+    const { appointment } = await booking.bookAppointment({
+      patientId,
+      optionToken: given(options[0]).optionToken,
+      requestSourceId: week.id("request source", "CALLCENTER"),
+      appointmentTypeId: week.id("appointment type", "CONTROL"),
+      waitlistEntryId,
+    });
+    expect(timeOf(week.keep(WILSON, appointment).startsAt)).toBe("13:00");
+    const { waitlistEntry } = await week.others.desk.getWaitlistEntry({ waitlistEntryId });
+    expect(waitlistEntry).toMatchObject({ status: EntryDetailsStatus.CLOSED, closedByActor: week.reception.actor });
+  });
+
+  task("Leave notes on a patient and an appointment, and read them", async (week) => {
+    const { notes } = week.reception;
+    const { appointmentId, patientId } = week.kept(WILSON);
+    await notes.addNote({ patientId, text: "Prefiere que lo llamen después de las cinco." });
+    const { note } = await notes.addNote({ appointmentId, text: "Viene con su mamá." });
+    expect(note?.createdByActor).toBe(week.reception.actor);
+    const { notes: found } = await notes.listNotes({ appointmentId });
+    expect(found.map(({ text }) => text)).toEqual(["Viene con su mamá."]);
+  });
+
+  task("Record a complaint, take it up and close it", async (week) => {
+    const { cases, desk } = week.reception;
+    const { userAttentionCase } = await cases.createCase({
+      category: Category.COMPLAINT,
+      externalReference: "BUZON-0310",
+      description: "Nadie contestó el teléfono por la mañana.",
+      patientId: week.kept(OSCAR).patientId,
+    });
+    const userAttentionCaseId = given(userAttentionCase).id;
+    const taken = await desk.takeUserAttentionCase({ userAttentionCaseId, expectedVersion: 1 });
+    expect(taken.userAttentionCase).toMatchObject({ status: CaseStatus.OPEN, takenByActor: week.reception.actor });
+    const reason = "Se llamó y se ofrecieron disculpas.";
+    const closed = await desk.closeUserAttentionCase({ userAttentionCaseId, expectedVersion: 2, reason });
+    expect(closed.userAttentionCase?.status).toBe(CaseStatus.CLOSED);
+  });
+}
