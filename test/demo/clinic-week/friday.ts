@@ -1,12 +1,29 @@
 import { expect } from "vitest";
 import type { WriteTask } from "./tasks.js";
 import { findAppointment, findPatient } from "./usual-steps.js";
-import { DATES } from "./week.js";
+import { DATES, momentOf } from "./week.js";
 
+const [ANGELA, SANTIAGO] = ["Ángela Yineth Cárdenas Díaz", "Santiago Londoño Úsuga"];
 const [MARIA, JUAN] = ["María Fernanda Quintero Rojas", "Juan Camilo Ospina Arango"];
 
 /** The week is looked at, and who asks is told. */
 export function friday(task: WriteTask): void {
+  task("Fit somebody in where there is no place, on the supervisor's word", async (week) => {
+    week.itIs("Friday", "07:30");
+    const { patientId } = await findPatient(week.supervisor, SANTIAGO);
+    const { appointment } = await week.supervisor.booking.overbookAppointment({
+      patientId,
+      programId: week.id("program", "PRIMARIA"),
+      practitionerId: week.id("practitioner", "P-03"),
+      serviceId: week.id("service", "PEDIA"),
+      requestSourceId: week.id("request source", "VENTANILLA"),
+      appointmentTypeId: week.id("appointment type", "CONTROL"),
+      startsAt: momentOf("Friday", "08:00"),
+      reason: "Viene desde Sumapaz y solo puede hoy.",
+    });
+    expect(appointment).toMatchObject({ overbooked: true, startsAt: week.kept(ANGELA).startsAt });
+  });
+
   task("See how full the week is", async (week) => {
     week.itIs("Friday", "14:00");
     const { programDays } = await week.reception.occupancy.getOccupancy({

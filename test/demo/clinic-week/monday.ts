@@ -2,8 +2,10 @@ import { expect } from "vitest";
 import { AppointmentDetails_Status as Status } from "../../../src/gen/cupo/clinic/v1/appointment_details_pb.js";
 import { WaitlistEntryDetails_Period as Period } from "../../../src/gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import type { WriteTask } from "./tasks.js";
-import { bookBySearch } from "./usual-steps.js";
+import { bookBySearch, findPatient } from "./usual-steps.js";
 import { DATES, given, momentOf, timeOf } from "./week.js";
+
+const ROSA = "Rosa Elvira Chaparro Niño";
 
 /** The telephone rings, somebody comes without an appointment, and tomorrow is printed. */
 export function monday(task: WriteTask): void {
@@ -44,6 +46,21 @@ export function monday(task: WriteTask): void {
     const appointment = await bookBySearch(week, week.reception, wish);
     expect(appointment).toMatchObject({ status: Status.PENDING, version: 1 });
     expect(timeOf(appointment.startsAt)).toBe("07:00");
+  });
+
+  task("See somebody at once who walked in", async (week) => {
+    week.itIs("Monday", "08:05");
+    const { patientId } = await findPatient(week.reception, ROSA);
+    const { appointment } = await week.reception.booking.bookAppointmentAt({
+      patientId,
+      programId: week.id("program", "PRIMARIA"),
+      practitionerId: week.id("practitioner", "P-01"),
+      serviceId: week.id("service", "MEDGEN"),
+      requestSourceId: week.id("request source", "VENTANILLA"),
+      appointmentTypeId: week.id("appointment type", "CONTROL"),
+    });
+    expect(given(appointment).status).toBe(Status.CONFIRMED);
+    expect(timeOf(appointment?.startsAt)).toBe("08:00");
   });
 
   task("Print tomorrow's list, with the patients' names", async (week) => {

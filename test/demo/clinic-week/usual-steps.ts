@@ -30,13 +30,17 @@ export interface Wish {
   readonly time: string;
   /** The code of the practitioner. */
   readonly with: string;
+  /** The code of the appointment type; a control visit unless it says otherwise. */
+  readonly type?: string;
 }
 
 /** Finds a patient, searches for a time and books it: three calls. The appointment is PENDING, and kept by the patient's name. */
 export async function bookBySearch(week: Week, by: Staff, wish: Wish): Promise<AppointmentDetails> {
   const { patientId } = await findPatient(by, wish.whose);
+  const appointmentTypeId = week.id("appointment type", wish.type ?? "CONTROL");
   const { options } = await by.booking.searchAppointmentOptions({
     patientId,
+    appointmentTypeId,
     serviceId: week.id("service", "MEDGEN"),
     dateFrom: DATES[wish.day],
     dateTo: DATES[wish.day],
@@ -47,7 +51,7 @@ export async function bookBySearch(week: Week, by: Staff, wish: Wish): Promise<A
     patientId,
     optionToken,
     requestSourceId: week.id("request source", "CALLCENTER"),
-    appointmentTypeId: week.id("appointment type", "CONTROL"),
+    appointmentTypeId,
   });
   return week.keep(wish.whose, appointment);
 }

@@ -11,6 +11,7 @@ import type { WriteTask } from "./tasks.js";
 import { bookBySearch, findAppointment, findPatient } from "./usual-steps.js";
 import { DATES, given, timeOf } from "./week.js";
 
+const SARA = "Sara Lucía Wilches Beltrán";
 const [OSCAR, VALENTINA, WILSON] = ["Óscar Iván Peñaloza Cruz", "Valentina Gómez Ibáñez", "Wilson Ferney Acuña Tovar"];
 
 /** Plans change; somebody waits, somebody complains. */
@@ -44,6 +45,12 @@ export function wednesday(task: WriteTask): void {
       optionToken,
     });
     expect(moved.appointment).toMatchObject({ id: appointmentId, version: 2, startsAt });
+  });
+
+  task("Book a first consultation, which takes two slots", async (week) => {
+    const wish = { whose: SARA, day: "Friday", time: "10:00", with: "P-03", type: "PRIMERA" } as const;
+    const { startsAt, endsAt } = await bookBySearch(week, week.reception, wish);
+    expect([timeOf(startsAt), timeOf(endsAt)]).toEqual(["10:00", "10:40"]);
   });
 
   task("Put a patient on the waitlist", async (week) => {
