@@ -9,6 +9,10 @@ import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { expectRefusal } from "./rpc-under-test.js";
+import { timedBooking } from "./timed-bookings.js";
+
+const { bookAppointmentAt, overbookAppointment } = BookingService.method;
+const REASON = { reason: "Espera hace tres meses." };
 
 let service: TestService;
 let clinic: Clinic;
@@ -91,6 +95,68 @@ describe("BookAppointment for a waitlist entry", () => {
     expect(new Set([booked.status, closed.status])).toEqual(new Set([200, 409]));
     expect(await get(waitlistEntryId)).toMatchObject({ status: "CLOSED", version: 2 });
   });
+});
+
+describe.each([
+  ["BookAppointmentAt", bookAppointmentAt, {}, false],
+  ["OverbookAppointment in the schedule", overbookAppointment, REASON, false],
+  ["OverbookAppointment beside the schedule", overbookAppointment, { ...REASON, durationMinutes: 25 }, true],
+] as const)("%s for a waitlist entry", (_, method, changes, isBeside) => {
+  test("closes the entry in the same commit, and once for a request that is sent twice", async () => {
+    const { request, waitlistEntryId } = await wanting();
+    const headers = { "actor-id": "agent-7", "idempotency-key": randomUUID() };
+    const answer = await callRpc(service, method, request, { headers });
+    const { appointmentId, ...appointment } = appointmentIn(answer);
+    expect(appointment).toMatchObject({ overbooked: isBeside });
+    expect(await get(waitlistEntryId)).toMatchObject({ status: "CLOSED", version: 2, appointmentId });
+    expect(await auditOf(service, answer)).toMatchObject([
+      { action: "CREATE", resource_type: "Appointment", resource_id: appointmentId },
+      { action: "UPDATE", resource_type: "WaitlistEntry", resource_id: waitlistEntryId, resource_version: 2 },
+    ]);
+    const replay = await callRpc(service, method, request, { headers });
+    expect([replay.body, await get(waitlistEntryId)]).toEqual([answer.body, expect.objectContaining({ version: 2 })]);
+  });
+
+  test("is refused for an entry that does not exist here, is closed, or is for somebody or something else", async () => {
+    const { request, patientId, waitlistEntryId, own } = await wanting();
+    const foreign = await deskFixtures(service, { tenantId: randomUUID() }).entry();
+    const another = await make.entry({ serviceId: own.serviceId });
+    const elsewhere = await make.entry({ patientId });
+    const bookingFor = (id: string) => callRpc(service, method, { ...request, waitlistEntryId: id });
+    for (const id of [randomUUID(), foreign]) {
+      expectRefusal(await bookingFor(id), 404, ["waitlistEntryId NOT_FOUND"]);
+    }
+    for (const id of [another, elsewhere]) {
+      expectRefusal(await bookingFor(id), 422, ["waitlistEntryId INVALID_VALUE"]);
+      expect(await get(id)).toMatchObject({ status: "ACTIVE", version: 1 });
+    }
+    await mustCall(clinic, "CloseWaitlistEntry", { waitlistEntryId, expectedVersion: 1, reason: "Atendida." });
+    expectRefusal(await bookingFor(waitlistEntryId), 409, ["waitlistEntryId STATE_NOT_ALLOWED"]);
+    const { appointments } = await mustCall(clinic, "ListAppointments", { patientId });
+    expect(appointments).toEqual([]);
+  });
+
+  test("leaves the entry as it is where the patient is expected elsewhere", async () => {
+    const { request, patientId, waitlistEntryId } = await wanting();
+    const elsewhere = await timedBooking(await openClinic(service), { patientId });
+    appointmentIn(await callRpc(service, bookAppointmentAt, elsewhere));
+    expectRefusal(await callRpc(service, method, request), 409, ["startsAt PATIENT_OVERLAP"]);
+    expect(await get(waitlistEntryId)).toMatchObject({ status: "ACTIVE", version: 1 });
+  });
+
+  /** A clinic of its own, and a request for the first time of its practitioner, which somebody has where it is beside. */
+  async function wanting() {
+    const own = await openClinic(service);
+    if (isBeside) appointmentIn(await callRpc(service, bookAppointmentAt, await timedBooking(own)));
+    const patientId = await make.patient();
+    const waitlistEntryId = await make.entry({ patientId, serviceId: own.serviceId });
+    return {
+      own,
+      patientId,
+      waitlistEntryId,
+      request: await timedBooking(own, { patientId, waitlistEntryId, ...changes }),
+    };
+  }
 });
 
 /** A patient who waits for the service of the clinic. */

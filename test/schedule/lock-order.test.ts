@@ -85,6 +85,18 @@ describe("locks in the one order", () => {
     });
   });
 
+  test.each([
+    ["BookAppointmentAt", ["patients", "waitlist_entries", "slots", "practitioners", "day_counters"]],
+    ["OverbookAppointment", ["programs", "patients", "waitlist_entries", "slots", "practitioners", "day_counters"]],
+  ])("%s for a waitlist entry, behind its patient", async (name, locked) => {
+    const own = await openClinic(service);
+    const waitlistEntryId = await deskFixtures(service).entry({ patientId, serviceId: own.serviceId });
+    const request = await timedBooking(own, { patientId, waitlistEntryId, startsAt: `${day(own, 9)}T11:00:00-05:00` });
+    const reason = name === "OverbookAppointment" ? { reason: "Viene de lejos." } : {};
+    const sent = await sentBy(name, { ...request, ...reason });
+    expect(sent.locked).toEqual(["idempotency_keys", ...locked]);
+  });
+
   test("a move of several slots, which locks those it leaves and those it takes by one statement", async () => {
     const booked = await mustCall(clinic, "BookAppointmentAt", await timedBooking(clinic, { durationMinutes: 60 }));
     const { appointmentId } = booked["appointment"] as { appointmentId: string };

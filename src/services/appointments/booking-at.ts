@@ -12,6 +12,7 @@ import { localDateAt } from "../../scheduling/local-clock.js";
 import { addAppointment, newAppointment } from "./booking.js";
 import { type BookingPlace, findTogether, judgePlace, requireTogether } from "./booking-place.js";
 import { type BookingReferences, judgeReferences, requireUsable, type Wait } from "./booking-references.js";
+import { closeServedEntry, requireServes } from "./served-entry.js";
 import { fill, patientIsBusy, placeOf, requireFree, type TakenSlots, takeTime } from "./take-slots.js";
 
 /** An appointment that is wanted with a practitioner at a time. */
@@ -21,6 +22,8 @@ export interface TimedBooking extends BookingPlace, BookingReferences {
   readonly startsAt?: Timestamp | undefined;
   /** Absent for what the type takes. */
   readonly durationMinutes?: number | undefined;
+  /** The entry that the booking serves and closes. */
+  readonly waitlistEntryId?: string | undefined;
 }
 
 /**
@@ -40,7 +43,7 @@ export async function bookAppointmentAt(
   const place = placeOf(slots, time.locationId);
   const taker = { patientId: request.patientId, appointmentId: undefined };
   await takeTime(call.transaction, place, undefined, taker, "startsAt");
-  return bookSlots(request, call, { slots, place, wait: time.wait }, nowMs);
+  return bookSlots(request, call, time, { slots, place }, nowMs);
 }
 
 /**
@@ -55,7 +58,7 @@ export async function overbookAppointment(
 ): Promise<AppointmentRecord> {
   const time = await lockTime(request, call, nowMs, true);
   const ordinary = await tryOrdinary(request, call, time);
-  if (ordinary !== undefined) return bookSlots(request, call, { ...ordinary, wait: time.wait }, nowMs);
+  if (ordinary !== undefined) return bookSlots(request, call, time, ordinary, nowMs);
   const place = placeBeside(request, time);
   const { patientId } = request;
   if (await isBusy(call.transaction, { patientId }, place, undefined)) throw patientIsBusy("startsAt");
@@ -66,6 +69,7 @@ export async function overbookAppointment(
     ...overbooked,
   };
   addAppointment(call, appointment);
+  closeServedEntry(call, time.locked.waitlistEntry, appointment);
   const { programId, ruleId, practitionerId, localDate, startsAt, endsAt } = place;
   const slot = { id: call.newId(), programId, ruleId, practitionerId, localDate, startsAt, endsAt };
   insertOccupiedSlot(call.transaction, {
@@ -98,17 +102,19 @@ async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, i
     judgePlace(request, call),
     findSlotAt(transaction, request, { at: new Date(startMs), begunSince }),
   ]);
-  const { patientId, programId, practitionerId } = request;
+  const { patientId, programId, practitionerId, serviceId, waitlistEntryId } = request;
   const minutes = request.durationMinutes ?? references.typeMinutes;
   const run = slot && { firstSlotId: slot.id, minutes };
   const wanted = {
     programId: isBeside ? programId : undefined,
     patient: { id: patientId },
+    waitlistEntryId,
     time: { practitionerId, run },
   };
   const [locked, found] = await Promise.all([lockInOrder(transaction, wanted), findTogether(request, call)]);
   const inactive = [...references.inactive, ...judged.inactive];
-  requireUsable(locked.patient, { missing: [...references.missing, ...judged.missing], inactive });
+  requireUsable(locked, { missing: [...references.missing, ...judged.missing], inactive }, waitlistEntryId);
+  requireServes(locked.waitlistEntry, patientId, serviceId);
   return {
     startMs,
     minutes,
@@ -140,12 +146,14 @@ async function tryOrdinary(
 function bookSlots(
   request: TimedBooking,
   call: ReadyCall,
-  { slots, place, wait }: TakenSlots & { readonly wait: Wait },
+  { wait, locked }: LockedTime,
+  { slots, place }: TakenSlots,
   nowMs: number,
 ) {
   const appointment = { ...newAppointment(call, request, { ...place, ...wait }, nowMs), ...begun(place, nowMs) };
   addAppointment(call, appointment);
   occupySlots(call.transaction, slots, appointment.id);
+  closeServedEntry(call, locked.waitlistEntry, appointment);
   return appointment;
 }
 

@@ -1,8 +1,7 @@
 import type { ReadyCall } from "../../call.js";
 import { type FieldError, notFound, validationFailed } from "../../errors.js";
 import { appointmentTypes, consultationTypes, requestSources } from "../../postgres/tables/catalogs/catalogs.js";
-import type { DeskWaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
-import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
+import type { Locked } from "../../postgres/tables/locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { findDueDate } from "../resources/due-date.js";
@@ -60,14 +59,16 @@ export async function judgeReferences(
 
 /** 404 for what does not exist, then 409 for a patient who is not active or no longer waits, then 422 for what else is not. */
 export function requireUsable(
-  patient: PatientRecord | undefined,
+  { patient, waitlistEntry }: Pick<Locked, "patient" | "waitlistEntry">,
   { missing: unknown, inactive: unusable }: Pick<JudgedReferences, "missing" | "inactive">,
-  entry?: DeskWaitlistEntryRecord,
+  waitlistEntryId: string | undefined,
 ): void {
-  const absent = patient === undefined ? [missing("patientId"), ...unknown] : unknown;
+  const absent = [...unknown];
+  if (patient === undefined) absent.unshift(missing("patientId"));
+  if (waitlistEntryId !== undefined && waitlistEntry === undefined) absent.push(missing("waitlistEntryId"));
   if (absent.length > 0) throw notFound("A resource that the request refers to does not exist; see errors.", absent);
   requireActive(patient, "patientId");
-  requireWaiting(entry);
+  requireWaiting(waitlistEntry);
   if (unusable.length > 0) throw validationFailed(unusable);
 }
 

@@ -11,7 +11,7 @@ import {
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
 import { occupySlots } from "../../postgres/tables/schedule/slots.js";
-import { type BookingReferences, judgeReferences, missing, requireUsable, type Wait } from "./booking-references.js";
+import { type BookingReferences, judgeReferences, requireUsable, type Wait } from "./booking-references.js";
 import { closeServedEntry, requireServes } from "./served-entry.js";
 import { requireOption, takeSlots } from "./take-slots.js";
 
@@ -31,8 +31,7 @@ export async function bookAppointment(
     usable && findOffer(transaction, call.principal, usable),
   ]);
   const entry = locked.waitlistEntry;
-  const absent = waitlistEntryId !== undefined && entry === undefined ? [missing("waitlistEntryId")] : [];
-  requireUsable(locked.patient, { ...references, missing: [...references.missing, ...absent] }, entry);
+  requireUsable(locked, references, waitlistEntryId);
   const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
   if (references.typeMinutes > option.minutes) throw optionTooShort();
   const taker = { patientId, appointmentId: undefined };
@@ -42,7 +41,7 @@ export async function bookAppointment(
   const appointment = newAppointment(call, { ...request, serviceId }, { ...place, ...references.wait }, nowMs);
   addAppointment(call, appointment);
   occupySlots(transaction, slots, appointment.id);
-  if (entry !== undefined) closeServedEntry(call, entry, appointment);
+  closeServedEntry(call, entry, appointment);
   return appointment;
 }
 

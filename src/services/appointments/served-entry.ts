@@ -19,12 +19,13 @@ export function requireServes(entry: DeskWaitlistEntryRecord | undefined, patien
   throw validationFailed([{ code: "INVALID_VALUE", field: FIELD, message }]);
 }
 
-/** Closes the entry that an appointment serves, in the commit that books it. */
+/** Closes the entry that an appointment serves, if there is one, in the commit that books it. */
 export function closeServedEntry(
   call: ReadyCall,
-  entry: DeskWaitlistEntryRecord,
+  entry: DeskWaitlistEntryRecord | undefined,
   { id: appointmentId, createdAt: closedAt }: AppointmentRecord,
 ): void {
+  if (entry === undefined) return;
   const version = entry.version + 1;
   const closure = { closedAt, closedBy: call.principal.id, closedByActor: call.actor, closeReason: undefined };
   writeWaitlistEntryClosure(call.transaction, entry.id, { ...closure, appointmentId, version });
