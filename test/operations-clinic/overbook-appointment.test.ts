@@ -67,6 +67,26 @@ describe("OverbookAppointment", () => {
     expect(await countsOf(service, clinic)).toEqual({ counted: 1, beside: 2 });
   });
 
+  test("books under a block, by which it is retained and accepted until the block is cancelled", async () => {
+    const clinic = await openClinic(service);
+    const target = { practitionerId: `${clinic.practitionerIds[0]}`, kind: "MEETING" };
+    const block = { ...target, startsAt: at(clinic, "08:00"), endsAt: at(clinic, "09:00") };
+    const { scheduleBlock } = await mustCall(clinic, "CreateScheduleBlock", block);
+    const { scheduleBlockId = "" } = scheduleBlock as { scheduleBlockId: string };
+    const { appointmentId, ...booked } = appointmentIn(await send(await overbooking(clinic)));
+    const retained = {
+      overbooked: true,
+      retained: true,
+      retainedBy: "BLOCK",
+      scheduleBlockId,
+      retentionAccepted: true,
+    };
+    expect(booked).toMatchObject(retained);
+    await mustCall(clinic, "CancelScheduleBlock", { scheduleBlockId, expectedVersion: 1 });
+    const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId });
+    expect(appointment).toMatchObject({ overbooked: true, retained: false });
+  });
+
   test("books in the schedule where that is possible", async () => {
     const clinic = await openClinic(service);
     const appointment = appointmentIn(await send(await overbooking(clinic)));

@@ -7,7 +7,7 @@ import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
 import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import { exchangeCapacity } from "../../postgres/tables/capacities.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
-import { occupySlots, restoreSlot, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { insertOwnSlot, occupySlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { fill } from "./take-slots.js";
 
@@ -80,7 +80,7 @@ async function takeTimeAgain(call: ReadyCall, appointment: AppointmentRecord, sl
   if (!hasCapacity) throw refused("CAPACITY_EXHAUSTED", "the capacity of the day is used up");
   const minutes = (endsAt.getTime() - startsAt.getTime()) / 60_000;
   if (fill(slots, minutes)) occupySlots(transaction, slots, id);
-  else restoreSlot(transaction, call.newId(), appointment);
+  else insertOwnSlot(transaction, call.newId(), appointment, false);
 }
 
 function refused(code: FieldErrorCode, message: string): CupoError {

@@ -6,7 +6,7 @@ import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
 import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import { exchangeCapacity } from "../../postgres/tables/capacities.js";
 import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
-import { findSlotAt, insertOccupiedSlot, occupySlots } from "../../postgres/tables/schedule/slots.js";
+import { findSlotAt, insertOwnSlot, occupySlots } from "../../postgres/tables/schedule/slots.js";
 import { earliestStart, isBookableStart, isWithinOneDay, minuteOf } from "../../scheduling/booking-times.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { addAppointment, newAppointment } from "./booking.js";
@@ -70,17 +70,7 @@ export async function overbookAppointment(
   };
   addAppointment(call, appointment);
   closeServedEntry(call, time.locked.waitlistEntry, appointment);
-  const { programId, ruleId, practitionerId, localDate, startsAt, endsAt } = place;
-  const slot = { id: call.newId(), programId, ruleId, practitionerId, localDate, startsAt, endsAt };
-  insertOccupiedSlot(call.transaction, {
-    ...slot,
-    generation: 1,
-    retained: false,
-    retainedBy: undefined,
-    retainedById: undefined,
-    retentionAccepted: false,
-    appointmentId: appointment.id,
-  });
+  insertOwnSlot(call.transaction, call.newId(), appointment, true);
   return appointment;
 }
 

@@ -57,7 +57,7 @@ export function createBookingService(
       return { appointment: toAppointmentDetails(await bookAppointmentAt(request, call, now()), undefined) };
     },
     async overbookAppointment(request, call) {
-      return { appointment: toAppointmentDetails(await overbookAppointment(request, call, now()), undefined) };
+      return detailsOf(call, await overbookAppointment(request, call, now()));
     },
     async confirmAppointment(request, call) {
       return detailsOf(call, await moveOn(call, transitions.confirm, request, clock()));

@@ -1,5 +1,5 @@
 import type { Transaction } from "../../../call.js";
-import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
+import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /** Why a slot is retained: the first reason that holds, in this order; {@link Retention}. */
@@ -99,38 +99,35 @@ export async function findSlotAt(
 type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "localDate" | "startsAt" | "endsAt">;
 
 /**
- * Makes a slot anew for an appointment that has its time again, which no free slots fill any more. It is retained where the
- * rules have another slot from that time on; that of an overbooked appointment stands beside any.
+ * Makes a slot for an appointment whose time no free slots fill: that of an overbooked one, or of one that has its time again.
+ * It is retained under a block, which counts as accepted for who books in spite of it, and where the rules have another slot
+ * from that time on; that of an overbooked appointment stands beside any.
  */
-export function restoreSlot(
+export function insertOwnSlot(
   transaction: Transaction,
   slotId: string,
   appointment: SlotPlace & { readonly id: string },
+  isAccepted: boolean,
 ): void {
-  const { id: appointmentId, programId, ruleId, practitionerId, localDate, startsAt, endsAt } = appointment;
+  const { id: appointmentId, programId, ruleId = null, practitionerId, localDate, startsAt, endsAt } = appointment;
+  const place = { programId, ruleId, practitionerId, localDate, startsAt, endsAt };
   const { tenantId } = transaction;
-  const bindings = {
-    tenantId,
-    slotId,
-    programId,
-    ruleId: ruleId ?? null,
-    practitionerId,
-    localDate,
-    startsAt,
-    endsAt,
-    appointmentId,
-  };
-  transaction.send(sql.raw(RESTORE, bindings));
+  transaction.send(sql.raw(INSERT_OWN, { tenantId, slotId, appointmentId, isAccepted, ...place }));
 }
 
-const RESTORE = `INSERT INTO slots
+const INSERT_OWN = `INSERT INTO slots
     (tenant_id, id, program_id, rule_id, practitioner_id, local_date, starts_at, ends_at, generation, appointment_id,
-     retained, retained_by)
-  SELECT p.tenant_id, :slotId, p.id, :ruleId, :practitionerId, :localDate, :startsAt, :endsAt, p.generation,
-    :appointmentId, other.there, CASE WHEN other.there THEN 'RULES' END
+     retained, retained_by, retained_by_id, retention_accepted)
+  SELECT p.tenant_id, :slotId::uuid, p.id, :ruleId::uuid, :practitionerId::uuid, :localDate::date, :startsAt::timestamptz,
+    :endsAt::timestamptz, p.generation, :appointmentId::uuid, block.id IS NOT NULL OR other.there,
+    CASE WHEN block.id IS NOT NULL THEN 'BLOCK' WHEN other.there THEN 'RULES' END, block.id,
+    block.id IS NOT NULL AND :isAccepted::boolean
   FROM programs p CROSS JOIN LATERAL (SELECT :ruleId::uuid IS NOT NULL AND EXISTS (
-    SELECT FROM slots s WHERE s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.practitioner_id = :practitionerId
-      AND s.starts_at = :startsAt AND NOT s.retained AND s.rule_id IS NOT NULL) AS there) other
+      SELECT FROM slots s WHERE s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.practitioner_id = :practitionerId
+        AND s.starts_at = :startsAt AND NOT s.retained AND s.rule_id IS NOT NULL) AS there) other
+    LEFT JOIN LATERAL (SELECT b.id FROM schedule_blocks b WHERE b.tenant_id = p.tenant_id AND b.cancelled_at IS NULL
+      AND (b.practitioner_id = :practitionerId OR b.program_id = p.id OR b.location_id = p.location_id)
+      AND b.starts_at < :endsAt AND b.ends_at > :startsAt ORDER BY b.id LIMIT 1) block ON true
   WHERE p.tenant_id = :tenantId AND p.id = :programId`;
 
 /** Gives locked, free slots to an appointment. */
@@ -139,11 +136,6 @@ export function occupySlots(transaction: Transaction, slots: readonly SlotRecord
     .where({ tenant_id: transaction.tenantId })
     .whereRaw(AMONG, [idsOf(slots)]);
   transaction.send(query.update({ appointment_id: appointmentId }));
-}
-
-/** Adds a slot that is occupied from the start: one that no rule has. */
-export function insertOccupiedSlot(transaction: Transaction, slot: SlotRecord): void {
-  transaction.send(sql("slots").insert({ tenant_id: transaction.tenantId, ...toRow(slotColumns, slot) }));
 }
 
 /** Frees locked slots; those that were only kept, or made, for their appointment go. */
