@@ -257,7 +257,9 @@ describe("a server that died", () => {
     const ended = execute(first.url, longStatement).then(String, String);
     const isAtWork = `SELECT FROM pg_stat_activity WHERE query = '${longStatement}' AND state = 'active'`;
     await eventually(async () => (await execute(first.superuserUrl, isAtWork)).length === 1);
-    process.kill(postmaster(), "SIGKILL");
+    const killed = postmaster();
+    process.kill(killed, "SIGKILL");
+    await eventually(() => identifyProcess(killed) === undefined);
 
     const second = await start();
     expect(await execute(second.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);

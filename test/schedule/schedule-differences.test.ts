@@ -40,7 +40,7 @@ describe("the comparison of a schedule with its rules", () => {
 
   test("shows a slot that is kept for its appointment only, although the rules have it", async () => {
     await bookFirst(clinic, await makers.createPatient(service));
-    await service.query(`UPDATE slots SET retained = true
+    await service.query(`UPDATE slots SET retained = true, retained_by = 'RULES'
       WHERE program_id = '${clinic.programId}' AND appointment_id IS NOT NULL`);
     expect(await differences()).toEqual([
       expect.stringMatching(/^1 slots missing/),
