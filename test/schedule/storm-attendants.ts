@@ -1,23 +1,20 @@
 import { randomInt } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { registration } from "../support/registration.js";
-import type { RestAnswer } from "../support/rest-request.js";
-import { type AppointmentBody, day, type OptionBody } from "./clinic.js";
+import { day, type OptionBody } from "./clinic.js";
+import { type Appointments, follow, keep, nameOf } from "./storm-appointments.js";
 import { pick, type Storm } from "./storm-terms.js";
+import { receiveSomebody } from "./storm-visits.js";
 
 /** Of a hundred turns, how many are looks, how many bookings and so on; the rest are steps of an appointment. */
 const LOOKS = 2;
-const BOOKINGS = 33;
+const BOOKINGS = 28;
 const TIMED = 12;
-const MOVES = 25;
+const MOVES = 22;
 const MERGES = 3;
+const VISITS = 12;
 
-/** The appointments that are about, by id, as they were when somebody last saw them. */
-export type Appointments = Map<string, KnownAppointment>;
-
-type KnownAppointment = Pick<AppointmentBody, "appointmentId" | "version" | "status">;
-
-/** Searches, books, moves, confirms, cancels and merges until the storm is over, and looks at the whole now and then. */
+/** Searches, books, moves, confirms, cancels, merges and receives patients until the storm is over, and looks at the whole now and then. */
 export async function attend(storm: Storm, appointments: Appointments): Promise<void> {
   while (!storm.isOver()) {
     const turn = randomInt(100);
@@ -26,6 +23,7 @@ export async function attend(storm: Storm, appointments: Appointments): Promise<
     else if (turn < LOOKS + BOOKINGS + TIMED) await bookSomeTime(storm, appointments);
     else if (turn < LOOKS + BOOKINGS + TIMED + MOVES) await moveSomething(storm, appointments);
     else if (turn < LOOKS + BOOKINGS + TIMED + MOVES + MERGES) await mergeSomebody(storm);
+    else if (turn < LOOKS + BOOKINGS + TIMED + MOVES + MERGES + VISITS) await receiveSomebody(storm, appointments);
     else await stepOn(storm, appointments);
   }
 }
@@ -115,27 +113,4 @@ async function findOption(
   const request = { serviceId: ground.serviceId, pageSize: choices, ...dates, ...subject };
   const { body } = await send("SearchAppointmentOptions", request);
   return pick((body["options"] ?? []) as readonly OptionBody[])?.optionToken;
-}
-
-/** Keeps what became of an appointment; after a refusal, or without an answer, what it is now. */
-async function follow(
-  storm: Storm,
-  appointments: Appointments,
-  appointmentId: string,
-  answer: RestAnswer,
-): Promise<void> {
-  keep(appointments, answer.status === 200 ? answer : await storm.send("GetAppointment", { appointmentId }), {
-    appointmentId,
-  });
-}
-
-function keep(appointments: Appointments, { status, body }: RestAnswer, name = {}): void {
-  if (status !== 200) return;
-  const appointment: KnownAppointment = { ...(body["appointment"] as KnownAppointment), ...name };
-  if (appointment.status === "CANCELLED") appointments.delete(appointment.appointmentId);
-  else appointments.set(appointment.appointmentId, appointment);
-}
-
-function nameOf({ appointmentId, version }: KnownAppointment): { appointmentId: string; expectedVersion: number } {
-  return { appointmentId, expectedVersion: version };
 }

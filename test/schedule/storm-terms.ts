@@ -26,3 +26,6 @@ export type Send = (rpc: string, request: JsonObject) => Promise<RestAnswer>;
 export function pick<T>(items: readonly T[]): T | undefined {
   return items.length === 0 ? undefined : items[randomInt(items.length)];
 }
+
+/** Settings for the services of a storm: whoever is not there when the appointment begins has not come. */
+export const STORM_SETTINGS = { NO_SHOW_GRACE_MINUTES: "0" };

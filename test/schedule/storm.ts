@@ -1,4 +1,5 @@
-import { type Appointments, attend } from "./storm-attendants.js";
+import type { Appointments } from "./storm-appointments.js";
+import { attend } from "./storm-attendants.js";
 import { plan } from "./storm-planners.js";
 import type { Storm } from "./storm-terms.js";
 
@@ -11,6 +12,10 @@ export const STORM_RPCS = [
   "RescheduleAppointment",
   "CancelAppointment",
   "ConfirmAppointment",
+  "CheckInAppointment",
+  "MarkAppointmentAttended",
+  "MarkAppointmentNoShow",
+  "CorrectAppointmentStatus",
   "MergePatients",
   "UpdateProgramRule",
   "ReplaceProgramPractitioners",
@@ -30,8 +35,8 @@ const ATTENDANTS = 8;
 const PLANNERS = 2;
 
 /**
- * Lets many at once search, book, move, cancel and confirm and merge patients, while some change what the schedule is made from, until it is
- * over. Each caller waits for its answers; what it does next is chance.
+ * Lets many at once search, book, move, cancel, confirm, receive and merge patients, while some change what the schedule is made
+ * from, until it is over. Each caller waits for its answers; what it does next is chance.
  */
 export async function runStorm(storm: Storm): Promise<void> {
   const appointments: Appointments = new Map();

@@ -9,6 +9,7 @@ import { execute } from "../support/database.js";
 import { parseObject, sendRequest } from "../support/rest-request.js";
 import type { TestService } from "../support/service.js";
 import { compileService, type ServiceProcess } from "../support/service-process.js";
+import { STORM_SETTINGS } from "./storm-terms.js";
 import type { Twins } from "./twins.js";
 
 /** Which of two processes. */
@@ -40,6 +41,7 @@ const SETTINGS = {
   HEAVY_CALLS: MANY,
   HEAVY_CALLS_PER_TENANT: MANY,
   LOG_LEVEL: "warn",
+  ...STORM_SETTINGS,
 };
 
 /** Compiles the service and starts two processes of it with their background jobs; they log nothing but what goes wrong. */

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDevelopmentIssuer } from "../../src/auth/development-issuer.js";
 import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { STORM_SETTINGS } from "./storm-terms.js";
 
 /** Two services on one database, which take the same tokens. */
 export interface Twins {
@@ -13,8 +14,8 @@ export interface Twins {
 /** Starts two services in the process of the test, whose parts it can change, on a database that only they use. */
 export async function startTwins(): Promise<Twins> {
   const dataDir = await mkdtemp(join(tmpdir(), "cupo-twins-"));
-  const first = await startTestService({ CUPO_DATA_DIR: dataDir });
-  const second = await startTestService({ CUPO_DATA_DIR: dataDir, DATABASE_URL: first.proxy.url });
+  const first = await startTestService({ ...STORM_SETTINGS, CUPO_DATA_DIR: dataDir });
+  const second = await startTestService({ ...STORM_SETTINGS, CUPO_DATA_DIR: dataDir, DATABASE_URL: first.proxy.url });
   const issuer = await openDevelopmentIssuer({ dataDir, now: first.now });
   const { tenantId, scopes } = first;
   const token = (claims: TokenFor = {}) =>
