@@ -4,17 +4,15 @@ import { registration } from "../support/registration.js";
 import { day, type OptionBody } from "./clinic.js";
 import { type Appointments, follow, keep, nameOf } from "./storm-appointments.js";
 import { pick, type Storm } from "./storm-terms.js";
-import { receiveSomebody } from "./storm-visits.js";
 
 /** Of a hundred turns, how many are looks, how many bookings and so on; the rest are steps of an appointment. */
 const LOOKS = 2;
-const BOOKINGS = 28;
+const BOOKINGS = 33;
 const TIMED = 12;
-const MOVES = 22;
+const MOVES = 25;
 const MERGES = 3;
-const VISITS = 12;
 
-/** Searches, books, moves, confirms, cancels, merges and receives patients until the storm is over, and looks at the whole now and then. */
+/** Searches, books, moves, confirms, cancels and merges until the storm is over, and looks at the whole now and then. */
 export async function attend(storm: Storm, appointments: Appointments): Promise<void> {
   while (!storm.isOver()) {
     const turn = randomInt(100);
@@ -23,7 +21,6 @@ export async function attend(storm: Storm, appointments: Appointments): Promise<
     else if (turn < LOOKS + BOOKINGS + TIMED) await bookSomeTime(storm, appointments);
     else if (turn < LOOKS + BOOKINGS + TIMED + MOVES) await moveSomething(storm, appointments);
     else if (turn < LOOKS + BOOKINGS + TIMED + MOVES + MERGES) await mergeSomebody(storm);
-    else if (turn < LOOKS + BOOKINGS + TIMED + MOVES + MERGES + VISITS) await receiveSomebody(storm, appointments);
     else await stepOn(storm, appointments);
   }
 }

@@ -4,32 +4,25 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { type Appointments, follow, type KnownAppointment, keep, nameOf } from "./storm-appointments.js";
 import { pick, type Storm } from "./storm-terms.js";
 
-/** What can follow each status of an appointment of the hour, a step on or a step back. */
-const FOLLOWING: Readonly<Record<string, readonly Step[]>> = {
-  CONFIRMED: [["CheckInAppointment"], ["MarkAppointmentNoShow"]],
-  CHECKED_IN: [["MarkAppointmentAttended"], ["CorrectAppointmentStatus", "CONFIRMED"]],
-  ATTENDED: [["CorrectAppointmentStatus", "CHECKED_IN"]],
-  NO_SHOW: [["CorrectAppointmentStatus", "CONFIRMED"]],
-};
-
-/** An RPC, and the status that a correction is to. */
-type Step = readonly [rpc: string, status?: string];
-
 const QUARTER_MS = 15 * 60_000;
 /** How many quarters of an hour ahead somebody who walks in is given a slot at most. */
 const QUARTERS = 4;
 
-/** Takes somebody in who walked in, or enters what became of one who did, or takes that back. */
-export async function receiveSomebody(storm: Storm, appointments: Appointments): Promise<void> {
-  const end = storm.service.now() + QUARTERS * QUARTER_MS;
-  const visit = pick([...appointments.values()].filter(({ startsAt }) => Date.parse(startsAt) <= end));
-  const step = pick(FOLLOWING[visit?.status ?? ""] ?? []);
-  if (visit === undefined || step === undefined || randomInt(3) === 0) keep(appointments, await takeIn(storm));
-  else await follow(storm, appointments, visit.appointmentId, await enter(storm, visit, step));
+/**
+ * Receives patients one after the other until the storm is over, who walked in and are seen now or in one of the next slots, in
+ * turn. What is entered of each is taken back again, every step of it, while others move, merge and call off what is about.
+ */
+export async function receive(storm: Storm, appointments: Appointments): Promise<void> {
+  for (let turn = 0; !storm.isOver(); turn += 1) {
+    const answer = await takeIn(storm, turn % 2 === 0);
+    keep(appointments, answer);
+    const visit = answer.body["appointment"] as KnownAppointment | undefined;
+    if (visit !== undefined) await enterAll(storm, appointments, visit.appointmentId);
+  }
 }
 
-/** In one of the next slots, or beside the schedule, for the minute that it is. */
-function takeIn({ ground, service, send }: Storm): Promise<RestAnswer> {
+/** Beside the schedule, for the minute that it is, or in a slot of the hour to come. */
+function takeIn({ ground, service, send }: Storm, isNow: boolean): Promise<RestAnswer> {
   const { requestSourceId, appointmentTypeId, serviceId, patientIds, practitionerIds, walkInProgramId } = ground;
   const request = {
     patientId: `${pick(patientIds)}`,
@@ -40,16 +33,28 @@ function takeIn({ ground, service, send }: Storm): Promise<RestAnswer> {
     appointmentTypeId,
     serviceId,
   };
-  if (randomInt(3) === 0) return send("OverbookAppointment", { ...request, reason: "Se siente mal." });
+  if (isNow) return send("OverbookAppointment", { ...request, reason: "Se siente mal." });
   const quarter = Math.floor(service.now() / QUARTER_MS) + 1 + randomInt(QUARTERS);
   return send("BookAppointmentAt", { ...request, startsAt: new Date(quarter * QUARTER_MS).toISOString() });
 }
 
-function enter({ ground, send }: Storm, visit: KnownAppointment, [rpc, status]: Step): Promise<RestAnswer> {
-  const { noShowReasonId } = ground;
-  const changes: Readonly<Record<string, JsonObject>> = {
-    MarkAppointmentNoShow: { noShowReasonId },
-    CorrectAppointmentStatus: { status: status ?? "", reason: "Se marcó a otra persona." },
-  };
-  return send(rpc, { ...nameOf(visit), ...changes[rpc] });
+/** Enters a visit, takes each step of it back, and calls it off. A step that is refused is left out. */
+async function enterAll(storm: Storm, appointments: Appointments, appointmentId: string): Promise<void> {
+  const { noShowReasonId, cancellationReasonId } = storm.ground;
+  const back = (status: string) => ({ status, reason: "Se marcó a otra persona." });
+  const steps: readonly (readonly [rpc: string, request: JsonObject])[] = [
+    ["MarkAppointmentNoShow", { noShowReasonId }],
+    ["CorrectAppointmentStatus", back("CONFIRMED")],
+    ["CheckInAppointment", {}],
+    ["CorrectAppointmentStatus", back("CONFIRMED")],
+    ["CheckInAppointment", {}],
+    ["MarkAppointmentAttended", {}],
+    ["CorrectAppointmentStatus", back("CHECKED_IN")],
+    ["CancelAppointment", { cancellationReasonId }],
+  ];
+  for (const [rpc, request] of steps) {
+    const visit = appointments.get(appointmentId);
+    if (visit === undefined) return;
+    await follow(storm, appointments, appointmentId, await storm.send(rpc, { ...nameOf(visit), ...request }));
+  }
 }

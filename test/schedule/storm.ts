@@ -2,6 +2,7 @@ import type { Appointments } from "./storm-appointments.js";
 import { attend } from "./storm-attendants.js";
 import { plan } from "./storm-planners.js";
 import type { Storm } from "./storm-terms.js";
+import { receive } from "./storm-visits.js";
 
 /** What a storm does, and has done of each at least one thing with success whatever the machine. */
 export const STORM_RPCS = [
@@ -30,8 +31,9 @@ export const STORM_RPCS = [
   "AcceptRetainedAppointments",
 ] as const;
 
-/** How many callers are about appointments, and how many about the schedule. */
+/** How many callers are about appointments to come, how many about those of the hour, and how many about the schedule. */
 const ATTENDANTS = 8;
+const RECEPTIONISTS = 1;
 const PLANNERS = 2;
 
 /**
@@ -42,5 +44,6 @@ export async function runStorm(storm: Storm): Promise<void> {
   const appointments: Appointments = new Map();
   const attendants = Array.from({ length: ATTENDANTS }, () => attend(storm, appointments));
   const planners = Array.from({ length: PLANNERS }, (_, first) => plan(storm, first));
-  await Promise.all([...attendants, ...planners]);
+  const receptionists = Array.from({ length: RECEPTIONISTS }, () => receive(storm, appointments));
+  await Promise.all([...attendants, ...receptionists, ...planners]);
 }
