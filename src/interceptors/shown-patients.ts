@@ -2,11 +2,17 @@ import { type DescField, type DescMessage, fromBinary, isMessage, type Message }
 import { isReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { PatientSchema } from "../gen/cupo/access/v1/patient_pb.js";
 import { PatientDetailsSchema } from "../gen/cupo/clinic/v1/patient_details_pb.js";
+import { UserAttentionCaseDetailsSchema } from "../gen/cupo/clinic/v1/user_attention_case_details_pb.js";
 
-const SHOWING: ReadonlySet<string> = new Set([PatientSchema.typeName, PatientDetailsSchema.typeName]);
+const SHOWING: ReadonlySet<string> = new Set(
+  [PatientSchema, PatientDetailsSchema, UserAttentionCaseDetailsSchema].map(({ typeName }) => typeName),
+);
 const fieldsByResponse = new WeakMap<DescMessage, readonly DescField[]>();
 
-/** The ids of the patients whose data a stored response holds. Operations that take a key show one at most in a field. */
+/**
+ * The ids of the patients whose data a stored response holds, with those whom a case names. Operations that take a key show one
+ * at most in a field.
+ */
 export function shownPatients(schema: DescMessage, response: Uint8Array): readonly string[] {
   const fields = patientFields(schema);
   if (fields.length === 0) return [];
@@ -19,7 +25,8 @@ export function shownPatients(schema: DescMessage, response: Uint8Array): readon
 
 function idOf(shown: Message): readonly string[] {
   if (isMessage(shown, PatientSchema)) return [shown.id ?? ""];
-  return isMessage(shown, PatientDetailsSchema) ? [shown.patientId] : [];
+  if (isMessage(shown, PatientDetailsSchema)) return [shown.patientId];
+  return isMessage(shown, UserAttentionCaseDetailsSchema) && shown.patientId !== undefined ? [shown.patientId] : [];
 }
 
 function patientFields(schema: DescMessage): readonly DescField[] {

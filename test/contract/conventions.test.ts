@@ -24,6 +24,7 @@ const TELL_OF_PATIENTS = new Set([
   "Consent",
   "NoteDetails",
   "Note",
+  "UserAttentionCaseDetails",
 ]);
 /** The member of a request that asks for the names of patients too. */
 const ASKS_FOR_PATIENTS = "include_patient_names";

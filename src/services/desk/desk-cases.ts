@@ -14,6 +14,7 @@ import {
 import { nameIn } from "../resources/enum-names.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
+import { recordCaseAccess } from "./case-access.js";
 import { closureNow, stateNotAllowed } from "./closing.js";
 import { toUserAttentionCaseDetails } from "./desk-messages.js";
 import { createdBetween, deskKeyOf, deskPageOf } from "./desk-pages.js";
@@ -29,6 +30,7 @@ export async function listCasesPage(request: ListUserAttentionCasesRequest, call
   const filter = { statuses: wanted.length === 0 ? ALL : wanted, patientId, ...createdBetween(request) };
   const found = await listCases(call.transaction, filter, deskPageOf(page));
   const { rows, next } = cutPage(found, page, deskKeyOf, "cases", filters);
+  await recordCaseAccess(rows, call);
   return { userAttentionCases: rows.map(toUserAttentionCaseDetails), ...next };
 }
 

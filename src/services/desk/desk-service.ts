@@ -3,6 +3,7 @@ import type { Implementation } from "../../implementation.js";
 import { findCase } from "../../postgres/tables/desk/user-attention-cases.js";
 import { findWaitlistEntry } from "../../postgres/tables/desk/waitlist.js";
 import { requireFound } from "../resources/preconditions.js";
+import { recordCaseAccess } from "./case-access.js";
 import { closeCase, listCasesPage, takeCase } from "./desk-cases.js";
 import { toUserAttentionCaseDetails, toWaitlistEntryDetails } from "./desk-messages.js";
 import { closeEntry, listEntries } from "./desk-waitlist.js";
@@ -25,6 +26,7 @@ export function createDeskService(now: () => number): Implementation<typeof Desk
     },
     async getUserAttentionCase({ userAttentionCaseId }, call) {
       const kept = requireFound(await findCase(call.transaction, userAttentionCaseId));
+      await recordCaseAccess([kept], call);
       return { userAttentionCase: toUserAttentionCaseDetails(kept) };
     },
     async listUserAttentionCases(request, call) {

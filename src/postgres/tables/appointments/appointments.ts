@@ -73,6 +73,19 @@ export async function findAppointmentPatient(transaction: Transaction, id: strin
   return (await findAppointment(transaction, id))?.patientId;
 }
 
+/** The patients of these appointments, some of them more than once; appointments that the tenant does not have have none. */
+export async function findPatientsOfAppointments(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const query = sql("appointments")
+    .where({ tenant_id: transaction.tenantId })
+    .whereRaw("id = ANY(?::uuid[])", [ids as string[]])
+    .select({ patientId: "patient_id" });
+  const rows = await readRecords<{ patientId: string }>(transaction, query);
+  return rows.map(({ patientId }) => patientId);
+}
+
 /** The appointment as it is now; undefined where the tenant has no such appointment. */
 export async function findAppointment(transaction: Transaction, id: string): Promise<AppointmentRecord | undefined> {
   const query = sql("appointments").where({ tenant_id: transaction.tenantId, id }).select(appointmentColumns);
