@@ -51,7 +51,7 @@ describe("the table of rule codes", () => {
   it.each(distinct(ownRules))("has a code for $id, whose message is in the proto", (rule) => {
     expect(ruleCode(rule.id).code).toMatch(/^[A-Z_]+$/);
     expect(ruleCode(rule.id).message).toBeUndefined();
-    expect(rule.message || rule.expression).toMatch(/\bthe (value|list|last date) must\b/);
+    expect(rule.message || rule.expression).toMatch(/\bthe (value|list|last date|end|block) must\b/);
   });
 
   it("names the fields of each rule on a message", () => {
