@@ -72,7 +72,7 @@ describe("OverbookAppointment", () => {
     const target = { practitionerId: `${clinic.practitionerIds[0]}`, kind: "MEETING" };
     const block = { ...target, startsAt: at(clinic, "08:00"), endsAt: at(clinic, "09:00") };
     const { scheduleBlock } = await mustCall(clinic, "CreateScheduleBlock", block);
-    const { scheduleBlockId = "" } = scheduleBlock as { scheduleBlockId: string };
+    const { scheduleBlockId } = scheduleBlock as { scheduleBlockId: string };
     const { appointmentId, ...booked } = appointmentIn(await send(await overbooking(clinic)));
     const retained = {
       overbooked: true,
