@@ -243,8 +243,8 @@ async function rowsOn(clinic: Clinic, days: number, practitionerIds: readonly st
 }
 
 function counts(changes: JsonObject): JsonObject {
-  const none = { openSlotCount: 0, passedSlotCount: 0, bookedAppointmentCount: 0, retainedAppointmentCount: 0 };
-  return { ...none, ...changes };
+  const slots = { openSlotCount: 0, passedSlotCount: 0 };
+  return { ...slots, bookedAppointmentCount: 0, retainedAppointmentCount: 0, blockedMinutes: 0, ...changes };
 }
 
 function available(clinic: Clinic, wish: JsonObject, changes: RpcChanges = { as: clinic.as }): Promise<Item[]> {

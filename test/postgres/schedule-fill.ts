@@ -38,6 +38,19 @@ export function fillSchedule(tenant: string, size: ScheduleSize): string[] {
   return [...fillGround(tenant, size), ...fillBookings(tenant, size)];
 }
 
+/** Statements that add to such a schedule, once or again, who works in which program, and an hour's block of each on each day. */
+export function fillBlocks(tenant: string, size: ScheduleSize): string[] {
+  const staff = `FROM generate_series(1, ${staffOf(size)}) AS n`;
+  return [
+    `INSERT INTO program_practitioners (tenant_id, program_id, practitioner_id, position)
+     SELECT '${tenant}', ${idOf(`(n - 1) % ${PROGRAMS} + 1`)}, ${ID}, 0 ${staff} ON CONFLICT DO NOTHING`,
+    `INSERT INTO schedule_blocks (tenant_id, id, practitioner_id, starts_at, ends_at, kind, version, created_at, updated_at)
+     SELECT '${tenant}', gen_random_uuid(), ${ID}, time, time + interval '1 hour', 'MEETING', 1, now(), now()
+     ${staff}, generate_series(-${DAYS_BEHIND}, 1) AS day,
+       LATERAL (SELECT '${FIRST_START}'::timestamptz + day * interval '1 day' AS time) AS t`,
+  ];
+}
+
 const ID = idOf("n");
 const NAMED = "true, 1, now(), now()";
 

@@ -75,6 +75,7 @@ function groupByDay(rows: readonly OccupancyRecord[]): ProgramDay[] {
         passedSlotCount: row.passed,
         bookedAppointmentCount: row.booked,
         retainedAppointmentCount: row.retained,
+        blockedMinutes: row.blockedMinutes,
       }),
     );
   }

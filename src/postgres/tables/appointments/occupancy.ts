@@ -2,6 +2,7 @@ import type { Principal, Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
+import { BLOCKED_HOURS } from "./blocked-hours.js";
 
 /** Which days are looked at. */
 export interface OccupancyQuery {
@@ -28,6 +29,8 @@ export interface OccupancyRecord {
   readonly passed: number;
   readonly booked: number;
   readonly retained: number;
+  /** How many minutes of the hours of the rules are under blocks. */
+  readonly blockedMinutes: number;
   /** Of the program's day, the same in each of its rows. */
   readonly capacity: number;
   readonly capacityLeft: number;
@@ -36,7 +39,7 @@ export interface OccupancyRecord {
 /**
  * What is taken and what is free, by date, program and practitioner, in this order: one statement, which reads free slots,
  * retained ones and appointments by the index that each has by program and start. An appointment counts on the date and in
- * the program that it has; capacity is that of the active rules to which something on the date belongs.
+ * the program that it has; capacity is that of the active rules to which a slot or an appointment on the date belongs.
  */
 export function readOccupancy(
   transaction: Transaction,
@@ -59,7 +62,7 @@ const begins = (row: string) => `${row}.starts_at >= :from::timestamptz AND ${ro
   AND (:practitionerId::uuid IS NULL OR ${row}.practitioner_id = :practitionerId::uuid)`;
 
 const OCCUPANCY = `WITH p AS MATERIALIZED (
-    SELECT tenant_id, id, location_id FROM programs WHERE tenant_id = :tenantId
+    SELECT tenant_id, id, location_id, active FROM programs WHERE tenant_id = :tenantId
       AND (organization_id IS NULL OR organization_id = :organizationId::uuid)
       AND (company_id IS NULL OR company_id = :companyId::uuid)
       AND (:programId::uuid IS NULL OR id = :programId::uuid)
@@ -67,18 +70,21 @@ const OCCUPANCY = `WITH p AS MATERIALIZED (
   ), kept AS MATERIALIZED (
     SELECT s.appointment_id FROM p JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.retained
     WHERE ${begins("s")}
-  ), found AS MATERIALIZED (
+  ), ${BLOCKED_HOURS}, found AS MATERIALIZED (
     SELECT s.program_id, s.practitioner_id, s.local_date, s.rule_id,
       count(*) FILTER (WHERE s.starts_at > :now::timestamptz) AS open,
-      count(*) FILTER (WHERE s.starts_at <= :now::timestamptz) AS passed, 0 AS booked, 0 AS retained
+      count(*) FILTER (WHERE s.starts_at <= :now::timestamptz) AS passed, 0 AS booked, 0 AS retained,
+      0 AS blocked
     FROM p JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.appointment_id IS NULL
     WHERE ${begins("s")} GROUP BY 1, 2, 3, 4
     UNION ALL
     SELECT a.program_id, a.practitioner_id, a.local_date, a.rule_id, 0, 0,
       count(*) FILTER (WHERE a.id NOT IN (SELECT appointment_id FROM kept)),
-      count(*) FILTER (WHERE a.id IN (SELECT appointment_id FROM kept))
+      count(*) FILTER (WHERE a.id IN (SELECT appointment_id FROM kept)), 0
     FROM p JOIN appointments a ON a.tenant_id = p.tenant_id AND a.program_id = p.id
     WHERE a.status IN ${LIVE_STATUSES} AND ${begins("a")} GROUP BY 1, 2, 3, 4
+    UNION ALL
+    SELECT program_id, practitioner_id, local_date, NULL, 0, 0, 0, 0, minutes FROM blocked
   ), capacity AS MATERIALIZED (
     SELECT d.program_id, d.local_date, sum(r.daily_capacity) AS capacity,
       sum(greatest(r.daily_capacity - coalesce(c.booked, 0), 0)) AS capacity_left
@@ -89,7 +95,7 @@ const OCCUPANCY = `WITH p AS MATERIALIZED (
   )
   SELECT f.local_date AS "localDate", f.program_id AS "programId", p.location_id AS "locationId",
     f.practitioner_id AS "practitionerId", sum(f.open)::integer AS open, sum(f.passed)::integer AS passed,
-    sum(f.booked)::integer AS booked, sum(f.retained)::integer AS retained,
+    sum(f.booked)::integer AS booked, sum(f.retained)::integer AS retained, sum(f.blocked)::integer AS "blockedMinutes",
     coalesce(c.capacity, 0)::integer AS capacity, coalesce(c.capacity_left, 0)::integer AS "capacityLeft"
   FROM found f JOIN p ON p.id = f.program_id
   LEFT JOIN capacity c ON c.program_id = f.program_id AND c.local_date = f.local_date
