@@ -32,14 +32,16 @@ export async function replayAll({ entries, persist }: Journal): Promise<string[]
 /**
  * Says which entries of a journal did not leave exactly the traces that their answers tell of if they are done, or left any if
  * they are not: rows of the audit trail and, for those of appointments, of the history, with the versions that were answered.
+ * To accept what somebody has accepted leaves nothing, and the answer does not tell it apart.
  */
 export async function wrongEffects({ entries }: Journal, { query }: Pick<TestService, "query">): Promise<string[]> {
   const [audit, history] = [tracesIn(await query(AUDIT)), tracesIn(await query(HISTORY))];
   return entries.flatMap((entry) => {
     const expected = effectsOf(entry);
     const changes = history(entry.correlationIds).toSorted();
+    const audited = audit(entry.correlationIds).length;
     const found: Effects = {
-      audited: audit(entry.correlationIds).length,
+      audited: entry.rpc === "AcceptRetainedAppointments" ? Math.max(audited, expected.audited) : audited,
       changes: entry.rpc === "MergePatients" ? changes.map(withoutVersion) : changes,
     };
     const [is, should] = [found, expected].map((effects) => JSON.stringify(effects));
