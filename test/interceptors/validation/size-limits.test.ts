@@ -13,13 +13,17 @@ const requests = (await generatedFiles()).flatMap(({ services }) =>
 );
 
 describe("the requests of the project", () => {
-  it.each(distinct(requests))("$name limits every list, and holds no messages with anything to measure", ({ fields }) => {
-    const unlimited = fields.filter((field) => field.fieldKind === "list" && maxItemsOf(field) === undefined);
-    const nested = fields.filter(
-      ({ fieldKind, message }) => fieldKind === "map" || (message && !hasCustomJsonRepresentation(message) && hasSizes(message)),
-    );
-    expect([...unlimited, ...nested].map(({ name }) => name)).toEqual([]);
-  });
+  it.each(distinct(requests))(
+    "$name limits every list, and holds no messages with anything to measure",
+    ({ fields }) => {
+      const unlimited = fields.filter((field) => field.fieldKind === "list" && maxItemsOf(field) === undefined);
+      const nested = fields.filter(
+        ({ fieldKind, message }) =>
+          fieldKind === "map" || (message && !hasCustomJsonRepresentation(message) && hasSizes(message)),
+      );
+      expect([...unlimited, ...nested].map(({ name }) => name)).toEqual([]);
+    },
+  );
 
   /** Whether a message has lists, messages or texts whose size a rule limits. */
   function hasSizes(schema: DescMessage): boolean {
