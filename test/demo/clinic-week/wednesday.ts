@@ -37,6 +37,7 @@ export function wednesday(task: WriteTask): void {
       serviceId: week.id("service", "MEDGEN"),
       dateFrom: DATES.Friday,
       dateTo: DATES.Friday,
+      practitionerId: week.id("practitioner", "P-03"),
     });
     const { optionToken, startsAt } = given(options[0]);
     const moved = await week.reception.rescheduling.rescheduleAppointment({
