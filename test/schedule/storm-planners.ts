@@ -92,7 +92,7 @@ async function changeBlock({ ground, service, send }: Storm, { programId }: Prog
   }
 }
 
-/** Has another practitioner take over what is retained, or accepts it as it is. */
+/** Accepts one of what is retained as it is, and has another practitioner take over all of it. */
 async function decideAboutRetained({ ground, send }: Storm): Promise<void> {
   const { body } = await send("ListRetainedAppointments", { pageSize: 20 });
   const retained = (body["appointments"] ?? []) as readonly {
@@ -104,9 +104,8 @@ async function decideAboutRetained({ ground, send }: Storm): Promise<void> {
     expectedVersion,
   }));
   if (choices.length === 0) return;
-  if (randomInt(3) > 0)
-    await send("SubstitutePractitioner", { practitionerId: `${pick(ground.practitionerIds)}`, choices });
-  else await send("AcceptRetainedAppointments", { choices: choices.slice(0, 1) });
+  await send("AcceptRetainedAppointments", { choices: choices.slice(0, 1) });
+  await send("SubstitutePractitioner", { practitionerId: `${pick(ground.practitionerIds)}`, choices });
 }
 
 /** Has a practitioner become active or cease to be; more often the first of the two. */
