@@ -130,7 +130,7 @@ export interface LockedForMerge {
 }
 
 /**
- * Locks both patients of a merge, then all appointments of the duplicate, as {@link lockInOrder} orders them. Nothing is
+ * Locks both patients of a merge, then all waitlist entries and appointments of the duplicate, as {@link lockInOrder} orders them. Nothing is
  * booked or moved for either meanwhile, and nothing that waits for them is added. What a merge moves behind that, no other
  * transaction locks before it has the patient.
  */
