@@ -54,7 +54,12 @@ export interface ServerPorts {
 
 type Closer = () => Promise<void> | void;
 
-const TRANSACTION_LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 15_000 };
+const TRANSACTION_LIMITS = {
+  statementTimeoutMs: 10_000,
+  lockTimeoutMs: 1_000,
+  workLockTimeoutMs: 5_000,
+  idleTimeoutMs: 15_000,
+};
 const GRACE_MS = 8_000;
 
 /** Puts the service together and starts it. Rejects, with everything closed again, where a part cannot start. */

@@ -10,7 +10,13 @@ import { runTransaction, type TransactionWork } from "./run-transaction.js";
 import { classifyFailure, type DatabaseFailure } from "./sql-errors.js";
 import { uniqueConflict } from "./unique-conflict.js";
 
+/** The lock timeout of the limits is that of a key which another call has. */
 export interface UnitOfWorkOptions extends TransactionLimits {
+  /**
+   * How long work waits for what other calls have locked. Who makes slots has them locked for a second or two on a busy
+   * machine, and others wait for those who wait for them.
+   */
+  readonly workLockTimeoutMs: number;
   /** Waits before the n-th retry (from 1); jittered, so that those who collided do not collide again. */
   readonly backOff: (attempt: number) => Promise<void>;
 }
@@ -61,7 +67,7 @@ export class UnitOfWork implements IdempotentWork {
   #attempt(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work, isRerun: boolean): Promise<Outcome> {
     let claimFailure: Promise<unknown> = Promise.resolve(undefined);
     const execute = async (transaction: PipelinedTransaction): Promise<Outcome> => {
-      claimFailure = failureOf(transaction.rows(claimKey(claim)));
+      claimFailure = failureOf(transaction.rows(claimKey(claim, this.options.workLockTimeoutMs)));
       bind(call, transaction);
       const response = await work();
       transaction.send(storeResult(claim, response));

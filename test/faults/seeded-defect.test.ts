@@ -30,7 +30,12 @@ describe("the check that a request is done once", () => {
       queryTimeoutMs: 15_000,
       onIdleError: () => undefined,
     });
-    const limits = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 15_000 };
+    const limits = {
+      statementTimeoutMs: 10_000,
+      lockTimeoutMs: 1_000,
+      workLockTimeoutMs: 1_000,
+      idleTimeoutMs: 15_000,
+    };
     sound = new UnitOfWork(database, { ...limits, backOff: () => Promise.resolve() });
   });
 

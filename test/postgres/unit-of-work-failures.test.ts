@@ -9,6 +9,7 @@ import {
   startWorkServer,
   type TenantWork,
   transactionOf,
+  WORK_LOCK_TIMEOUT_MS,
   type WorkServer,
 } from "./work-under-test.js";
 
@@ -108,6 +109,13 @@ test("a row that another call holds for too long: 503 with Retry-After, which sa
   });
   end();
   await holding;
+});
+
+test("work that has its key waits for locks for longer than it would have waited for the key", async () => {
+  const call = newCall();
+  const setting = sql.raw("SELECT current_setting('lock_timeout') AS patience");
+  const seen = await work.inTransaction(call, work.principal, () => transactionOf(call).rows(setting));
+  expect(seen).toEqual([{ patience: `${WORK_LOCK_TIMEOUT_MS}ms` }]);
 });
 
 function raise(state: string) {

@@ -39,7 +39,15 @@ export interface TenantWork {
 /** The response of {@link TenantWork.register}. */
 export const RESPONSE = new TextEncoder().encode("first");
 
-const LIMITS = { statementTimeoutMs: 5_000, lockTimeoutMs: 200, idleTimeoutMs: 5_000 };
+/** How long work waits for what others have locked. */
+export const WORK_LOCK_TIMEOUT_MS = 400;
+
+const LIMITS = {
+  statementTimeoutMs: 5_000,
+  lockTimeoutMs: 200,
+  workLockTimeoutMs: WORK_LOCK_TIMEOUT_MS,
+  idleTimeoutMs: 5_000,
+};
 
 export async function startWorkServer(): Promise<WorkServer> {
   const { url, ownerUrl, adminUrl, drop } = await createTestDatabase();

@@ -23,6 +23,14 @@ const TURNS = 60;
 /** Three appointments at each of these times, all of them begun when the storm does. */
 const BEGUN = [0, 1, 2];
 const SLACK_MS = 180_000;
+/** Steps that one appointment can take one after the other, whatever chance does with the others. */
+const EACH = [
+  "CheckInAppointment",
+  "MarkAppointmentAttended",
+  "CorrectAppointmentStatus",
+  "CorrectAppointmentStatus",
+  "MarkAppointmentNoShow",
+];
 
 type Step = (appointment: AppointmentBody) => Promise<JsonObject>;
 
@@ -42,28 +50,36 @@ test(
   async () => {
     const clinic = await openDay();
     const appointments = new Map<string, AppointmentBody>();
-    await fill(clinic, appointments);
+    const [own, second] = await fill(clinic, appointments);
     const steps = await stepsOf();
     const answers = new Set<string>();
     const broken = new Set<string>();
-    const take = async () => {
-      const appointment = pick([...appointments.values()]);
-      const rpc = pick(Object.keys(steps));
-      if (appointment === undefined || rpc === undefined) return;
+    const take = async (appointment: AppointmentBody, rpc: string) => {
       const { appointmentId, version: expectedVersion } = appointment;
       const answer = await call(clinic, rpc, { appointmentId, expectedVersion, ...(await steps[rpc]?.(appointment)) });
       answers.add(`${rpc} ${answer.status}`);
       const now = answer.status === 200 ? answer : await call(clinic, "GetAppointment", { appointmentId });
-      appointments.set(appointmentId, now.body["appointment"] as AppointmentBody);
+      return now.body["appointment"] as AppointmentBody;
+    };
+    const takeAny = async () => {
+      const appointment = pick([...appointments.values()]);
+      const rpc = pick(Object.keys(steps));
+      if (appointment === undefined || rpc === undefined) return;
+      appointments.set(appointment.appointmentId, await take(appointment, rpc));
+    };
+    const takeEach = async () => {
+      let appointment = own;
+      for (const rpc of EACH) appointment = await take(appointment, rpc);
+      await take(await take(second, "CancelAppointment"), "CorrectAppointmentStatus");
     };
     const caller = async () => {
       for (let turn = 0; turn < TURNS; turn += 1) {
         if (turn % 20 === 10) for (const name of await everythingBroken(service)) broken.add(name);
         if (randomInt(4) === 0) await bookLater(clinic, appointments);
-        else await take();
+        else await takeAny();
       }
     };
-    await Promise.all(Array.from({ length: CALLERS }, caller));
+    await Promise.all([takeEach(), ...Array.from({ length: CALLERS }, caller)]);
     for (const name of await everythingBroken(service)) broken.add(name);
     expect([...broken]).toEqual([]);
     expect([...answers].filter((answer) => / 5\d\d$/.test(answer))).toEqual([]);
@@ -82,14 +98,23 @@ async function openDay(): Promise<Clinic> {
   return openClinic(service, { practitionerIds, rule: { dailyCapacity } });
 }
 
-/** Books the first hours of the day, and moves the clock to when nobody who was to come then is late any more. */
-async function fill(clinic: Clinic, appointments: Map<string, AppointmentBody>): Promise<void> {
-  let last: AppointmentBody | undefined;
-  for (let i = 0; i < BEGUN.length * clinic.practitionerIds.length; i += 1) {
-    last = await bookFirst(clinic, await makers.createPatient(service));
+/**
+ * Books the first hours of the day, and moves the clock to when nobody who was to come then is late any more. Gives two of the
+ * appointments, which are not among those that anybody does something with.
+ */
+async function fill(
+  clinic: Clinic,
+  appointments: Map<string, AppointmentBody>,
+): Promise<readonly [AppointmentBody, AppointmentBody]> {
+  const book = async () => bookFirst(clinic, await makers.createPatient(service));
+  const two = [await book(), await book()] as const;
+  let last = two[1];
+  for (let i = two.length; i < BEGUN.length * clinic.practitionerIds.length; i += 1) {
+    last = await book();
     appointments.set(last.appointmentId, last);
   }
-  if (last !== undefined) awaitStep(clinic, "MarkAppointmentNoShow", last);
+  awaitStep(clinic, "MarkAppointmentNoShow", last);
+  return two;
 }
 
 /** Each step, and what it says beside appointment and version. A correction is to whatever may have been before. */

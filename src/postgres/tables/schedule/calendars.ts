@@ -25,14 +25,7 @@ export async function tryShareCalendar(transaction: Transaction): Promise<boolea
   return (await transaction.rows(row)).length === 1;
 }
 
-/**
- * Whoever changes schedules waits for others who do longer than calls that hold no schedule up: there are few of them at once,
- * in places of their own, and each may take a second or two.
- */
-const PATIENCE = "SET LOCAL lock_timeout = '5s'";
-
 function lockCalendar(transaction: Transaction, mode: "share" | "own"): void {
-  transaction.send(sql.raw(PATIENCE));
   const calendar = { tenant_id: transaction.tenantId };
   transaction.send(sql("calendars").insert(calendar).onConflict().ignore());
   const row = sql("calendars").where(calendar).select("tenant_id");
