@@ -28,13 +28,8 @@ const RESULT_COLUMNS = {
   response: "response",
 } satisfies ColumnsOf<ResultRecord>;
 
-/** Who has the key from here on waits for locks as long as work does: without a statement of its own, of which each costs. */
-const insertClaim = prepared(
-  ["tenant_id", "key_hash", "operation", "fingerprint", "correlation_id", "lock_timeout"],
-  ({ lock_timeout: patience, ...row }) =>
-    sql("idempotency_keys")
-      .insert(row)
-      .returning(sql.raw("set_config('lock_timeout', ?, true) AS lock_timeout", [patience])),
+const insertClaim = prepared(["tenant_id", "key_hash", "operation", "fingerprint", "correlation_id"], (row) =>
+  sql("idempotency_keys").insert(row),
 );
 
 const updateResponse = prepared(["tenant_id", "key_hash", "response"], ({ response, ...key }) =>
@@ -47,17 +42,15 @@ const selectResult = prepared(["tenant_id", "key_hash"], (key) =>
 
 /**
  * Claims the key, or fails with a unique violation where it is taken, which aborts the transaction and with it every
- * statement that was sent behind the claim. A claim that another open transaction holds is waited for, as long as the
- * transaction waits for locks at first; other locks behind it are waited for `workLockTimeoutMs`.
+ * statement that was sent behind the claim. A claim that another open transaction holds is waited for.
  */
-export function claimKey(claim: IdempotencyClaim, workLockTimeoutMs: number): Statement {
+export function claimKey(claim: IdempotencyClaim): Statement {
   return insertClaim({
     tenant_id: claim.tenantId,
     key_hash: keyHash(claim),
     operation: claim.operation,
     fingerprint: claim.fingerprint,
     correlation_id: claim.correlationId,
-    lock_timeout: String(workLockTimeoutMs),
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Call, Principal, Transaction } from "../call.js";
+import type { Call, Principal, Statement, Transaction } from "../call.js";
 import { resourceBusy, serviceUnavailable } from "../errors.js";
 import type { IdempotencyClaim, IdempotentWork, Outcome } from "../interceptors/idempotency.js";
 import { appendAudit } from "./audit.js";
@@ -6,7 +6,9 @@ import { readRecords } from "./columns.js";
 import type { Database } from "./database.js";
 import { claimKey, findResult, type ResultRecord, storeResult } from "./idempotency-keys.js";
 import type { PipelinedTransaction, TransactionLimits } from "./pipelined-transaction.js";
+import { prepared } from "./prepared.js";
 import { runTransaction, type TransactionWork } from "./run-transaction.js";
+import { sql } from "./sql.js";
 import { classifyFailure, type DatabaseFailure } from "./sql-errors.js";
 import { uniqueConflict } from "./unique-conflict.js";
 
@@ -36,10 +38,14 @@ const RETRY_AFTER_SECONDS = 1;
  * its stored result commit together or not at all.
  */
 export class UnitOfWork implements IdempotentWork {
+  readonly #patience: Statement;
+
   constructor(
     private readonly database: Database,
     private readonly options: UnitOfWorkOptions,
-  ) {}
+  ) {
+    this.#patience = prepared([], () => sql.raw(`SET LOCAL lock_timeout = ${options.workLockTimeoutMs}`))({});
+  }
 
   /**
    * Does the work under an idempotency key. The claim is sent ahead and not waited for: where the key is taken, the
@@ -67,7 +73,8 @@ export class UnitOfWork implements IdempotentWork {
   #attempt(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work, isRerun: boolean): Promise<Outcome> {
     let claimFailure: Promise<unknown> = Promise.resolve(undefined);
     const execute = async (transaction: PipelinedTransaction): Promise<Outcome> => {
-      claimFailure = failureOf(transaction.rows(claimKey(claim, this.options.workLockTimeoutMs)));
+      claimFailure = failureOf(transaction.rows(claimKey(claim)));
+      transaction.send(this.#patience);
       bind(call, transaction);
       const response = await work();
       transaction.send(storeResult(claim, response));
