@@ -1,5 +1,6 @@
 import type { TestService } from "../support/service.js";
 import { mustCall } from "./clinic.js";
+import { evidenceOf, type Finding } from "./evidence.js";
 import { scheduleDifferences } from "./schedule-differences.js";
 
 const LIVE = "('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED')";
@@ -47,7 +48,7 @@ export async function brokenInvariants(service: Pick<TestService, "query">): Pro
 export async function everythingBroken(service: TestService): Promise<string[]> {
   const found = await Promise.all([
     namesOf(service, { ...QUERIES, "an exceeded capacity": EXCEEDED_CAPACITY }),
-    foundByTheService(service),
+    shownByTheService(service),
     scheduleDifferences(service),
   ]);
   return found.flat();
@@ -55,8 +56,18 @@ export async function everythingBroken(service: TestService): Promise<string[]> 
 
 /** The names of the findings of VerifyInvariants. */
 export async function foundByTheService(service: TestService): Promise<string[]> {
+  return (await findingsOf(service)).map(({ name }) => name);
+}
+
+/** The same, and the rows that they are about. */
+async function shownByTheService(service: TestService): Promise<string[]> {
+  const findings = await findingsOf(service);
+  return [...findings.map(({ name }) => name), ...(await evidenceOf(service, findings))];
+}
+
+async function findingsOf(service: TestService): Promise<readonly Finding[]> {
   const { invariantReport } = await mustCall({ service, as: {} }, "VerifyInvariants", {});
-  return (invariantReport as { findings: { name: string }[] }).findings.map(({ name }) => name);
+  return (invariantReport as unknown as { findings: Finding[] }).findings;
 }
 
 async function namesOf(
