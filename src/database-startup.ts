@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type Database, openDatabase } from "./postgres/database.js";
 import { migrate } from "./postgres/migrate.js";
-import { classifyFailure } from "./postgres/sql-errors.js";
+import { classifyFailure, isAway } from "./postgres/sql-errors.js";
 
 const MAX_CONNECTIONS = 10;
 const ACQUIRE_TIMEOUT_MS = 2_000;
@@ -51,8 +51,7 @@ async function patiently(work: () => Promise<void>, logger: Logger): Promise<voi
     try {
       return await work();
     } catch (error) {
-      const isAway = ["UNAVAILABLE", "LOST"].includes(classifyFailure(error));
-      if (!isAway || performance.now() > giveUpAt) throw error;
+      if (!isAway(classifyFailure(error)) || performance.now() > giveUpAt) throw error;
       logger.warn("the database is not there yet, trying again");
       await delay(RETRY_INTERVAL_MS);
     }

@@ -155,6 +155,15 @@ export function serviceUnavailable(retryAfterSeconds: number, cause?: unknown): 
   });
 }
 
+/** 503: the database has no connection left for this process; `retryAfterSeconds` is when another try makes sense. */
+export function databaseFull(retryAfterSeconds: number, cause?: unknown): CupoError {
+  return new CupoError("SERVICE_UNAVAILABLE", {
+    detail: "The service's database takes no more connections at the moment. Retry with the same Idempotency-Key.",
+    headers: { "Retry-After": String(retryAfterSeconds) },
+    cause,
+  });
+}
+
 /** 503: what the call needs is locked by another for too long; `retryAfterSeconds` is when another try makes sense. */
 export function resourceBusy(retryAfterSeconds: number, cause?: unknown): CupoError {
   return new CupoError("SERVICE_UNAVAILABLE", {

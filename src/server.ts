@@ -16,6 +16,7 @@ import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { createPageTokens } from "./option-tokens/page-tokens.js";
 import { openJobQueuePool } from "./postgres/job-queue-pool.js";
+import { openReadinessProbe } from "./postgres/readiness-probe.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
 import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
@@ -83,6 +84,8 @@ async function start(
   const database = await openReadyDatabase(config, logger);
   closers.push(() => database.close());
   closers.push(() => stopJobs());
+  const probe = openReadinessProbe({ url: config.databaseUrl, onReadOnly: () => database.discardConnections() });
+  closers.push(() => probe.close());
   const issuer = await openTrustedIssuer(config, now, warn("the issuer's keys were not refreshed"));
   closers.push(() => issuer.close());
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
@@ -104,7 +107,7 @@ async function start(
     observe: (error, call) => observeError(error, call, logger),
     log: (handler) => logged(handler, logger),
   };
-  const server = await openListeners(config, logger, parts, () => database.isReachable(), closers);
+  const server = await openListeners(config, logger, parts, () => probe.takesWrites(), closers);
   if (runsJobs)
     stopJobs = startJobs(
       { database, now, logger, maxOpenSlots: config.slotLimits.perTenant },
@@ -148,11 +151,11 @@ async function openListeners(
   config: Config,
   logger: Logger,
   parts: Parts,
-  isDatabaseThere: () => Promise<boolean>,
+  takesWrites: () => Promise<boolean>,
   closers: Closer[],
 ): Promise<RunningServer> {
   let isClosing = false;
-  const isReady = async () => !isClosing && (await isDatabaseThere());
+  const isReady = async () => !isClosing && (await takesWrites());
   const problemsUrlAt = (ownUrl: string) => config.problemsUrl ?? `${config.publicUrl ?? ownUrl}/problems`;
   const publicListener = await openListener(config, config.public, logger, (url) => {
     const options = { ...parts, basePath: config.basePath, problemsUrl: problemsUrlAt(url) };

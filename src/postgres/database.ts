@@ -29,8 +29,6 @@ export interface Database {
    * that is open now is handed out again.
    */
   discardConnections(): void;
-  /** Whether the database answers. Rejects where it cannot be asked. */
-  isReachable(): Promise<boolean>;
   /** What the role can do that a service should not be able to; undefined for nothing of it. */
   findExcessOfRole(): Promise<RoleExcess | undefined>;
   close(): Promise<void>;
@@ -73,7 +71,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     pool,
     namedStatements,
     ...countGenerations(pool),
-    isReachable: async () => (await pool.query("SELECT 1")).rowCount === 1,
     async findExcessOfRole() {
       const { rows } = await pool.query<{ excess: RoleExcess | null }>(EXCESS);
       return rows[0]?.excess ?? undefined;

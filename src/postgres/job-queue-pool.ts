@@ -16,5 +16,9 @@ export function openJobQueuePool({ url, onIdleError }: JobQueuePoolOptions): Job
   address.searchParams.delete("prepared_statements");
   const pool = new Pool({ connectionString: address.href, application_name: "cupo-jobs", max: 3, keepAlive: true });
   pool.on("error", onIdleError);
+  pool.on("connect", (client) => client.on("error", ignoreError));
   return pool;
 }
+
+/** For a connection that breaks while the queue holds it: the queue's own statements fail, and the event says nothing more. */
+function ignoreError(): void {}

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import knex, { type Knex } from "knex";
+import { hasNewerMigrations, recordCompatibility } from "./newer-migrations.js";
 import { fillSearchWords } from "./search/fill-search-words.js";
 import { grantServiceRights, roleOf } from "./service-role.js";
 import { classifyFailure } from "./sql-errors.js";
@@ -18,7 +19,7 @@ const FOLDER = new URL("./migrations/", import.meta.url);
 /** Any number will do, as long as every release uses the same: it names the lock in pg_locks. */
 const LOCK = 4_823_096_001;
 /** The last migration of the job queue's library. A test holds it to the version that is installed. */
-const JOB_QUEUE_REVISION = 18;
+const JOB_QUEUE_REVISION = 19;
 
 /**
  * Brings the schema up to date. Several processes may do so at once: an advisory lock lets one work and the others wait.
@@ -26,7 +27,8 @@ const JOB_QUEUE_REVISION = 18;
  * Each migration is one transaction; one that was cut off left nothing behind and runs again. The job queue has migrations
  * of its own, in a schema of its own.
  *
- * Who does not own the tables may only find them up to date; rejects otherwise.
+ * Who does not own the tables may only find them up to date; rejects otherwise. A schema that a newer release has migrated is
+ * left as it is, with the rights in it, if what was added goes with this release; rejects otherwise.
  */
 export async function migrate({ url, serviceUrl, onProgress }: MigrateOptions): Promise<void> {
   const address = new URL(url);
@@ -36,8 +38,8 @@ export async function migrate({ url, serviceUrl, onProgress }: MigrateOptions): 
   try {
     await database.transaction(async (lock) => {
       await lock.raw("SELECT pg_advisory_xact_lock(?)", [LOCK]);
-      await bringUpToDate(database, address.href, onProgress);
-      if (serviceUrl !== undefined) await grantServiceRights(lock, roleOf(new URL(serviceUrl)));
+      const isNewer = await bringUpToDate(database, address.href, onProgress);
+      if (serviceUrl !== undefined && !isNewer) await grantServiceRights(lock, roleOf(new URL(serviceUrl)));
     });
   } catch (error) {
     if (!(error instanceof Error) || classifyFailure(error) !== "FORBIDDEN") throw error;
@@ -51,12 +53,21 @@ export async function migrate({ url, serviceUrl, onProgress }: MigrateOptions): 
   }
 }
 
-async function bringUpToDate(database: Knex, url: string, onProgress: MigrateOptions["onProgress"]): Promise<void> {
-  const config = { migrationSource: new SqlMigrations(onProgress), tableName: "schema_migrations" };
-  const [, pending] = (await database.migrate.list(config)) as [unknown[], unknown[]];
+/** Says whether the schema is newer than this release. */
+async function bringUpToDate(database: Knex, url: string, onProgress: MigrateOptions["onProgress"]): Promise<boolean> {
+  const migrationSource = new SqlMigrations(onProgress);
+  const config = { migrationSource, tableName: "schema_migrations", disableMigrationsListValidation: true };
+  const [applied, pending] = (await database.migrate.list(config)) as [{ name: string }[], unknown[]];
+  const known = (await migrationSource.getMigrations()).map((file) => migrationSource.getMigrationName(file));
+  const isNewer = await hasNewerMigrations(
+    database,
+    applied.map(({ name }) => name),
+    known,
+  );
   if (pending.length > 0) await database.migrate.forceFreeMigrationsLock(config);
   if ((await jobQueueRevision(database)) < JOB_QUEUE_REVISION) await migrateJobQueue(url);
   if (pending.length > 0) await database.migrate.latest(config);
+  return isNewer;
 }
 
 async function jobQueueRevision(database: Knex): Promise<number> {
@@ -97,6 +108,7 @@ class SqlMigrations implements Knex.MigrationSource<string> {
       up: async (database) => {
         this.#onProgress?.(`migrating to ${this.getMigrationName(name)}`);
         await database.raw(sql);
+        await recordCompatibility(database, this.getMigrationName(name), sql);
         await FILLS[this.getMigrationName(name)]?.(database);
       },
       down: () => Promise.reject(new Error("migrations only go forward: restore a backup instead")),

@@ -10,6 +10,7 @@ const ALL: readonly TableRight[] = ["SELECT", "INSERT", "UPDATE", "DELETE"];
 
 /** The rights of the service's role to every table of the schema `public`. `migrate` brings them about. */
 export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
+  schema_compatibility: READ,
   schema_migrations: READ,
   schema_migrations_lock: READ,
 

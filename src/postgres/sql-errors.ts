@@ -6,8 +6,12 @@ export type DatabaseFailure =
   | "RETRY"
   /** The connection broke; whether a COMMIT under way took effect is not known. */
   | "LOST"
-  /** The database cannot be reached, is starting, stopping or full: nothing took effect. */
+  /** The database cannot be reached, is starting or stopping: nothing took effect. */
   | "UNAVAILABLE"
+  /** The database takes no more connections: nothing took effect. */
+  | "FULL"
+  /** The database takes no writes, as one that is not the primary any more: nothing took effect. */
+  | "READ_ONLY"
   /** A lock was not to be had in time. */
   | "LOCK_TIMEOUT"
   | "UNIQUE_VIOLATION"
@@ -24,9 +28,10 @@ const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
   "55P03": "LOCK_TIMEOUT",
   "23505": "UNIQUE_VIOLATION",
   "42501": "FORBIDDEN",
+  "25006": "READ_ONLY",
   "25P02": "ABORTED",
   "25P03": "LOST",
-  "53300": "UNAVAILABLE",
+  "53300": "FULL",
   "57014": "UNAVAILABLE",
   "57P01": "LOST",
   "57P02": "LOST",
@@ -55,6 +60,19 @@ export function classifyFailure(error: unknown): DatabaseFailure {
   if (CONNECT_CODES.has(code) || ACQUIRE_MESSAGE.test(error.message)) return "UNAVAILABLE";
   if (SOCKET_CODES.has(code) || LOST_MESSAGE.test(error.message)) return "LOST";
   return "OTHER";
+}
+
+/** Failures by which the database was away. They pass by themselves. */
+const AWAY: ReadonlySet<DatabaseFailure> = new Set(["LOST", "UNAVAILABLE", "FULL", "READ_ONLY"]);
+
+/** Whether the database was away, or not to be had for what was asked, which passes by itself. */
+export function isAway(failure: DatabaseFailure): boolean {
+  return AWAY.has(failure);
+}
+
+/** Whether connections beside the one that failed are of no more use either, though they seem to be open. */
+export function condemnsConnections(failure: DatabaseFailure): boolean {
+  return failure === "LOST" || failure === "READ_ONLY";
 }
 
 /** The name of the constraint that a statement violated, if that is why it failed. */

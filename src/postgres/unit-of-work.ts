@@ -1,5 +1,5 @@
 import type { Call, Principal, Statement, Transaction } from "../call.js";
-import { resourceBusy, serviceUnavailable } from "../errors.js";
+import { databaseFull, resourceBusy, serviceUnavailable } from "../errors.js";
 import type { IdempotencyClaim, IdempotentWork, Outcome } from "../interceptors/idempotency.js";
 import { appendAudit } from "./audit.js";
 import { readRecords } from "./columns.js";
@@ -9,7 +9,7 @@ import type { PipelinedTransaction, TransactionLimits } from "./pipelined-transa
 import { prepared } from "./prepared.js";
 import { runTransaction, type TransactionWork } from "./run-transaction.js";
 import { sql } from "./sql.js";
-import { classifyFailure, type DatabaseFailure } from "./sql-errors.js";
+import { classifyFailure, condemnsConnections, type DatabaseFailure, isAway } from "./sql-errors.js";
 import { uniqueConflict } from "./unique-conflict.js";
 
 /** The lock timeout of the limits is that of a key which another call has. */
@@ -28,8 +28,6 @@ type Work = () => Promise<Uint8Array>;
 
 /** Failures by which other calls were in the way: they pass by themselves. */
 const CONTENDED: ReadonlySet<DatabaseFailure> = new Set(["RETRY", "LOCK_TIMEOUT"]);
-/** Failures by which the database was away. They pass too. */
-const AWAY: ReadonlySet<DatabaseFailure> = new Set(["LOST", "UNAVAILABLE"]);
 const MAX_RETRIES = 3;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -99,7 +97,9 @@ export class UnitOfWork implements IdempotentWork {
     try {
       return await this.database.acquire();
     } catch (error) {
-      throw serviceUnavailable(RETRY_AFTER_SECONDS, error);
+      throw classifyFailure(error) === "FULL"
+        ? databaseFull(RETRY_AFTER_SECONDS, error)
+        : serviceUnavailable(RETRY_AFTER_SECONDS, error);
     }
   }
 
@@ -111,7 +111,7 @@ export class UnitOfWork implements IdempotentWork {
         return await run(lost);
       } catch (error) {
         const failure = classifyFailure(error);
-        if (failure === "LOST") this.database.discardConnections();
+        if (condemnsConnections(failure)) this.database.discardConnections();
         if (failure === "LOST" && !lost) {
           lost = true;
         } else if (failure === "RETRY" && retries < MAX_RETRIES) {
@@ -128,7 +128,8 @@ export class UnitOfWork implements IdempotentWork {
 /** What a failure that is not to be tried again means to the caller. */
 function meaningOf(error: unknown, failure: DatabaseFailure): unknown {
   if (CONTENDED.has(failure)) return resourceBusy(RETRY_AFTER_SECONDS, error);
-  if (AWAY.has(failure)) return serviceUnavailable(RETRY_AFTER_SECONDS, error);
+  if (failure === "FULL") return databaseFull(RETRY_AFTER_SECONDS, error);
+  if (isAway(failure)) return serviceUnavailable(RETRY_AFTER_SECONDS, error);
   return uniqueConflict(error) ?? error;
 }
 

@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { afterEach, beforeEach, expect, inject, test } from "vitest";
+import { readdir, readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { migrate } from "../../src/postgres/migrate.js";
+import { oldestReleaseFor } from "../../src/postgres/newer-migrations.js";
 import { execute, withDatabase } from "../support/database.js";
 
 let url: string;
@@ -45,12 +48,56 @@ test("goes on where a process died that was migrating", async () => {
   expect(lock?.["locks"]).toBe(0);
 });
 
+describe("a schema that a newer release has migrated", () => {
+  test("is left as it is by a release that the newer one says can work with it", async () => {
+    await migrate({ url });
+    await addNewer("SELECT max(name) FROM schema_migrations");
+    const progress: string[] = [];
+    await migrate({ url, serviceUrl: unknownService(), onProgress: (text) => progress.push(text) });
+    expect(progress).toEqual([]);
+  });
+
+  test.each([
+    ["says nothing of older ones", undefined],
+    ["goes with newer ones only", "'9998-later'"],
+  ])("is refused where it %s", async (_, oldest) => {
+    await migrate({ url });
+    await addNewer(oldest);
+    await expect(migrate({ url })).rejects.toThrow("The schema has the migration 9999-newer");
+  });
+
+  /** Adds what a newer release leaves behind that goes with releases from one on, or says nothing of others. */
+  async function addNewer(oldest: string | undefined): Promise<void> {
+    const said = `INSERT INTO schema_compatibility SELECT '9999-newer', (${oldest})`;
+    const applied = "INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999-newer', 2, now())";
+    await execute(url, ...(oldest === undefined ? [] : [said]), applied);
+  }
+
+  /** A role that would have to be made if the rights in the schema were to be those of this release. */
+  function unknownService(): string {
+    const service = new URL(url);
+    service.username = `${name}_service`;
+    return service.href;
+  }
+});
+
+test("each migration since compatibility is stated says from which release on it is compatible", async () => {
+  const folder = new URL("../../src/postgres/migrations/", import.meta.url);
+  const files = (await readdir(fileURLToPath(folder))).toSorted();
+  const stated = await Promise.all(
+    files.map(async (file) => [file, oldestReleaseFor(await readFile(new URL(file, folder), "utf8"))] as const),
+  );
+  const known = new Set(files.map((file) => file.replace(/\.sql$/, "")));
+  const since = stated.filter(([file]) => file >= "0017");
+  expect(since.filter(([, oldest]) => oldest === undefined || !known.has(oldest))).toEqual([]);
+});
+
 test("forces row-level security on every table of a tenant's, and puts tenant_id first in every key", async () => {
   await migrate({ url });
   const open = await execute(
     url,
     `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
-       AND relname NOT LIKE 'schema_migrations%' AND relname <> 'option_token_keys' AND NOT (relrowsecurity AND relforcerowsecurity)`,
+       AND relname NOT LIKE 'schema\\_%' AND relname <> 'option_token_keys' AND NOT (relrowsecurity AND relforcerowsecurity)`,
   );
   expect(open).toEqual([]);
   const keys = await execute(
@@ -58,7 +105,7 @@ test("forces row-level security on every table of a tenant's, and puts tenant_id
     `SELECT conname FROM pg_constraint c
        JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
       WHERE c.contype IN ('p', 'u', 'f') AND c.connamespace = 'public'::regnamespace
-        AND c.conrelid::regclass::text NOT LIKE 'schema_migrations%'
+        AND c.conrelid::regclass::text NOT LIKE 'schema\\_%'
         AND c.conrelid::regclass::text <> 'option_token_keys' AND a.attname <> 'tenant_id'`,
   );
   expect(keys).toEqual([]);

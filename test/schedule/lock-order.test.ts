@@ -283,7 +283,9 @@ function summaryOf(statements: readonly SentStatement[]) {
   const locked = [...new Set(tables)].filter((table) => ORDER.includes(table));
   const inOrder = ORDER.filter((table) => locked.includes(table));
   if (locked.join() !== inOrder.join()) throw new Error(`not in the one order: ${locked.join(", ")}`);
-  const behindTheClaim = statements.filter(({ text }) => !/^(BEGIN|insert into "idempotency_keys"|SET LOCAL )/.test(text));
+  const behindTheClaim = statements.filter(
+    ({ text }) => !/^(BEGIN|insert into "idempotency_keys"|SET LOCAL )/.test(text),
+  );
   return { locked, trips: new Set(behindTheClaim.map(({ flight }) => flight)).size };
 }
 

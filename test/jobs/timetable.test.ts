@@ -1,0 +1,69 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { runJobs } from "../../src/jobs/run-jobs.js";
+import { openDatabase } from "../../src/postgres/database.js";
+import { openJobQueuePool } from "../../src/postgres/job-queue-pool.js";
+import { patience } from "../support/eventually.js";
+import { startTestService, type TestService } from "../support/service.js";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+const EXPIRED =
+  "INSERT INTO consumed_option_tokens SELECT gen_random_uuid(), gen_random_uuid(), now() - interval '2 days'";
+
+test("a tick at which the database is away ends nothing, and the one after it is kept", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2020-03-09T09:09:59Z") });
+  onTestFinished(() => void vi.useRealTimers());
+  const { reported, looks } = start();
+  await vi.waitFor(() => expect(looks()).toBe(1), patience);
+  service.proxy.setDown(true);
+  onTestFinished(() => service.proxy.setDown(false));
+  await vi.waitFor(() => expect(reported).toContainEqual(expect.stringMatching(/Cron hit an error/)), patience);
+  await service.query(EXPIRED);
+  service.proxy.setDown(false);
+  const seen = looks();
+  await vi.waitFor(() => {
+    vi.setSystemTime("2020-03-09T09:19:59Z");
+    expect(looks()).toBeGreaterThan(seen);
+  }, patience);
+  const left = () => service.query("SELECT 1 FROM consumed_option_tokens");
+  await vi.waitFor(async () => expect(await left()).toEqual([]), patience);
+});
+
+/** Starts the jobs. Gives what was reported, and how often the timetable was looked up. */
+function start() {
+  const { url } = service.proxy;
+  const database = openDatabase({
+    url,
+    maxConnections: 4,
+    acquireTimeoutMs: 2_000,
+    queryTimeoutMs: 15_000,
+    onIdleError: () => undefined,
+  });
+  const queuePool = openJobQueuePool({ url, onIdleError: () => undefined });
+  const query = vi.spyOn(queuePool, "query");
+  const reported: string[] = [];
+  const stop = runJobs({
+    database,
+    queuePool,
+    now: service.now,
+    maxOpenSlots: 1_000_000,
+    logger: pino({ level: "silent" }),
+    onError: (error) => void reported.push(String(error)),
+    restartAfterMs: 100,
+  });
+  onTestFinished(async () => {
+    await stop();
+    await queuePool.end();
+    await database.close();
+  });
+  const looks = () =>
+    query.mock.calls.filter(([text]) => String(text).includes("_private_known_crontabs as known_crontabs")).length;
+  return { reported, looks };
+}
