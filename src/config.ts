@@ -15,6 +15,8 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** As the owner of the tables; undefined: as in databaseUrl. */
   readonly migrationDatabaseUrl: string | undefined;
+  /** How many connections to the database a process has for calls, and how many for background jobs. */
+  readonly databaseConnections: { readonly calls: number; readonly jobs: number };
   /** Absolute path of the folder for the embedded PostgreSQL and the development issuer's key. */
   readonly dataDir: string;
   /** undefined: the development issuer. */
@@ -93,6 +95,7 @@ function assemble(source: Source, problems: string[]): Config {
     problemsUrl: read(settings.problemsUrl),
     databaseUrl: read(settings.databaseUrl),
     migrationDatabaseUrl: migrationUrlOf(source, problems),
+    databaseConnections: { calls: read(settings.databaseConnections) ?? 0, jobs: read(settings.jobConnections) ?? 0 },
     dataDir: resolve(read(settings.dataDir) ?? ""),
     issuer: issuerOf(source, problems),
     tokenTypes: read(settings.tokenTypes) ?? [],

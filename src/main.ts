@@ -9,6 +9,7 @@ import { fillDemo } from "./demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "./demo/large-clinic.js";
 import { registrationLine } from "./demo/registration-line.js";
 import { startEmbeddedPostgres } from "./embedded-postgres/start-embedded-postgres.js";
+import { describe } from "./request-log.js";
 import { scopesOf } from "./scopes.js";
 import { startServer } from "./server.js";
 import { servedServices } from "./services/services.js";
@@ -62,6 +63,9 @@ async function serve({ demo = false }: { readonly demo?: boolean }): Promise<voi
   const server = await onDatabase(config, logger, (urls) =>
     startServer({ ...config, ...urls }, { logger, now: Date.now, ...(demo ? { served: withDocumentedIds } : {}) }),
   );
+  process.on("unhandledRejection", (error) => {
+    logger.error({ cause: describe(error) }, "something in the background failed, and the service goes on");
+  });
   const signal = stopOnSignal(server.close, logger);
   if (demo && config.issuer === undefined) {
     logger.level = QUIET_LEVELS[config.logLevel] ?? config.logLevel;
@@ -92,7 +96,9 @@ async function fillDemoTenants(internalUrl: string, dataDir: string, signal: Abo
 async function migrateOnly(): Promise<void> {
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel, base: null });
-  const { close } = await onDatabase(config, logger, (urls) => openReadyDatabase(urls, logger));
+  const { close } = await onDatabase(config, logger, (urls) =>
+    openReadyDatabase(urls, config.databaseConnections.calls, logger),
+  );
   await close();
 }
 

@@ -15,7 +15,7 @@ import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
 import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { createPageTokens } from "./option-tokens/page-tokens.js";
-import { openJobQueuePool } from "./postgres/job-queue-pool.js";
+import { type JobQueuePoolOptions, openJobQueuePool } from "./postgres/job-queue-pool.js";
 import { openReadinessProbe } from "./postgres/readiness-probe.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
 import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence.js";
@@ -81,7 +81,7 @@ async function start(
 ): Promise<RunningServer> {
   const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
   let stopJobs: Closer = () => undefined;
-  const database = await openReadyDatabase(config, logger);
+  const database = await openReadyDatabase(config, config.databaseConnections.calls, logger);
   closers.push(() => database.close());
   closers.push(() => stopJobs());
   const probe = openReadinessProbe({ url: config.databaseUrl, onReadOnly: () => database.discardConnections() });
@@ -111,7 +111,7 @@ async function start(
   if (runsJobs)
     stopJobs = startJobs(
       { database, now, logger, maxOpenSlots: config.slotLimits.perTenant },
-      config.databaseUrl,
+      { url: config.databaseUrl, maxConnections: config.databaseConnections.jobs },
       warn("background jobs stopped for a while"),
     );
   return server;
@@ -128,10 +128,10 @@ function servicesOf(
 /** Behind the listeners, and stopped behind them: requests may ask for jobs, and are answered without. */
 function startJobs(
   ports: Pick<JobPorts, "database" | "now" | "logger" | "maxOpenSlots">,
-  url: string,
+  queue: Pick<JobQueuePoolOptions, "url" | "maxConnections">,
   onError: (error: unknown) => void,
 ): Closer {
-  const queuePool = openJobQueuePool({ url, onIdleError: onError });
+  const queuePool = openJobQueuePool({ ...queue, onIdleError: onError });
   const stop = runJobs({ ...ports, queuePool, onError });
   return async () => {
     await stop();

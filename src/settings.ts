@@ -49,6 +49,19 @@ export const settings = {
     "The same database as the role that owns the tables and migrates them; it gives the service's role its rights, and " +
       "makes it where it may. Without it the service migrates as its own role.",
   ),
+  databaseConnections: count(
+    "DATABASE_CONNECTIONS",
+    "10",
+    "Connections of the process to the database for calls, one for each that is at work. Background jobs have " +
+      "JOB_CONNECTIONS more, readiness one: the sum over all processes stays below PostgreSQL's max_connections.",
+  ),
+  jobConnections: {
+    name: "JOB_CONNECTIONS",
+    about: "Connections of the process to the database for background jobs; one listens for them all the time.",
+    takes: "a whole number from 2 to 1000",
+    defaultText: "3",
+    parse: whole(2, 1_000),
+  },
   dataDir: {
     name: "CUPO_DATA_DIR",
     about: "Folder of the embedded PostgreSQL and of the development issuer's key.",
@@ -95,7 +108,7 @@ export const settings = {
   callsPerTenant: count(
     "CALLS_PER_TENANT",
     "6",
-    "Calls of a tenant that are at work at once; each has one of the 10 connections to the database.",
+    "Calls of a tenant that are at work at once; each has one of DATABASE_CONNECTIONS.",
   ),
   heavyCalls: count("HEAVY_CALLS", "3", "Heavy calls (previews, changes of schedules) that are at work at once."),
   heavyCallsPerTenant: count("HEAVY_CALLS_PER_TENANT", "1", "Heavy calls of a tenant that are at work at once."),

@@ -1,13 +1,12 @@
 import type { Logger } from "pino";
-import type { Database } from "../postgres/database.js";
-import { runAsTenant } from "../postgres/run-transaction.js";
+import { runAsTenant, type TransactionSource } from "../postgres/run-transaction.js";
 import { extendNextProgram, type Turn } from "../services/schedule/extend-next-program.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 15_000 };
 
 /** What extending a schedule needs. */
 export interface ExtensionPorts {
-  readonly database: Pick<Database, "acquire" | "namedStatements">;
+  readonly database: TransactionSource;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** How many open slots a tenant may have. */

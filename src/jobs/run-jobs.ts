@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { AddJobFunction, Runner, TaskList } from "graphile-worker";
 import type { Logger } from "pino";
-import type { Database } from "../postgres/database.js";
 import { EXTEND_SCHEDULE, type ExtensionPayload, extensionKey } from "../postgres/job-queue.js";
 import type { JobQueuePool } from "../postgres/job-queue-pool.js";
+import type { TransactionSource } from "../postgres/run-transaction.js";
 import { findDueTenants } from "../postgres/tables/schedule/due-programs.js";
 import { horizonFrom } from "../scheduling/horizon.js";
 import { extendSchedules } from "./extend-schedules.js";
@@ -11,7 +11,7 @@ import { purgeIdempotencyKeys, purgeOptionTokens } from "./purges.js";
 
 /** What the jobs need. */
 export interface JobPorts {
-  readonly database: Pick<Database, "acquire" | "namedStatements">;
+  readonly database: TransactionSource;
   /** Connections of the job queue's own: one listens for jobs as long as the process runs. */
   readonly queuePool: JobQueuePool;
   /** Milliseconds since the epoch. */

@@ -14,6 +14,8 @@ export interface DatabaseOptions {
   readonly acquireTimeoutMs: number;
   /** After this long without an answer to a statement the connection is given up. Above every limit set in the server. */
   readonly queryTimeoutMs: number;
+  /** Told that named statements do not last, and are given up from here on. */
+  readonly onStatementsUnnamed?: () => void;
   /** Told of a connection that broke while it was idle; it has left the pool already. */
   readonly onIdleError: (error: Error) => void;
 }
@@ -21,6 +23,7 @@ export interface DatabaseOptions {
 /** The connection pool of the process. */
 export interface Database {
   readonly pool: Pool;
+  /** Whether statements are prepared by name, which lasts only where a connection is one to the server. */
   readonly namedStatements: boolean;
   /** A connection for one transaction; `release` gives it back. */
   acquire(): Promise<PoolClient>;
@@ -29,6 +32,8 @@ export interface Database {
    * that is open now is handed out again.
    */
   discardConnections(): void;
+  /** Prepares nothing by name any more, because a pooler lost what was. */
+  unnameStatements(): void;
   /** What the role can do that a service should not be able to; undefined for nothing of it. */
   findExcessOfRole(): Promise<RoleExcess | undefined>;
   close(): Promise<void>;
@@ -41,7 +46,7 @@ export interface Database {
 export type RoleExcess = "BYPASSES_ROW_SECURITY" | "OWNS_TABLES";
 
 const EXCESS = `SELECT CASE WHEN rolsuper OR rolbypassrls THEN 'BYPASSES_ROW_SECURITY'
-    WHEN has_table_privilege('audit_events', 'UPDATE, DELETE, TRUNCATE') THEN 'OWNS_TABLES' END AS excess
+    WHEN has_table_privilege(to_regclass('audit_events'), 'UPDATE, DELETE, TRUNCATE') THEN 'OWNS_TABLES' END AS excess
   FROM pg_roles WHERE rolname = current_user`;
 const DATE_OID = 1082;
 const DATE_ARRAY_OID = 1182;
@@ -52,7 +57,7 @@ const DATE_ARRAY_OID = 1182;
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const url = new URL(options.url);
-  const namedStatements = url.searchParams.get("prepared_statements") !== "false";
+  let namedStatements = url.searchParams.get("prepared_statements") !== "false";
   url.searchParams.delete("prepared_statements");
   const pool = new Pool({
     connectionString: url.href,
@@ -69,7 +74,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   breakSilentConnections(pool, options.queryTimeoutMs);
   return {
     pool,
-    namedStatements,
+    get namedStatements() {
+      return namedStatements;
+    },
+    unnameStatements() {
+      if (namedStatements) options.onStatementsUnnamed?.();
+      namedStatements = false;
+    },
     ...countGenerations(pool),
     async findExcessOfRole() {
       const { rows } = await pool.query<{ excess: RoleExcess | null }>(EXCESS);

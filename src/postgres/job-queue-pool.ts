@@ -7,14 +7,20 @@ export type JobQueuePool = Pool;
 export interface JobQueuePoolOptions {
   /** postgres:// URL, as of the service's own pool. */
   readonly url: string;
+  readonly maxConnections: number;
   readonly onIdleError: (error: Error) => void;
 }
 
 /** A small pool for the job queue, which listens on one of its connections and sends nothing ahead on any. */
-export function openJobQueuePool({ url, onIdleError }: JobQueuePoolOptions): JobQueuePool {
+export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueuePoolOptions): JobQueuePool {
   const address = new URL(url);
   address.searchParams.delete("prepared_statements");
-  const pool = new Pool({ connectionString: address.href, application_name: "cupo-jobs", max: 3, keepAlive: true });
+  const pool = new Pool({
+    connectionString: address.href,
+    application_name: "cupo-jobs",
+    max: maxConnections,
+    keepAlive: true,
+  });
   pool.on("error", onIdleError);
   pool.on("connect", (client) => client.on("error", ignoreError));
   return pool;

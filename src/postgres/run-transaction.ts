@@ -4,7 +4,7 @@ import { PipelinedTransaction, type TransactionLimits, type TransactionScope } f
 import { classifyFailure } from "./sql-errors.js";
 
 /** Where transactions get their connections. */
-export type TransactionSource = Pick<Database, "acquire" | "namedStatements">;
+export type TransactionSource = Pick<Database, "acquire" | "namedStatements" | "unnameStatements">;
 
 /** What is done in a transaction. It may commit by itself, to send COMMIT along with its last statement. */
 export type TransactionWork<T> = (transaction: PipelinedTransaction) => Promise<T>;
@@ -21,12 +21,34 @@ const BACKGROUND_LIMITS: TransactionLimits = {
  *
  * `instead` is asked what to do in place of work that failed: it gives other work for a new transaction on the same
  * connection, begun on the way on which the failed one is rolled back, or rejects.
+ *
+ * Where a pooler lost what was prepared by name, nothing is from then on, and the work is done once more.
  */
 export async function runTransaction<T>(
   source: TransactionSource,
-  start: { readonly scope: TransactionScope; readonly limits: TransactionLimits },
+  start: TransactionTerms,
   work: TransactionWork<T>,
   instead: (error: unknown) => Promise<TransactionWork<T>> = rethrow,
+): Promise<T> {
+  try {
+    return await attempt(source, start, work, instead);
+  } catch (error) {
+    if (classifyFailure(error) !== "STATEMENTS_LOST") throw error;
+    source.unnameStatements();
+    return attempt(source, start, work, instead);
+  }
+}
+
+interface TransactionTerms {
+  readonly scope: TransactionScope;
+  readonly limits: TransactionLimits;
+}
+
+async function attempt<T>(
+  source: TransactionSource,
+  start: TransactionTerms,
+  work: TransactionWork<T>,
+  instead: (error: unknown) => Promise<TransactionWork<T>>,
 ): Promise<T> {
   const client = await source.acquire();
   let transaction = new PipelinedTransaction(client, { ...start, namedStatements: source.namedStatements });

@@ -12,11 +12,16 @@ export type DatabaseFailure =
   | "FULL"
   /** The database takes no writes, as one that is not the primary any more: nothing took effect. */
   | "READ_ONLY"
+  /** A named statement is not where it was prepared, or already there: a pooler gave the transaction another connection. */
+  | "STATEMENTS_LOST"
   /** A lock was not to be had in time. */
   | "LOCK_TIMEOUT"
   | "UNIQUE_VIOLATION"
   /** The role lacks a right. */
   | "FORBIDDEN"
+  /** The server does not let the role in: there is none of that name, or the password is another. */
+  | "REFUSED_ROLE"
+  | "NO_DATABASE"
   /** The transaction was aborted by an earlier failure, which is the one to look at. */
   | "ABORTED"
   | "OTHER";
@@ -28,6 +33,11 @@ const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
   "55P03": "LOCK_TIMEOUT",
   "23505": "UNIQUE_VIOLATION",
   "42501": "FORBIDDEN",
+  "28000": "REFUSED_ROLE",
+  "28P01": "REFUSED_ROLE",
+  "3D000": "NO_DATABASE",
+  "26000": "STATEMENTS_LOST",
+  "42P05": "STATEMENTS_LOST",
   "25006": "READ_ONLY",
   "25P02": "ABORTED",
   "25P03": "LOST",

@@ -7,7 +7,7 @@ import type { Database } from "./database.js";
 import { claimKey, findResult, type ResultRecord, storeResult } from "./idempotency-keys.js";
 import type { PipelinedTransaction, TransactionLimits } from "./pipelined-transaction.js";
 import { prepared } from "./prepared.js";
-import { runTransaction, type TransactionWork } from "./run-transaction.js";
+import { runTransaction, type TransactionSource, type TransactionWork } from "./run-transaction.js";
 import { sql } from "./sql.js";
 import { classifyFailure, condemnsConnections, type DatabaseFailure, isAway } from "./sql-errors.js";
 import { uniqueConflict } from "./unique-conflict.js";
@@ -88,8 +88,14 @@ export class UnitOfWork implements IdempotentWork {
     work: TransactionWork<T>,
     instead?: (error: unknown) => Promise<TransactionWork<T>>,
   ): Promise<T> {
-    const { namedStatements } = this.database;
-    const source = { namedStatements, acquire: () => this.#acquire() };
+    const { database } = this;
+    const source: TransactionSource = {
+      acquire: () => this.#acquire(),
+      get namedStatements() {
+        return database.namedStatements;
+      },
+      unnameStatements: () => database.unnameStatements(),
+    };
     return runTransaction(source, { scope: { tenantId }, limits: this.options }, work, instead);
   }
 

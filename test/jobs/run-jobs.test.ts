@@ -39,7 +39,7 @@ beforeEach(async () => {
     queryTimeoutMs: 15_000,
     onIdleError: () => undefined,
   });
-  queuePool = openJobQueuePool({ url, onIdleError: () => undefined });
+  queuePool = openJobQueuePool({ url, maxConnections: 3, onIdleError: () => undefined });
 });
 
 test("extends at the start what is behind the horizon", async () => {

@@ -46,7 +46,7 @@ function start() {
     queryTimeoutMs: 15_000,
     onIdleError: () => undefined,
   });
-  const queuePool = openJobQueuePool({ url, onIdleError: () => undefined });
+  const queuePool = openJobQueuePool({ url, maxConnections: 3, onIdleError: () => undefined });
   const query = vi.spyOn(queuePool, "query");
   const reported: string[] = [];
   const stop = runJobs({

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
 import { openReadyDatabase } from "../../src/database-startup.js";
 import { migrate } from "../../src/postgres/migrate.js";
 import { serviceRights } from "../../src/postgres/service-rights.js";
-import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
+import { createTestDatabase, execute, type TestDatabase, withDatabase } from "../support/database.js";
 
 const APPEND_ONLY = [
   "appointment_history",
@@ -141,12 +141,36 @@ describe("the start of the service", () => {
     const urls = { databaseUrl: database.adminUrl, migrationDatabaseUrl: undefined };
     await expect(warningsOfStart(urls)).rejects.toThrow("is a superuser or has BYPASSRLS");
   });
+
+  test("refuses it before anything is made in its name", async () => {
+    const name = `cupo_empty_${randomBytes(4).toString("hex")}`;
+    const { adminUrl } = inject("testServer");
+    await execute(adminUrl, `CREATE DATABASE "${name}" TEMPLATE template0`);
+    onTestFinished(async () => void (await execute(adminUrl, `DROP DATABASE "${name}" WITH (FORCE)`)));
+    const databaseUrl = withDatabase(adminUrl, name);
+    await expect(warningsOfStart({ databaseUrl, migrationDatabaseUrl: undefined })).rejects.toThrow("BYPASSRLS");
+    const tables = "SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace";
+    expect(await execute(databaseUrl, tables)).toEqual([]);
+  });
+
+  test("says in one line how a database is made that the server does not have", async () => {
+    const urls = { databaseUrl: withDatabase(database.url, "nowhere"), migrationDatabaseUrl: undefined };
+    await expect(warningsOfStart(urls)).rejects.toThrow(/^[^\n]+Make it: CREATE DATABASE "nowhere" OWNER "[^\n]+"$/);
+  });
+
+  test.each([
+    ["that the server does not have", () => newService("secret").url],
+    ["whose password is another", () => database.url.replace(/:[^:@]+@/, ":wrong@")],
+  ])("says in one line that the role is one %s", async (_, urlOf) => {
+    const start = warningsOfStart({ databaseUrl: urlOf(), migrationDatabaseUrl: undefined });
+    await expect(start).rejects.toThrow(/^The PostgreSQL server refuses a role[^\n]+$/);
+  });
 });
 
 async function warningsOfStart(urls: Parameters<typeof openReadyDatabase>[0]): Promise<unknown[]> {
   const lines: unknown[] = [];
   const logger = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
-  const ready = await openReadyDatabase(urls, logger);
+  const ready = await openReadyDatabase(urls, 2, logger);
   await ready.close();
   return lines;
 }
