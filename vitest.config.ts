@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 120_000;
 /** Test files mostly wait for the database, so that two share a core well; more than four would only queue there. */
 const MAX_WORKERS = 4;
 /** What replaces modules of the service, which no other file may see. */

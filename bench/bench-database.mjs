@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { startEmbeddedPostgres } from "../dist/embedded-postgres/start-embedded-postgres.js";
-import { migrate } from "../dist/postgres/migrate.js";
+import { migrate } from "../dist/postgres/migration/migrate.js";
 
 /**
  * Starts the PostgreSQL that comes with the packages, with the settings that it has in service, in a temporary folder

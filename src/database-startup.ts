@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type Database, openDatabase } from "./postgres/database.js";
-import { migrate } from "./postgres/migrate.js";
+import { migrate } from "./postgres/migration/migrate.js";
 import { classifyFailure, isAway } from "./postgres/sql-errors.js";
 
 const ACQUIRE_TIMEOUT_MS = 2_000;

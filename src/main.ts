@@ -2,7 +2,6 @@ import { setFlagsFromString } from "node:v8";
 import { Command, InvalidArgumentError } from "commander";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "./auth/development-issuer.js";
-import { type Config, ConfigError, readConfig } from "./config.js";
 import { type DatabaseUrls, openReadyDatabase } from "./database-startup.js";
 import { withDocumentedIds } from "./demo/documented-ids.js";
 import { fillDemo } from "./demo/fill-demo.js";
@@ -13,6 +12,7 @@ import { describe } from "./request-log.js";
 import { scopesOf } from "./scopes.js";
 import { startServer } from "./server.js";
 import { servedServices } from "./services/services.js";
+import { type Config, ConfigError, readConfig } from "./settings/config.js";
 import { isUuid } from "./uuid.js";
 
 const TOKEN_LIFETIME_SECONDS = 3_600;

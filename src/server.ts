@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { readyCall } from "./call.js";
-import type { Config } from "./config.js";
 import { openReadyDatabase } from "./database-startup.js";
 import { defaultLimits } from "./http/limits.js";
 import { type Listener, type ListenOptions, listen } from "./http/listen.js";
@@ -15,7 +14,7 @@ import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
 import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { createPageTokens } from "./option-tokens/page-tokens.js";
-import { type JobQueuePoolOptions, openJobQueuePool } from "./postgres/job-queue-pool.js";
+import { openJobQueuePool } from "./postgres/job-queue-pool.js";
 import { openReadinessProbe } from "./postgres/readiness-probe.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
 import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence.js";
@@ -25,6 +24,7 @@ import { createMemoryRateLimiter } from "./rate-limiter.js";
 import { describe, type HttpHandler, logged, logRefusedConnections, observeError } from "./request-log.js";
 import { listViolations } from "./rest/violations/list-violations.js";
 import { createServices, type ServiceEntry } from "./services/services.js";
+import type { Config } from "./settings/config.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
 import { createWorkplaces } from "./workplaces.js";
 
@@ -82,10 +82,12 @@ async function start(
   const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
   let stopJobs: Closer = () => undefined;
   const database = await openReadyDatabase(config, config.databaseConnections.calls, logger);
-  closers.push(() => database.close());
-  closers.push(() => stopJobs());
   const probe = openReadinessProbe({ url: config.databaseUrl, onReadOnly: () => database.discardConnections() });
-  closers.push(() => probe.close());
+  closers.push(
+    () => database.close(),
+    () => probe.close(),
+    () => stopJobs(),
+  );
   const issuer = await openTrustedIssuer(config, now, warn("the issuer's keys were not refreshed"));
   closers.push(() => issuer.close());
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
@@ -108,12 +110,7 @@ async function start(
     log: (handler) => logged(handler, logger),
   };
   const server = await openListeners(config, logger, parts, () => probe.takesWrites(), closers);
-  if (runsJobs)
-    stopJobs = startJobs(
-      { database, now, logger, maxOpenSlots: config.slotLimits.perTenant },
-      { url: config.databaseUrl, maxConnections: config.databaseConnections.jobs },
-      warn("background jobs stopped for a while"),
-    );
+  if (runsJobs) stopJobs = startJobs({ database, now, logger }, config, warn("background jobs stopped for a while"));
   return server;
 }
 
@@ -127,12 +124,12 @@ function servicesOf(
 
 /** Behind the listeners, and stopped behind them: requests may ask for jobs, and are answered without. */
 function startJobs(
-  ports: Pick<JobPorts, "database" | "now" | "logger" | "maxOpenSlots">,
-  queue: Pick<JobQueuePoolOptions, "url" | "maxConnections">,
+  ports: Pick<JobPorts, "database" | "now" | "logger">,
+  { databaseUrl: url, databaseConnections, slotLimits }: ServerConfig,
   onError: (error: unknown) => void,
 ): Closer {
-  const queuePool = openJobQueuePool({ ...queue, onIdleError: onError });
-  const stop = runJobs({ ...ports, queuePool, onError });
+  const queuePool = openJobQueuePool({ url, maxConnections: databaseConnections.jobs, onIdleError: onError });
+  const stop = runJobs({ ...ports, maxOpenSlots: slotLimits.perTenant, queuePool, onError });
   return async () => {
     await stop();
     await queuePool.end();

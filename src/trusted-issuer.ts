@@ -9,7 +9,7 @@ import {
   type TokenVerifier,
   type TokenVerifierOptions,
 } from "./auth/token-verifier.js";
-import type { Config, IssuerConfig } from "./config.js";
+import type { Config, IssuerConfig } from "./settings/config.js";
 
 /** The issuer whose access tokens are accepted. */
 export interface TrustedIssuer {

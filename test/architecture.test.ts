@@ -67,7 +67,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: "errors, call, uuid and the settings are leaves",
-    findings: (sources) => arrows(sources, /^(errors|call|settings|uuid)\.ts$/, /./),
+    findings: (sources) => arrows(sources, /^((errors|call|uuid)\.ts$|settings\/)/, /^(?!settings\/)/),
     defect: { "call.ts": 'import "./errors.js";', "errors.ts": 'import { Code } from "@connectrpc/connect";' },
     found: "call.ts → errors.ts",
   },

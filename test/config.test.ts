@@ -3,8 +3,9 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { describe, expect, test } from "vitest";
-import { ConfigError, readConfig } from "../src/config.js";
-import { isLoopback, type Setting, settings } from "../src/settings.js";
+import { ConfigError, readConfig } from "../src/settings/config.js";
+import { isLoopback, type Setting } from "../src/settings/setting-kinds.js";
+import { settings } from "../src/settings/settings.js";
 
 const all: readonly Setting<unknown>[] = Object.values(settings);
 const example = readFileSync(new URL("../.env.example", import.meta.url), "utf8");
@@ -27,6 +28,7 @@ describe("defaults", () => {
       problemsUrl: undefined,
       databaseUrl: undefined,
       migrationDatabaseUrl: undefined,
+      databaseConnections: { calls: 10, jobs: 3 },
       dataDir: resolve(".cupo"),
       issuer: undefined,
       tokenTypes: ["at+jwt"],
@@ -60,6 +62,8 @@ describe("values", () => {
       PROBLEMS_URL: "https://example.org/problems/",
       DATABASE_URL: "postgresql://cupo:secret@db/cupo?prepared_statements=false",
       MIGRATION_DATABASE_URL: "postgres://cupo_owner:secret@db/cupo",
+      DATABASE_CONNECTIONS: "40",
+      JOB_CONNECTIONS: "4",
       CUPO_DATA_DIR: "/var/lib/cupo",
       AUTH_TOKEN_TYPES: "at+jwt JWT",
       AUTH_CLIENT_CLAIM: "azp",
@@ -90,6 +94,7 @@ describe("values", () => {
       problemsUrl: "https://example.org/problems",
       databaseUrl: "postgresql://cupo:secret@db/cupo?prepared_statements=false",
       migrationDatabaseUrl: "postgres://cupo_owner:secret@db/cupo",
+      databaseConnections: { calls: 40, jobs: 4 },
       dataDir: "/var/lib/cupo",
       issuer: {
         issuer: trusted.AUTH_ISSUER,

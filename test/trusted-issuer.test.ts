@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readConfig } from "../src/config.js";
+import { readConfig } from "../src/settings/config.js";
 import { openTrustedIssuer, type TrustedIssuer } from "../src/trusted-issuer.js";
 import { type KeyServer, startKeyServer } from "./auth/key-server.js";
 import {

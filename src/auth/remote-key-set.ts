@@ -1,4 +1,4 @@
-import { settings } from "../settings.js";
+import { settings } from "../settings/settings.js";
 import type { KeySet } from "./key-set.js";
 import { openRefreshingKeySet } from "./refreshing-key-set.js";
 

@@ -64,6 +64,6 @@ function start() {
     await database.close();
   });
   const looks = () =>
-    query.mock.calls.filter(([text]) => String(text).includes("_private_known_crontabs as known_crontabs")).length;
+    query.mock.calls.filter(([text]) => text.includes("_private_known_crontabs as known_crontabs")).length;
   return { reported, looks };
 }

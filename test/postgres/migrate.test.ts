@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
-import { migrate } from "../../src/postgres/migrate.js";
-import { oldestReleaseFor } from "../../src/postgres/newer-migrations.js";
+import { migrate } from "../../src/postgres/migration/migrate.js";
+import { oldestReleaseFor } from "../../src/postgres/migration/newer-migrations.js";
 import { execute, withDatabase } from "../support/database.js";
 
 let url: string;

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
 import { openReadyDatabase } from "../../src/database-startup.js";
-import { migrate } from "../../src/postgres/migrate.js";
-import { serviceRights } from "../../src/postgres/service-rights.js";
+import { migrate } from "../../src/postgres/migration/migrate.js";
+import { serviceRights } from "../../src/postgres/migration/service-rights.js";
 import { createTestDatabase, execute, type TestDatabase, withDatabase } from "../support/database.js";
 
 const APPEND_ONLY = [

@@ -55,7 +55,7 @@ export async function startWorkServer(): Promise<WorkServer> {
   const database = openDatabase({
     url: proxy.url,
     maxConnections: 8,
-    acquireTimeoutMs: 1_000,
+    acquireTimeoutMs: 10_000,
     queryTimeoutMs: 5_000,
     onIdleError: () => undefined,
   });

@@ -27,5 +27,8 @@ export function pick<T>(items: readonly T[]): T | undefined {
   return items.length === 0 ? undefined : items[randomInt(items.length)];
 }
 
-/** Settings for the services of a storm: whoever is not there when the appointment begins has not come. */
-export const STORM_SETTINGS = { NO_SHOW_GRACE_MINUTES: "0" };
+/**
+ * Settings for the services of a storm: whoever is not there when the appointment begins has not come, and no caller waits for a
+ * connection, so that what is waited for is what others have locked.
+ */
+export const STORM_SETTINGS = { NO_SHOW_GRACE_MINUTES: "0", DATABASE_CONNECTIONS: "20" };

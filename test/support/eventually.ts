@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 
 /** How long something may take that is done in a moment by a machine that has nothing else to do. */
-export const patience = { timeout: 20_000, interval: 20 } as const;
+export const patience = { timeout: 60_000, interval: 20 } as const;
 
 /** Resolves when something is so; rejects when patience ends. */
 export async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {

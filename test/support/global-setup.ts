@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { escapeIdentifier } from "pg";
 import type { TestProject } from "vitest/node";
 import { startEmbeddedPostgres } from "../../src/embedded-postgres/start-embedded-postgres.js";
-import { migrate } from "../../src/postgres/migrate.js";
+import { migrate } from "../../src/postgres/migration/migrate.js";
 import { execute, type TestServer, withDatabase } from "./database.js";
 import { pidFile, removeAbandonedFolders, removeFolder, temporaryFolder } from "./temporary-folder.js";
 
@@ -67,7 +67,7 @@ async function startEmbedded(): Promise<Server> {
   const folder = await temporaryFolder();
   const cut = () => cutOff(folder);
   process.once("exit", cut);
-  const server = await startEmbeddedPostgres({ dataDir: folder, settings: { ...FAST, max_connections: "200" } });
+  const server = await startEmbeddedPostgres({ dataDir: folder, settings: { ...FAST, max_connections: "300" } });
   return {
     adminUrl: server.superuserUrl,
     stop: async () => {

@@ -33,7 +33,7 @@ export async function hasNewerMigrations(
     .whereIn("migration", newer)
     .select("migration", "oldest_release");
   const compatible = new Set(rows.filter((row) => row.oldest_release <= own).map(({ migration }) => migration));
-  const [foreign] = newer.filter((name) => !compatible.has(name));
+  const foreign = newer.find((name) => !compatible.has(name));
   if (foreign === undefined) return true;
   throw new Error(
     `The schema has the migration ${foreign}, with which this release, whose last one is ${own}, cannot work. Start the ` +

@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import knex, { type Knex } from "knex";
+import { fillSearchWords } from "../search/fill-search-words.js";
+import { classifyFailure } from "../sql-errors.js";
 import { hasNewerMigrations, recordCompatibility } from "./newer-migrations.js";
-import { fillSearchWords } from "./search/fill-search-words.js";
 import { grantServiceRights, roleOf } from "./service-role.js";
-import { classifyFailure } from "./sql-errors.js";
 
 /** What a migration run needs. */
 export interface MigrateOptions {
@@ -15,7 +15,7 @@ export interface MigrateOptions {
   readonly onProgress?: (text: string) => void;
 }
 
-const FOLDER = new URL("./migrations/", import.meta.url);
+const FOLDER = new URL("../migrations/", import.meta.url);
 /** Any number will do, as long as every release uses the same: it names the lock in pg_locks. */
 const LOCK = 4_823_096_001;
 /** The last migration of the job queue's library. A test holds it to the version that is installed. */

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { isLoopback, type Setting, settings } from "./settings.js";
+import { isLoopback, type Setting } from "./setting-kinds.js";
+import { settings } from "./settings.js";
 
 /** The settings of the service, read and checked. */
 export interface Config {

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
+import { classifyFailure } from "../sql-errors.js";
 import { scramVerifier } from "./scram-verifier.js";
 import { serviceRights } from "./service-rights.js";
-import { classifyFailure } from "./sql-errors.js";
 
 /** Who the service is in the database. */
 export interface ServiceRole {
