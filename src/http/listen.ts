@@ -32,6 +32,8 @@ export interface Listener {
   readonly port: number;
   /** `http://` or `https://`, the host as it was given and the port, without a path. */
   readonly url: string;
+  /** Goes on accepting and serving, but tells each client to go elsewhere: ahead of {@link close}, when nobody new is to come. */
+  announceEnd(): void;
   /**
    * Stops accepting and lets requests under way finish: connections without one are closed at once, HTTP/1.1 responses say
    * `Connection: close`, HTTP/2 sessions get GOAWAY. Resolves when all connections are gone; `forced` counts those that
@@ -75,7 +77,12 @@ function serve(server: Server, tlsServer: TlsServer | undefined, port: number, o
   });
   server.on("drop", () => options.refused?.("maxConnections"));
   let closing: Promise<{ forced: number }> | undefined;
-  return { port, url, close: (graceMs) => (closing ??= close(graceMs)) };
+  return { port, url, announceEnd, close: (graceMs) => (closing ??= close(graceMs)) };
+
+  function announceEnd(): void {
+    http1.announceEnd();
+    http2.announceEnd();
+  }
 
   async function close(graceMs: number): Promise<{ forced: number }> {
     const result = await connections.close(server, drain, graceMs);

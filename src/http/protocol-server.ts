@@ -12,6 +12,11 @@ import type { SocketError } from "./socket-error.js";
 export interface ProtocolServer {
   /** Takes over an open connection with all its unread bytes. Allowed while draining, too. */
   accept(socket: Socket): void;
+  /**
+   * Tells the peers that the end is near, and goes on serving: each connection of HTTP/1.1 is closed behind its next response,
+   * which says so, and clients of HTTP/2 are to open a new one, which is served.
+   */
+  announceEnd(): void;
   /** Lets requests under way finish, tells the peers, and ends each connection as soon as its requests are answered. */
   drain(): void;
   /** Releases what the server holds beside its connections, once those are gone. */

@@ -36,6 +36,12 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
     if (connection !== undefined) takeRequest(connection, req, res, options);
   }
 
+  /** What is idle meanwhile stays open: whoever closes the listener ends it when it is time. */
+  function drain(): void {
+    draining = true;
+    for (const connection of connections.values()) drainConnection(connection);
+  }
+
   return {
     accept(socket) {
       if (socket.destroyed) return;
@@ -43,10 +49,8 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
       socket.once("close", () => connections.delete(socket));
       server.emit("connection", socket);
     },
-    drain() {
-      draining = true;
-      for (const connection of connections.values()) drainConnection(connection);
-    },
+    announceEnd: drain,
+    drain,
     stop() {
       server.close();
     },
