@@ -80,6 +80,17 @@ export interface ReadyCall extends Call {
   readonly transaction: Transaction;
 }
 
+/**
+ * A call that is answered by a stream and passed every stage. It has no transaction, because none stays open for as long as a
+ * stream does: whoever answers opens short ones.
+ */
+export interface StreamCall extends Call {
+  readonly operation: string;
+  readonly principal: Principal;
+  /** Aborts when the stream has to end: the caller is gone, its time is over, its token expired, the service stops. */
+  readonly signal: AbortSignal;
+}
+
 const callKey = createContextKey<Call | undefined>(undefined, { description: "cupo.call" });
 
 /** Puts the call where interceptors and services find it. */
@@ -105,6 +116,13 @@ export function principalOf(values: ContextValues): Principal {
 export function readyCall(call: Call): ReadyCall {
   if (!isReady(call)) throw new Error("the call has not passed every stage");
   return call;
+}
+
+/** The call as one that is answered by a stream, which ends with `signal`. Throws as {@link readyCall} does. */
+export function streamCall(call: Call, signal: AbortSignal): StreamCall {
+  const { operation, principal } = call;
+  if (operation === undefined || principal === undefined) throw new Error("the call has not passed every stage");
+  return { ...call, operation, principal, signal };
 }
 
 function isReady(call: Call): call is ReadyCall {

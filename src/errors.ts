@@ -164,6 +164,14 @@ export function databaseFull(retryAfterSeconds: number, cause?: unknown): CupoEr
   });
 }
 
+/** 503: the service stops, and a stream with it; another process, or the next one, goes on with it. */
+export function serviceStopping(): CupoError {
+  return new CupoError("SERVICE_UNAVAILABLE", {
+    detail: "The service is stopping. Open the stream again.",
+    headers: { "Retry-After": "1" },
+  });
+}
+
 /** 503: what the call needs is locked by another for too long; `retryAfterSeconds` is when another try makes sense. */
 export function resourceBusy(retryAfterSeconds: number, cause?: unknown): CupoError {
   return new CupoError("SERVICE_UNAVAILABLE", {

@@ -23,6 +23,8 @@ export interface InternalApiOptions {
 }
 
 const MAX_TIME_LIMIT_MS = 30_000;
+const MAX_STREAM_MS = 24 * 3_600_000;
+const STALLED_STREAM_MS = 30_000;
 
 /**
  * The handler of the internal listener: Connect, gRPC and gRPC-Web, and two pages for whoever runs the process: `/livez`
@@ -33,6 +35,8 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
   const rpc = createRpcHandler({
     ...messageLimits,
     maxTimeLimitMs: MAX_TIME_LIMIT_MS,
+    maxStreamMs: MAX_STREAM_MS,
+    stalledMs: STALLED_STREAM_MS,
     services: options.services.map(answeringCalls),
     onHeaders: [problems(problemsUrl, observe), ...chain.onHeaders, actor()],
     onMessage: chain.onMessage,

@@ -1,16 +1,14 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { readyCall } from "./call.js";
 import { openReadyDatabase } from "./database-startup.js";
-import { defaultLimits } from "./http/limits.js";
-import { type Listener, type ListenOptions, listen } from "./http/listen.js";
-import { type Chain, createChain } from "./interceptors/chain.js";
-import type { ErrorObserver } from "./interceptors/problems.js";
+import { createChain } from "./interceptors/chain.js";
+import { createStopping } from "./interceptors/stream-life.js";
 import { createMessageValidator } from "./interceptors/validation/validate-message.js";
-import { createInternalApi } from "./internal-api.js";
+import { createWorkplaces } from "./interceptors/workplaces.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
 import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
+import { type ListenerParts, type OpenListeners, openListeners } from "./listeners.js";
 import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { createPageTokens } from "./option-tokens/page-tokens.js";
@@ -19,14 +17,12 @@ import { openReadinessProbe } from "./postgres/readiness-probe.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
 import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
-import { createPublicApi, socketProblems } from "./public-api.js";
 import { createMemoryRateLimiter } from "./rate-limiter.js";
-import { describe, type HttpHandler, logged, logRefusedConnections, observeError } from "./request-log.js";
+import { describe, logged, observeError } from "./request-log.js";
 import { listViolations } from "./rest/violations/list-violations.js";
 import { createServices, type ServiceEntry } from "./services/services.js";
 import type { Config } from "./settings/config.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
-import { createWorkplaces } from "./workplaces.js";
 
 /** A running service. */
 export interface RunningServer {
@@ -61,7 +57,6 @@ const TRANSACTION_LIMITS = {
   workLockTimeoutMs: 5_000,
   idleTimeoutMs: 15_000,
 };
-const GRACE_MS = 8_000;
 
 /** Puts the service together and starts it. Rejects, with everything closed again, where a part cannot start. */
 export async function startServer(config: ServerConfig, ports: ServerPorts): Promise<RunningServer> {
@@ -93,13 +88,15 @@ async function start(
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
   closers.push(scheduleKeyRotation(keyRing, warn("the keys of option tokens were not rotated")));
   const validate = createMessageValidator();
-  const parts: Parts = {
+  const stopping = createStopping();
+  const parts: ListenerParts = {
+    stopping,
     chain: createChain({
+      ...limitsOf(config),
       verifyToken: issuer.verifyToken,
-      rateLimiter: createMemoryRateLimiter(config.rateLimit),
       validate,
       listErrors: listViolations,
-      places: createWorkplaces(config.callsAtWork),
+      stopping: stopping.signal,
       store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
       recordAccess: (call, patientIds) => insertAccessRecords(readyCall(call), patientIds),
       pages: createPageTokens(keyRing),
@@ -109,9 +106,23 @@ async function start(
     observe: (error, call) => observeError(error, call, logger),
     log: (handler) => logged(handler, logger),
   };
-  const server = await openListeners(config, logger, parts, () => probe.takesWrites(), closers);
+  const listeners = await openListeners(config, logger, parts, () => probe.takesWrites());
+  closers.push(() => listeners.close());
   if (runsJobs) stopJobs = startJobs({ database, now, logger }, config, warn("background jobs stopped for a while"));
-  return server;
+  return running(listeners, closers);
+}
+
+function running(listeners: OpenListeners, closers: Closer[]): RunningServer {
+  let closed: Promise<void> | undefined;
+  return { ...listeners, close: () => (closed ??= closeAll(closers)) };
+}
+
+function limitsOf({ rateLimit, callsAtWork, streams }: ServerConfig) {
+  return {
+    rateLimiter: createMemoryRateLimiter(rateLimit),
+    places: createWorkplaces(callsAtWork),
+    streams: createWorkplaces(streams),
+  };
 }
 
 function servicesOf(
@@ -133,70 +144,6 @@ function startJobs(
   return async () => {
     await stop();
     await queuePool.end();
-  };
-}
-
-interface Parts {
-  readonly chain: Chain;
-  readonly validate: ReturnType<typeof createMessageValidator>;
-  readonly services: readonly ServiceEntry[];
-  readonly observe: ErrorObserver;
-  readonly log: (handler: HttpHandler) => HttpHandler;
-}
-
-async function openListeners(
-  config: Config,
-  logger: Logger,
-  parts: Parts,
-  takesWrites: () => Promise<boolean>,
-  closers: Closer[],
-): Promise<RunningServer> {
-  let isClosing = false;
-  const isReady = async () => !isClosing && (await takesWrites());
-  const problemsUrlAt = (ownUrl: string) => config.problemsUrl ?? `${config.publicUrl ?? ownUrl}/problems`;
-  const publicListener = await openListener(config, config.public, logger, (url) => {
-    const options = { ...parts, basePath: config.basePath, problemsUrl: problemsUrlAt(url) };
-    return { handler: parts.log(createPublicApi(options)), socketError: socketProblems(options) };
-  });
-  closers.push(() => publicListener.close(GRACE_MS).then(reportForced(logger)));
-  const problemsUrl = problemsUrlAt(publicListener.url);
-  const internalListener = await openListener(config, config.internal, logger, () => {
-    const options = { ...parts, problemsUrl, isReady };
-    return { handler: parts.log(createInternalApi(options)), socketError: socketProblems(options) };
-  });
-  closers.push(() => internalListener.close(GRACE_MS).then(reportForced(logger)));
-  let closed: Promise<void> | undefined;
-  const close = async () => {
-    isClosing = true;
-    await Promise.all(closers.splice(-2).map(async (closeListener) => closeListener()));
-    await closeAll(closers);
-  };
-  return {
-    publicUrl: publicListener.url,
-    internalUrl: internalListener.url,
-    close: () => (closed ??= close()),
-  };
-}
-
-function openListener(
-  { tls, connections }: Config,
-  address: { readonly host: string; readonly port: number },
-  logger: Logger,
-  answerAt: ListenOptions["answerAt"],
-): Promise<Listener> {
-  return listen({
-    ...address,
-    ...(tls === undefined ? {} : { tls: { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) } }),
-    answerAt,
-    limits: { ...defaultLimits, ...connections },
-    acceptError: (error) => logger.error({ cause: describe(error) }, "a connection could not be accepted"),
-    refused: logRefusedConnections(logger, 60_000),
-  });
-}
-
-function reportForced(logger: Logger): (result: { forced: number }) => void {
-  return ({ forced }) => {
-    if (forced > 0) logger.warn({ forced }, "connections were cut off after the grace period");
   };
 }
 

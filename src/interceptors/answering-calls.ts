@@ -1,6 +1,7 @@
 import { type DescMethod, type DescService, fromBinary, type Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { callOf, type ReadyCall, readyCall } from "../call.js";
+import { callOf, type ReadyCall, readyCall, type StreamCall, streamCall } from "../call.js";
+import { operationName, takesIdempotencyKey } from "../operation.js";
 
 /** A proto service and its {@link Implementation}. */
 export interface Implemented {
@@ -8,28 +9,35 @@ export interface Implemented {
   readonly implementation: object;
 }
 
-type Operation = (request: Message, call: ReadyCall) => unknown;
+type Operation<C> = (request: Message, call: C) => unknown;
 type Method = (request: Message, context: HandlerContext) => unknown;
 
 /**
  * The service as Connect takes it: each method gets the call of its context. One that replays an earlier call is answered
  * with the stored response, without anything being done. That is the last step of the idempotency stage, which no
- * interceptor could be: only an implementation gets the response headers that the protocol has begun.
+ * interceptor could be: only an implementation gets the response headers that the protocol has begun. A stream cannot be
+ * replayed, so a method that answers by one must take no key.
  */
 export function answeringCalls<T extends Implemented>(entry: T): T {
   const implementation: Record<string, Method> = {};
   for (const method of entry.service.methods) {
     const operation: unknown = Reflect.get(entry.implementation, method.localName);
     if (typeof operation !== "function") continue;
-    implementation[method.localName] = answer(method, operation.bind(entry.implementation) as Operation);
+    const bound = operation.bind(entry.implementation);
+    implementation[method.localName] = method.methodKind === "unary" ? answer(method, bound) : stream(method, bound);
   }
   return { ...entry, implementation };
 }
 
-function answer(method: DescMethod, operation: Operation): Method {
+function answer(method: DescMethod, operation: Operation<ReadyCall>): Method {
   return (request, { values }) => {
     const call = callOf(values);
     if (call.storedResponse !== undefined) return fromBinary(method.output, call.storedResponse);
     return operation(request, readyCall(call));
   };
+}
+
+function stream(method: DescMethod, operation: Operation<StreamCall>): Method {
+  if (takesIdempotencyKey(method)) throw new Error(`${operationName(method)} streams, but takes an idempotency key`);
+  return (request, { values, signal }) => operation(request, streamCall(callOf(values), signal));
 }

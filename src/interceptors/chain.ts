@@ -8,6 +8,7 @@ import { type RateLimiter, rateLimit } from "./rate-limit.js";
 import { redaction } from "./redaction.js";
 import { requestHeaders } from "./request-headers.js";
 import { responseHeaders } from "./response-headers.js";
+import { streamLife } from "./stream-life.js";
 import { type ListErrors, type MessageValidator, validation } from "./validation/validation.js";
 
 /** What the stages need from outside. */
@@ -17,6 +18,10 @@ export interface ChainPorts {
   readonly validate: MessageValidator;
   readonly listErrors: ListErrors;
   readonly places: Workplaces;
+  /** The places of open streams. */
+  readonly streams: Workplaces;
+  /** Aborts, with the error that streams end with, when the service stops. */
+  readonly stopping: AbortSignal;
   readonly store: IdempotentWork;
   readonly recordAccess: RecordAccess;
   readonly pages: PageSeal;
@@ -32,11 +37,11 @@ export interface Chain {
 
 /**
  * The one statement of the order in which a call is judged, the same on every transport: who it is, how often, whether
- * it may, whether its headers and its message are right, whether there is a place for it to work, whether it was done
- * before, where the page that it asks for begins. docs/lifecycle.md draws it.
+ * it may, whether its headers and its message are right, whether there is a place for it to work, when a stream ends, whether
+ * it was done before, where the page that it asks for begins. docs/lifecycle.md draws it.
  */
 export function createChain(ports: ChainPorts): Chain {
-  const { verifyToken, rateLimiter, validate, listErrors, places, store, recordAccess, pages } = ports;
+  const { verifyToken, rateLimiter, validate, listErrors, store, recordAccess, pages } = ports;
   return {
     onHeaders: [
       responseHeaders(),
@@ -48,7 +53,8 @@ export function createChain(ports: ChainPorts): Chain {
     onMessage: [
       validation(validate, listErrors),
       redaction(),
-      callsAtWork(places),
+      callsAtWork(ports.places, ports.streams),
+      streamLife(verifyToken, ports.stopping),
       idempotency(store, recordAccess),
       pageTokens(pages),
     ],

@@ -1,4 +1,4 @@
-import { ConnectError, type Interceptor } from "@connectrpc/connect";
+import { ConnectError, type Interceptor, type StreamResponse } from "@connectrpc/connect";
 import { type Call, callOf } from "../call.js";
 import type { CupoError } from "../errors.js";
 import { asCupoError } from "../problem.js";
@@ -9,18 +9,33 @@ export type ErrorObserver = (error: CupoError, call: Call) => void;
 
 /**
  * Outermost on RPC: turns an error into its Connect code with the Problem as a detail, the same one that REST sends as
- * its body. Errors of Connect itself, such as `unimplemented`, pass as they are.
+ * its body, whether before a stream begins or later. Errors of Connect itself, such as `unimplemented`, pass as they are.
  */
 export function problems(problemsUrl: string, observe: ErrorObserver): Interceptor {
   return (next) => async (request) => {
-    try {
-      return await next(request);
-    } catch (thrown) {
-      if (thrown instanceof ConnectError) throw thrown;
+    const explain = (thrown: unknown) => {
+      if (thrown instanceof ConnectError) return thrown;
       const call = callOf(request.contextValues);
       const error = asCupoError(thrown);
       observe(error, call);
-      throw connectErrorOf(error, call, problemsUrl);
+      return connectErrorOf(error, call, problemsUrl);
+    };
+    try {
+      const response = await next(request);
+      return response.stream ? { ...response, message: explained(response.message, explain) } : response;
+    } catch (thrown) {
+      throw explain(thrown);
     }
   };
+}
+
+async function* explained(
+  messages: StreamResponse["message"],
+  explain: (thrown: unknown) => ConnectError,
+): StreamResponse["message"] {
+  try {
+    yield* messages;
+  } catch (thrown) {
+    throw explain(thrown);
+  }
 }

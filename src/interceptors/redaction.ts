@@ -1,6 +1,6 @@
-import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, getOption, type Message } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
-import type { Interceptor } from "@connectrpc/connect";
+import type { Interceptor, StreamResponse } from "@connectrpc/connect";
 import { principalOf } from "../call.js";
 import { readable_with_scope as readableWithScope } from "../gen/cupo/options/v1/options_pb.js";
 
@@ -25,11 +25,24 @@ export function redaction(): Interceptor {
   };
   return (next) => async (request) => {
     const response = await next(request);
-    if (!response.stream && hasGuarded(request.method.output)) {
-      redact(reflect(request.method.output, response.message), principalOf(request.contextValues).scopes);
-    }
+    const { output } = request.method;
+    if (!hasGuarded(output)) return response;
+    const { scopes } = principalOf(request.contextValues);
+    const redacted = (message: Message) => {
+      redact(reflect(output, message), scopes);
+      return message;
+    };
+    if (response.stream) return { ...response, message: mapped(response.message, redacted) };
+    redacted(response.message);
     return response;
   };
+}
+
+async function* mapped(
+  messages: StreamResponse["message"],
+  map: (message: Message) => Message,
+): StreamResponse["message"] {
+  for await (const message of messages) yield map(message);
 }
 
 function createRedact(): Redact {

@@ -22,6 +22,10 @@ export interface AnsweringOptions {
   readonly maxBodyBytes: number;
   /** The longest time limit of a caller, in milliseconds; longer ones are cut. */
   readonly maxTimeLimitMs: number;
+  /** The same of a stream. */
+  readonly maxStreamMs: number;
+  /** How long a stream waits for a caller who takes no message, in milliseconds; then it is cut off. */
+  readonly stalledMs: number;
 }
 
 /**
@@ -44,7 +48,7 @@ export function createConnectMethod(
     const limitMs = readTimeLimit(headers, "connect", maxTimeLimitMs);
     const badTimeLimit = limitMs === "bad" ? timeLimitHeaders.connect : undefined;
     const signal = typeof limitMs === "number" ? AbortSignal.any([gone, AbortSignal.timeout(limitMs)]) : gone;
-    setIncoming(values, { node: request, protocol: "connect", isJson, badTimeLimit });
+    setIncoming(values, { node: request, protocol: "connect", isJson, isStream: false, badTimeLimit });
     let answer: RestResponse;
     try {
       const init = { requestMethod: "POST", url: request.url ?? "", requestHeader: headers, values, signal };
@@ -71,8 +75,13 @@ async function successOf({ headers, isJson }: RpcCall, header: Headers, body: Bu
   };
 }
 
+/** The error of Connect that a thrown one is, or that stands for one which nobody translated. */
+export function asConnectError(thrown: unknown): ConnectError {
+  return thrown instanceof ConnectError ? thrown : new ConnectError("internal error", Code.Internal);
+}
+
 function errorOf(thrown: unknown): RestResponse {
-  const error = thrown instanceof ConnectError ? thrown : new ConnectError("internal error", Code.Internal);
+  const error = asConnectError(thrown);
   return {
     status: codeToHttpStatus(error.code),
     headers: { ...plainHeaders(error.metadata), "content-type": contentTypeUnaryJson },

@@ -9,6 +9,7 @@ import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { compressions } from "./compression.js";
 import type { AnsweringOptions } from "./connect-method.js";
 import { setIncoming } from "./incoming.js";
+import { sendStream } from "./send-stream.js";
 import { readTimeLimit, timeLimitHeaders } from "./time-limit.js";
 
 const emptyEnvelope = new Uint8Array(5);
@@ -31,10 +32,11 @@ export function createGrpcMethods(
   for (const { service, implementation } of services) router.service(service, implementation);
   return new Map(
     router.handlers.map((handle) => {
+      const isStream = handle.method.methodKind !== "unary";
       const answer: AnswerCall = async (call) => {
         const { request, response, values } = call;
         const signal = goneSignal(request, response);
-        const header = prepareHeaders(call, options.maxTimeLimitMs);
+        const header = prepareHeaders(call, isStream, isStream ? options.maxStreamMs : options.maxTimeLimitMs);
         const url = `http://localhost${handle.requestPath}`;
         const body = createAsyncIterable([emptyEnvelope]);
         const { httpVersion } = request;
@@ -49,20 +51,26 @@ export function createGrpcMethods(
         });
         if (signal.aborted || isAbandoned(request)) return;
         if (leavesBodyUnread(request, options.maxBodyBytes)) abandonBody(response);
-        await universalResponseToNodeResponse(answered, response);
+        if (isStream) await sendStream(answered, response, options.stalledMs);
+        else await universalResponseToNodeResponse(answered, response);
       };
       return [handle.requestPath, answer];
     }),
   );
 }
 
-function prepareHeaders({ request, headers, values, protocol }: RpcCall, maxTimeLimitMs: number): Headers {
+function prepareHeaders(
+  { request, headers, values, protocol }: RpcCall,
+  isStream: boolean,
+  maxTimeLimitMs: number,
+): Headers {
   const name = timeLimitHeaders[protocol];
   const limitMs = readTimeLimit(headers, protocol, maxTimeLimitMs);
   setIncoming(values, {
     node: request,
     protocol,
     isJson: false,
+    isStream,
     badTimeLimit: limitMs === "bad" ? name : undefined,
   });
   headers.delete("grpc-encoding");

@@ -1,6 +1,5 @@
-import type { ContextValues, Interceptor } from "@connectrpc/connect";
-import { createServiceImplSpec } from "@connectrpc/connect";
-import { contentTypeUnaryRegExp } from "@connectrpc/connect/protocol-connect";
+import { type ContextValues, createServiceImplSpec, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
+import { contentTypeStreamRegExp, contentTypeUnaryRegExp } from "@connectrpc/connect/protocol-connect";
 import type { NodeRequest } from "../rest/read-body.js";
 import { RestError } from "../rest/rest-error.js";
 import type { RestService } from "../rest/routes/routes.js";
@@ -8,12 +7,13 @@ import { type NodeResponse, sendResponse } from "../rest/send-response.js";
 import { readHeaders } from "../rest/web-headers.js";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { type AnsweringOptions, createConnectMethod } from "./connect-method.js";
+import { createConnectStream } from "./connect-stream.js";
 import { createGrpcMethods } from "./grpc-methods.js";
 import { messageReading, type ReadingOptions } from "./message-reading.js";
 
 /** How an RPC handler is made. */
 export interface RpcHandlerOptions extends ReadingOptions, AnsweringOptions {
-  /** Unary methods only. One that an implementation does not have is unimplemented. */
+  /** Methods that take one message, and answer by one or by a stream. One that an implementation does not have is unimplemented. */
   readonly services: readonly RestService[];
   /** Run before a byte of the message is read, outermost first. The first makes a ConnectError of whatever is thrown. */
   readonly onHeaders: readonly Interceptor[];
@@ -29,19 +29,22 @@ export type RpcHandler = (request: NodeRequest, response: NodeResponse) => Promi
 type Format = Pick<RpcCall, "protocol" | "isJson">;
 
 interface Method {
+  readonly isStream: boolean;
   readonly connect: AnswerCall;
   readonly grpc: AnswerCall;
 }
 
 const grpcType = /^application\/grpc(-web)?(?:\+proto)?$/i;
 const acceptPost = "application/json, application/proto, application/grpc, application/grpc-web";
+const acceptStreamPost = "application/connect+json, application/connect+proto, application/grpc, application/grpc-web";
 
 /**
  * Compiles services into a handler that serves them by Connect, gRPC and gRPC-Web. Order of a call: its path (404), HTTP
  * method (405) and media type (415); `onHeaders`; the message, read and decoded; `onMessage`; the implementation.
  *
  * Left out on purpose: Connect's calls by GET, which put the message into the address, and addresses, with all that is in
- * them, end up in the logs of proxies; JSON in gRPC and gRPC-Web, which Connect has; gRPC-Web as base64 text; streams.
+ * them, end up in the logs of proxies; JSON in gRPC and gRPC-Web, which Connect has; gRPC-Web as base64 text; streams of the
+ * caller, for which it throws.
  */
 export function createRpcHandler(options: RpcHandlerOptions): RpcHandler {
   const methods = compileMethods(options);
@@ -53,8 +56,10 @@ export function createRpcHandler(options: RpcHandlerOptions): RpcHandler {
       if (method === undefined) return refuse(request, response, 404);
       if (request.method !== "POST") return refuse(request, response, 405, { allow: "POST" });
       const headers = readHeaders(request);
-      const format = formatOf(headers.get("content-type") ?? "");
-      if (format === undefined) return refuse(request, response, 415, { "accept-post": acceptPost });
+      const format = formatOf(headers.get("content-type") ?? "", method);
+      if (format === undefined) {
+        return refuse(request, response, 415, { "accept-post": method.isStream ? acceptStreamPost : acceptPost });
+      }
       const answer = format.protocol === "connect" ? method.connect : method.grpc;
       await answer({ request, response, headers, values: options.openValues(request), ...format });
     } catch (error) {
@@ -78,15 +83,28 @@ function compileMethods(options: RpcHandlerOptions): Map<string, Method> {
       const path = `/${service.typeName}/${spec.method.name}`;
       const grpc = byGrpc.get(path);
       if (grpc === undefined) throw new Error(`${path} has no way by gRPC`);
-      methods.set(path, { connect: createConnectMethod(spec, interceptors, options), grpc });
+      methods.set(path, compileMethod(spec, grpc, interceptors, options));
     }
   }
   return methods;
 }
 
-function formatOf(contentType: string): Format | undefined {
-  if (contentTypeUnaryRegExp.test(contentType)) {
-    return { protocol: "connect", isJson: /^application\/json/i.test(contentType) };
+function compileMethod(
+  spec: MethodImplSpec,
+  grpc: AnswerCall,
+  interceptors: readonly Interceptor[],
+  options: AnsweringOptions,
+): Method {
+  if (spec.kind === "unary")
+    return { isStream: false, connect: createConnectMethod(spec, interceptors, options), grpc };
+  if (spec.kind !== "server_streaming") throw new Error(`${spec.method.name} takes a stream`);
+  return { isStream: true, connect: createConnectStream(spec, interceptors, options), grpc };
+}
+
+function formatOf(contentType: string, { isStream }: Method): Format | undefined {
+  const connectTypes = isStream ? contentTypeStreamRegExp : contentTypeUnaryRegExp;
+  if (connectTypes.test(contentType)) {
+    return { protocol: "connect", isJson: /^application\/(?:connect\+)?json/i.test(contentType) };
   }
   const [match, web] = grpcType.exec(contentType) ?? [];
   if (match === undefined) return undefined;

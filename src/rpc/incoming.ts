@@ -10,6 +10,8 @@ export interface Incoming {
   readonly protocol: Protocol;
   /** ProtoJSON; protobuf's binary form otherwise. */
   readonly isJson: boolean;
+  /** Whether the call is answered by a stream. Connect puts the messages of such calls into envelopes, as gRPC does all. */
+  readonly isStream: boolean;
   /** The name of the header with the caller's time limit, where that is none. */
   readonly badTimeLimit?: string | undefined;
 }

@@ -1,4 +1,4 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import { malformed } from "../rest/rest-error.js";
 import { incomingOf } from "./incoming.js";
@@ -14,17 +14,26 @@ export interface ReadingOptions extends DecodingOptions {
 /**
  * The stage that reads the message of a call, on every protocol: what stands before it has judged the headers alone, with
  * not one byte of the message read, and what stands behind it gets the message in place of the empty one that the call
- * started with.
+ * started with. That of a stream comes as a list of one, which can be walked again and again.
  */
 export function messageReading(methods: readonly DescMethod[], options: ReadingOptions): Interceptor {
   const decoders = new Map(methods.map((method) => [method, createMessageDecoder(method, options)]));
   return (next) => async (request) => {
     const decoder = decoders.get(request.method);
-    if (request.stream || decoder === undefined) throw new Error("a method that nothing was compiled for");
+    if (decoder === undefined) throw new Error("a method that nothing was compiled for");
     const incoming = incomingOf(request.contextValues);
     if (incoming.badTimeLimit !== undefined) throw badTimeLimit(incoming.badTimeLimit);
     const bytes = await readMessageBytes(incoming, options.maxBodyBytes);
-    return next({ ...request, message: incoming.isJson ? decoder.json(bytes) : decoder.binary(bytes) });
+    const message = incoming.isJson ? decoder.json(bytes) : decoder.binary(bytes);
+    return next(request.stream ? { ...request, message: listOf(message) } : { ...request, message });
+  };
+}
+
+function listOf(message: Message): AsyncIterable<Message> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      yield message;
+    },
   };
 }
 

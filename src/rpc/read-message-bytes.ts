@@ -6,15 +6,17 @@ import type { Incoming } from "./incoming.js";
 
 const prefixBytes = 5;
 const compressedFlag = 1;
+const acceptHeaders = { grpc: "grpc-accept-encoding", "connect-content": "connect-accept-encoding" } as const;
 
 /**
- * Reads the one message of a unary call, still encoded, of at most `maxBytes` before and after it is inflated. The body of
- * Connect is the message; that of gRPC and gRPC-Web has it in an envelope: a byte of flags, its length in four, the message
- * (gRPC over HTTP2, "Length-Prefixed-Message"). What cannot be read is MALFORMED; none or several messages are unimplemented,
- * as gRPC's table of status codes says.
+ * Reads the one message of a call, still encoded, of at most `maxBytes` before and after it is inflated. The body of a unary
+ * call of Connect is the message; every other has it in an envelope: a byte of flags, its length in four, the message
+ * (gRPC over HTTP2, "Length-Prefixed-Message"; Connect, "Enveloped-Message"). What cannot be read is MALFORMED; none or several
+ * messages are unimplemented, as gRPC's table of status codes says.
  */
-export async function readMessageBytes({ node, protocol }: Incoming, maxBytes: number): Promise<Buffer> {
-  if (protocol !== "connect") return openEnvelope(await readEnveloped(node, maxBytes), node.headers, maxBytes);
+export async function readMessageBytes({ node, protocol, isStream }: Incoming, maxBytes: number): Promise<Buffer> {
+  if (protocol !== "connect") return openEnvelope(await readEnveloped(node, maxBytes), node.headers, "grpc", maxBytes);
+  if (isStream) return openEnvelope(await readEnveloped(node, maxBytes), node.headers, "connect-content", maxBytes);
   const bytes = await readBody(node, maxBytes);
   const encoding = node.headers["content-encoding"];
   return isIdentity(encoding) ? bytes : inflate(bytes, encoding, "accept-encoding", maxBytes);
@@ -28,7 +30,13 @@ async function readEnveloped(node: NodeRequest, maxBytes: number): Promise<Buffe
   }
 }
 
-async function openEnvelope(body: Buffer, headers: Incoming["node"]["headers"], maxBytes: number): Promise<Buffer> {
+/** `family` is what the names of the headers about compression begin with. */
+async function openEnvelope(
+  body: Buffer,
+  headers: Incoming["node"]["headers"],
+  family: keyof typeof acceptHeaders,
+  maxBytes: number,
+): Promise<Buffer> {
   if (body.length === 0) throw notOne();
   if (body.length < prefixBytes) throw cutOff();
   const [flags] = body;
@@ -38,9 +46,9 @@ async function openEnvelope(body: Buffer, headers: Incoming["node"]["headers"], 
   if (body.length > prefixBytes + length) throw notOne();
   const bytes = body.subarray(prefixBytes);
   if (flags === 0) return bytes;
-  const encoding = headers["grpc-encoding"]?.toString();
+  const encoding = headers[`${family}-encoding`]?.toString();
   if (flags !== compressedFlag || isIdentity(encoding)) throw malformed("The flags of the message cannot be accepted.");
-  return inflate(bytes, encoding, "grpc-accept-encoding", maxBytes);
+  return inflate(bytes, encoding, acceptHeaders[family], maxBytes);
 }
 
 function cutOff() {

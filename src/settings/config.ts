@@ -33,6 +33,8 @@ export interface Config {
     readonly heavy: number;
     readonly heavyPerTenant: number;
   };
+  /** Streams that are open at once. */
+  readonly streams: { readonly perPrincipal: number; readonly perTenant: number };
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
   /** How far from the start of an appointment its steps are taken. */
   readonly visitMargins: {
@@ -116,6 +118,7 @@ function assemble(source: Source, problems: string[]): Config {
       heavy: read(settings.heavyCalls) ?? 0,
       heavyPerTenant: read(settings.heavyCallsPerTenant) ?? 0,
     },
+    streams: { perPrincipal: read(settings.streamsPerPrincipal) ?? 0, perTenant: read(settings.streamsPerTenant) ?? 0 },
     slotLimits: { perPlan: read(settings.plannedSlots) ?? 0, perTenant: read(settings.openSlots) ?? 0 },
     visitMargins: visitMarginsOf(source),
     logLevel: read(settings.logLevel) ?? "",

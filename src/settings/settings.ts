@@ -109,6 +109,16 @@ export const settings = {
     "6",
     "Calls of a tenant that are at work at once; each has one of DATABASE_CONNECTIONS.",
   ),
+  streamsPerPrincipal: count(
+    "STREAMS_PER_PRINCIPAL",
+    "20",
+    "Streams that a principal may have open at once, in each process.",
+  ),
+  streamsPerTenant: count(
+    "STREAMS_PER_TENANT",
+    "200",
+    "Streams that the principals of a tenant may have open at once, in each process.",
+  ),
   heavyCalls: count("HEAVY_CALLS", "3", "Heavy calls (previews, changes of schedules) that are at work at once."),
   heavyCallsPerTenant: count("HEAVY_CALLS_PER_TENANT", "1", "Heavy calls of a tenant that are at work at once."),
   plannedSlots: count(

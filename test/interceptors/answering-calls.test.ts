@@ -3,8 +3,10 @@ import { createHandlerContext } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import type { Call } from "../../src/call.js";
 import { PatientService, RegisterPatientResponseSchema } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { Operation_IdempotencyKey } from "../../src/gen/cupo/options/v1/options_pb.js";
 import { answeringCalls } from "../../src/interceptors/answering-calls.js";
 import { valuesOf } from "../../src/interceptors/open-call.js";
+import { describeTreeService } from "./described-service.js";
 import { callWith, tenantId } from "./run-interceptor.js";
 
 const response = create(RegisterPatientResponseSchema, { patient: { id: "first", version: 1 } });
@@ -35,6 +37,11 @@ test("leaves a method unimplemented that is", () => {
     implementation: { registerPatient: () => ({}) },
   });
   expect(Object.keys(implementation)).toEqual(["registerPatient"]);
+});
+
+test("does not take a stream for something that can be replayed", () => {
+  const { service } = describeTreeService("trees:watch", Operation_IdempotencyKey.REQUIRED);
+  expect(() => answeringCalls({ service, implementation: { watch: () => [] } })).toThrow("takes an idempotency key");
 });
 
 function ready(): Call {

@@ -13,7 +13,10 @@ test("asks for a place for the principal of a tenant, and leaves it when the cal
   const { places, workers, isLeft } = onePlace();
   const request = requestOf(registerPatient, {}, callWith({ principal: { id: "issuer client" } }));
   let wasLeft: boolean | undefined;
-  await callsAtWork(places)(async () => {
+  await callsAtWork(
+    places,
+    places,
+  )(async () => {
     wasLeft = isLeft();
     return responseOf(request, create(registerPatient.output));
   })(request);
@@ -23,19 +26,20 @@ test("asks for a place for the principal of a tenant, and leaves it when the cal
 
 test("says of an operation that is marked so that it is heavy", async () => {
   const { places, workers } = onePlace();
-  await run(callsAtWork(places), requestOf(previewRuleChange, {}));
+  await run(callsAtWork(places, places), requestOf(previewRuleChange, {}));
   expect(workers).toEqual([expect.objectContaining({ isHeavy: true })]);
 });
 
 test("leaves the place when the call fails", async () => {
   const { places, isLeft } = onePlace();
-  const failing = callsAtWork(places)(() => Promise.reject(new CupoError("RESOURCE_NOT_FOUND")));
+  const failing = callsAtWork(places, places)(() => Promise.reject(new CupoError("RESOURCE_NOT_FOUND")));
   expect((await refusal(failing(requestOf(registerPatient, {})))).code).toBe("RESOURCE_NOT_FOUND");
   expect(isLeft()).toBe(true);
 });
 
 test("refuses with 429 and Retry-After where there is no place", async () => {
-  const error = await refusal(run(callsAtWork({ take: async () => undefined }), requestOf(registerPatient, {})));
+  const full = { take: async () => undefined };
+  const error = await refusal(run(callsAtWork(full, full), requestOf(registerPatient, {})));
   expect(error.code).toBe("RATE_LIMIT_EXCEEDED");
   expect(error.headers).toEqual({ "Retry-After": "1" });
 });

@@ -83,6 +83,8 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
     validate: () => (faults.message ? [{ code: "REQUIRED", field: "phone", message: "missing" }] : []),
     listErrors: (_, errors) => errors,
     places: { take: async () => (faults.place ? undefined : () => undefined) },
+    streams: { take: async () => undefined },
+    stopping: new AbortController().signal,
     store: {
       read: (_call, _principal, work) => work(),
       execute: () =>

@@ -2,6 +2,7 @@ import {
   create,
   createFileRegistry,
   type DescMethod,
+  type DescMethodServerStreaming,
   type DescMethodUnary,
   type DescService,
   type MessageInitShape,
@@ -15,7 +16,9 @@ import {
   MethodOptionsSchema,
   FieldDescriptorProto_Type as Type,
 } from "@bufbuild/protobuf/wkt";
+import { FieldRulesSchema, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import {
+  Operation_IdempotencyKey as IdempotencyKey,
   OperationSchema,
   operation,
   readable_with_scope as readableWithScope,
@@ -27,15 +30,16 @@ type Field = MessageInitShape<typeof FieldDescriptorProtoSchema>;
 export interface DescribedService {
   readonly service: DescService;
   readonly method: DescMethodUnary;
+  readonly watch: DescMethodServerStreaming;
 }
 
 /**
- * The operation `rpc Read(Tree) returns (Tree)`, where fields that need a scope stand at any depth: in the message itself,
- * in a field, in a list, in a map, in itself again, and beside others. `scope` is that of the operation; without it the
- * RPC has no such option.
+ * The operations `rpc Read(Tree) returns (Tree)` and `rpc Watch(Tree) returns (stream Tree)`, where fields that need a scope
+ * stand at any depth: in the message itself, in a field, in a list, in a map, in itself again, and beside others. `scope` is
+ * that of the operations; without it they have no such option. Watching takes no idempotency key unless `watchKey` says so.
  *
  *     message Tree {
- *       string plain = 1;
+ *       string plain = 1 [(buf.validate.field).string.max_len = 40];
  *       string secret = 2 [(readable_with_scope) = "secret:read"];
  *       repeated string secrets = 3 [(readable_with_scope) = "secrets:read"];
  *       Tree child = 4;
@@ -44,7 +48,7 @@ export interface DescribedService {
  *     }
  *     message Branch { Tree tree = 1; map<string, string> words = 2; }
  */
-export function describeTreeService(scope?: string): DescribedService {
+export function describeTreeService(scope?: string, watchKey = IdempotencyKey.NONE): DescribedService {
   const file = create(FileDescriptorProtoSchema, {
     name: "test/tree.proto",
     package: "test",
@@ -53,7 +57,7 @@ export function describeTreeService(scope?: string): DescribedService {
       {
         name: "Tree",
         field: [
-          text("plain", 1),
+          atMost(40, text("plain", 1)),
           guarded(text("secret", 2), "secret:read"),
           guarded({ ...text("secrets", 3), label: Label.REPEATED }, "secrets:read"),
           message("child", 4, ".test.Tree"),
@@ -81,23 +85,37 @@ export function describeTreeService(scope?: string): DescribedService {
             outputType: ".test.Tree",
             ...(scope === undefined ? {} : { options: methodOptions(scope) }),
           },
+          {
+            name: "Watch",
+            inputType: ".test.Tree",
+            outputType: ".test.Tree",
+            serverStreaming: true,
+            ...(scope === undefined ? {} : { options: methodOptions(scope, watchKey) }),
+          },
         ],
       },
     ],
   });
   const service = createFileRegistry(file, () => undefined).getService("test.TreeService");
   const method = service?.methods.find(isUnary);
-  if (service === undefined || method === undefined) throw new Error("the service is not described");
-  return { service, method };
+  const watch = service?.methods.find(isServerStreaming);
+  if (service === undefined || method === undefined || watch === undefined) {
+    throw new Error("the service is not described");
+  }
+  return { service, method, watch };
 }
 
 function isUnary(method: DescMethod): method is DescMethodUnary {
   return method.methodKind === "unary";
 }
 
-function methodOptions(scope: string) {
+function isServerStreaming(method: DescMethod): method is DescMethodServerStreaming {
+  return method.methodKind === "server_streaming";
+}
+
+function methodOptions(scope: string, idempotencyKey = IdempotencyKey.IDEMPOTENCY_KEY_UNSPECIFIED) {
   const options = create(MethodOptionsSchema);
-  setExtension(options, operation, create(OperationSchema, { scope }));
+  setExtension(options, operation, create(OperationSchema, { scope, idempotencyKey }));
   return options;
 }
 
@@ -112,6 +130,13 @@ function message(name: string, number: number, typeName: string): Field {
 function guarded(field: Field, scope: string): Field {
   const options = create(FieldOptionsSchema);
   setExtension(options, readableWithScope, scope);
+  return { ...field, options };
+}
+
+function atMost(maxLen: number, field: Field): Field {
+  const options = create(FieldOptionsSchema);
+  const rules = { type: { case: "string", value: { maxLen: BigInt(maxLen) } } } as const;
+  setExtension(options, fieldRules, create(FieldRulesSchema, rules));
   return { ...field, options };
 }
 

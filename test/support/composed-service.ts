@@ -38,6 +38,8 @@ export async function startComposedService(
     validate,
     listErrors: listViolations,
     places,
+    streams: places,
+    stopping: new AbortController().signal,
     store,
     recordAccess: () => undefined,
     pages: { seal: async (place) => place, open: async (token) => token },

@@ -1,4 +1,4 @@
-import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethod, Message, MessageShape } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import { type CupoError, type FieldError, invalidRequest, validationFailed } from "../../errors.js";
 import { pathFields } from "../../operation.js";
@@ -10,17 +10,26 @@ export type MessageValidator = <D extends DescMessage>(schema: D, message: Messa
 /** Puts what is wrong with a message in the order of its fields, and cuts it to what one answer can list. */
 export type ListErrors = (schema: DescMessage, errors: readonly FieldError[]) => readonly FieldError[];
 
-/** Holds a request to the rules of the proto, then brings it into the one form that fingerprints and services see. */
+/**
+ * Holds a request to the rules of the proto, then brings it into the one form that fingerprints and services see. The request of
+ * a stream is a list of one message, which can be walked as often as there are stages that look at it.
+ */
 export function validation(validate: MessageValidator, listErrors: ListErrors): Interceptor {
   return (next) => async (request) => {
-    if (request.stream) return next(request);
-    const ofRules = validate(request.method.input, request.message);
-    const broken = new Set(ofRules.map(({ field }) => field));
-    const ofForm = normalizeRequest(request.method, request.message).filter(({ field }) => !broken.has(field));
-    const errors = [...ofRules, ...ofForm];
-    if (errors.length > 0) throw invalidMessage(request.method, errors, listErrors);
+    const judge = (message: Message) => {
+      const errors = errorsOf(request.method, message, validate);
+      if (errors.length > 0) throw invalidMessage(request.method, errors, listErrors);
+    };
+    if (!request.stream) judge(request.message);
+    else for await (const message of request.message) judge(message);
     return next(request);
   };
+}
+
+function errorsOf(method: DescMethod, message: Message, validate: MessageValidator): readonly FieldError[] {
+  const ofRules = validate(method.input, message);
+  const broken = new Set(ofRules.map(({ field }) => field));
+  return [...ofRules, ...normalizeRequest(method, message).filter(({ field }) => !broken.has(field))];
 }
 
 /**

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Worker } from "../src/interceptors/calls-at-work.js";
-import { createWorkplaces, type WorkplaceLimits } from "../src/workplaces.js";
+import type { Worker } from "../../src/interceptors/calls-at-work.js";
+import { createWorkplaces, type WorkplaceLimits } from "../../src/interceptors/workplaces.js";
 
 type Leave = () => void;
 

@@ -1,12 +1,12 @@
-import type { Worker, Workplaces } from "./interceptors/calls-at-work.js";
+import type { Worker, Workplaces } from "./calls-at-work.js";
 
-/** How many calls are at work at once, at most. */
+/** How many calls are at work at once, or streams are open, at most. */
 export interface WorkplaceLimits {
   readonly perPrincipal: number;
   readonly perTenant: number;
-  /** Heavy calls of all tenants together: what they leave of the connections is for the others. */
-  readonly heavy: number;
-  readonly heavyPerTenant: number;
+  /** Heavy calls of all tenants together: what they leave of the connections is for the others. Without it, any. */
+  readonly heavy?: number;
+  readonly heavyPerTenant?: number;
 }
 
 /** One of the counters that a call is counted by. */
@@ -48,8 +48,8 @@ function needsOf({ tenantId, principalId, isHeavy }: Worker, limits: WorkplaceLi
   if (!isHeavy) return light;
   return [
     ...light,
-    { counter: "heavy", most: limits.heavy },
-    { counter: `heavy ${tenantId}`, most: limits.heavyPerTenant },
+    { counter: "heavy", most: limits.heavy ?? Number.POSITIVE_INFINITY },
+    { counter: `heavy ${tenantId}`, most: limits.heavyPerTenant ?? Number.POSITIVE_INFINITY },
   ];
 }
 

@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import type { Logger } from "pino";
+import { defaultLimits } from "./http/limits.js";
+import { type Listener, type ListenOptions, listen } from "./http/listen.js";
+import type { Chain } from "./interceptors/chain.js";
+import type { ErrorObserver } from "./interceptors/problems.js";
+import type { Stopping } from "./interceptors/stream-life.js";
+import type { MessageValidator } from "./interceptors/validation/validation.js";
+import { createInternalApi } from "./internal-api.js";
+import { createPublicApi, socketProblems } from "./public-api.js";
+import { describe, type HttpHandler, logRefusedConnections } from "./request-log.js";
+import type { ServiceEntry } from "./services/services.js";
+import type { Config } from "./settings/config.js";
+
+/** What both listeners serve, and how. */
+export interface ListenerParts {
+  readonly stopping: Stopping;
+  readonly chain: Chain;
+  readonly validate: MessageValidator;
+  readonly services: readonly ServiceEntry[];
+  readonly observe: ErrorObserver;
+  readonly log: (handler: HttpHandler) => HttpHandler;
+}
+
+/** The public and the internal listener, open. */
+export interface OpenListeners {
+  readonly publicUrl: string;
+  readonly internalUrl: string;
+  /** Readiness goes off, streams end, requests in flight finish; resolves within {@link GRACE_MS}, when all connections are gone. */
+  close(): Promise<void>;
+}
+
+const GRACE_MS = 8_000;
+
+/** Opens the public listener, then the internal one. Rejects, with neither open, where one cannot be had. */
+export async function openListeners(
+  config: Config,
+  logger: Logger,
+  parts: ListenerParts,
+  takesWrites: () => Promise<boolean>,
+): Promise<OpenListeners> {
+  let isClosing = false;
+  const isReady = async () => !isClosing && (await takesWrites());
+  const problemsUrlAt = (ownUrl: string) => config.problemsUrl ?? `${config.publicUrl ?? ownUrl}/problems`;
+  const open: Listener[] = [];
+  const close = async () => {
+    isClosing = true;
+    parts.stopping.stop();
+    await Promise.all(open.map(async (listener) => reportForced(logger, await listener.close(GRACE_MS))));
+  };
+  try {
+    const publicListener = await openListener(config, config.public, logger, (url) => {
+      const options = { ...parts, basePath: config.basePath, problemsUrl: problemsUrlAt(url) };
+      return { handler: parts.log(createPublicApi(options)), socketError: socketProblems(options) };
+    });
+    open.push(publicListener);
+    const internalListener = await openListener(config, config.internal, logger, () => {
+      const options = { ...parts, problemsUrl: problemsUrlAt(publicListener.url), isReady };
+      return { handler: parts.log(createInternalApi(options)), socketError: socketProblems(options) };
+    });
+    open.push(internalListener);
+    return { publicUrl: publicListener.url, internalUrl: internalListener.url, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function openListener(
+  { tls, connections }: Config,
+  address: { readonly host: string; readonly port: number },
+  logger: Logger,
+  answerAt: ListenOptions["answerAt"],
+): Promise<Listener> {
+  return listen({
+    ...address,
+    ...(tls === undefined ? {} : { tls: { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) } }),
+    answerAt,
+    limits: { ...defaultLimits, ...connections },
+    acceptError: (error) => logger.error({ cause: describe(error) }, "a connection could not be accepted"),
+    refused: logRefusedConnections(logger, 60_000),
+  });
+}
+
+function reportForced(logger: Logger, { forced }: { readonly forced: number }): void {
+  if (forced > 0) logger.warn({ forced }, "connections were cut off after the grace period");
+}

@@ -1,0 +1,97 @@
+import { create, type Message, toBinary } from "@bufbuild/protobuf";
+import { type ConnectError, createHandlerContext, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
+import {
+  createAsyncIterable,
+  encodeEnvelope,
+  transformInvokeImplementation,
+  untilFirst,
+} from "@connectrpc/connect/protocol";
+import {
+  contentTypeStreamJson,
+  contentTypeStreamProto,
+  createEndStreamSerialization,
+  endStreamFlag,
+} from "@connectrpc/connect/protocol-connect";
+import { goneSignal } from "../rest/gone-signal.js";
+import { createMessageWriter } from "../rest/json/write-message.js";
+import { isAbandoned } from "../rest/read-body.js";
+import { abandonBody, leavesBodyUnread } from "../rest/send-response.js";
+import type { AnswerCall, RpcCall } from "./answer-call.js";
+import { type AnsweringOptions, asConnectError } from "./connect-method.js";
+import { setIncoming } from "./incoming.js";
+import { sendStream } from "./send-stream.js";
+import { readTimeLimit, timeLimitHeaders } from "./time-limit.js";
+
+/** Encodes a message of the answer. */
+type Encode = (message: Message) => Uint8Array;
+
+const endOfStream = createEndStreamSerialization(undefined);
+
+/**
+ * Compiles the way of a method that answers by a stream and is called by the Connect protocol: a POST with one message in an
+ * envelope, answered by 200 and messages in envelopes, the last of which says how the stream ended
+ * (connectrpc.com/docs/protocol, "Streaming-RPCs"). It is done here, as a unary call is, so that the message is read at its
+ * turn, and because JSON is written as everywhere else. The answer begins with its first message, and is not compressed.
+ */
+export function createConnectStream(
+  spec: MethodImplSpec,
+  interceptors: readonly Interceptor[],
+  options: AnsweringOptions,
+): AnswerCall {
+  const { output } = spec.method;
+  const writeJson = createMessageWriter(output);
+  const encodeJson: Encode = (message) => Buffer.from(writeJson(message));
+  const encodeBinary: Encode = (message) => toBinary(output, message);
+  return async (call) => {
+    const { request, response } = call;
+    const context = openContext(spec, call, options);
+    const empty = createAsyncIterable([create(spec.method.input)]);
+    const messages = transformInvokeImplementation(spec, context, [...interceptors])(empty);
+    const chunks = envelopes(messages, call.isJson ? encodeJson : encodeBinary, (error) => {
+      context.abort(error);
+      return endOfStream.serialize({ metadata: context.responseTrailer, ...(error === undefined ? {} : { error }) });
+    });
+    const body = await untilFirst(chunks);
+    if (context.requestGone.aborted || isAbandoned(request)) return;
+    if (leavesBodyUnread(request, options.maxBodyBytes)) abandonBody(response);
+    await sendStream({ status: 200, header: context.responseHeader, body }, response, options.stalledMs);
+  };
+}
+
+function openContext(
+  spec: MethodImplSpec,
+  { request, response, headers, values, isJson }: RpcCall,
+  options: AnsweringOptions,
+) {
+  const requestGone = goneSignal(request, response);
+  const limitMs = readTimeLimit(headers, "connect", options.maxStreamMs);
+  const badTimeLimit = limitMs === "bad" ? timeLimitHeaders.connect : undefined;
+  setIncoming(values, { node: request, protocol: "connect", isJson, isStream: true, badTimeLimit });
+  const context = createHandlerContext({
+    method: spec.method,
+    service: spec.method.parent,
+    requestMethod: "POST",
+    url: request.url ?? "",
+    protocolName: "connect",
+    ...(typeof limitMs === "number" ? { timeoutMs: limitMs } : {}),
+    requestSignal: requestGone,
+    requestHeader: headers,
+    responseHeader: { "content-type": isJson ? contentTypeStreamJson : contentTypeStreamProto },
+    contextValues: values,
+  });
+  return { ...context, requestGone };
+}
+
+async function* envelopes(
+  messages: AsyncIterable<Message>,
+  encode: Encode,
+  end: (error: ConnectError | undefined) => Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  let error: ConnectError | undefined;
+  try {
+    for await (const message of messages) yield encodeEnvelope(0, encode(message));
+  } catch (thrown) {
+    error = asConnectError(thrown);
+  }
+  yield encodeEnvelope(endStreamFlag, end(error));
+}

@@ -1,0 +1,270 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, type Transport } from "@connectrpc/connect";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { conflict } from "../../src/errors.js";
+import { deferred } from "../support/deferred.js";
+import { eventually } from "../support/eventually.js";
+import { rpcFormats, sendCall } from "../support/raw-rpc.js";
+import { transports } from "../support/rpc-clients.js";
+import type { TestService } from "../support/service.js";
+import {
+  all,
+  count,
+  failure,
+  next,
+  type OnWatch,
+  type Opening,
+  openStream,
+  problemOf,
+  read,
+  SCOPE,
+  startTreeService,
+  TreeService,
+  wait,
+  watch,
+} from "./streamed-trees.js";
+
+/** What the service under test does when it is watched; each test puts its own here. */
+let onWatch: OnWatch = count;
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTreeService(() => onWatch);
+});
+
+afterAll(() => service.close());
+
+afterEach(() => {
+  onWatch = count;
+});
+
+describe.each(Object.entries(transports))("a stream over %s", (_, createTransport) => {
+  let transport: Transport;
+
+  beforeAll(() => {
+    transport = createTransport(service.internalUrl);
+  });
+
+  const open = (plain: string, changes: Opening = {}) => openStream(service, transport, plain, changes);
+
+  test("gives its messages and ends", async () => {
+    const { trees, headers } = await open("3");
+    expect(await all(trees)).toEqual([{ plain: "1" }, { plain: "2" }, { plain: "3" }]);
+    expect(headers.get("ratelimit")).toMatch(/^"second";r=\d+/);
+    expect(headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("gives none where there is none", async () => {
+    const { trees } = await open("0");
+    expect(await all(trees)).toEqual([]);
+  });
+
+  test("gives each message when it is there, and not only at the end", async () => {
+    const second = deferred();
+    onWatch = async function* () {
+      yield { plain: "first" };
+      await second.promise;
+      yield { plain: "second" };
+    };
+    const { trees } = await open("");
+    expect(await next(trees)).toEqual({ plain: "first" });
+    second.resolve();
+    expect(await all(trees)).toEqual([{ plain: "second" }]);
+  });
+
+  test("shows in each message what the scopes allow, at any depth", async () => {
+    onWatch = async function* () {
+      yield { plain: "a", secret: "s" };
+      yield { child: { plain: "b", secret: "s" } };
+    };
+    const { trees } = await open("", { as: { scopes: [SCOPE] } });
+    expect(await all(trees)).toEqual([{ plain: "a" }, { child: { plain: "b" } }]);
+  });
+
+  describe("that is refused tells its Problem, and the implementation is not asked", () => {
+    test.each<[number, Code, string, Opening]>([
+      [400, Code.InvalidArgument, "1", { headers: { "x-correlation-id": "none" } }],
+      [401, Code.Unauthenticated, "1", { headers: { authorization: "Bearer none" } }],
+      [403, Code.PermissionDenied, "1", { as: { scopes: [] } }],
+      [422, Code.InvalidArgument, "a\0", {}],
+      [422, Code.InvalidArgument, "a".repeat(41), {}],
+    ])("%i", async (status, code, plain, opening) => {
+      let asked = false;
+      onWatch = (text) => {
+        asked = true;
+        return count(text);
+      };
+      const error = await failure(all((await open(plain, opening)).trees));
+      expect([error.code, problemOf(error)["status"]]).toEqual([code, status]);
+      expect(asked).toBe(false);
+    });
+  });
+
+  test("that fails later tells its Problem behind what was sent", async () => {
+    onWatch = async function* () {
+      yield { plain: "first" };
+      throw conflict({ code: "STATE_NOT_ALLOWED", field: "cursor", message: "the cursor is of another time" });
+    };
+    const { trees } = await open("");
+    expect(await next(trees)).toEqual({ plain: "first" });
+    const error = await failure(next(trees));
+    expect(error.code).toBe(Code.FailedPrecondition);
+    expect(problemOf(error)).toMatchObject({ status: 409, errors: [{ code: "STATE_NOT_ALLOWED" }] });
+  });
+
+  test("that fails by a fault says nothing of it to the caller, and the cause to the log", async () => {
+    onWatch = () => {
+      throw new Error("hostile-marker");
+    };
+    const error = await failure(all((await open("")).trees));
+    expect(error.code).toBe(Code.Internal);
+    expect(JSON.stringify([error.message, problemOf(error)])).not.toContain("hostile-marker");
+    const correlationId = problemOf(error)["correlationId"];
+    const lines = service.log.filter((line) => line["correlationId"] === correlationId);
+    expect(lines).toContainEqual(expect.objectContaining({ msg: "call failed", code: "INTERNAL_ERROR" }));
+    expect(JSON.stringify(lines)).not.toContain("hostile-marker");
+  });
+
+  test("ends for its implementation when the caller goes away", async () => {
+    const ended = deferred();
+    onWatch = wait(() => ended.resolve());
+    const leaving = new AbortController();
+    const { trees } = await open("", { signal: leaving.signal });
+    expect(await next(trees)).toEqual({ plain: "open" });
+    const before = service.log.length;
+    leaving.abort();
+    expect((await failure(next(trees))).code).toBe(Code.Canceled);
+    await ended.promise;
+    await eventually(() => service.log.length > before);
+    expect(service.log.slice(before)).toEqual([expect.objectContaining({ operation: "test.TreeService/Watch" })]);
+    expect(service.log.at(-1)).not.toHaveProperty("code");
+  });
+
+  test("ends at the caller's time limit, though the implementation does not", async () => {
+    onWatch = async function* () {
+      yield { plain: "open" };
+      await new Promise(() => undefined);
+    };
+    const { trees } = await open("", { timeoutMs: 500 });
+    expect(await next(trees)).toEqual({ plain: "open" });
+    expect((await failure(next(trees))).code).toBe(Code.DeadlineExceeded);
+  });
+});
+
+describe.each(Object.entries(transports))("an open stream over %s", (_, createTransport) => {
+  test("ends with 401 when its access token has expired, and gives nothing that comes later", async () => {
+    await withService({}, async (own) => {
+      const later = deferred();
+      onWatch = async function* () {
+        yield { plain: "open" };
+        await later.promise;
+        yield { plain: "too late" };
+      };
+      const { trees } = await openStream(own, createTransport(own.internalUrl), "", { as: { expiresInSeconds: 60 } });
+      expect(await next(trees)).toEqual({ plain: "open" });
+      own.advance(60_000);
+      later.resolve();
+      const error = await failure(next(trees));
+      expect([error.code, problemOf(error)["code"]]).toEqual([Code.Unauthenticated, "INVALID_ACCESS_TOKEN"]);
+    });
+  });
+
+  test("ends with 401 within moments of that, though nothing happens on it", async () => {
+    await withService({}, async (own) => {
+      onWatch = wait();
+      const { trees } = await openStream(own, createTransport(own.internalUrl), "", { as: { expiresInSeconds: 60 } });
+      expect(await next(trees)).toEqual({ plain: "open" });
+      own.advance(60_000);
+      expect((await failure(next(trees))).code).toBe(Code.Unauthenticated);
+    });
+  });
+
+  test("ends with 503 when the service stops, which waits for nothing else", async () => {
+    const own = await startTreeService(() => onWatch);
+    const transport = createTransport(own.internalUrl);
+    onWatch = wait();
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error) => void warnings.push(name);
+    process.on("warning", onWarning);
+    const open = await Promise.all(Array.from({ length: 12 }, () => openStream(own, transport, "")));
+    for (const { trees } of open) expect(await next(trees)).toEqual({ plain: "open" });
+    const failures = open.map(({ trees }) => failure(next(trees)));
+    await own.close();
+    for (const error of await Promise.all(failures)) {
+      expect([error.code, problemOf(error)["code"]]).toEqual([Code.Unavailable, "SERVICE_UNAVAILABLE"]);
+    }
+    expect(own.log.filter(({ msg }) => msg === "connections were cut off after the grace period")).toEqual([]);
+    process.off("warning", onWarning);
+    expect(warnings).not.toContain("MaxListenersExceededWarning");
+  });
+});
+
+describe("streams have places of their own:", () => {
+  test("a principal has as many as the setting says, and one that ended is free again", async () => {
+    await withService({ STREAMS_PER_PRINCIPAL: "1" }, async (own) => {
+      const transport = transports["gRPC, HTTP/2"](own.internalUrl);
+      onWatch = wait();
+      const leaving = new AbortController();
+      const first = await openStream(own, transport, "", { signal: leaving.signal });
+      expect(await next(first.trees)).toEqual({ plain: "open" });
+      const error = await failure(all((await openStream(own, transport, "")).trees));
+      expect([error.code, problemOf(error)["status"]]).toEqual([Code.ResourceExhausted, 429]);
+      const other = await openStream(own, transport, "", { as: { client: "other" } });
+      expect(await next(other.trees)).toEqual({ plain: "open" });
+      leaving.abort();
+      await failure(next(first.trees));
+      expect(await next((await openStream(own, transport, "")).trees)).toEqual({ plain: "open" });
+    });
+  });
+
+  test("so has a tenant, whoever of it opens them", async () => {
+    await withService({ STREAMS_PER_TENANT: "1" }, async (own) => {
+      const transport = transports["gRPC, HTTP/2"](own.internalUrl);
+      onWatch = wait();
+      expect(await next((await openStream(own, transport, "")).trees)).toEqual({ plain: "open" });
+      const second = await openStream(own, transport, "", { as: { client: "other" } });
+      expect((await failure(all(second.trees))).code).toBe(Code.ResourceExhausted);
+      const elsewhere = await openStream(own, transport, "", { as: { tenantId: crypto.randomUUID() } });
+      expect(await next(elsewhere.trees)).toEqual({ plain: "open" });
+    });
+  });
+
+  test("open ones leave the places of calls that work to these", async () => {
+    await withService({ CALLS_PER_PRINCIPAL: "1", CALLS_PER_TENANT: "1" }, async (own) => {
+      const transport = transports["gRPC, HTTP/2"](own.internalUrl);
+      onWatch = wait();
+      for (let n = 0; n < 3; n++) {
+        expect(await next((await openStream(own, transport, "")).trees)).toEqual({ plain: "open" });
+      }
+      const headers = { authorization: `Bearer ${await own.token({ scopes: [SCOPE] })}`, "idempotency-key": "key" };
+      const answer = await transport.unary(read, undefined, undefined, headers, create(read.input));
+      expect(answer.message).toEqual(create(read.output));
+    });
+  });
+});
+
+test.each([
+  ["application/json", "Connect, JSON, HTTP/1.1"],
+  ["application/proto", "Connect, binary, HTTP/1.1"],
+  ["application/grpc+json", "gRPC, HTTP/2"],
+])("415 with what there is for the media type %s", async (contentType, name) => {
+  const format = rpcFormats[name];
+  if (format === undefined) throw new Error(name);
+  const path = `/${TreeService.typeName}/${watch.name}`;
+  const headers = { "content-type": contentType };
+  const outcome = await sendCall(service.internalUrl, format, { path, headers, body: Buffer.alloc(0) });
+  const served = "application/connect+json, application/connect+proto, application/grpc, application/grpc-web";
+  expect([outcome.status, outcome.headers.get("accept-post")]).toEqual([415, served]);
+});
+
+async function withService(
+  environment: Record<string, string>,
+  work: (own: TestService) => Promise<void>,
+): Promise<void> {
+  const own = await startTreeService(() => onWatch, environment);
+  try {
+    await work(own);
+  } finally {
+    await own.close();
+  }
+}
