@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { defaultLimits } from "./http/limits.js";
 import { type Listener, type ListenOptions, listen } from "./http/listen.js";
@@ -26,8 +27,12 @@ export interface ListenerParts {
 export interface OpenListeners {
   readonly publicUrl: string;
   readonly internalUrl: string;
-  /** Readiness goes off, streams end, requests in flight finish; resolves within {@link GRACE_MS}, when all connections are gone. */
-  close(): Promise<void>;
+  /**
+   * Readiness goes off and streams end. For `drainMs` everything else goes on, while clients are told to go elsewhere, so that
+   * whoever sends them here can notice. Then requests in flight finish; resolves within {@link GRACE_MS}, when all connections
+   * are gone.
+   */
+  close(drainMs: number): Promise<void>;
 }
 
 const GRACE_MS = 8_000;
@@ -43,9 +48,13 @@ export async function openListeners(
   const isReady = async () => !isClosing && (await takesWrites());
   const problemsUrlAt = (ownUrl: string) => config.problemsUrl ?? `${config.publicUrl ?? ownUrl}/problems`;
   const open: Listener[] = [];
-  const close = async () => {
+  const close = async (drainMs: number) => {
     isClosing = true;
     parts.stopping.stop();
+    if (drainMs > 0) {
+      for (const listener of open) listener.announceEnd();
+      await delay(drainMs);
+    }
     await Promise.all(open.map(async (listener) => reportForced(logger, await listener.close(GRACE_MS))));
   };
   try {
@@ -61,7 +70,7 @@ export async function openListeners(
     open.push(internalListener);
     return { publicUrl: publicListener.url, internalUrl: internalListener.url, close };
   } catch (error) {
-    await close();
+    await close(0);
     throw error;
   }
 }

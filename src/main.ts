@@ -10,7 +10,7 @@ import { registrationLine } from "./demo/registration-line.js";
 import { startEmbeddedPostgres } from "./embedded-postgres/start-embedded-postgres.js";
 import { describe } from "./request-log.js";
 import { scopesOf } from "./scopes.js";
-import { startServer } from "./server.js";
+import { type RunningServer, startServer } from "./server.js";
 import { servedServices } from "./services/services.js";
 import { type Config, ConfigError, readConfig } from "./settings/config.js";
 import { isUuid } from "./uuid.js";
@@ -66,7 +66,7 @@ async function serve({ demo = false }: { readonly demo?: boolean }): Promise<voi
   process.on("unhandledRejection", (error) => {
     logger.error({ cause: describe(error) }, "something in the background failed, and the service goes on");
   });
-  const signal = stopOnSignal(server.close, logger);
+  const signal = stopOnSignal(server.close, config.drainSeconds * 1_000, logger);
   if (demo && config.issuer === undefined) {
     logger.level = QUIET_LEVELS[config.logLevel] ?? config.logLevel;
     await fillDemoTenants(server.internalUrl, config.dataDir, signal);
@@ -106,7 +106,7 @@ async function migrateOnly(): Promise<void> {
  * Starts something on the configured database, or on the embedded server of the data folder, which then is stopped behind it:
  * when it is closed, and where it cannot start.
  */
-async function onDatabase<T extends { close(): Promise<void> }>(
+async function onDatabase<T extends { close(drainMs?: number): Promise<void> }>(
   { databaseUrl, migrationDatabaseUrl, dataDir }: Config,
   logger: pino.Logger,
   start: (urls: DatabaseUrls) => Promise<T>,
@@ -115,8 +115,8 @@ async function onDatabase<T extends { close(): Promise<void> }>(
   const embedded = await startEmbeddedPostgres({ dataDir, onProgress: (text) => logger.info(text) });
   try {
     const started = await start({ databaseUrl: embedded.url, migrationDatabaseUrl: embedded.ownerUrl });
-    const close = async () => {
-      await started.close();
+    const close = async (drainMs?: number) => {
+      await started.close(drainMs);
       await embedded.stop();
     };
     return { ...started, close };
@@ -145,14 +145,17 @@ async function signToken({ tenant, scope, client, organization, company, expires
   });
 }
 
-/** The first signal stops gracefully, a second one at once. What is given is aborted by the first. */
-function stopOnSignal(close: () => Promise<void>, logger: pino.Logger): AbortSignal {
+/**
+ * The first signal stops gracefully, a second one at once: SIGTERM, which comes from whoever runs the process, after `drainMs`;
+ * SIGINT, which comes from a keyboard, without. What is given is aborted by the first.
+ */
+function stopOnSignal(close: RunningServer["close"], drainMs: number, logger: pino.Logger): AbortSignal {
   const stopping = new AbortController();
   const stop = (signal: NodeJS.Signals) => {
     if (stopping.signal.aborted) process.exit(1);
     stopping.abort();
     logger.info({ signal }, "stopping");
-    close().then(() => process.exit(0), fail);
+    close(signal === "SIGTERM" ? drainMs : 0).then(() => process.exit(0), fail);
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);

@@ -29,10 +29,11 @@ export interface RunningServer {
   readonly publicUrl: string;
   readonly internalUrl: string;
   /**
-   * Stops gracefully: readiness goes off, no new connections, requests in flight finish (HTTP/2 sessions are told by
-   * GOAWAY), then the pool is closed. Takes less than 10 s; further calls wait for the first.
+   * Stops gracefully: readiness goes off, clients are told to go elsewhere and served for `drainMs`, 0 unless given; then there
+   * are no new connections, requests in flight finish (HTTP/2 sessions are told by GOAWAY), and the pool is closed. Takes
+   * less than 8 s more; further calls wait for the first.
    */
-  close(): Promise<void>;
+  close(drainMs?: number): Promise<void>;
 }
 
 /** The settings of a service whose database runs. */
@@ -107,14 +108,17 @@ async function start(
     log: (handler) => logged(handler, logger),
   };
   const listeners = await openListeners(config, logger, parts, () => probe.takesWrites());
-  closers.push(() => listeners.close());
   if (runsJobs) stopJobs = startJobs({ database, now, logger }, config, warn("background jobs stopped for a while"));
   return running(listeners, closers);
 }
 
 function running(listeners: OpenListeners, closers: Closer[]): RunningServer {
   let closed: Promise<void> | undefined;
-  return { ...listeners, close: () => (closed ??= closeAll(closers)) };
+  const close = async (drainMs: number) => {
+    await listeners.close(drainMs);
+    await closeAll(closers);
+  };
+  return { ...listeners, close: (drainMs = 0) => (closed ??= close(drainMs)) };
 }
 
 function limitsOf({ rateLimit, callsAtWork, streams }: ServerConfig) {

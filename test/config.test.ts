@@ -39,6 +39,7 @@ describe("defaults", () => {
       streams: { perPrincipal: 20, perTenant: 200 },
       slotLimits: { perPlan: 200_000, perTenant: 2_000_000 },
       visitMargins: { checkInEarlyMinutes: 240, attendedEarlyMinutes: 60, noShowGraceMinutes: 15 },
+      drainSeconds: 2,
       logLevel: "info",
       tls: undefined,
     });
@@ -85,6 +86,7 @@ describe("values", () => {
       CHECK_IN_EARLY_MINUTES: "120",
       ATTENDED_EARLY_MINUTES: "0",
       NO_SHOW_GRACE_MINUTES: "1440",
+      DRAIN_SECONDS: "30",
       LOG_LEVEL: "debug",
       TLS_CERT_FILE: aFile,
       TLS_KEY_FILE: aFile,
@@ -112,6 +114,7 @@ describe("values", () => {
       streams: { perPrincipal: 7, perTenant: 70 },
       slotLimits: { perPlan: 70, perTenant: 80 },
       visitMargins: { checkInEarlyMinutes: 120, attendedEarlyMinutes: 0, noShowGraceMinutes: 1_440 },
+      drainSeconds: 30,
       logLevel: "debug",
       tls: { certFile: aFile, keyFile: aFile },
     });

@@ -42,6 +42,8 @@ export interface Config {
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
+  /** How long a process that is stopped goes on serving. */
+  readonly drainSeconds: number;
   readonly logLevel: string;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
@@ -121,6 +123,7 @@ function assemble(source: Source, problems: string[]): Config {
     streams: { perPrincipal: read(settings.streamsPerPrincipal) ?? 0, perTenant: read(settings.streamsPerTenant) ?? 0 },
     slotLimits: { perPlan: read(settings.plannedSlots) ?? 0, perTenant: read(settings.openSlots) ?? 0 },
     visitMargins: visitMarginsOf(source),
+    drainSeconds: read(settings.drain) ?? 0,
     logLevel: read(settings.logLevel) ?? "",
     tls: tlsOf(source, problems),
   };

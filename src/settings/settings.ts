@@ -142,6 +142,15 @@ export const settings = {
     "15",
     "How long after an appointment began its patient can be said not to have come.",
   ),
+  drain: {
+    name: "DRAIN_SECONDS",
+    about:
+      "How long a process that gets SIGTERM goes on serving while it is not ready, so that load balancers notice: longer than " +
+      "their probes take. It is gone 8 seconds later at the latest.",
+    takes: "a whole number of seconds from 0 to 600",
+    defaultText: "2",
+    parse: whole(0, 600),
+  },
   logLevel: {
     name: "LOG_LEVEL",
     about: "The least severe level that is logged.",

@@ -33,6 +33,9 @@ export interface ServiceProcess {
   kill(): Promise<void>;
 }
 
+/** On free ports, and with nobody before it who would have to notice that it stops. */
+const ON_ITS_OWN = { PORT: "0", INTERNAL_PORT: "0", DRAIN_SECONDS: "0" };
+
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Compiles the service without judging its types, which another check does, into a temporary folder. */
@@ -47,7 +50,7 @@ export async function compileService(): Promise<CompiledService> {
   const children: ChildProcess[] = [];
   return {
     start(environment) {
-      const env = { PATH: process.env["PATH"], ...machineClock, PORT: "0", INTERNAL_PORT: "0", ...environment };
+      const env = { PATH: process.env["PATH"], ...machineClock, ...ON_ITS_OWN, ...environment };
       const child = spawn(process.execPath, [join(folder, "dist/main.js"), "serve"], { env });
       children.push(child);
       return watch(child);
