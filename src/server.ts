@@ -77,13 +77,8 @@ async function start(
 ): Promise<RunningServer> {
   const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
   let stopJobs: Closer = () => undefined;
-  const database = await openReadyDatabase(config, config.databaseConnections.calls, logger);
-  const probe = openReadinessProbe({ url: config.databaseUrl, onReadOnly: () => database.discardConnections() });
-  closers.push(
-    () => database.close(),
-    () => probe.close(),
-    () => stopJobs(),
-  );
+  const { database, probe } = await openDatabase(config, logger, closers);
+  closers.push(() => stopJobs());
   const issuer = await openTrustedIssuer(config, now, warn("the issuer's keys were not refreshed"));
   closers.push(() => issuer.close());
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
@@ -110,6 +105,14 @@ async function start(
   const listeners = await openListeners(config, logger, parts, () => probe.takesWrites());
   if (runsJobs) stopJobs = startJobs({ database, now, logger }, config, warn("background jobs stopped for a while"));
   return running(listeners, closers);
+}
+
+async function openDatabase(config: ServerConfig, logger: Logger, closers: Closer[]) {
+  const database = await openReadyDatabase(config, config.databaseConnections.calls, logger);
+  closers.push(() => database.close());
+  const probe = openReadinessProbe({ url: config.databaseUrl, onReadOnly: () => database.discardConnections() });
+  closers.push(() => probe.close());
+  return { database, probe };
 }
 
 function running(listeners: OpenListeners, closers: Closer[]): RunningServer {

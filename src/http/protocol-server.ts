@@ -17,7 +17,10 @@ export interface ProtocolServer {
    * which says so, and clients of HTTP/2 are to open a new one, which is served.
    */
   announceEnd(): void;
-  /** Lets requests under way finish, tells the peers, and ends each connection as soon as its requests are answered. */
+  /**
+   * Lets requests under way finish, tells the peers, and ends each connection as soon as its requests are answered. What is idle
+   * stays open: whoever closes the listener ends it when it is time.
+   */
   drain(): void;
   /** Releases what the server holds beside its connections, once those are gone. */
   stop(): void;

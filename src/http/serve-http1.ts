@@ -36,7 +36,6 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
     if (connection !== undefined) takeRequest(connection, req, res, options);
   }
 
-  /** What is idle meanwhile stays open: whoever closes the listener ends it when it is time. */
   function drain(): void {
     draining = true;
     for (const connection of connections.values()) drainConnection(connection);
@@ -51,9 +50,7 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
     },
     announceEnd: drain,
     drain,
-    stop() {
-      server.close();
-    },
+    stop: () => void server.close(),
   };
 }
 

@@ -47,25 +47,25 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
     if (draining) afterPoll(() => session.close());
   }
 
-  function closeAll(those: Iterable<ServerHttp2Session>): void {
-    afterPoll(() => {
-      for (const session of those) session.close();
-    });
-  }
-
   return {
     accept(socket) {
       if (socket.destroyed) return;
       server.once("session", (session) => onSession(session, socket));
       server.emit("connection", socket);
     },
-    announceEnd: () => closeAll([...sessions]),
+    announceEnd: () => closeSoon([...sessions]),
     drain() {
       draining = true;
-      closeAll(sessions);
+      closeSoon(sessions);
     },
     stop() {},
   };
+}
+
+function closeSoon(sessions: Iterable<ServerHttp2Session>): void {
+  afterPoll(() => {
+    for (const session of sessions) session.close();
+  });
 }
 
 function createFramer({ limits }: ServeOptions): Http2Server {

@@ -37,21 +37,22 @@ test(
     const { start, token } = await openGround();
     const balancer = await startBalancer();
     onTestFinished(() => balancer.close());
-    let replicas = await Promise.all(Array.from({ length: REPLICAS }, () => enter(balancer, start)));
+    const old = await Promise.all(Array.from({ length: REPLICAS }, () => enter(balancer, start)));
+    const renewed: ServiceProcess[] = [];
     const load = startLoad(balancer, token);
-    for (const old of replicas) {
+    for (const replica of old) {
       await load.more(BETWEEN);
-      const stopped = old.stop();
-      await eventually(() => !balancer.isReady(old));
+      const stopped = replica.stop();
+      await eventually(() => !balancer.isReady(replica));
       expect(await stopped).toBe(0);
-      balancer.remove(old);
-      replicas = [...replicas, await enter(balancer, start)];
+      balancer.remove(replica);
+      renewed.push(await enter(balancer, start));
     }
     await load.more(BETWEEN);
     const { answered, failed } = await load.stop();
     expect(failed).toEqual([]);
     expect(answered).toBeGreaterThan(BETWEEN * (REPLICAS + 1));
-    await Promise.all(replicas.slice(REPLICAS).map((replica) => replica.stop()));
+    await Promise.all(renewed.map((replica) => replica.stop()));
   },
   LIMIT_MS,
 );
@@ -91,7 +92,7 @@ async function enter(balancer: Balancer, start: () => Promise<ServiceProcess>): 
 function startLoad({ publicUrl, internalUrl }: Balancer, token: string) {
   const failed: string[] = [];
   let answered = 0;
-  let isOver = false;
+  const end = new AbortController();
   let wanted = { count: 0, reached: deferred() };
   const count = (problem: string | undefined) => {
     answered += 1;
@@ -118,7 +119,7 @@ function startLoad({ publicUrl, internalUrl }: Balancer, token: string) {
   const clients = Array.from({ length: CLIENTS }, () => [rest, grpcClient()])
     .flat()
     .map(async (call) => {
-      while (!isOver) count(await call());
+      while (!end.signal.aborted) count(await call());
     });
   return {
     /** Resolves when so many more calls are answered. */
@@ -127,7 +128,7 @@ function startLoad({ publicUrl, internalUrl }: Balancer, token: string) {
       await wanted.reached.promise;
     },
     async stop() {
-      isOver = true;
+      end.abort();
       await Promise.all(clients);
       return { answered, failed };
     },

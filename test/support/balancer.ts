@@ -54,7 +54,10 @@ export async function startBalancer(): Promise<Balancer> {
 function relay(targetOf: () => string | undefined): Server {
   return createServer((client) => {
     const target = targetOf();
-    if (target === undefined) return void client.destroy();
+    if (target === undefined) {
+      client.destroy();
+      return;
+    }
     const { hostname, port } = new URL(target);
     const upstream = connect(Number(port), hostname);
     for (const [from, to] of [
