@@ -127,6 +127,11 @@ export function conflict(error: FieldError, headers: Readonly<Record<string, str
   return new CupoError("CONCURRENT_MODIFICATION", { detail: error.message, errors: [error], headers });
 }
 
+/** 409: the update was made for another version of the resource, which `field` of the request names. */
+export function staleVersion(currentVersion: number, field = "expectedVersion"): CupoError {
+  return conflict({ code: "STALE_VERSION", field, message: `the current version is ${currentVersion}` });
+}
+
 /** 409 for several things of one kind that are in the way: an item for each, all of one code. */
 export function conflicts(detail: string, errors: readonly FieldError[]): CupoError {
   return new CupoError("CONCURRENT_MODIFICATION", { detail, errors });

@@ -2,22 +2,22 @@ import { actor } from "./interceptors/actor.js";
 import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
 import { valuesOf } from "./interceptors/open-call.js";
-import type { ErrorObserver } from "./interceptors/problems.js";
 import { problems } from "./interceptors/problems.js";
 import { maxItemsOf } from "./interceptors/validation/size-limits.js";
 import { invalidMessage, type MessageValidator } from "./interceptors/validation/validation.js";
 import { messageLimits, responseHeaders } from "./listener-terms.js";
+import { createDocumentPages } from "./openapi/document-pages.js";
+import { type ProblemTerms, sendProblem } from "./public-api.js";
 import { callFor, type HttpHandler, type HttpRequest, type HttpResponse } from "./request-log.js";
+import { listViolations } from "./rest/violations/list-violations.js";
 import { createRpcHandler } from "./rpc/handler.js";
 import type { ServiceEntry } from "./services/services.js";
 
 /** What the internal listener serves. */
-export interface InternalApiOptions {
-  readonly problemsUrl: string;
+export interface InternalApiOptions extends ProblemTerms {
   readonly services: readonly ServiceEntry[];
   readonly chain: Chain;
   readonly validate: MessageValidator;
-  readonly observe: ErrorObserver;
   /** Whether the service can take requests now. */
   readonly isReady: () => Promise<boolean>;
 }
@@ -27,8 +27,9 @@ const MAX_STREAM_MS = 24 * 3_600_000;
 const STALLED_STREAM_MS = 30_000;
 
 /**
- * The handler of the internal listener: Connect, gRPC and gRPC-Web, and two pages for whoever runs the process: `/livez`
- * says that it runs, `/readyz` whether it should get requests.
+ * The handler of the internal listener: Connect, gRPC and gRPC-Web, the OpenAPI document of what is called
+ * by Connect with JSON, and two pages for whoever runs the process: `/livez` says that it runs, `/readyz` whether it should
+ * get requests.
  */
 export function createInternalApi(options: InternalApiOptions): HttpHandler {
   const { problemsUrl, chain, validate, observe, isReady } = options;
@@ -45,7 +46,16 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
     maxItems: maxItemsOf,
     refuse: (method, listed) => invalidMessage(method, listed, (_, errors) => errors),
   });
+  const documents = createDocumentPages({
+    prefix: "",
+    describe: async () => {
+      const { describeConnect } = await import("./openapi/connect-document.js");
+      return describeConnect({ ...options, listErrors: listViolations });
+    },
+    refuse: (request, response, error) => sendProblem(request, response, error, options),
+  });
   return (request, response) => {
+    if (documents(request, response)) return;
     if (request.url === "/livez") return answer(response, 200, "live\n");
     if (request.url === "/readyz") return void answerReadiness(request, response, isReady);
     for (const [name, value] of Object.entries(responseHeaders)) response.setHeader(name, value);

@@ -2,7 +2,7 @@ import { type ErrorCode, errorTable } from "./errors.js";
 import type { HttpRequest, HttpResponse } from "./request-log.js";
 
 /** What each problem type means, and what its receiver can do about it. */
-const EXPLANATIONS: Readonly<Record<ErrorCode, readonly [meaning: string, remedy: string]>> = {
+export const explanations: Readonly<Record<ErrorCode, readonly [meaning: string, remedy: string]>> = {
   INVALID_REQUEST: [
     "The request cannot be read: a header, the path, the query or the body is not what HTTP, JSON or this interface require.",
     "Look at detail and errors, correct the request, and send it again. Nothing was changed.",
@@ -87,7 +87,7 @@ export function serveProblemPage(request: HttpRequest, response: HttpResponse): 
 
 function renderPage(code: ErrorCode): string {
   const { status, title, slug } = errorTable[code];
-  const [meaning, remedy] = EXPLANATIONS[code];
+  const [meaning, remedy] = explanations[code];
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

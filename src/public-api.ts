@@ -8,11 +8,13 @@ import type { ErrorObserver } from "./interceptors/problems.js";
 import { maxItemsOf } from "./interceptors/validation/size-limits.js";
 import type { MessageValidator } from "./interceptors/validation/validation.js";
 import { messageLimits, responseHeaders } from "./listener-terms.js";
+import { createDocumentPages } from "./openapi/document-pages.js";
 import { operationOf } from "./operation.js";
 import { asCupoError, PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "./problem.js";
 import { isForProblemPage, PROBLEM_PAGE_METHODS, serveProblemPage } from "./problem-pages.js";
 import { callFor, type HttpHandler, type HttpRequest, type HttpResponse } from "./request-log.js";
 import { createRestHandler } from "./rest/handler.js";
+import { listViolations } from "./rest/violations/list-violations.js";
 import type { ServiceEntry } from "./services/services.js";
 
 declare module "./rest/violations/violation.js" {
@@ -24,17 +26,21 @@ declare module "./rest/violations/violation.js" {
 /** The stages read the raw headers that the call has; nobody asks for them in another form. */
 const NO_HEADERS = new Headers();
 
-/** What the public listener serves. */
-export interface PublicApiOptions {
-  readonly basePath: string;
+/** What the Problems of a listener need. */
+export interface ProblemTerms {
   readonly problemsUrl: string;
-  readonly services: readonly ServiceEntry[];
-  readonly chain: Chain;
-  readonly validate: MessageValidator;
   readonly observe: ErrorObserver;
 }
 
-/** The handler of the public listener: the REST interface, and the pages of the problem types. */
+/** What the public listener serves. */
+export interface PublicApiOptions extends ProblemTerms {
+  readonly basePath: string;
+  readonly services: readonly ServiceEntry[];
+  readonly chain: Chain;
+  readonly validate: MessageValidator;
+}
+
+/** The handler of the public listener: the REST interface, its OpenAPI document, and the pages of the problem types. */
 export function createPublicApi(options: PublicApiOptions): HttpHandler {
   const rest = createRestHandler({
     basePath: options.basePath,
@@ -50,15 +56,23 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
     responseHeaders,
     ...messageLimits,
   });
+  const documents = createDocumentPages({
+    prefix: options.basePath,
+    describe: async () => {
+      const { describeRest } = await import("./openapi/rest-document.js");
+      return describeRest({ ...options, listErrors: listViolations });
+    },
+    refuse: (request, response, error) => sendProblem(request, response, error, options),
+  });
   return (request, response) => {
-    if (serveProblemPage(request, response)) return;
-    if (isForProblemPage(request)) refuseMethod(request, response, options);
+    if (serveProblemPage(request, response) || documents(request, response)) return;
+    if (isForProblemPage(request)) sendProblem(request, response, methodNotAllowed(), options);
     else void rest(request, response);
   };
 }
 
 /** Renders the Problem for what was refused at a socket; under the request's own call where its headers had been read. */
-export function socketProblems(options: Pick<PublicApiOptions, "problemsUrl" | "observe">): SocketError {
+export function socketProblems(options: ProblemTerms): SocketError {
   const codes = {
     BAD_REQUEST: "INVALID_REQUEST",
     TIMEOUT: "REQUEST_TIMEOUT",
@@ -71,18 +85,18 @@ export function socketProblems(options: Pick<PublicApiOptions, "problemsUrl" | "
   };
 }
 
-function refuseMethod(request: HttpRequest, response: HttpResponse, options: PublicApiOptions): void {
-  const error = new CupoError("METHOD_NOT_ALLOWED", { headers: { Allow: PROBLEM_PAGE_METHODS.join(", ") } });
-  const { status, headers, body } = renderError(error, callFor(request), options);
+/** Answers a request for what is no operation, such as a page, with the Problem of an error. */
+export function sendProblem(request: HttpRequest, response: HttpResponse, error: CupoError, terms: ProblemTerms): void {
+  const { status, headers, body } = renderError(error, callFor(request), terms);
   response.writeHead(status, { ...responseHeaders, ...headers, "Content-Length": Buffer.byteLength(body) });
-  response.end(body);
+  response.end(request.method === "HEAD" ? "" : body);
 }
 
-function renderError(
-  error: CupoError,
-  call: Call,
-  { problemsUrl, observe }: Pick<PublicApiOptions, "problemsUrl" | "observe">,
-) {
+function methodNotAllowed(): CupoError {
+  return new CupoError("METHOD_NOT_ALLOWED", { headers: { Allow: PROBLEM_PAGE_METHODS.join(", ") } });
+}
+
+function renderError(error: CupoError, call: Call, { problemsUrl, observe }: ProblemTerms) {
   observe(error, call);
   return {
     status: errorTable[error.code].status,

@@ -2,8 +2,8 @@ import type { Interceptor } from "@connectrpc/connect";
 import { callOf } from "../call.js";
 import { type FieldErrorCode, invalidRequest } from "../errors.js";
 
-const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
-const MAX_LENGTH = 128;
+/** What the id of an actor may be. */
+export const actorForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 128 } as const;
 
 /**
  * Takes from the Actor-Id header who stands behind the machine client: an opaque id of 1 to 128 visible ASCII characters,
@@ -17,8 +17,9 @@ export function actor(): Interceptor {
     if (id === undefined) return next(request);
     if (call.headers.actorId.length > 1) throw unusable("INVALID_VALUE", "the header must be sent once");
     if (id === "") throw unusable("TOO_SHORT", "the id must not be empty");
-    if (id.length > MAX_LENGTH) throw unusable("TOO_LONG", `the id must have at most ${MAX_LENGTH} characters`);
-    if (!VISIBLE_ASCII.test(id)) throw unusable("INVALID_FORMAT", "the id must consist of visible ASCII characters");
+    const { pattern, maxLength } = actorForm;
+    if (id.length > maxLength) throw unusable("TOO_LONG", `the id must have at most ${maxLength} characters`);
+    if (!pattern.test(id)) throw unusable("INVALID_FORMAT", "the id must consist of visible ASCII characters");
     call.actor = id;
     return next(request);
   };

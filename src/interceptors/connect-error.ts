@@ -9,7 +9,11 @@ import { errorDetailsOf } from "./error-details.js";
  * The error that Connect, gRPC and gRPC-Web send: code and message of the table, headers of the call, the Problem and what
  * {@link errorDetailsOf} adds as details.
  */
-export function connectErrorOf(error: CupoError, call: Call, problemsUrl: string): ConnectError {
+export function connectErrorOf(
+  error: CupoError,
+  call: Pick<Call, "correlationId" | "responseHeaders">,
+  problemsUrl: string,
+): ConnectError {
   const { title } = errorTable[error.code];
   const problem = problemOf(error, call.correlationId, problemsUrl);
   const headers = { ...call.responseHeaders, ...error.headers };

@@ -46,6 +46,9 @@ export interface IdempotentWork {
 /** Records, in the transaction of a call, that it shows the data of these patients to its principal. */
 export type RecordAccess = (call: Call, patientIds: readonly string[]) => void;
 
+/** For how long a key gives its first result. The database refuses to purge keys of less than a day, whatever stands here. */
+export const KEY_RETENTION_HOURS = 72;
+
 const RETRY_AFTER = { "Retry-After": "1" };
 
 /**
@@ -72,7 +75,7 @@ export function idempotency(store: IdempotentWork, recordAccess: RecordAccess): 
       return toBinary(response.method.output, response.message);
     });
     if (outcome.kind === "EXECUTED" && executed !== undefined) return executed;
-    if (outcome.kind !== "REPLAY") throw refusal(outcome.kind);
+    if (outcome.kind !== "REPLAY") throw keyRefusal(outcome.kind === "REUSED" ? "REUSED" : "IN_PROGRESS");
     call.storedResponse = outcome.response;
     if (outcome.isOwn) return next(request);
     const shown = shownPatients(request.method.output, outcome.response);
@@ -101,7 +104,8 @@ function fingerprint(operation: string, principal: Principal, schema: DescMessag
     .digest();
 }
 
-function refusal(kind: Outcome["kind"]): CupoError {
+/** 409: the key stands for another request, or a call with it is still at work. */
+export function keyRefusal(kind: "REUSED" | "IN_PROGRESS"): CupoError {
   const field = "Idempotency-Key";
   if (kind === "REUSED") {
     const message = "this key was used for another request of the same operation; use a new one";

@@ -36,9 +36,16 @@ export function rateLimit(limiter: RateLimiter): Interceptor {
       .join(", ");
     const exceeded = states.filter((s) => s.exceeded);
     if (exceeded.length === 0) return next(request);
-    throw new CupoError("RATE_LIMIT_EXCEEDED", {
-      detail: exceeded.map((s) => `More than ${s.quota} requests in ${s.windowSeconds} s.`).join(" "),
-      headers: { "Retry-After": String(Math.max(...exceeded.map((s) => s.resetSeconds))) },
-    });
+    throw quotaExceeded(exceeded);
   };
+}
+
+/** 429, with the time after which the quotas that are used up are full again. */
+export function quotaExceeded(
+  states: readonly Pick<QuotaState, "quota" | "windowSeconds" | "resetSeconds">[],
+): CupoError {
+  return new CupoError("RATE_LIMIT_EXCEEDED", {
+    detail: states.map((s) => `More than ${s.quota} requests in ${s.windowSeconds} s.`).join(" "),
+    headers: { "Retry-After": String(Math.max(...states.map((s) => s.resetSeconds))) },
+  });
 }

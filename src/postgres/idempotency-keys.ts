@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Statement } from "../call.js";
-import type { IdempotencyClaim } from "../interceptors/idempotency.js";
+import { type IdempotencyClaim, KEY_RETENTION_HOURS } from "../interceptors/idempotency.js";
 import type { ColumnsOf } from "./columns.js";
 import { prepared } from "./prepared.js";
 import { purgeBatch } from "./purge-batch.js";
@@ -14,9 +14,6 @@ export interface ResultRecord {
   /** Undefined only in the transaction that claims the key. */
   readonly response: Buffer | undefined;
 }
-
-/** For how long a key gives its first result. The database refuses to purge keys of less than a day, whatever stands here. */
-const RETENTION_HOURS = 72;
 
 const PURGE = `DELETE FROM idempotency_keys WHERE (tenant_id, key_hash) IN (
   SELECT tenant_id, key_hash FROM idempotency_keys
@@ -68,7 +65,7 @@ export function findResult(claim: IdempotencyClaim): Statement {
 export function purgeKeyBatch(
   source: TransactionSource,
   limit: number,
-  retentionHours: number = RETENTION_HOURS,
+  retentionHours: number = KEY_RETENTION_HOURS,
 ): Promise<number> {
   return purgeBatch(source, PURGE, `${retentionHours} hours`, limit);
 }

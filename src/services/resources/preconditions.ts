@@ -1,4 +1,4 @@
-import { conflict, notFound } from "../../errors.js";
+import { notFound, staleVersion } from "../../errors.js";
 import { isUuid } from "../../uuid.js";
 
 /** The resource, or 404: it does not exist or is not visible to the principal, which are not told apart. */
@@ -17,11 +17,7 @@ export function requireVersion(
   field = "expectedVersion",
 ): void {
   if (resource.version === expectedVersion) return;
-  throw conflict({
-    code: "STALE_VERSION",
-    field,
-    message: `the current version is ${resource.version}`,
-  });
+  throw staleVersion(resource.version, field);
 }
 
 /**

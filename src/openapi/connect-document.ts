@@ -1,0 +1,83 @@
+import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
+import { operationOf, takesIdempotencyKey } from "../operation.js";
+import { connectErrorResponses, connectErrorSchema, rowOfConnect } from "./connect-error-responses.js";
+import { definitionComment } from "./definition-comment.js";
+import { documentInfo, OPENAPI_VERSION, security, securitySchemes, serviceTags } from "./document-parts.js";
+import { headerParameters, headersOf, requestHeaders, responseHeaders } from "./header-components.js";
+import { createMessageSchemas, type MessageSchemas } from "./message-schemas.js";
+import { operationDescription, operationSummary } from "./operation-text.js";
+import type { ProblemOptions } from "./problem-responses.js";
+
+/** What the document of the internal operations is made from. */
+export interface ConnectDocumentOptions extends ProblemOptions {
+  readonly services: readonly { readonly service: DescService }[];
+}
+
+const DESCRIPTION =
+  "The operations of the internal listener as Connect takes them: a POST whose body is the request as JSON " +
+  "([the protocol](https://connectrpc.com/docs/protocol)). The same address serves gRPC and gRPC-Web, for which the protos are the contract. " +
+  "An error has an HTTP status and a code of Connect; the Problem that REST would answer is among its `details`.";
+
+/** The unary operations of the internal listener over Connect with JSON, as an OpenAPI document. */
+export function describeConnect(options: ConnectDocumentOptions): JsonObject {
+  const services = options.services.map(({ service }) => service);
+  const methods = services.flatMap((service) => service.methods).filter(({ methodKind }) => methodKind === "unary");
+  const schemas = createMessageSchemas();
+  const paths = methods.map((method) => [pathOf(method), { post: describeOperation(method, schemas) }]);
+  return {
+    openapi: OPENAPI_VERSION,
+    info: documentInfo("Cupo, internal operations", DESCRIPTION),
+    servers: [{ url: "/", description: "The internal listener, where this document is served" }],
+    tags: serviceTags(services),
+    paths: Object.fromEntries(paths),
+    components: {
+      securitySchemes: securitySchemes(services),
+      parameters: { ...requestHeaders },
+      headers: { ...responseHeaders },
+      responses: connectErrorResponses(methods, options),
+      schemas: { ...schemas.schemas, ConnectError: connectErrorSchema() },
+    },
+  };
+}
+
+function describeOperation(method: DescMethod, schemas: MessageSchemas): JsonObject {
+  const { scope, preview } = operationOf(method);
+  const isKeyed = takesIdempotencyKey(method);
+  const isPartial = method.input.fields.some(({ name }) => name === "update_mask");
+  return {
+    operationId: method.localName,
+    tags: [method.parent.name],
+    summary: operationSummary(method),
+    description: operationDescription(method, { isPartial }),
+    ...(preview ? { "x-preview": true } : {}),
+    security: security(scope),
+    parameters: headerParameters([
+      ...(isKeyed ? (["Idempotency-Key"] as const) : []),
+      "X-Correlation-Id",
+      "Actor-Id",
+      "Connect-Protocol-Version",
+      "Connect-Timeout-Ms",
+    ]),
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: schemas.refer(method.input, "request") } },
+    },
+    responses: {
+      200: {
+        description: definitionComment(method.output),
+        headers: headersOf([
+          "X-Correlation-Id",
+          ...(isKeyed ? (["Idempotent-Replayed"] as const) : []),
+          "RateLimit-Policy",
+          "RateLimit",
+        ]),
+        content: { "application/json": { schema: schemas.refer(method.output, "response") } },
+      },
+      ...rowOfConnect(method),
+    },
+  };
+}
+
+function pathOf({ parent, name }: DescMethod): string {
+  return `/${parent.typeName}/${name}`;
+}

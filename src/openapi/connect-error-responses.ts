@@ -1,0 +1,123 @@
+import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { codeToHttpStatus, codeToString, errorToJson } from "@connectrpc/connect/protocol-connect";
+import { type CupoError, connectCodeOf, type ErrorCode, errorTable } from "../errors.js";
+import { connectErrorOf } from "../interceptors/connect-error.js";
+import { operationOf } from "../operation.js";
+import { codeOfStatus, exampleErrors } from "./example-errors.js";
+import { headersOf, type ResponseHeader } from "./header-components.js";
+import { EXAMPLE_CORRELATION_ID, type ProblemOptions } from "./problem-responses.js";
+
+const OUTSIDE_ROWS: readonly ErrorCode[] = ["INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
+
+const meanings: Readonly<Record<number, string>> = {
+  400: "The request cannot be read, breaks rules of the contract (`invalid_argument`), or does not fit the state of things (`failed_precondition`).",
+  401: "The access token is missing, malformed, expired or meant for another audience (`unauthenticated`).",
+  403: "The access token lacks the scope that the operation requires (`permission_denied`).",
+  404: "There is no such resource that this client may see (`not_found`).",
+  409: "Another change came first (`aborted`): read again and decide anew. Or there is such a resource already (`already_exists`).",
+  429: "The client has used up its quota (`resource_exhausted`). Wait for as many seconds as Retry-After says.",
+  500: "Something went wrong inside the service (`internal`).",
+};
+
+const ownHeaders: Readonly<Record<number, readonly ResponseHeader[]>> = {
+  401: ["WWW-Authenticate"],
+  403: ["RateLimit-Policy", "RateLimit", "WWW-Authenticate"],
+  409: ["RateLimit-Policy", "RateLimit", "Retry-After"],
+  429: ["RateLimit-Policy", "RateLimit", "Retry-After"],
+};
+
+/** The error responses of a method, by HTTP status: those that its row over REST becomes, and `default`. */
+export function rowOfConnect(method: DescMethod): JsonObject {
+  const statuses = operationOf(method).errorStatuses.flatMap((status) => httpStatusesOf(codeOfStatus(status)));
+  const own = [...new Set(statuses)].toSorted((a, b) => a - b);
+  return Object.fromEntries([
+    ...own.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+    ["default", { $ref: "#/components/responses/OtherError" }],
+  ]);
+}
+
+/** The responses that {@link rowOfConnect} refers to, with examples of what each can be. */
+export function connectErrorResponses(methods: readonly DescMethod[], options: ProblemOptions): JsonObject {
+  const examples = examplesByStatus(methods, options);
+  const own = Object.entries(examples).map(([status, values]) => [
+    `Error${status}`,
+    errorResponse(
+      meanings[Number(status)] ?? "",
+      ownHeaders[Number(status)] ?? ["RateLimit-Policy", "RateLimit"],
+      values,
+    ),
+  ]);
+  const [first] = methods;
+  const others = OUTSIDE_ROWS.flatMap((code) =>
+    first === undefined ? [] : Object.entries(exampleErrors(first, errorTable[code].status, options)),
+  );
+  const description =
+    "What no service can promise never to answer: the database is away (`unavailable`), something inside goes wrong (`internal`), the caller's " +
+    "time limit is over (`deadline_exceeded`). Send the request again with the same Idempotency-Key, if there is a `Retry-After` then after that.";
+  const other = errorResponse(description, ["Retry-After"], jsonExamples(Object.fromEntries(others), options));
+  return { ...Object.fromEntries(own), OtherError: other };
+}
+
+/** The schema of an error of Connect (connectrpc.com/docs/protocol, "Error end-stream"). */
+export function connectErrorSchema(): JsonObject {
+  const codes = Object.values(Code).filter((code) => typeof code === "number");
+  return {
+    type: "object",
+    description: "An error of Connect.",
+    properties: {
+      code: { type: "string", description: "The class of the error.", enum: codes.map((code) => codeToString(code)) },
+      message: { type: "string", description: "A sentence about this occurrence, for people." },
+      details: {
+        type: "array",
+        description: "What says more: `cupo.access.v1.Problem`, `google.rpc.ErrorInfo`, `BadRequest` and `RetryInfo`.",
+        items: {
+          type: "object",
+          properties: {
+            type: { type: "string", description: "The name of its message." },
+            value: { type: "string", description: "The message in the binary form, in base64 without padding." },
+            debug: { description: "The same message as JSON." },
+          },
+          required: ["type", "value"],
+        },
+      },
+    },
+    required: ["code"],
+  };
+}
+
+/** Of the first method that has them. */
+function examplesByStatus(methods: readonly DescMethod[], options: ProblemOptions): Record<number, JsonObject> {
+  const found: Record<number, JsonObject> = {};
+  for (const method of methods) {
+    for (const status of operationOf(method).errorStatuses) {
+      for (const [name, error] of Object.entries(exampleErrors(method, status, options))) {
+        const examples = (found[codeToHttpStatus(connectCodeOf(error))] ??= {});
+        if (examples[name] === undefined) Object.assign(examples, jsonExamples({ [name]: error }, options));
+      }
+    }
+  }
+  return found;
+}
+
+function httpStatusesOf(code: ErrorCode): number[] {
+  const { connectCode, codesByReason } = errorTable[code];
+  return [connectCode, ...Object.values(codesByReason)].map((each) => codeToHttpStatus(each));
+}
+
+function errorResponse(description: string, headers: readonly ResponseHeader[], examples: JsonObject): JsonObject {
+  return {
+    description,
+    headers: headersOf(["X-Correlation-Id", ...headers]),
+    content: { "application/json": { schema: { $ref: "#/components/schemas/ConnectError" }, examples } },
+  };
+}
+
+function jsonExamples(errors: Readonly<Record<string, CupoError>>, { problemsUrl }: ProblemOptions): JsonObject {
+  const call = { correlationId: EXAMPLE_CORRELATION_ID, responseHeaders: {} };
+  const written = Object.entries(errors).map(([name, error]) => {
+    const value = errorToJson(connectErrorOf(error, call, problemsUrl), undefined);
+    return [name, { summary: error.detail ?? errorTable[error.code].title, value }];
+  });
+  return Object.fromEntries(written);
+}

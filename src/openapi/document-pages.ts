@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { CupoError } from "../errors.js";
+import type { HttpRequest, HttpResponse } from "../request-log.js";
+
+/** Where an OpenAPI document is served, and how it is made. */
+export interface DocumentPagesOptions {
+  /** What the paths `/openapi.json` and `/openapi.yaml` stand behind; "" for nothing. */
+  readonly prefix: string;
+  /** Makes the document; called once, when it is first asked for. */
+  describe(): Promise<JsonObject>;
+  /** Answers with an error. */
+  refuse(request: HttpRequest, response: HttpResponse, error: CupoError): void;
+}
+
+/** Answers a request for a document; false where it is for something else. */
+export type DocumentPages = (request: HttpRequest, response: HttpResponse) => boolean;
+
+interface Page {
+  readonly contentType: string;
+  readonly etag: string;
+  readonly body: Buffer;
+}
+
+type MakePage = (document: JsonObject) => Promise<Page>;
+
+const METHODS = ["GET", "HEAD"];
+
+/**
+ * Serves an OpenAPI document as JSON and as YAML, to everybody: it says what can be asked and nothing of anybody. Each is made
+ * when it is first asked for, so that a start need not wait for it, and kept as bytes. Clients may keep it as long as they
+ * ask whether it is still the same (`ETag`, RFC 9110 section 8.8.3).
+ */
+export function createDocumentPages(options: DocumentPagesOptions): DocumentPages {
+  const document = once(() => options.describe());
+  const pages = new Map<string | undefined, () => Promise<Page>>([
+    [`${options.prefix}/openapi.json`, once(async () => jsonPage(await document()))],
+    [`${options.prefix}/openapi.yaml`, once(async () => yamlPage(await document()))],
+  ]);
+  const answer = async (page: () => Promise<Page>, request: HttpRequest, response: HttpResponse) => {
+    try {
+      sendPage(await page(), request, response);
+    } catch (error) {
+      options.refuse(request, response, new CupoError("INTERNAL_ERROR", { cause: error }));
+    }
+  };
+  return (request, response) => {
+    const page = pages.get(request.url);
+    if (page === undefined) return false;
+    if (METHODS.includes(request.method ?? "")) void answer(page, request, response);
+    else options.refuse(request, response, methodNotAllowed());
+    return true;
+  };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}
+
+const jsonPage: MakePage = async (document) =>
+  pageOf("application/json", `${JSON.stringify(document, undefined, 2)}\n`);
+
+const yamlPage: MakePage = async (document) => {
+  const { stringify } = await import("yaml");
+  return pageOf("application/yaml", stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }));
+};
+
+function pageOf(contentType: string, text: string): Page {
+  const etag = `"${createHash("sha256").update(text).digest("base64url")}"`;
+  return { contentType, etag, body: Buffer.from(text) };
+}
+
+function sendPage({ contentType, etag, body }: Page, request: HttpRequest, response: HttpResponse): void {
+  const headers = { ETag: etag, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff" };
+  if (isKnown(request.headers["if-none-match"], etag)) {
+    response.writeHead(304, headers);
+    response.end();
+    return;
+  }
+  response.writeHead(200, { ...headers, "Content-Type": contentType, "Content-Length": body.length });
+  response.end(request.method === "HEAD" ? "" : body);
+}
+
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = ifNoneMatch?.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  return tags?.some((tag) => tag === "*" || tag === etag) ?? false;
+}
+
+function methodNotAllowed(): CupoError {
+  return new CupoError("METHOD_NOT_ALLOWED", { headers: { Allow: METHODS.join(", ") } });
+}

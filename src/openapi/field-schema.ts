@@ -1,0 +1,76 @@
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  getOption,
+  type JsonObject,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { type FieldRules, field as fieldRulesOption } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { readable_with_scope as readableWithScope } from "../gen/cupo/options/v1/options_pb.js";
+import { definitionComment } from "./definition-comment.js";
+import { ruleKeywords } from "./rule-keywords.js";
+
+/** Gives references to the schemas of other definitions. */
+export interface References {
+  toMessage(message: DescMessage): JsonObject;
+  toEnum(definition: DescEnum): JsonObject;
+}
+
+const wellKnown: Readonly<Record<string, JsonObject>> = {
+  "google.protobuf.Timestamp": { type: "string", format: "date-time" },
+  "google.protobuf.FieldMask": { type: "string" },
+};
+
+const scalars: Readonly<Partial<Record<ScalarType, JsonObject>>> = {
+  [ScalarType.STRING]: { type: "string" },
+  [ScalarType.BOOL]: { type: "boolean" },
+  [ScalarType.INT32]: { type: "integer", format: "int32" },
+};
+
+/** The schema of a field: its type in ProtoJSON, its rules, what its proto says of it. Throws for what no field here is. */
+export function fieldSchema(field: DescField, references: References): JsonObject {
+  const rules = getOption(field, fieldRulesOption);
+  const keywords = ruleKeywords(rules);
+  const description = { description: [definitionComment(field), ...scopeNote(field)].join(" ") };
+  if (field.fieldKind !== "list") return { ...valueSchema(field, rules, references), ...keywords, ...description };
+  const ofItem = rules.type.case === "repeated" ? rules.type.value.items : undefined;
+  const { items, ...ofList } = keywords;
+  const item = { ...valueSchema(field, ofItem, references), ...Object(items), ...(ofItem && ruleKeywords(ofItem)) };
+  return { type: "array", ...ofList, items: item, ...description };
+}
+
+/** The schema of an enumeration: its values but for the first, which stands for none. */
+export function enumSchema(definition: DescEnum): JsonObject {
+  const values = definition.values.filter(({ number }) => number !== 0);
+  const list = values.map((value) => `- \`${value.name}\`: ${definitionComment(value)}`).join("\n");
+  return {
+    type: "string",
+    description: `${definitionComment(definition)}\n\n${list}`,
+    enum: values.map(({ name }) => name),
+  };
+}
+
+function valueSchema(field: DescField, rules: FieldRules | undefined, references: References): JsonObject {
+  if (field.fieldKind === "map") throw unknownType(field);
+  if (field.enum !== undefined) return { ...references.toEnum(field.enum), ...onlyThese(field.enum, rules) };
+  if (field.message !== undefined) return wellKnown[field.message.typeName] ?? references.toMessage(field.message);
+  const schema = field.scalar === undefined ? undefined : scalars[field.scalar];
+  if (schema === undefined) throw unknownType(field);
+  return schema;
+}
+
+function onlyThese({ values }: DescEnum, rules: FieldRules | undefined): JsonObject {
+  const only = rules?.type.case === "enum" ? rules.type.value.in : [];
+  if (only.length === 0) return {};
+  return { enum: values.filter(({ number }) => only.includes(number)).map(({ name }) => name) };
+}
+
+function scopeNote(field: DescField): string[] {
+  const scope = getOption(field, readableWithScope);
+  return scope === "" ? [] : [`The scope is \`${scope}\`.`];
+}
+
+function unknownType(field: DescField): Error {
+  return new Error(`${field.parent?.typeName}.${field.name} is of a type that no document here describes`);
+}

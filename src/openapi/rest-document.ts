@@ -1,0 +1,125 @@
+import type { DescField, JsonObject } from "@bufbuild/protobuf";
+import { type ErrorCode, errorTable } from "../errors.js";
+import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
+import { operationOf, takesIdempotencyKey } from "../operation.js";
+import { createRouteTable } from "../rest/routes/route-table.js";
+import type { RestService, Route } from "../rest/routes/routes.js";
+import { updateMaskField } from "../rest/update-mask.js";
+import { definitionComment } from "./definition-comment.js";
+import { documentInfo, OPENAPI_VERSION, security, securitySchemes, serviceTags } from "./document-parts.js";
+import { headerParameters, headersOf, requestHeaders, responseHeaders } from "./header-components.js";
+import { createMessageSchemas, type MessageSchemas } from "./message-schemas.js";
+import { operationDescription, operationSummary } from "./operation-text.js";
+import {
+  otherProblemResponse,
+  type ProblemOptions,
+  problemResponse,
+  problemSchema,
+  problemSchemaName,
+} from "./problem-responses.js";
+
+/** What the document of the REST interface is made from. */
+export interface RestDocumentOptions extends ProblemOptions {
+  readonly basePath: string;
+  readonly services: readonly RestService[];
+}
+
+/** The REST interface as an OpenAPI document: its routes, as the service itself serves them, and nothing else. */
+export function describeRest(options: RestDocumentOptions): JsonObject {
+  const { routes } = createRouteTable(options.basePath, options.services);
+  const services = [...new Set(routes.map(({ service }) => service))];
+  const schemas = createMessageSchemas();
+  const paths: Record<string, JsonObject> = {};
+  for (const route of routes) {
+    const path = pathOf(route, options.basePath);
+    paths[path] = { ...paths[path], [route.httpMethod.toLowerCase()]: describeOperation(route, schemas, options) };
+  }
+  schemas.refer(ProblemSchema, "error");
+  const codes = Object.keys(errorTable) as ErrorCode[];
+  const answered = codes.filter((code) =>
+    routes.some(({ method }) => operationOf(method).errorStatuses.includes(errorTable[code].status)),
+  );
+  return {
+    openapi: OPENAPI_VERSION,
+    info: documentInfo("Cupo", "Patients, appointments and the configuration of schedules, for clinics' systems."),
+    servers: [{ url: options.basePath || "/", description: "Where this document is served" }],
+    tags: serviceTags(services),
+    paths,
+    components: {
+      securitySchemes: securitySchemes(services),
+      parameters: {
+        "Idempotency-Key": requestHeaders["Idempotency-Key"],
+        "X-Correlation-Id": requestHeaders["X-Correlation-Id"],
+      },
+      headers: { ...responseHeaders },
+      schemas: {
+        ...schemas.schemas,
+        ...Object.fromEntries(
+          answered.map((code) => [problemSchemaName(code), problemSchema(code, options.problemsUrl)]),
+        ),
+      },
+    },
+  };
+}
+
+function describeOperation(route: Route, schemas: MessageSchemas, options: RestDocumentOptions): JsonObject {
+  const { method, service } = route;
+  const { scope, preview } = operationOf(method);
+  return {
+    operationId: method.localName,
+    tags: [service.name],
+    summary: operationSummary(method),
+    description: operationDescription(method, { isPartial: updateMaskField(route) !== undefined }),
+    ...(preview ? { "x-preview": true } : {}),
+    security: security(scope),
+    parameters: [
+      ...pathParameters(route, schemas),
+      ...headerParameters(takesIdempotencyKey(method) ? ["Idempotency-Key", "X-Correlation-Id"] : ["X-Correlation-Id"]),
+    ],
+    requestBody: requestBody(route, schemas),
+    responses: responses(route, schemas, options),
+  };
+}
+
+function pathOf({ template, variables }: Route, basePath: string): string {
+  const names = variables.map(({ fields }) => onlyField(fields).jsonName);
+  return template.source.slice(basePath.length).replace(/\{[^}]*\}/g, () => `{${names.shift()}}`);
+}
+
+function pathParameters({ variables }: Route, schemas: MessageSchemas): JsonObject[] {
+  return variables.map(({ fields }) => {
+    const field = onlyField(fields);
+    const { description = "", ...schema } = schemas.ofField(field, "request");
+    return { name: field.jsonName, in: "path", required: true, description, schema };
+  });
+}
+
+function requestBody(route: Route, schemas: MessageSchemas): JsonObject {
+  const { method, body, variables } = route;
+  if (body !== "message")
+    throw new Error(`${method.name} has a body that is not its whole message, which is not described`);
+  const mask = updateMaskField(route);
+  const excluded = [...variables.map(({ fields }) => onlyField(fields)), ...(mask === undefined ? [] : [mask])];
+  return {
+    required: true,
+    content: { "application/json": { schema: schemas.refer(method.input, "request", excluded) } },
+  };
+}
+
+function responses({ method, responseBody }: Route, schemas: MessageSchemas, options: RestDocumentOptions): JsonObject {
+  const { successStatus, errorStatuses } = operationOf(method);
+  const replayed = takesIdempotencyKey(method) ? (["Idempotent-Replayed"] as const) : [];
+  const success = {
+    description: definitionComment(responseBody ?? method.output),
+    headers: headersOf(["X-Correlation-Id", ...replayed, "RateLimit-Policy", "RateLimit"]),
+    content: { "application/json": { schema: schemas.refer(responseBody?.message ?? method.output, "response") } },
+  };
+  const problems = errorStatuses.map((status) => [status, problemResponse(method, status, options)]);
+  return { [successStatus]: success, ...Object.fromEntries(problems), default: otherProblemResponse(method, options) };
+}
+
+/** Of a path variable, which names a member of the request itself. */
+function onlyField([field, ...others]: readonly DescField[]): DescField {
+  if (field === undefined || others.length > 0) throw new Error("a path variable within a member is not described");
+  return field;
+}
