@@ -18,6 +18,8 @@ export interface InternalApiOptions extends ProblemTerms {
   readonly services: readonly ServiceEntry[];
   readonly chain: Chain;
   readonly validate: MessageValidator;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** Whether the service can take requests now. */
   readonly isReady: () => Promise<boolean>;
 }
@@ -48,9 +50,11 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
   });
   const documents = createDocumentPages({
     prefix: "",
-    describe: async () => {
+    now: options.now,
+    describe: async (nowMs) => {
       const { describeConnect } = await import("./openapi/connect-document.js");
-      return describeConnect({ ...options, listErrors: listViolations });
+      const { requestExamples } = await import("./openapi/examples/request-examples.js");
+      return describeConnect({ ...options, listErrors: listViolations, examples: requestExamples(nowMs) });
     },
     refuse: (request, response, error) => sendProblem(request, response, error, options),
   });

@@ -15,6 +15,8 @@ import type { Config } from "./settings/config.js";
 
 /** What both listeners serve, and how. */
 export interface ListenerParts {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   readonly stopping: Stopping;
   readonly chain: Chain;
   readonly validate: MessageValidator;

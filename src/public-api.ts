@@ -38,6 +38,8 @@ export interface PublicApiOptions extends ProblemTerms {
   readonly services: readonly ServiceEntry[];
   readonly chain: Chain;
   readonly validate: MessageValidator;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /** The handler of the public listener: the REST interface, its OpenAPI document, and the pages of the problem types. */
@@ -58,9 +60,11 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
   });
   const documents = createDocumentPages({
     prefix: options.basePath,
-    describe: async () => {
+    now: options.now,
+    describe: async (nowMs) => {
       const { describeRest } = await import("./openapi/rest-document.js");
-      return describeRest({ ...options, listErrors: listViolations });
+      const { requestExamples } = await import("./openapi/examples/request-examples.js");
+      return describeRest({ ...options, listErrors: listViolations, examples: requestExamples(nowMs) });
     },
     refuse: (request, response, error) => sendProblem(request, response, error, options),
   });

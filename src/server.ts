@@ -86,6 +86,7 @@ async function start(
   const validate = createMessageValidator();
   const stopping = createStopping();
   const parts: ListenerParts = {
+    now,
     stopping,
     chain: createChain({
       ...limitsOf(config),

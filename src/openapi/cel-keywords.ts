@@ -23,8 +23,10 @@ const range = /^\(this >= (\d+) && this <= (\d+)\) \|\| !rule$/;
 
 /**
  * What an expression of CEL demands, as schemas that must all hold: a pattern that a value must match is a `pattern`, one that
- * it must not match is a `pattern` under `not`. Patterns keep to what ECMA-262 and RE2 both know, and JSON Schema searches for
- * them as CEL does. Throws for an expression of another kind, so that no rule is left out unnoticed.
+ * it must not match is a `pattern` under `not`; JSON Schema searches for both as CEL does. A pattern with classes of Unicode
+ * (`\p{L}`) is left out: tools that do not compile it as one of Unicode, and many do not, take it for other letters and
+ * refuse what is right; the comment of the field says it in words. Throws for an expression of another kind, so that no rule is
+ * left out unnoticed.
  */
 export function celKeywords({ id, expression, value }: CelRule): JsonObject[] {
   const word = words[id];
@@ -38,13 +40,12 @@ export function celKeywords({ id, expression, value }: CelRule): JsonObject[] {
     return not === "" ? { pattern } : { not: { pattern } };
   });
   if (patterns.length === 0) throw new Error(`the rule ${id} has no form in JSON Schema: ${expression}`);
-  return patterns;
+  return patterns.filter((schema) => !JSON.stringify(schema).includes("\\p{"));
 }
 
 /**
  * A literal of CEL as a pattern, with every character that is not printable ASCII escaped. Characters above U+FFFF, which
- * stand in classes of what is refused, are left out: half of the engines cannot read them, and without them a schema
- * only refuses a little less than the service.
+ * stand in classes of what is refused, are left out for the same reason.
  */
 function patternOf(literal: string, value: number): string {
   const plain = literal.replace(/\\(.)/g, "$1").replace("%d", String(value));

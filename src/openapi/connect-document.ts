@@ -1,8 +1,10 @@
 import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
 import { operationOf, takesIdempotencyKey } from "../operation.js";
+import { bodyExamples, examplesOf } from "./body-examples.js";
 import { connectErrorResponses, connectErrorSchema, rowOfConnect } from "./connect-error-responses.js";
 import { definitionComment } from "./definition-comment.js";
 import { documentInfo, OPENAPI_VERSION, security, securitySchemes, serviceTags } from "./document-parts.js";
+import type { RequestExamples } from "./examples/request-example.js";
 import { headerParameters, headersOf, requestHeaders, responseHeaders } from "./header-components.js";
 import { createMessageSchemas, type MessageSchemas } from "./message-schemas.js";
 import { operationDescription, operationSummary } from "./operation-text.js";
@@ -11,6 +13,7 @@ import type { ProblemOptions } from "./problem-responses.js";
 /** What the document of the internal operations is made from. */
 export interface ConnectDocumentOptions extends ProblemOptions {
   readonly services: readonly { readonly service: DescService }[];
+  readonly examples: RequestExamples;
 }
 
 const DESCRIPTION =
@@ -23,7 +26,7 @@ export function describeConnect(options: ConnectDocumentOptions): JsonObject {
   const services = options.services.map(({ service }) => service);
   const methods = services.flatMap((service) => service.methods).filter(({ methodKind }) => methodKind === "unary");
   const schemas = createMessageSchemas();
-  const paths = methods.map((method) => [pathOf(method), { post: describeOperation(method, schemas) }]);
+  const paths = methods.map((method) => [pathOf(method), { post: describeOperation(method, schemas, options) }]);
   return {
     openapi: OPENAPI_VERSION,
     info: documentInfo("Cupo, internal operations", DESCRIPTION),
@@ -40,7 +43,11 @@ export function describeConnect(options: ConnectDocumentOptions): JsonObject {
   };
 }
 
-function describeOperation(method: DescMethod, schemas: MessageSchemas): JsonObject {
+function describeOperation(
+  method: DescMethod,
+  schemas: MessageSchemas,
+  { examples }: ConnectDocumentOptions,
+): JsonObject {
   const { scope, preview } = operationOf(method);
   const isKeyed = takesIdempotencyKey(method);
   const isPartial = method.input.fields.some(({ name }) => name === "update_mask");
@@ -60,7 +67,12 @@ function describeOperation(method: DescMethod, schemas: MessageSchemas): JsonObj
     ]),
     requestBody: {
       required: true,
-      content: { "application/json": { schema: schemas.refer(method.input, "request") } },
+      content: {
+        "application/json": {
+          schema: schemas.refer(method.input, "request"),
+          examples: bodyExamples(examplesOf(method, examples), () => true),
+        },
+      },
     },
     responses: {
       200: {

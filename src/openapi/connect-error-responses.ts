@@ -27,12 +27,18 @@ const ownHeaders: Readonly<Record<number, readonly ResponseHeader[]>> = {
   429: ["RateLimit-Policy", "RateLimit", "Retry-After"],
 };
 
+const unsupportedMediaType: JsonObject = {
+  description: "The Content-Type is none that the operation takes; the answer has no body.",
+  headers: headersOf(["X-Correlation-Id", "Accept-Post"]),
+};
+
 /** The error responses of a method, by HTTP status: those that its row over REST becomes, and `default`. */
 export function rowOfConnect(method: DescMethod): JsonObject {
   const statuses = operationOf(method).errorStatuses.flatMap((status) => httpStatusesOf(codeOfStatus(status)));
   const own = [...new Set(statuses)].toSorted((a, b) => a - b);
   return Object.fromEntries([
     ...own.map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+    [415, { $ref: "#/components/responses/UnsupportedMediaType" }],
     ["default", { $ref: "#/components/responses/OtherError" }],
   ]);
 }
@@ -55,8 +61,12 @@ export function connectErrorResponses(methods: readonly DescMethod[], options: P
   const description =
     "What no service can promise never to answer: the database is away (`unavailable`), something inside goes wrong (`internal`), the caller's " +
     "time limit is over (`deadline_exceeded`). Send the request again with the same Idempotency-Key, if there is a `Retry-After` then after that.";
-  const other = errorResponse(description, ["Retry-After"], jsonExamples(Object.fromEntries(others), options));
-  return { ...Object.fromEntries(own), OtherError: other };
+  const other = errorResponse(
+    description,
+    ["RateLimit-Policy", "RateLimit", "Retry-After"],
+    jsonExamples(Object.fromEntries(others), options),
+  );
+  return { ...Object.fromEntries(own), UnsupportedMediaType: unsupportedMediaType, OtherError: other };
 }
 
 /** The schema of an error of Connect (connectrpc.com/docs/protocol, "Error end-stream"). */

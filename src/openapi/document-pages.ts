@@ -7,8 +7,10 @@ import type { HttpRequest, HttpResponse } from "../request-log.js";
 export interface DocumentPagesOptions {
   /** What the paths `/openapi.json` and `/openapi.yaml` stand behind; "" for nothing. */
   readonly prefix: string;
-  /** Makes the document; called once, when it is first asked for. */
-  describe(): Promise<JsonObject>;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Makes the document; called when it is first asked for, and again on another day, because examples have dates. */
+  describe(nowMs: number): Promise<JsonObject>;
   /** Answers with an error. */
   refuse(request: HttpRequest, response: HttpResponse, error: CupoError): void;
 }
@@ -24,6 +26,7 @@ interface Page {
 
 type MakePage = (document: JsonObject) => Promise<Page>;
 
+const DAY_MS = 86_400_000;
 const METHODS = ["GET", "HEAD"];
 
 /**
@@ -32,10 +35,10 @@ const METHODS = ["GET", "HEAD"];
  * ask whether it is still the same (`ETag`, RFC 9110 section 8.8.3).
  */
 export function createDocumentPages(options: DocumentPagesOptions): DocumentPages {
-  const document = once(() => options.describe());
+  const document = onceADay(options.now, options.describe);
   const pages = new Map<string | undefined, () => Promise<Page>>([
-    [`${options.prefix}/openapi.json`, once(async () => jsonPage(await document()))],
-    [`${options.prefix}/openapi.yaml`, once(async () => yamlPage(await document()))],
+    [`${options.prefix}/openapi.json`, onceADay(options.now, async () => jsonPage(await document()))],
+    [`${options.prefix}/openapi.yaml`, onceADay(options.now, async () => yamlPage(await document()))],
   ]);
   const answer = async (page: () => Promise<Page>, request: HttpRequest, response: HttpResponse) => {
     try {
@@ -53,9 +56,15 @@ export function createDocumentPages(options: DocumentPagesOptions): DocumentPage
   };
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
+/** Gives what was made on the same day (UTC), or makes it. */
+function onceADay<T>(now: () => number, make: (nowMs: number) => Promise<T>): () => Promise<T> {
+  let made: { readonly day: number; readonly value: Promise<T> } | undefined;
+  return () => {
+    const nowMs = now();
+    const day = Math.floor(nowMs / DAY_MS);
+    if (made?.day !== day) made = { day, value: make(nowMs) };
+    return made.value;
+  };
 }
 
 const jsonPage: MakePage = async (document) =>

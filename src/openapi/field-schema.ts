@@ -20,12 +20,18 @@ export interface References {
 const wellKnown: Readonly<Record<string, JsonObject>> = {
   "google.protobuf.Timestamp": { type: "string", format: "date-time" },
   "google.protobuf.FieldMask": { type: "string" },
+  "google.protobuf.Duration": { type: "string", pattern: "^-?[0-9]+(\\.[0-9]+)?s$" },
 };
 
 const scalars: Readonly<Partial<Record<ScalarType, JsonObject>>> = {
   [ScalarType.STRING]: { type: "string" },
   [ScalarType.BOOL]: { type: "boolean" },
   [ScalarType.INT32]: { type: "integer", format: "int32" },
+  [ScalarType.UINT32]: { type: "integer", minimum: 0, maximum: 4_294_967_295 },
+  [ScalarType.INT64]: { type: "string", pattern: "^-?[0-9]+$" },
+  [ScalarType.UINT64]: { type: "string", pattern: "^[0-9]+$" },
+  [ScalarType.DOUBLE]: { type: "number", format: "double" },
+  [ScalarType.BYTES]: { type: "string", contentEncoding: "base64" },
 };
 
 /** The schema of a field: its type in ProtoJSON, its rules, what its proto says of it. Throws for what no field here is. */

@@ -56,6 +56,7 @@ export const responseHeaders = {
   "WWW-Authenticate": header("What is wrong with the access token, or which scope it lacks (RFC 6750, section 3).", {
     type: "string",
   }),
+  "Accept-Post": header("The media types that are taken.", { type: "string" }),
 } as const satisfies Record<string, JsonObject>;
 
 /** The name of a header that callers send. */

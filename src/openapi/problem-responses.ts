@@ -48,7 +48,7 @@ export function problemSchema(code: ErrorCode, problemsUrl: string): JsonObject 
       {
         type: "object",
         properties: {
-          type: { type: "string", const: `${problemsUrl}/${slug}` },
+          type: { type: "string", format: "uri", const: `${problemsUrl}/${slug}` },
           title: { type: "string", const: title },
           status: { type: "integer", const: status },
           code: { type: "string", const: code },
@@ -86,7 +86,7 @@ export function otherProblemResponse(method: DescMethod, options: ProblemOptions
     description:
       "What no service can promise never to answer: the request does not arrive, the database is away, something inside goes wrong. " +
       "It is a Problem like every other error. Send the request again with the same Idempotency-Key, if there is a `Retry-After` then after that.",
-    headers: headersOf(["X-Correlation-Id", "Retry-After"]),
+    headers: headersOf(["X-Correlation-Id", "RateLimit-Policy", "RateLimit", "Retry-After"]),
     content: content("Problem", Object.fromEntries(examples)),
   };
 }

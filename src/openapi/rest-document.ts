@@ -5,8 +5,10 @@ import { operationOf, takesIdempotencyKey } from "../operation.js";
 import { createRouteTable } from "../rest/routes/route-table.js";
 import type { RestService, Route } from "../rest/routes/routes.js";
 import { updateMaskField } from "../rest/update-mask.js";
+import { bodyExamples, examplesOf } from "./body-examples.js";
 import { definitionComment } from "./definition-comment.js";
 import { documentInfo, OPENAPI_VERSION, security, securitySchemes, serviceTags } from "./document-parts.js";
+import type { RequestExamples } from "./examples/request-example.js";
 import { headerParameters, headersOf, requestHeaders, responseHeaders } from "./header-components.js";
 import { createMessageSchemas, type MessageSchemas } from "./message-schemas.js";
 import { operationDescription, operationSummary } from "./operation-text.js";
@@ -22,6 +24,7 @@ import {
 export interface RestDocumentOptions extends ProblemOptions {
   readonly basePath: string;
   readonly services: readonly RestService[];
+  readonly examples: RequestExamples;
 }
 
 /** The REST interface as an OpenAPI document: its routes, as the service itself serves them, and nothing else. */
@@ -51,7 +54,7 @@ export function describeRest(options: RestDocumentOptions): JsonObject {
         "Idempotency-Key": requestHeaders["Idempotency-Key"],
         "X-Correlation-Id": requestHeaders["X-Correlation-Id"],
       },
-      headers: { ...responseHeaders },
+      headers: Object.fromEntries(Object.entries(responseHeaders).filter(([name]) => name !== "Accept-Post")),
       schemas: {
         ...schemas.schemas,
         ...Object.fromEntries(
@@ -73,10 +76,10 @@ function describeOperation(route: Route, schemas: MessageSchemas, options: RestD
     ...(preview ? { "x-preview": true } : {}),
     security: security(scope),
     parameters: [
-      ...pathParameters(route, schemas),
+      ...pathParameters(route, schemas, options),
       ...headerParameters(takesIdempotencyKey(method) ? ["Idempotency-Key", "X-Correlation-Id"] : ["X-Correlation-Id"]),
     ],
-    requestBody: requestBody(route, schemas),
+    requestBody: requestBody(route, schemas, options),
     responses: responses(route, schemas, options),
   };
 }
@@ -86,24 +89,39 @@ function pathOf({ template, variables }: Route, basePath: string): string {
   return template.source.slice(basePath.length).replace(/\{[^}]*\}/g, () => `{${names.shift()}}`);
 }
 
-function pathParameters({ variables }: Route, schemas: MessageSchemas): JsonObject[] {
+function pathParameters(
+  { method, variables }: Route,
+  schemas: MessageSchemas,
+  { examples }: RestDocumentOptions,
+): JsonObject[] {
+  const [first] = examplesOf(method, examples);
   return variables.map(({ fields }) => {
     const field = onlyField(fields);
     const { description = "", ...schema } = schemas.ofField(field, "request");
-    return { name: field.jsonName, in: "path", required: true, description, schema };
+    return {
+      name: field.jsonName,
+      in: "path",
+      required: true,
+      description,
+      schema,
+      example: first?.request[field.jsonName] ?? "",
+    };
   });
 }
 
-function requestBody(route: Route, schemas: MessageSchemas): JsonObject {
+function requestBody(route: Route, schemas: MessageSchemas, { examples }: RestDocumentOptions): JsonObject {
   const { method, body, variables } = route;
   if (body !== "message")
     throw new Error(`${method.name} has a body that is not its whole message, which is not described`);
   const mask = updateMaskField(route);
-  const excluded = [...variables.map(({ fields }) => onlyField(fields)), ...(mask === undefined ? [] : [mask])];
-  return {
-    required: true,
-    content: { "application/json": { schema: schemas.refer(method.input, "request", excluded) } },
+  const inPath = variables.map(({ fields }) => onlyField(fields));
+  const content = {
+    schema: schemas.refer(method.input, "request", mask === undefined ? inPath : [...inPath, mask]),
+    examples: bodyExamples(examplesOf(method, examples), (member) =>
+      inPath.every(({ jsonName }) => jsonName !== member),
+    ),
   };
+  return { required: true, content: { "application/json": content } };
 }
 
 function responses({ method, responseBody }: Route, schemas: MessageSchemas, options: RestDocumentOptions): JsonObject {

@@ -22,6 +22,8 @@ const translations: Readonly<Record<string, Translate>> = {
   "string.max_len": number("maxLength"),
   "int32.gte": number("minimum"),
   "int32.lte": number("maximum"),
+  "uint32.gte": number("minimum"),
+  "uint32.lte": number("maximum"),
   "repeated.min_items": number("minItems"),
   "repeated.max_items": number("maxItems"),
   "repeated.unique": (value) => (value === true ? { uniqueItems: true } : {}),

@@ -50,6 +50,7 @@ export async function startComposedService(
     validate,
     observe: () => undefined,
     problemsUrl: "http://127.0.0.1/problems",
+    now: () => 0,
   };
   const publicListener = await serve(createPublicApi({ ...shared, basePath: "" }));
   const internalListener = await serve(createInternalApi({ ...shared, isReady: async () => true }));

@@ -1,6 +1,6 @@
 import { toJson } from "@bufbuild/protobuf";
 import { type Code, ConnectError } from "@connectrpc/connect";
-import { readAllBytes } from "@connectrpc/connect/protocol";
+import { readAllBytes, type UniversalClientResponse } from "@connectrpc/connect/protocol";
 import { codeFromString } from "@connectrpc/connect/protocol-connect";
 import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
 import { createNodeHttpClient, Http2SessionManager } from "@connectrpc/connect-node";
@@ -68,10 +68,30 @@ export async function sendCall(origin: string, format: RpcFormat, call: RawCall)
       body: once(call.body),
     });
     const body = Buffer.from(await readAllBytes(answer.body, Number.MAX_SAFE_INTEGER));
+    if (isPlainJson(format, call)) await checkJson(origin, call, answer, body);
     return outcomeOf(format, answer.status, [answer.header, answer.trailer], body);
   } finally {
     session.abort();
   }
+}
+
+/** Whether the OpenAPI documents have such calls: Connect with JSON that is neither compressed nor of another media type. */
+function isPlainJson({ isJson, encodingHeader }: RpcFormat, { headers }: RawCall): boolean {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  return isJson && !names.includes(encodingHeader) && !names.includes("accept-encoding");
+}
+
+async function checkJson(origin: string, call: RawCall, answer: UniversalClientResponse, body: Buffer): Promise<void> {
+  const { checkExchange } = await import("./openapi-check.js");
+  checkExchange({
+    method: call.method ?? "POST",
+    url: origin + call.path,
+    requestHeaders: new Headers(call.headers),
+    requestText: Buffer.from(call.body).toString(),
+    status: answer.status,
+    headers: answer.header,
+    text: body.toString(),
+  });
 }
 
 /** A message in an envelope: its flags, its length, itself. */

@@ -19,12 +19,19 @@ export interface RestAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Sends a request with everything that a good one has: a token, a content type, a fresh idempotency key. */
+/**
+ * Sends a request with everything that a good one has: a token, a content type, a fresh idempotency key. Fails where it is
+ * one of an operation and the exchange is not as the OpenAPI documents say.
+ */
 export async function sendRequest(method: string, url: string, changes: RequestChanges): Promise<RestAnswer> {
   const { body } = changes;
-  const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
-  const init = { method, headers: headersOf(changes), ...(text === undefined ? {} : { body: text }) };
-  return answerOf(await fetch(url, init));
+  const requestText = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+  const requestHeaders = headersOf(changes);
+  const init = { method, headers: requestHeaders, ...(requestText === undefined ? {} : { body: requestText }) };
+  const answer = await answerOf(await fetch(url, init));
+  const { checkExchange } = await import("./openapi-check.js");
+  checkExchange({ method, url, requestHeaders, requestText, ...answer });
+  return answer;
 }
 
 /** Reads an answer to its end. */

@@ -17,7 +17,8 @@ export interface RpcChanges {
 /**
  * Calls an RPC of the internal listener with everything that a good call has: a token with every scope, a fresh
  * idempotency key. Request and response are in their JSON form, where lists are never left out. An error is an answer as
- * well: its Problem, with that status; a success has 200.
+ * well: its Problem, with that status; a success has 200. Fails where the messages of a success are not as the OpenAPI
+ * document says.
  */
 export async function callRpc(
   service: TestService,
@@ -27,9 +28,11 @@ export async function callRpc(
 ): Promise<RestAnswer> {
   const transport = await openTransport(service, as);
   const message = fromJson(method.input, request);
+  const { checkAccepted } = await import("./openapi-check.js");
   try {
     const response = await transport.unary(method, undefined, undefined, headers, message);
     const text = createMessageWriter(method.output)(response.message);
+    checkAccepted(method, request, JSON.parse(text));
     return answer(200, response.header, text);
   } catch (error) {
     const [problem] = error instanceof ConnectError ? error.findDetails(ProblemSchema) : [];

@@ -1,0 +1,98 @@
+import { demo } from "./demo-ids.js";
+import { type Day, example, exampleOf, type RequestExamples, UNKNOWN_ID } from "./request-example.js";
+
+const booked = { example: "BookAppointment", member: "appointment.appointmentId" } as const;
+/** An appointment that begins now: its patient can be checked in at any time of the day. */
+const walkIn = { example: "OverbookAppointment", member: "appointment.appointmentId" } as const;
+const purpose = {
+  serviceId: demo.service.general,
+  requestSourceId: demo.requestSource.portal,
+  appointmentTypeId: demo.appointmentType.control,
+};
+
+/** Examples of the search for options and of the life of an appointment. */
+export function bookingExamples(day: Day): RequestExamples {
+  const wish = { serviceId: demo.service.general, dateFrom: day(1), dateTo: day(30) };
+  return {
+    SearchAppointmentOptions: example({
+      patientId: demo.patient.quintero,
+      appointmentTypeId: demo.appointmentType.first,
+      ...wish,
+    }),
+    "SearchAppointmentOptions toMove": exampleOf("appointmentId", booked, wish),
+    MatchWaitlistEntry: exampleOf("waitlistEntryId", {
+      example: "CreateWaitlistEntry",
+      member: "waitlistEntry.id",
+    }),
+    BookAppointment: exampleOf(
+      "optionToken",
+      { example: "SearchAppointmentOptions", member: "options[0].optionToken" },
+      {
+        optionToken: "the token of an option",
+        patientId: demo.patient.quintero,
+        requestSourceId: demo.requestSource.portal,
+        appointmentTypeId: demo.appointmentType.first,
+      },
+    ),
+    BookAppointmentAt: {
+      request: {
+        patientId: demo.patient.cardenas,
+        programId: demo.program.primary,
+        practitionerId: demo.practitioner.rios,
+        startsAt: `${day(3)}T08:00:00-05:00`,
+        ...purpose,
+      },
+      taken: {
+        practitionerId: { example: "SearchAvailability", member: "slots[0].practitionerId" },
+        startsAt: { example: "SearchAvailability", member: "slots[0].startsAt" },
+      },
+    },
+    OverbookAppointment: example({
+      patientId: demo.patient.acuna,
+      programId: demo.program.primary,
+      practitionerId: demo.practitioner.mora,
+      ...purpose,
+      reason: "Llegó sin cita con una orden de hoy.",
+    }),
+    ConfirmAppointment: exampleOf("appointmentId", booked, { expectedVersion: 1 }),
+    CheckInAppointment: exampleOf("appointmentId", walkIn, { expectedVersion: 1 }),
+    MarkAppointmentAttended: exampleOf(
+      "appointmentId",
+      { example: "CheckInAppointment", member: "appointment.appointmentId" },
+      { expectedVersion: 2 },
+    ),
+    MarkAppointmentNoShow: {
+      ...exampleOf("appointmentId", walkIn, { expectedVersion: 1, noShowReasonId: demo.noShowReason.noNotice }),
+      note: "Send it when the patient has been waited for, by default 15 minutes after the start.",
+    },
+    CancelAppointment: exampleOf("appointmentId", booked, {
+      expectedVersion: 1,
+      cancellationReasonId: demo.cancellationReason.patient,
+      comment: "Llamó el día anterior.",
+    }),
+    CorrectAppointmentStatus: exampleOf(
+      "appointmentId",
+      { example: "CheckInAppointment", member: "appointment.appointmentId" },
+      { status: "CONFIRMED", reason: "Se registró a la persona equivocada.", expectedVersion: 2 },
+    ),
+    GetAppointment: exampleOf("appointmentId", booked),
+    ListAppointments: example({ dateFrom: day(0), dateTo: day(30), includePatientNames: true }),
+    ListAppointmentChanges: exampleOf("appointmentId", booked),
+    ListRetainedAppointments: example({ dateFrom: day(0), dateTo: day(30) }),
+    AcceptRetainedAppointments: {
+      request: { choices: [{ appointmentId: UNKNOWN_ID, expectedVersion: 1 }] },
+      taken: { "choices[0].appointmentId": booked },
+    },
+    SubstitutePractitioner: {
+      request: {
+        practitionerId: demo.practitioner.mora,
+        choices: [{ appointmentId: UNKNOWN_ID, expectedVersion: 1 }],
+      },
+      taken: { "choices[0].appointmentId": booked },
+    },
+    OfferRetainedAppointmentOptions: {
+      request: { appointmentIds: [UNKNOWN_ID], dateFrom: day(1), dateTo: day(30) },
+      taken: { "appointmentIds[0]": booked },
+    },
+  };
+}

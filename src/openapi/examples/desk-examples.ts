@@ -1,0 +1,36 @@
+import { demo } from "./demo-ids.js";
+import { type Day, example, exampleOf, type RequestExamples } from "./request-example.js";
+
+const entry = { example: "CreateWaitlistEntry", member: "waitlistEntry.id" } as const;
+const userCase = { example: "CreateCase", member: "userAttentionCase.id" } as const;
+const block = { example: "CreateScheduleBlock", member: "scheduleBlock.scheduleBlockId" } as const;
+
+/** Examples of the desk, which works on waitlist entries and cases, and of blocks of the schedule. */
+export function deskExamples(day: Day): RequestExamples {
+  return {
+    GetWaitlistEntry: exampleOf("waitlistEntryId", entry),
+    ListWaitlistEntries: example({ statuses: ["ACTIVE"], pageSize: 20 }),
+    CloseWaitlistEntry: exampleOf("waitlistEntryId", entry, { reason: "Ya no necesita la cita.", expectedVersion: 1 }),
+    GetUserAttentionCase: exampleOf("userAttentionCaseId", userCase),
+    ListUserAttentionCases: example({ statuses: ["RECEIVED", "OPEN"], pageSize: 20 }),
+    TakeUserAttentionCase: exampleOf("userAttentionCaseId", userCase, { expectedVersion: 1 }),
+    CloseUserAttentionCase: exampleOf("userAttentionCaseId", userCase, {
+      reason: "Se llamó y se le explicó la demora.",
+      expectedVersion: 1,
+    }),
+    CreateScheduleBlock: example({
+      practitionerId: demo.practitioner.salcedo,
+      startsAt: `${day(40)}T08:00:00-05:00`,
+      endsAt: `${day(40)}T12:00:00-05:00`,
+      kind: "MEETING",
+      note: "Curso de actualización.",
+    }),
+    GetScheduleBlock: exampleOf("scheduleBlockId", block),
+    ListScheduleBlocks: example({ dateFrom: day(0), dateTo: day(90) }),
+    UpdateScheduleBlock: exampleOf("scheduleBlockId", block, {
+      endsAt: `${day(40)}T13:00:00-05:00`,
+      expectedVersion: 1,
+    }),
+    CancelScheduleBlock: exampleOf("scheduleBlockId", block, { expectedVersion: 1 }),
+  };
+}

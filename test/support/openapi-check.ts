@@ -1,0 +1,188 @@
+import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { expect } from "vitest";
+import { openApiDocuments, PROBLEMS_URL } from "./openapi-documents.js";
+
+/** An exchange with a service, as it was sent and as it came. */
+export interface Exchange {
+  readonly method: string;
+  readonly url: string;
+  readonly requestHeaders: Headers;
+  readonly requestText: string | undefined;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** An operation of a document, with every reference resolved but for those to schemas. */
+interface Operation {
+  readonly method: string;
+  /** Matches a URL, and gives the parameters in its path. */
+  readonly url: RegExp;
+  readonly parameters: readonly Parameter[];
+  readonly requestBody: Content;
+  readonly responses: Readonly<
+    Record<string, Partial<Content> & { readonly headers: Readonly<Record<string, Valued>> }>
+  >;
+}
+
+interface Valued {
+  readonly schema: JsonObject;
+}
+
+interface Parameter extends Valued {
+  readonly name: string;
+  readonly in: "path" | "header";
+  readonly required: boolean;
+}
+
+interface Content {
+  readonly content: Readonly<Record<string, Valued>>;
+}
+
+interface Documents {
+  readonly ajv: Ajv2020;
+  readonly operations: readonly Operation[];
+  readonly validators: Map<JsonObject, ValidateFunction>;
+}
+
+let opened: Documents | undefined;
+
+/**
+ * Fails the test where an exchange with an operation is not as the OpenAPI documents say: the answer always, with its headers;
+ * the request where it was accepted. What no document has an operation for passes, and so does what a service with only
+ * some of its parts does not serve. Members of an answer that no schema has
+ * fail here, although the documents tell clients to expect that some come.
+ */
+export function checkExchange(exchange: Exchange): void {
+  opened ??= openDocuments();
+  const { operations } = opened;
+  const operation = operations.find(({ method, url }) => method === exchange.method && url.test(exchange.url));
+  const isServed = exchange.status !== 404 || !/^$|There is nothing at this path/.test(exchange.text);
+  if (operation === undefined || !isServed) return;
+  const faults = [
+    ...answerFaults(opened, operation, exchange),
+    ...(exchange.status < 300 ? requestFaults(opened, operation, exchange) : []),
+  ];
+  if (faults.length === 0) return;
+  const { method, url, status, text } = exchange;
+  expect.fail(`${method} ${url} is not as its OpenAPI document says:\n${faults.join("\n")}\n${status} ${text}`);
+}
+
+/**
+ * Fails the test where the messages of an RPC that succeeded, in their JSON form, are not as the OpenAPI document of the
+ * internal operations says.
+ */
+export function checkAccepted(method: DescMethod, request: unknown, response: unknown): void {
+  opened ??= openDocuments();
+  const path = `/${method.parent.typeName}/${method.name}`;
+  const operation = opened.operations.find(({ url }) => url.test(`http://internal${path}`));
+  if (operation === undefined) expect.fail(`no OpenAPI document has ${path}`);
+  const [content] = Object.values(operation.requestBody.content);
+  const [answer] = Object.values(operation.responses["200"]?.content ?? {});
+  const faults = [
+    ...faultsOf(opened, content?.schema ?? {}, request, "request"),
+    ...faultsOf(opened, answer?.schema ?? {}, response, "answer"),
+  ];
+  if (faults.length > 0) expect.fail(`${path} is not as its OpenAPI document says:\n${faults.join("\n")}`);
+}
+
+function answerFaults(documents: Documents, operation: Operation, { status, headers, text }: Exchange): string[] {
+  const response = operation.responses[status] ?? operation.responses["default"];
+  if (response === undefined) return ["there is no such response"];
+  const [mediaType = null, content] = Object.entries(response.content ?? {})[0] ?? [];
+  if (headers.get("content-type") !== mediaType)
+    return [`the answer is ${headers.get("content-type")}, not ${mediaType}`];
+  const undescribed = headersDescribedAnywhere(operation).filter(
+    (name) => headers.has(name) && !(name in response.headers),
+  );
+  const ofHeaders = Object.entries(response.headers).flatMap(([name, { schema }]) =>
+    headers.has(name) ? faultsOf(documents, schema, headers.get(name), name) : [],
+  );
+  return [
+    ...(content === undefined ? [] : faultsOf(documents, content.schema, withKnownType(JSON.parse(text)), "answer")),
+    ...ofHeaders,
+    ...undescribed.map((name) => `${name} is sent and not described`),
+    ...(headers.has("x-correlation-id") ? [] : ["there is no X-Correlation-Id"]),
+  ];
+}
+
+function requestFaults(documents: Documents, operation: Operation, exchange: Exchange): string[] {
+  const { url, requestHeaders, requestText = "" } = exchange;
+  const inPath = operation.url.exec(url)?.groups ?? {};
+  const [content] = Object.values(operation.requestBody.content);
+  const ofParameters = operation.parameters.flatMap(({ name, in: place, required, schema }) => {
+    const value = place === "path" ? inPath[name] : requestHeaders.get(name);
+    if (typeof value === "string") return faultsOf(documents, schema, value, name);
+    return required ? [`${name} is required`] : [];
+  });
+  return [...faultsOf(documents, content?.schema ?? {}, JSON.parse(requestText), "request"), ...ofParameters];
+}
+
+function headersDescribedAnywhere({ responses }: Operation): string[] {
+  return [...new Set(Object.values(responses).flatMap(({ headers }) => Object.keys(headers)))];
+}
+
+/** Where the types of problems lead is the service's own address, which the documents here do not know. */
+function withKnownType(body: JsonObject): JsonObject {
+  const { type } = body;
+  return typeof type === "string" ? { ...body, type: type.replace(/^.*(?=\/)/, PROBLEMS_URL) } : body;
+}
+
+function faultsOf({ ajv, validators }: Documents, schema: JsonObject, value: unknown, subject: string): string[] {
+  const validate = validators.get(schema) ?? ajv.compile(schema);
+  validators.set(schema, validate);
+  validate(value);
+  return (validate.errors ?? []).map(({ instancePath, message, params }) =>
+    [subject + instancePath, message, JSON.stringify(params)].join(" "),
+  );
+}
+
+function openDocuments(): Documents {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const operations = Object.entries(openApiDocuments()).flatMap(([name, document]) => {
+    ajv.addSchema(closed(document), name, false, false);
+    return operationsOf(resolved(document, name), name === "rest" ? "/api/external/v1" : "");
+  });
+  return { ajv, operations, validators: new Map() };
+}
+
+/** The document with every object closed that is not, so that nothing can be answered that it does not say. */
+function closed(document: JsonObject): JsonObject {
+  const copy = structuredClone(document);
+  for (const schema of Object.values((copy["components"] as Record<string, object>)["schemas"] ?? {}) as JsonObject[])
+    if (schema["properties"] !== undefined) schema["additionalProperties"] ??= false;
+  return copy;
+}
+
+/** The document with its references resolved, those to schemas made references to the document by its name. */
+function resolved(document: JsonObject, name: string): JsonObject {
+  const visit = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(visit);
+    if (typeof node !== "object" || node === null) return node;
+    const reference: unknown = Reflect.get(node, "$ref");
+    if (typeof reference !== "string")
+      return Object.fromEntries(Object.entries(node).map(([key, each]) => [key, visit(each)]));
+    if (reference.startsWith("#/components/schemas/")) return { ...node, $ref: `${name}${reference}` };
+    return visit(
+      reference
+        .slice(2)
+        .split("/")
+        .reduce<unknown>((at, key) => Reflect.get(Object(at), key), document),
+    );
+  };
+  return visit({ paths: document["paths"] }) as JsonObject;
+}
+
+function operationsOf(document: JsonObject, base: string): Operation[] {
+  const paths = Object.entries(document["paths"] as Record<string, Record<string, object>>);
+  return paths.flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...(operation as Omit<Operation, "method" | "url">),
+      method: method.toUpperCase(),
+      url: new RegExp(`^https?://[^/]+${base}${path.replace(/[.]/g, "\\.").replace(/\{(\w+)\}/g, "(?<$1>[^/?]+)")}$`),
+    })),
+  );
+}

@@ -1,0 +1,33 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
+import { describeConnect } from "../../src/openapi/connect-document.js";
+import { requestExamples } from "../../src/openapi/examples/request-examples.js";
+import { describeRest } from "../../src/openapi/rest-document.js";
+import { listViolations } from "../../src/rest/violations/list-violations.js";
+import { createServices } from "../../src/services/services.js";
+import { testNow } from "./clock.js";
+import { noSlotLimits } from "./no-slot-limits.js";
+import { noTokens } from "./no-tokens.js";
+import { usualMargins } from "./usual-margins.js";
+
+/** Where the types of problems lead in the documents below; a service under test has its own address there. */
+export const PROBLEMS_URL = "https://problems.test";
+
+/** The documents of both listeners as the service makes them, by the names `rest` and `connect`. */
+export function openApiDocuments(): Readonly<Record<"rest" | "connect", JsonObject>> {
+  const services = createServices({
+    now: () => 0,
+    tokens: noTokens,
+    slotLimits: noSlotLimits,
+    visitMargins: usualMargins,
+  });
+  const examples = requestExamples(testNow());
+  const options = {
+    services,
+    examples,
+    problemsUrl: PROBLEMS_URL,
+    validate: createMessageValidator(),
+    listErrors: listViolations,
+  };
+  return { rest: describeRest({ ...options, basePath: "" }), connect: describeConnect(options) };
+}
