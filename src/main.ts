@@ -54,6 +54,12 @@ program
   .option("--expires <seconds>", "seconds until it expires", seconds, TOKEN_LIFETIME_SECONDS)
   .action(printToken);
 
+program
+  .command("openapi")
+  .description("write the OpenAPI documents of both listeners, for the addresses of the configuration")
+  .argument("[folder]", "where to", "build/openapi")
+  .action(writeOpenApi);
+
 await program.parseAsync().catch(fail);
 
 async function serve({ demo = false }: { readonly demo?: boolean }): Promise<void> {
@@ -143,6 +149,24 @@ async function signToken({ tenant, scope, client, organization, company, expires
     ...(organization === undefined ? {} : { organizationId: organization }),
     ...(company === undefined ? {} : { companyId: company }),
   });
+}
+
+async function writeOpenApi(folder: string): Promise<void> {
+  const config = readConfig(process.env);
+  const protocol = config.tls === undefined ? "http" : "https";
+  const addressOf = ({ host, port }: Config["public"]) => `${protocol}://${host}:${port}`;
+  const publicUrl = config.publicUrl ?? addressOf(config.public);
+  const { writeDocuments } = await import("./openapi/write-documents.js");
+  const files = await writeDocuments({
+    folder,
+    services: servedServices,
+    publicUrl,
+    internalUrl: addressOf(config.internal),
+    basePath: config.basePath,
+    problemsUrl: config.problemsUrl ?? `${publicUrl}/problems`,
+    nowMs: Date.now(),
+  });
+  process.stdout.write(files.map((file) => `${file}\n`).join(""));
 }
 
 /**

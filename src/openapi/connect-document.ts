@@ -14,6 +14,8 @@ import type { ProblemOptions } from "./problem-responses.js";
 export interface ConnectDocumentOptions extends ProblemOptions {
   readonly services: readonly { readonly service: DescService }[];
   readonly examples: RequestExamples;
+  /** Where the operations are; without it, beside the document. */
+  readonly serverUrl?: string;
 }
 
 const DESCRIPTION =
@@ -30,7 +32,7 @@ export function describeConnect(options: ConnectDocumentOptions): JsonObject {
   return {
     openapi: OPENAPI_VERSION,
     info: documentInfo("Cupo, internal operations", DESCRIPTION),
-    servers: [{ url: "/", description: "The internal listener, where this document is served" }],
+    servers: [{ url: options.serverUrl ?? "/", description: "The internal listener" }],
     tags: serviceTags(services),
     paths: Object.fromEntries(paths),
     components: {

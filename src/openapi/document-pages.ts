@@ -67,12 +67,14 @@ function onceADay<T>(now: () => number, make: (nowMs: number) => Promise<T>): ()
   };
 }
 
-const jsonPage: MakePage = async (document) =>
-  pageOf("application/json", `${JSON.stringify(document, undefined, 2)}\n`);
+const jsonPage: MakePage = async (document) => {
+  const { jsonText } = await import("./document-text.js");
+  return pageOf("application/json", jsonText(document));
+};
 
 const yamlPage: MakePage = async (document) => {
-  const { stringify } = await import("yaml");
-  return pageOf("application/yaml", stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }));
+  const { yamlText } = await import("./document-text.js");
+  return pageOf("application/yaml", yamlText(document));
 };
 
 function pageOf(contentType: string, text: string): Page {

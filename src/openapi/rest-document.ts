@@ -25,6 +25,8 @@ export interface RestDocumentOptions extends ProblemOptions {
   readonly basePath: string;
   readonly services: readonly RestService[];
   readonly examples: RequestExamples;
+  /** Where the operations are; without it, beside the document. */
+  readonly serverUrl?: string;
 }
 
 /** The REST interface as an OpenAPI document: its routes, as the service itself serves them, and nothing else. */
@@ -45,7 +47,7 @@ export function describeRest(options: RestDocumentOptions): JsonObject {
   return {
     openapi: OPENAPI_VERSION,
     info: documentInfo("Cupo", "Patients, appointments and the configuration of schedules, for clinics' systems."),
-    servers: [{ url: options.basePath || "/", description: "Where this document is served" }],
+    servers: [{ url: options.serverUrl ?? (options.basePath || "/"), description: "The public listener" }],
     tags: serviceTags(services),
     paths,
     components: {

@@ -1,0 +1,60 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { DescService, JsonObject } from "@bufbuild/protobuf";
+import { createMessageValidator } from "../interceptors/validation/validate-message.js";
+import { listViolations } from "../rest/violations/list-violations.js";
+import { describeConnect } from "./connect-document.js";
+import { jsonText, yamlText } from "./document-text.js";
+import { requestExamples } from "./examples/request-examples.js";
+import { describeRest } from "./rest-document.js";
+
+/** What is written without a service that runs. */
+export interface WrittenDocuments {
+  /** Where the files go; it is made where it is not there. */
+  readonly folder: string;
+  readonly services: readonly { readonly service: DescService }[];
+  readonly problemsUrl: string;
+  readonly basePath: string;
+  /** Where clients will reach the listeners, without a slash at the end. */
+  readonly publicUrl: string;
+  readonly internalUrl: string;
+  /** Milliseconds since the epoch, for the dates in examples. */
+  readonly nowMs: number;
+}
+
+/**
+ * Writes the documents of both listeners, which are otherwise those that a service serves, as `public.json`, `public.yaml`,
+ * `internal.json` and `internal.yaml`. Gives the paths of the files.
+ */
+export async function writeDocuments(options: WrittenDocuments): Promise<string[]> {
+  const terms = {
+    problemsUrl: options.problemsUrl,
+    validate: createMessageValidator(),
+    listErrors: listViolations,
+    examples: requestExamples(options.nowMs),
+  };
+  const { basePath, publicUrl, internalUrl } = options;
+  const services = options.services.map(implemented);
+  await mkdir(options.folder, { recursive: true });
+  return [
+    ...(await write(
+      join(options.folder, "public"),
+      describeRest({ ...terms, services, basePath, serverUrl: publicUrl + basePath }),
+    )),
+    ...(await write(join(options.folder, "internal"), describeConnect({ ...terms, services, serverUrl: internalUrl }))),
+  ];
+}
+
+/** A service all of whose methods are there, for routes are described for those alone. */
+function implemented({ service }: { readonly service: DescService }) {
+  const never = () => {
+    throw new Error("a service that is described only cannot be called");
+  };
+  return { service, implementation: Object.fromEntries(service.methods.map(({ localName }) => [localName, never])) };
+}
+
+async function write(path: string, document: JsonObject): Promise<string[]> {
+  await writeFile(`${path}.json`, jsonText(document));
+  await writeFile(`${path}.yaml`, yamlText(document));
+  return [`${path}.json`, `${path}.yaml`];
+}

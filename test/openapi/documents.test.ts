@@ -1,0 +1,174 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { operationOf, takesIdempotencyKey } from "../../src/operation.js";
+import { servedServices } from "../../src/services/services.js";
+import { type Members, operations, resources } from "../contract/specification.js";
+import { openApiDocuments } from "../support/openapi-documents.js";
+
+interface Schema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly items?: Schema;
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly security: unknown;
+  readonly parameters: readonly { readonly $ref?: string; readonly name?: string }[];
+  readonly requestBody: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content: Content }>>;
+  readonly "x-preview"?: boolean;
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema; readonly examples?: object }>>;
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+const documents = openApiDocuments() as unknown as Readonly<Record<"rest" | "connect", Document>>;
+const methods = servedServices.flatMap(({ service }) => service.methods);
+
+describe("the document of the REST interface", () => {
+  const { paths } = documents.rest;
+  const described = new Map<string, Operation>(
+    Object.entries(paths).flatMap(([path, byMethod]) =>
+      Object.entries(byMethod).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
+    ),
+  );
+
+  test("has the operations of the specification and no other", () => {
+    expect([...described.keys()].toSorted()).toEqual(Object.keys(operations).toSorted());
+  });
+
+  test.each(Object.entries(operations))(
+    "%s has the statuses of its row, each error as a Problem with an example",
+    (name, row) => {
+      const responses = described.get(name)?.responses ?? {};
+      expect(Object.keys(responses)).toEqual([...[row.success, ...row.errors].map(String), "default"]);
+      for (const [status, { content }] of Object.entries(responses).filter(([key]) => key !== String(row.success))) {
+        expect([status, Object.keys(content)]).toEqual([status, ["application/problem+json"]]);
+        expect(Object.keys(content["application/problem+json"]?.examples ?? {})).not.toEqual([]);
+      }
+    },
+  );
+
+  test.each(Object.entries(operations))("%s takes the members of the specification and no other", (name, { body }) => {
+    const schema = resolve("rest", described.get(name)?.requestBody.content["application/json"]?.schema);
+    expect(membersOf("rest", schema)).toEqual(written(body));
+    expect(schema.additionalProperties).toBe(false);
+  });
+
+  test.each(Object.entries(operations))("%s answers the members of its resource", (name, { success, response }) => {
+    const schema = resolve("rest", described.get(name)?.responses[success]?.content["application/json"]?.schema);
+    const { reasons, documentNumber, ...members } = written(resources[response] ?? {});
+    expect(membersOf("rest", schema)).toEqual({
+      ...members,
+      ...(reasons === undefined ? {} : { reasons: "object[]" }),
+      ...(documentNumber === undefined ? {} : { documentNumber: "string?" }),
+    });
+  });
+});
+
+describe("the document of the internal operations", () => {
+  test("has every operation, by Connect, and no other", () => {
+    const all = methods.map((method) => `/${method.parent.typeName}/${method.name}`);
+    expect(Object.keys(documents.connect.paths).toSorted()).toEqual(all.toSorted());
+    expect(new Set(Object.values(documents.connect.paths).flatMap((byMethod) => Object.keys(byMethod)))).toEqual(
+      new Set(["post"]),
+    );
+  });
+});
+
+describe.each(["rest", "connect"] as const)("every operation of the document %s", (document) => {
+  const all = Object.values(documents[document].paths).flatMap((byMethod) => Object.values(byMethod));
+
+  test("has a name of its own", () => {
+    expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
+  });
+
+  test("says which scope it requires", () => {
+    const wrong = all.filter((operation) => {
+      const { scope } = operationOf(methodOf(operation));
+      const security = [{ oauth2: [scope] }, { accessToken: [] }];
+      return (
+        JSON.stringify(operation.security) !== JSON.stringify(security) ||
+        !operation.description.includes(`\`${scope}\``)
+      );
+    });
+    expect(wrong.map(({ operationId }) => operationId)).toEqual([]);
+  });
+
+  test("is labelled as a preview where it is one, and only there", () => {
+    const wrong = all.filter((operation) => {
+      const { preview } = operationOf(methodOf(operation));
+      return [operation.summary.startsWith("Preview: "), operation["x-preview"] === true].some(
+        (label) => label !== preview,
+      );
+    });
+    expect(wrong.map(({ operationId }) => operationId)).toEqual([]);
+  });
+
+  test("takes an Idempotency-Key and tells of it where it needs one, and only there", () => {
+    const wrong = all.filter((operation) => {
+      const takes = operation.parameters.some(({ $ref }) => $ref === "#/components/parameters/Idempotency-Key");
+      const tells = operation.description.includes("send a new `Idempotency-Key`");
+      return [takes, tells].some((each) => each !== takesIdempotencyKey(methodOf(operation)));
+    });
+    expect(wrong.map(({ operationId }) => operationId)).toEqual([]);
+  });
+
+  test("explains versions where it takes one", () => {
+    const wrong = all.filter((operation) => {
+      const isVersioned = methodOf(operation).input.fields.some(({ name }) => name === "expected_version");
+      return operation.description.includes("STALE_VERSION") !== isVersioned;
+    });
+    expect(wrong.map(({ operationId }) => operationId)).toEqual([]);
+  });
+});
+
+function methodOf({ operationId }: Operation): DescMethod {
+  const method = methods.find(({ localName }) => localName === operationId);
+  if (method === undefined) throw new Error(`there is no RPC ${operationId}`);
+  return method;
+}
+
+/** Members with their types in the words of the specification. */
+function membersOf(document: "rest" | "connect", { properties = {}, required = [] }: Schema): Members {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [
+      name,
+      typeOf(document, schema) + (required.includes(name) ? "" : "?"),
+    ]),
+  );
+}
+
+function typeOf(document: "rest" | "connect", schema: Schema): string {
+  const { type = "", format, enum: values, items } = resolve(document, schema);
+  if (items !== undefined) return `${typeOf(document, items)}[]`;
+  if (values !== undefined) return values.join("|");
+  return type === "string" ? (format ?? "string") : type;
+}
+
+function resolve(document: "rest" | "connect", schema: Schema = {}): Schema {
+  const name = schema.$ref?.replace("#/components/schemas/", "");
+  return name === undefined ? schema : (documents[document].components.schemas[name] ?? {});
+}
+
+/** What the specification calls a time of day has no format in JSON Schema that says the same. */
+function written(members: Members): Members {
+  return Object.fromEntries(
+    Object.entries(members).map(([name, type]) => [
+      name,
+      type.replace("time", "string").replace("date-string", "date-time"),
+    ]),
+  );
+}
