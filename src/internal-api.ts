@@ -3,8 +3,10 @@ import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
 import { valuesOf } from "./interceptors/open-call.js";
 import { problems } from "./interceptors/problems.js";
+import type { Stopping } from "./interceptors/stream-life.js";
 import { maxItemsOf } from "./interceptors/validation/size-limits.js";
 import { invalidMessage, type MessageValidator } from "./interceptors/validation/validation.js";
+import { createIntrospection } from "./introspection/handler.js";
 import { messageLimits, responseHeaders } from "./listener-terms.js";
 import { createDocumentPages } from "./openapi/document-pages.js";
 import { type ProblemTerms, sendProblem } from "./public-api.js";
@@ -22,6 +24,9 @@ export interface InternalApiOptions extends ProblemTerms {
   readonly now: () => number;
   /** Whether the service can take requests now. */
   readonly isReady: () => Promise<boolean>;
+  readonly stopping: Pick<Stopping, "signal">;
+  /** Whether tools are told what is served. */
+  readonly reflection: boolean;
 }
 
 const MAX_TIME_LIMIT_MS = 30_000;
@@ -29,9 +34,9 @@ const MAX_STREAM_MS = 24 * 3_600_000;
 const STALLED_STREAM_MS = 30_000;
 
 /**
- * The handler of the internal listener: Connect, gRPC and gRPC-Web, the OpenAPI document of what is called
- * by Connect with JSON, and two pages for whoever runs the process: `/livez` says that it runs, `/readyz` whether it should
- * get requests.
+ * The handler of the internal listener: Connect, gRPC and gRPC-Web, beside the operations gRPC's own services of health and
+ * reflection, the OpenAPI document of what is called by Connect with JSON, and two pages for whoever runs the process: `/livez`
+ * says that it runs, `/readyz` whether it should get requests.
  */
 export function createInternalApi(options: InternalApiOptions): HttpHandler {
   const { problemsUrl, chain, validate, observe, isReady } = options;
@@ -58,11 +63,18 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
     },
     refuse: (request, response, error) => sendProblem(request, response, error, options),
   });
+  const introspection = createIntrospection({
+    services: options.services.map(({ service }) => service),
+    isReady,
+    stopping: options.stopping.signal,
+    reflects: options.reflection,
+  });
   return (request, response) => {
     if (documents(request, response)) return;
     if (request.url === "/livez") return answer(response, 200, "live\n");
     if (request.url === "/readyz") return void answerReadiness(request, response, isReady);
     for (const [name, value] of Object.entries(responseHeaders)) response.setHeader(name, value);
+    if (introspection(request, response) !== undefined) return;
     void rpc(request, response);
   };
 }

@@ -66,7 +66,8 @@ export async function openListeners(
     });
     open.push(publicListener);
     const internalListener = await openListener(config, config.internal, logger, () => {
-      const options = { ...parts, problemsUrl: problemsUrlAt(publicListener.url), isReady };
+      const { reflection } = config;
+      const options = { ...parts, problemsUrl: problemsUrlAt(publicListener.url), isReady, reflection };
       return { handler: parts.log(createInternalApi(options)), socketError: socketProblems(options) };
     });
     open.push(internalListener);

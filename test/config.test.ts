@@ -20,6 +20,7 @@ describe("defaults", () => {
     expect(readConfig({})).toEqual({
       public: { host: "127.0.0.1", port: 8080 },
       internal: { host: "127.0.0.1", port: 9090 },
+      reflection: true,
       basePath: "/api/external/v1",
       publicUrl: undefined,
       problemsUrl: undefined,
@@ -56,6 +57,7 @@ describe("values", () => {
       PORT: "0",
       INTERNAL_HOST: "cupo.internal",
       INTERNAL_PORT: "65535",
+      GRPC_REFLECTION: "off",
       BASE_PATH: "/v1",
       PUBLIC_URL: "https://Cupo.example.org:443/clinic/",
       PROBLEMS_URL: "https://example.org/problems/",
@@ -91,6 +93,7 @@ describe("values", () => {
     expect(config).toEqual({
       public: { host: "::", port: 0 },
       internal: { host: "cupo.internal", port: 65_535 },
+      reflection: false,
       basePath: "/v1",
       publicUrl: "https://cupo.example.org/clinic",
       problemsUrl: "https://example.org/problems",
@@ -140,6 +143,7 @@ describe("a wrong value", () => {
     ["PORT", "65536", "-1", "8080 ", "80.0", "0x50", "99999999999"],
     ["INTERNAL_HOST", "http://localhost"],
     ["INTERNAL_PORT", "http"],
+    ["GRPC_REFLECTION", "ON", "true", "0"],
     ["BASE_PATH", "api", "/api/", "//", "/a?b", "/a b"],
     ["PUBLIC_URL", "cupo.example.org", "ftp://example.org", "https://example.org/?a=b", "https://example.org/#a", "/"],
     ["PROBLEMS_URL", "example.org/problems", "ftp://example.org", "http://example.org/problems?code="],

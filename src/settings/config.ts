@@ -6,6 +6,8 @@ import { settings } from "./settings.js";
 export interface Config {
   readonly public: { readonly host: string; readonly port: number };
   readonly internal: { readonly host: string; readonly port: number };
+  /** Whether the internal listener tells tools what it serves. */
+  readonly reflection: boolean;
   /** Prefix of every REST path, without a slash at the end; empty for none. */
   readonly basePath: string;
   /** Where clients reach the public listener, without a slash at the end; undefined for the listener's own address. */
@@ -95,6 +97,7 @@ function assemble(source: Source, problems: string[]): Config {
   const config = {
     public: { host: read(settings.host) ?? "", port: read(settings.port) ?? 0 },
     internal: { host: read(settings.internalHost) ?? "", port: read(settings.internalPort) ?? 0 },
+    reflection: read(settings.reflection) ?? true,
     basePath: read(settings.basePath) ?? "",
     publicUrl: read(settings.publicUrl),
     problemsUrl: read(settings.problemsUrl),

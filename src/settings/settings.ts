@@ -22,6 +22,13 @@ export const settings = {
   port: port("PORT", "8080", "Port of the public listener; 0 picks a free one."),
   internalHost: address("INTERNAL_HOST", "127.0.0.1", "Address of the internal listener (Connect, gRPC, gRPC-Web)."),
   internalPort: port("INTERNAL_PORT", "9090", "Port of the internal listener; 0 picks a free one."),
+  reflection: {
+    name: "GRPC_REFLECTION",
+    about: "Whether the internal listener gives its definitions to gRPC tools (server reflection), without a token.",
+    takes: "on or off",
+    defaultText: "on",
+    parse: (held: string) => (/^(on|off)$/.test(held) ? held === "on" : undefined),
+  },
   basePath: {
     name: "BASE_PATH",
     about: "Prefix of every REST path.",

@@ -32,6 +32,7 @@ export async function startComposedService(
   const verifyToken = async () => principal;
   const principal = principalFor(services);
   const places = { take: async () => () => undefined };
+  const { signal } = new AbortController();
   const chain = createChain({
     verifyToken,
     rateLimiter: { count: async () => [] },
@@ -39,7 +40,7 @@ export async function startComposedService(
     listErrors: listViolations,
     places,
     streams: places,
-    stopping: new AbortController().signal,
+    stopping: signal,
     store,
     recordAccess: () => undefined,
     pages: { seal: async (place) => place, open: async (token) => token },
@@ -53,7 +54,9 @@ export async function startComposedService(
     now: () => 0,
   };
   const publicListener = await serve(createPublicApi({ ...shared, basePath: "" }));
-  const internalListener = await serve(createInternalApi({ ...shared, isReady: async () => true }));
+  const internalListener = await serve(
+    createInternalApi({ ...shared, isReady: async () => true, stopping: { signal }, reflection: true }),
+  );
   return {
     publicUrl: publicListener.url,
     internalUrl: internalListener.url,

@@ -1,0 +1,73 @@
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/health/v1/health_pb.js";
+import { servedServices } from "../../src/services/services.js";
+import { transports } from "../support/rpc-clients.js";
+import { startTestService, type TestService } from "../support/service.js";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe.each(Object.entries(transports))("health over %s, without a token,", (_, createTransport) => {
+  const health = () => createClient(Health, createTransport(service.internalUrl));
+
+  test("is that of the whole and of each service", async () => {
+    const { statuses } = await health().list({});
+    const names = ["", ...servedServices.map(({ service: { typeName } }) => typeName)];
+    for (const name of names) {
+      expect(await health().check({ service: name })).toMatchObject({ status: Status.SERVING });
+      expect(statuses[name]).toMatchObject({ status: Status.SERVING });
+    }
+  });
+
+  test("of a service that is not there is not_found, and unknown to whoever watches", async () => {
+    const error = await health()
+      .check({ service: "cupo.access.v1.NoService" })
+      .catch((reason: unknown) => reason);
+    expect(ConnectError.from(error).code).toBe(Code.NotFound);
+    const { watched, leave } = watch("cupo.access.v1.NoService");
+    expect(await watched()).toBe(Status.SERVICE_UNKNOWN);
+    leave();
+  });
+
+  test("goes off with readiness, and on again, and who watches is told", async () => {
+    const { watched, leave } = watch(PatientService.typeName);
+    expect(await watched()).toBe(Status.SERVING);
+    service.proxy.setDown(true);
+    expect(await watched()).toBe(Status.NOT_SERVING);
+    expect(await health().check({})).toMatchObject({ status: Status.NOT_SERVING });
+    expect((await fetch(`${service.internalUrl}/readyz`)).status).toBe(503);
+    service.proxy.setDown(false);
+    expect(await watched()).toBe(Status.SERVING);
+    expect((await fetch(`${service.internalUrl}/readyz`)).status).toBe(200);
+    leave();
+  });
+
+  function watch(name: string) {
+    const leaving = new AbortController();
+    const stream = health().watch({ service: name }, { signal: leaving.signal })[Symbol.asyncIterator]();
+    return { watched: async () => (await stream.next()).value?.status, leave: () => leaving.abort() };
+  }
+});
+
+test.each(Object.entries(transports))(
+  "who watches over %s is told that the service stops",
+  async (_, createTransport) => {
+    const own = await startTestService();
+    const statuses: Status[] = [];
+    const health = createClient(Health, createTransport(own.internalUrl));
+    let stopped: Promise<void> | undefined;
+    for await (const { status } of health.watch({})) {
+      statuses.push(status);
+      stopped ??= own.close();
+    }
+    await stopped;
+    expect(statuses).toEqual([Status.SERVING, Status.NOT_SERVING]);
+  },
+);

@@ -1,0 +1,203 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { create, createFileRegistry, fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { type FileDescriptorProto, FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { createClient } from "@connectrpc/connect";
+import { createAsyncIterable } from "@connectrpc/connect/protocol";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { file_cupo_options_v1_options as optionsFile } from "../../src/gen/cupo/options/v1/options_pb.js";
+import {
+  ServerReflection,
+  type ServerReflectionRequestSchema,
+} from "../../src/gen/grpc/reflection/v1/reflection_pb.js";
+import { ServerReflection as ServerReflectionAlpha } from "../../src/gen/grpc/reflection/v1alpha/reflection_pb.js";
+import { servedServices } from "../../src/services/services.js";
+import { startTestService, type TestService } from "../support/service.js";
+
+type Question = NonNullable<MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]>;
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const BUF_MS = 60_000;
+const METHOD_OPTIONS = "google.protobuf.MethodOptions";
+const beside = [
+  "grpc.health.v1.Health",
+  "grpc.reflection.v1.ServerReflection",
+  "grpc.reflection.v1alpha.ServerReflection",
+];
+const served = [...servedServices.map(({ service: { typeName } }) => typeName), ...beside].toSorted();
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe.each([
+  ["v1", ServerReflection],
+  ["v1alpha", ServerReflectionAlpha],
+] as const)("reflection %s, without a token,", (_, description) => {
+  test("lists every service that is served", async () => {
+    expect(await namesListed(description)).toEqual(served);
+  });
+
+  test.each(served)("gives %s with all that it needs", async (name) => {
+    const [files = []] = await filesFor(description, [{ case: "fileContainingSymbol", value: name }]);
+    const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: importsFirst(files) }));
+    expect(registry.getService(name)?.methods.length).toBeGreaterThan(0);
+  });
+});
+
+describe("reflection", () => {
+  const ask = (...questions: Question[]) => filesFor(ServerReflection, questions);
+
+  test.each<[string, Question]>([
+    ["a file", { case: "fileByFilename", value: "cupo/access/v1/patient.proto" }],
+    ["a message", { case: "fileContainingSymbol", value: "cupo.access.v1.Patient" }],
+    ["a field", { case: "fileContainingSymbol", value: "cupo.access.v1.Patient.full_name" }],
+    ["an enumeration within it", { case: "fileContainingSymbol", value: "cupo.access.v1.Patient.Status" }],
+  ])("finds %s by its name", async (_, question) => {
+    const [files] = await ask(question);
+    expect(files?.[0]?.name).toBe("cupo/access/v1/patient.proto");
+  });
+
+  test("finds a method by its name", async () => {
+    const [files] = await ask({ case: "fileContainingSymbol", value: "cupo.access.v1.PatientService.RegisterPatient" });
+    expect(files?.[0]?.name).toBe("cupo/access/v1/patient_service.proto");
+  });
+
+  test("finds an extension by its number, and the numbers of all of them", async () => {
+    const { number = 0 } = optionsFile.extensions.find(({ extendee }) => extendee.typeName === METHOD_OPTIONS) ?? {};
+    const value = { containingType: METHOD_OPTIONS, extensionNumber: number };
+    const [files] = await ask({ case: "fileContainingExtension", value });
+    expect(files?.[0]?.name).toBe("cupo/options/v1/options.proto");
+    const answers = await answersTo(ServerReflection, [{ case: "allExtensionNumbersOfType", value: METHOD_OPTIONS }]);
+    expect(answers).toMatchObject([
+      { value: { baseTypeName: METHOD_OPTIONS, extensionNumber: expect.arrayContaining([number, 72_295_728]) } },
+    ]);
+  });
+
+  test("gives a file once in a stream, but for what is asked for", async () => {
+    const question: Question = { case: "fileByFilename", value: "cupo/access/v1/patient_service.proto" };
+    const [first, second] = await ask(question, question);
+    expect(first?.length).toBeGreaterThan(1);
+    expect(second?.map(({ name }) => name)).toEqual(["cupo/access/v1/patient_service.proto"]);
+  });
+
+  test.each<Question>([
+    { case: "fileByFilename", value: "hostile-marker.proto" },
+    { case: "fileContainingSymbol", value: "cupo.access.v1.hostile-marker" },
+    { case: "fileContainingSymbol", value: "hostile-marker" },
+    { case: "fileContainingExtension", value: { containingType: METHOD_OPTIONS, extensionNumber: 1 } },
+    { case: "fileContainingExtension", value: { containingType: "hostile-marker", extensionNumber: 1 } },
+    { case: "allExtensionNumbersOfType", value: "hostile-marker" },
+  ])("answers not_found for $value", async (question) => {
+    const value = { errorCode: 5, errorMessage: expect.not.stringContaining("hostile-marker") };
+    expect(await answersTo(ServerReflection, [question])).toMatchObject([{ case: "errorResponse", value }]);
+  });
+
+  test("answers invalid_argument for no question", async () => {
+    const answers = await answersTo(ServerReflection, [{ case: undefined }]);
+    expect(answers).toMatchObject([{ case: "errorResponse", value: { errorCode: 3 } }]);
+  });
+
+  test("goes over Connect on HTTP/2 too", async () => {
+    const transport = createConnectTransport({ baseUrl: service.internalUrl, httpVersion: "2" });
+    const asked = createAsyncIterable([{ messageRequest: { case: "listServices", value: "" } } as const]);
+    for await (const { messageResponse } of createClient(ServerReflection, transport).serverReflectionInfo(asked)) {
+      expect(messageResponse.case).toBe("listServicesResponse");
+    }
+  });
+
+  test(
+    "can be switched off, and takes nothing else with it",
+    async () => {
+      const own = await startTestService({ GRPC_REFLECTION: "off" });
+      try {
+        await expect(namesListed(ServerReflection, own.internalUrl)).rejects.toMatchObject({ code: 12 });
+        expect(await curl(["--list-services"], own.internalUrl).catch(() => "refused")).toBe("refused");
+        const health = await fetch(`${own.internalUrl}/grpc.health.v1.Health/Check`, json({}));
+        expect(await health.json()).toEqual({ status: "SERVING" });
+      } finally {
+        await own.close();
+      }
+    },
+    BUF_MS,
+  );
+});
+
+describe("buf curl, with no files at hand,", () => {
+  test(
+    "lists services and methods",
+    async () => {
+      expect((await curl(["--list-services"])).trim().split("\n").toSorted()).toEqual(served);
+      expect(await curl(["--list-methods"])).toContain("cupo.clinic.v1.BookingService/BookAppointment\n");
+    },
+    BUF_MS,
+  );
+
+  test(
+    "calls an operation, whose rules and options it reads too",
+    async () => {
+      const headers = ["-H", `Authorization: Bearer ${await service.token()}`, "-H", "Idempotency-Key: curl-1"];
+      const body = { code: "EPS-9", name: "Salud Total", taxId: "900123456", active: true };
+      const path = "cupo.access.v1.CatalogService/CreatePayer";
+      const answer = JSON.parse(await curl([...headers, "-d", JSON.stringify(body)], `${service.internalUrl}/${path}`));
+      expect(answer.payer).toMatchObject(body);
+    },
+    BUF_MS,
+  );
+});
+
+/** In the order in which they can be read, each after those that it imports. */
+function importsFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
+  const ordered = new Set<FileDescriptorProto>();
+  const put = (name: string) => {
+    const file = files.find((each) => each.name === name);
+    if (file === undefined || ordered.has(file)) return;
+    for (const imported of file.dependency) put(imported);
+    ordered.add(file);
+  };
+  for (const { name } of files) put(name);
+  return [...ordered];
+}
+
+async function curl(options: readonly string[], url = service.internalUrl): Promise<string> {
+  const buf = `${root}/node_modules/@bufbuild/buf/bin/buf`;
+  const protocol = ["--protocol", "grpc", "--http2-prior-knowledge"];
+  const { stdout } = await promisify(execFile)(process.execPath, [buf, "curl", ...protocol, ...options, url], {
+    cwd: "/",
+  });
+  return stdout;
+}
+
+function json(body: object): RequestInit {
+  return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+}
+
+type Reflection = typeof ServerReflection | typeof ServerReflectionAlpha;
+
+async function answersTo(description: Reflection, questions: readonly Question[], baseUrl = service.internalUrl) {
+  const { serverReflectionInfo } = createClient(description, createGrpcTransport({ baseUrl }));
+  const asked = createAsyncIterable(questions.map((messageRequest) => ({ messageRequest })));
+  const answers = [];
+  for await (const { messageResponse } of serverReflectionInfo(asked as never)) answers.push(messageResponse);
+  return answers;
+}
+
+async function namesListed(description: Reflection, baseUrl?: string): Promise<string[]> {
+  const [answer] = await answersTo(description, [{ case: "listServices", value: "" }], baseUrl);
+  return answer?.case === "listServicesResponse" ? answer.value.service.map(({ name }) => name) : [];
+}
+
+async function filesFor(description: Reflection, questions: readonly Question[]) {
+  const answers = await answersTo(description, questions);
+  return answers.map((answer) =>
+    answer.case === "fileDescriptorResponse"
+      ? answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes))
+      : [],
+  );
+}
