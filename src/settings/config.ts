@@ -113,6 +113,19 @@ function assemble(source: Source, problems: string[]): Config {
       scope: read(settings.scopeClaim) ?? "",
     },
     rateLimit: { perMinute: read(settings.perMinute) ?? 0, perSecond: read(settings.perSecond) ?? 0 },
+    ...limitsAtOnceOf(source),
+    slotLimits: { perPlan: read(settings.plannedSlots) ?? 0, perTenant: read(settings.openSlots) ?? 0 },
+    visitMargins: visitMarginsOf(source),
+    drainSeconds: read(settings.drain) ?? 0,
+    logLevel: read(settings.logLevel) ?? "",
+    tls: tlsOf(source, problems),
+  };
+  if (config.issuer === undefined) refuseOpenDevelopmentIssuer(config, problems);
+  return config;
+}
+
+function limitsAtOnceOf({ read }: Source): Pick<Config, "connections" | "callsAtWork" | "streams"> {
+  return {
     connections: {
       maxConnections: read(settings.maxConnections) ?? 0,
       maxConnectionsPerNetwork: read(settings.maxConnectionsPerAddress) ?? 0,
@@ -124,14 +137,7 @@ function assemble(source: Source, problems: string[]): Config {
       heavyPerTenant: read(settings.heavyCallsPerTenant) ?? 0,
     },
     streams: { perPrincipal: read(settings.streamsPerPrincipal) ?? 0, perTenant: read(settings.streamsPerTenant) ?? 0 },
-    slotLimits: { perPlan: read(settings.plannedSlots) ?? 0, perTenant: read(settings.openSlots) ?? 0 },
-    visitMargins: visitMarginsOf(source),
-    drainSeconds: read(settings.drain) ?? 0,
-    logLevel: read(settings.logLevel) ?? "",
-    tls: tlsOf(source, problems),
   };
-  if (config.issuer === undefined) refuseOpenDevelopmentIssuer(config, problems);
-  return config;
 }
 
 function visitMarginsOf({ read }: Source): Config["visitMargins"] {
