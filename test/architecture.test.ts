@@ -116,6 +116,16 @@ const rules: readonly Rule[] = [
     found: "http/listen.ts → public-api.ts",
   },
   {
+    name: "openapi knows neither services nor the database nor the listeners",
+    findings: (sources) =>
+      arrows(sources, /^openapi\//, /^(services|postgres|http|jobs|demo|server|config|public-api|internal-api)\b/),
+    defect: {
+      "openapi/rest-document.ts": 'import { createRouteTable } from "../rest/routes/route-table.js";',
+      "openapi/examples.ts": 'import { largeClinic } from "../demo/large-clinic.js";',
+    },
+    found: "openapi/examples.ts → demo/large-clinic.ts",
+  },
+  {
     name: "interceptors know neither transports nor services nor the database",
     findings: (sources) =>
       arrows(sources, /^interceptors\//, /^(services|postgres|rest|rpc|http|jobs|auth|server|config)\b/),

@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
-import { type DescEnum, type DescField, type DescMessage, type DescMethod, getOption } from "@bufbuild/protobuf";
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
+import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   file_cupo_options_v1_options,
@@ -94,6 +102,30 @@ describe("a message of the clinic's interface", () => {
       ({ name, proto }) => proto.proto3Optional && /^(version|page_size|page_token|next_page_token)$/.test(name),
     );
     expect(namesOf(optional)).toEqual([]);
+  });
+});
+
+describe("a message of an answer", () => {
+  const inAnswers = () =>
+    fieldsOf([...new Set(contract.methods.flatMap(({ output }) => [...reachable(output)]))]).filter((field) =>
+      packageOf(field.parent).startsWith("cupo."),
+    );
+
+  test("requires what is there always, and says of everything else that it may be absent", () => {
+    const wrong = inAnswers().filter((field) => {
+      const isSingular = field.fieldKind === "message" || field.proto.proto3Optional;
+      const mayBeAbsent = /\babsent\b/i.test(contract.commentOf(field));
+      return isSingular && getOption(field, fieldRules).required === mayBeAbsent;
+    });
+    expect(namesOf(wrong)).toEqual([]);
+  });
+
+  test("has a rule for ids, dates and times of day, whose form its comment tells", () => {
+    const silent = inAnswers().filter((field) => {
+      const tellsForm = /^UUIDs? |YYYY-MM-DD|HH:MM:SS/.test(contract.commentOf(field));
+      return field.scalar === ScalarType.STRING && tellsForm && getOption(field, fieldRules).type.case === undefined;
+    });
+    expect(namesOf(silent)).toEqual([]);
   });
 });
 

@@ -49,6 +49,12 @@ interface Documents {
 
 let opened: Documents | undefined;
 
+/** Makes the documents, once in a process. It takes most of a second, in which a service in the same process would stand still. */
+export function openDocuments(): Documents {
+  opened ??= makeDocuments();
+  return opened;
+}
+
 /**
  * Fails the test where an exchange with an operation is not as the OpenAPI documents say: the answer always, with its headers;
  * the request where it was accepted. What no document has an operation for passes, and so does what a service with only
@@ -56,14 +62,14 @@ let opened: Documents | undefined;
  * fail here, although the documents tell clients to expect that some come.
  */
 export function checkExchange(exchange: Exchange): void {
-  opened ??= openDocuments();
-  const { operations } = opened;
+  const documents = openDocuments();
+  const { operations } = documents;
   const operation = operations.find(({ method, url }) => method === exchange.method && url.test(exchange.url));
   const isServed = exchange.status !== 404 || !/^$|There is nothing at this path/.test(exchange.text);
   if (operation === undefined || !isServed) return;
   const faults = [
-    ...answerFaults(opened, operation, exchange),
-    ...(exchange.status < 300 ? requestFaults(opened, operation, exchange) : []),
+    ...answerFaults(documents, operation, exchange),
+    ...(exchange.status < 300 ? requestFaults(documents, operation, exchange) : []),
   ];
   if (faults.length === 0) return;
   const { method, url, status, text } = exchange;
@@ -75,15 +81,15 @@ export function checkExchange(exchange: Exchange): void {
  * internal operations says.
  */
 export function checkAccepted(method: DescMethod, request: unknown, response: unknown): void {
-  opened ??= openDocuments();
+  const documents = openDocuments();
   const path = `/${method.parent.typeName}/${method.name}`;
-  const operation = opened.operations.find(({ url }) => url.test(`http://internal${path}`));
+  const operation = documents.operations.find(({ url }) => url.test(`http://internal${path}`));
   if (operation === undefined) expect.fail(`no OpenAPI document has ${path}`);
   const [content] = Object.values(operation.requestBody.content);
   const [answer] = Object.values(operation.responses["200"]?.content ?? {});
   const faults = [
-    ...faultsOf(opened, content?.schema ?? {}, request, "request"),
-    ...faultsOf(opened, answer?.schema ?? {}, response, "answer"),
+    ...faultsOf(documents, content?.schema ?? {}, request, "request"),
+    ...faultsOf(documents, answer?.schema ?? {}, response, "answer"),
   ];
   if (faults.length > 0) expect.fail(`${path} is not as its OpenAPI document says:\n${faults.join("\n")}`);
 }
@@ -139,7 +145,7 @@ function faultsOf({ ajv, validators }: Documents, schema: JsonObject, value: unk
   );
 }
 
-function openDocuments(): Documents {
+function makeDocuments(): Documents {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   const operations = Object.entries(openApiDocuments()).flatMap(([name, document]) => {

@@ -28,8 +28,9 @@ export async function sendRequest(method: string, url: string, changes: RequestC
   const requestText = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
   const requestHeaders = headersOf(changes);
   const init = { method, headers: requestHeaders, ...(requestText === undefined ? {} : { body: requestText }) };
+  const { checkExchange, openDocuments } = await import("./openapi-check.js");
+  openDocuments();
   const answer = await answerOf(await fetch(url, init));
-  const { checkExchange } = await import("./openapi-check.js");
   checkExchange({ method, url, requestHeaders, requestText, ...answer });
   return answer;
 }

@@ -12,6 +12,7 @@ import { servedServices } from "../../src/services/services.js";
 import { readConfig } from "../../src/settings/config.js";
 import { testNow } from "./clock.js";
 import { createTestDatabase, execute } from "./database.js";
+import { openDocuments } from "./openapi-check.js";
 import { type PostgresProxy, startPostgresProxy } from "./postgres-proxy.js";
 import { type RequestChanges, type RestAnswer, sendRequest } from "./rest-request.js";
 
@@ -58,6 +59,7 @@ export async function startTestService(
   environment: Readonly<Record<string, string>> = {},
   ports: Partial<ServerPorts> = {},
 ): Promise<TestService> {
+  openDocuments();
   const [database, dataDir] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), "cupo-service-"))]);
   const proxy = await startPostgresProxy(database.url);
   const log: Record<string, unknown>[] = [];

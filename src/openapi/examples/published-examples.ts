@@ -6,10 +6,10 @@ export function publishedExamples(day: Day): RequestExamples {
   return {
     RegisterPatient: example({
       documentType: "CC",
-      documentNumber: "1032456789",
-      fullName: "Ana María Pérez",
+      documentNumber: "1019283746",
+      fullName: "Clara Inés Botero Ruiz",
       phone: "+57 300 555 0100",
-      email: "ana.perez@example.com",
+      email: "clara.botero@example.com",
       consentGrantedAt: "2026-01-15T10:00:00-05:00",
     }),
     UpdatePatient: example({
