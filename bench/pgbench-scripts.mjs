@@ -30,7 +30,7 @@ export function createPgbenchScripts({ flights, document }) {
       sequential: script([begin, ...rest.map((statement) => [statement])]),
     },
     constants: new Map(Array.from(constants, ([text, name]) => [name, text])),
-    tables: statements.flatMap((sql) => /^insert into "(\w+)"/.exec(sql)?.[1] ?? []),
+    tables: statements.flatMap((sql) => /^(?:with "\w+" as \()?insert into "(\w+)"/.exec(sql)?.[1] ?? []),
   };
 }
 

@@ -14,14 +14,47 @@ export interface Principal {
   readonly scopes: ReadonlySet<string>;
 }
 
-/** One thing a call did to one resource; becomes one row of the audit trail in the same commit. */
+/** The kinds of resources that calls change, by their names in the protos. */
+export type ResourceType =
+  | "Appointment"
+  | "AppointmentType"
+  | "CancellationReason"
+  | "ConsultationType"
+  | "Contract"
+  | "CoveredServices"
+  | "EligibilityDecision"
+  | "HealthcareService"
+  | "Holiday"
+  | "Location"
+  | "Note"
+  | "NoShowReason"
+  | "OpportunityDefinition"
+  | "Patient"
+  | "Payer"
+  | "Practitioner"
+  | "Program"
+  | "ProgramPractitioners"
+  | "ProgramRule"
+  | "ProgramServices"
+  | "RequestSource"
+  | "RetainedAppointment"
+  | "Schedule"
+  | "ScheduleBlock"
+  | "UserAttentionCase"
+  | "WaitlistEntry";
+
+/** One thing a call did to one resource; becomes one row of the audit trail, and one event, in the same commit. */
 export interface Effect {
-  /** The resource's type name, as in the proto: `Patient`. */
-  readonly resourceType: string;
+  readonly resourceType: ResourceType;
   readonly resourceId: string;
   readonly action: "CREATE" | "UPDATE" | "DELETE";
   /** The version the resource has after the effect, where it has versions. */
   readonly version?: number;
+  /**
+   * The row, by its table and id, whose organization and company are those of the resource: who does not see it is not told
+   * of the effect. Absent for what belongs to the tenant as a whole.
+   */
+  readonly ownedBy?: { readonly table: string; readonly id: string };
 }
 
 /** A statement built by Knex, compiled and run by a {@link Transaction}. */

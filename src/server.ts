@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { readyCall } from "./call.js";
 import { openReadyDatabase } from "./database-startup.js";
+import { openEventFeeds } from "./events/open-event-feeds.js";
 import { createChain } from "./interceptors/chain.js";
 import { createStopping } from "./interceptors/stream-life.js";
 import { createMessageValidator } from "./interceptors/validation/validate-message.js";
@@ -20,6 +21,7 @@ import { UnitOfWork } from "./postgres/unit-of-work.js";
 import { createMemoryRateLimiter } from "./rate-limiter.js";
 import { describe, logged, observeError } from "./request-log.js";
 import { listViolations } from "./rest/violations/list-violations.js";
+import type { WatchPorts } from "./services/events/watch-events.js";
 import { createServices, type ServiceEntry } from "./services/services.js";
 import type { Config } from "./settings/config.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
@@ -78,7 +80,11 @@ async function start(
   const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
   let stopJobs: Closer = () => undefined;
   const { database, probe } = await openDatabase(config, logger, closers);
-  closers.push(() => stopJobs());
+  const feeds = openEventFeeds({ database, databaseUrl: config.databaseUrl, onError: warn("the change feed is slow") });
+  closers.push(
+    () => feeds.close(),
+    () => stopJobs(),
+  );
   const issuer = await openTrustedIssuer(config, now, warn("the issuer's keys were not refreshed"));
   closers.push(() => issuer.close());
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
@@ -94,12 +100,12 @@ async function start(
       validate,
       listErrors: listViolations,
       stopping: stopping.signal,
-      store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff }),
+      store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff, onCommitted: feeds.committed }),
       recordAccess: (call, patientIds) => insertAccessRecords(readyCall(call), patientIds),
       pages: createPageTokens(keyRing),
     }),
     validate,
-    services: servicesOf(config, keyRing, now).map(served),
+    services: servicesOf(config, keyRing, now, feeds).map(served),
     observe: (error, call) => observeError(error, call, logger),
     log: (handler) => logged(handler, logger),
   };
@@ -137,8 +143,9 @@ function servicesOf(
   { slotLimits, visitMargins }: ServerConfig,
   keyRing: KeyRing,
   now: () => number,
+  events: WatchPorts,
 ): readonly ServiceEntry[] {
-  return createServices({ now, tokens: createOptionTokens({ keyRing, now }), slotLimits, visitMargins });
+  return createServices({ now, tokens: createOptionTokens({ keyRing, now }), slotLimits, visitMargins, events });
 }
 
 /** Behind the listeners, and stopped behind them: requests may ask for jobs, and are answered without. */

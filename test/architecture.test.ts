@@ -38,6 +38,7 @@ const serviceRooms: Rooms = {
   retained: ["resources", "appointments"],
   operations: [],
   notes: ["resources"],
+  events: ["resources"],
 };
 
 /** The rooms of the tables, which have the same names. */
@@ -51,6 +52,7 @@ const tableRooms: Rooms = {
   appointments: ["resources", "schedule"],
   operations: ["appointments"],
   notes: ["resources"],
+  events: [],
 };
 
 const rules: readonly Rule[] = [
@@ -146,6 +148,16 @@ const rules: readonly Rule[] = [
       "postgres/keys.ts": 'import type { Claim } from "../interceptors/idempotency.js";',
     },
     found: "postgres/patients.ts → services/patient-service.ts",
+  },
+  {
+    name: "what follows the feeds of events knows neither transports nor services",
+    findings: (sources) =>
+      arrows(sources, /^events\//, /^(rest|rpc|http|services|interceptors|auth|jobs|server|config)\b/),
+    defect: {
+      "events/tenant-feed.ts": 'import { readFeed } from "../postgres/tables/events/event-feed.js";',
+      "events/event-hub.ts": 'import { toEvent } from "../services/events/event-messages.js";',
+    },
+    found: "events/event-hub.ts → services/events/event-messages.ts",
   },
   {
     name: "rooms of services that import only those they build on, and not the list of all",

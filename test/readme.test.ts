@@ -51,6 +51,16 @@ describe("README's commands, as they stand,", () => {
   );
 
   test(
+    "give what changed",
+    async () => {
+      const printed = await run("Follow what changes");
+      expect(Array.from(printed.matchAll(/"type":"([^"]+)"/g), ([, type]) => type)).toHaveLength(3);
+      expect(printed).toMatch(/"nextCursor":"[\w-]+","hasMore":true/);
+    },
+    SCRIPT_MS,
+  );
+
+  test(
     "book an appointment, move it once, and book for another patient what it had",
     async () => {
       const printed = await run("Book an appointment, and move it");

@@ -1,6 +1,7 @@
 import { purgeKeyBatch } from "../postgres/idempotency-keys.js";
 import type { TransactionSource } from "../postgres/run-transaction.js";
 import { purgeTokenBatch } from "../postgres/tables/appointments/consumed-tokens.js";
+import { purgeEventBatch } from "../postgres/tables/events/event-overview.js";
 
 const BATCH = 1_000;
 
@@ -16,6 +17,11 @@ export function purgeIdempotencyKeys(database: TransactionSource, signal?: Abort
 /** Forgets used option tokens that ended long enough ago, in the same way. */
 export function purgeOptionTokens(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeTokenBatch, signal);
+}
+
+/** Takes events that are past their retention out of the feeds, in the same way. */
+export function purgeEvents(database: TransactionSource, signal?: AbortSignal): Promise<number> {
+  return purgeInBatches(database, purgeEventBatch, signal);
 }
 
 async function purgeInBatches(

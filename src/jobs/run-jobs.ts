@@ -7,7 +7,8 @@ import type { TransactionSource } from "../postgres/run-transaction.js";
 import { findDueTenants } from "../postgres/tables/schedule/due-programs.js";
 import { horizonFrom } from "../scheduling/horizon.js";
 import { extendSchedules } from "./extend-schedules.js";
-import { purgeIdempotencyKeys, purgeOptionTokens } from "./purges.js";
+import { placeEvents } from "./place-events.js";
+import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens } from "./purges.js";
 
 /** What the jobs need. */
 export interface JobPorts {
@@ -109,6 +110,8 @@ function tasksOf({ database, now, logger, maxOpenSlots }: JobPorts, signal: Abor
     [PURGE]: async () => {
       await purgeIdempotencyKeys(database, signal);
       await purgeOptionTokens(database, signal);
+      await placeEvents(database, signal);
+      await purgeEvents(database, signal);
     },
   };
 }

@@ -21,6 +21,8 @@ export interface UnitOfWorkOptions extends TransactionLimits {
   readonly workLockTimeoutMs: number;
   /** Waits before the n-th retry (from 1); jittered, so that those who collided do not collide again. */
   readonly backOff: (attempt: number) => Promise<void>;
+  /** Told of a tenant of which something has changed, behind the commit; nothing waits for it. */
+  readonly onCommitted?: (tenantId: string) => void;
 }
 
 /** Does what the call is for and gives the bytes of its response. */
@@ -55,7 +57,10 @@ export class UnitOfWork implements IdempotentWork {
    * had been committed. Rejects with what the work threw, or with SERVICE_UNAVAILABLE.
    */
   async execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work): Promise<Outcome> {
-    return this.#repeat((isRerun) => this.#attempt(claim, call, principal, work, isRerun));
+    const outcome = await this.#repeat((isRerun) => this.#attempt(claim, call, principal, work, isRerun));
+    const isDone = outcome.kind === "EXECUTED" || (outcome.kind === "REPLAY" && outcome.isOwn);
+    if (isDone && call.effects.length > 0) this.options.onCommitted?.(claim.tenantId);
+    return outcome;
   }
 
   /** Runs a read, which has no key: it is run again after the same failures, since it leaves nothing that could double. */

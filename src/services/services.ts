@@ -10,6 +10,7 @@ import { BookingService } from "../gen/cupo/clinic/v1/booking_service_pb.js";
 import { CatalogAdminService } from "../gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import { DeskService } from "../gen/cupo/clinic/v1/desk_service_pb.js";
 import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
+import { EventService } from "../gen/cupo/clinic/v1/event_service_pb.js";
 import { NoteService } from "../gen/cupo/clinic/v1/note_service_pb.js";
 import { OccupancyService } from "../gen/cupo/clinic/v1/occupancy_service_pb.js";
 import { OperationsService } from "../gen/cupo/clinic/v1/operations_service_pb.js";
@@ -33,6 +34,8 @@ import { createUserAttentionService } from "./desk/user-attention-service.js";
 import { createWaitlistService } from "./desk/waitlist-service.js";
 import { createEligibilityAuditService } from "./eligibility/eligibility-audit-service.js";
 import { createEligibilityService } from "./eligibility/eligibility-service.js";
+import { createEventService } from "./events/event-service.js";
+import type { WatchPorts } from "./events/watch-events.js";
 import { createNoteService } from "./notes/note-service.js";
 import { createOperationsService } from "./operations/operations-service.js";
 import { createPatientDirectoryService } from "./patients/patient-directory-service.js";
@@ -51,6 +54,7 @@ export interface ServicePorts {
   readonly now: () => number;
   readonly slotLimits: SlotLimits;
   readonly visitMargins: VisitMargins;
+  readonly events: WatchPorts;
 }
 
 /** A proto service and the methods of it that exist; the others answer `unimplemented`, and 404 over REST. */
@@ -81,10 +85,12 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: NoteService },
   { service: ScheduleBlockService },
   { service: RetainedAppointmentService },
+  { service: EventService },
 ];
 
 /** Every service of Cupo. Both transports take this list, so neither can have an operation that the other lacks. */
-export function createServices({ now, tokens, slotLimits, visitMargins }: ServicePorts): readonly ServiceEntry[] {
+export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
+  const { now, tokens, slotLimits, visitMargins, events } = ports;
   return [
     { service: PatientService, implementation: createPatientService(now) },
     { service: AppointmentService, implementation: createAppointmentService(now, tokens) },
@@ -112,5 +118,6 @@ export function createServices({ now, tokens, slotLimits, visitMargins }: Servic
     { service: NoteService, implementation: createNoteService(now) },
     { service: ScheduleBlockService, implementation: createScheduleBlockService({ now, slotLimits }) },
     { service: RetainedAppointmentService, implementation: createRetainedAppointmentService(now, tokens) },
+    { service: EventService, implementation: createEventService(events) },
   ];
 }

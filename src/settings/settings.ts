@@ -59,7 +59,8 @@ export const settings = {
     "DATABASE_CONNECTIONS",
     "10",
     "Connections of the process to the database for calls, one for each that is at work. Background jobs have " +
-      "JOB_CONNECTIONS more, readiness one: the sum over all processes stays below PostgreSQL's max_connections.",
+      "JOB_CONNECTIONS more, readiness one, events one while they are watched: the sum over all processes stays below " +
+      "PostgreSQL's max_connections.",
   ),
   jobConnections: {
     name: "JOB_CONNECTIONS",

@@ -3,6 +3,7 @@ import type { Operation } from "../../src/gen/cupo/options/v1/options_pb.js";
 import { operationOf } from "../../src/operation.js";
 import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import { createServices } from "../../src/services/services.js";
+import { noEvents } from "../support/no-events.js";
 import { noSlotLimits } from "../support/no-slot-limits.js";
 import { noTokens } from "../support/no-tokens.js";
 import { usualMargins } from "../support/usual-margins.js";
@@ -29,6 +30,7 @@ export const publishedOperations: readonly PublishedOperation[] = createServices
   tokens: noTokens,
   slotLimits: noSlotLimits,
   visitMargins: usualMargins,
+  events: noEvents,
 }).flatMap(({ service, implementation }) =>
   service.methods
     .filter((method) => httpBindings(method).length > 0)
@@ -57,6 +59,7 @@ export function rpcNamed(name: string): DescMethodUnary {
     tokens: noTokens,
     slotLimits: noSlotLimits,
     visitMargins: usualMargins,
+    events: noEvents,
   }).flatMap(({ service }) => service.methods);
   const method = methods.find((each) => each.name === name);
   if (method === undefined) throw new Error(`there is no RPC ${name}`);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { CupoError } from "../../src/errors.js";
 import { sql } from "../../src/postgres/sql.js";
@@ -56,6 +57,22 @@ describe("a key that is free", () => {
     expect(await work.count("patients")).toBe(0);
     expect(await work.count("idempotency_keys")).toBe(0);
     expect(await work.register(call, work.claim(call), newPatient())).toEqual({ kind: "EXECUTED" });
+  });
+
+  test("tells of whom something has changed, once it has: of no failure, no replay and nothing that changed nothing", async () => {
+    const call = newCall();
+    const key = work.claim(call);
+    const failure = work.store.execute(key, call, work.principal, async () => {
+      call.effects.push({ resourceType: "Patient", resourceId: randomUUID(), action: "CREATE", version: 1 });
+      throw new CupoError("VALIDATION_FAILED");
+    });
+    await expect(failure).rejects.toThrow();
+    await work.inTransaction(newCall(), work.principal, async () => undefined);
+    expect(work.changed).toEqual([]);
+    await work.register(call, key, newPatient());
+    expect(work.changed).toEqual([work.principal.tenantId]);
+    await work.register(newCall(), key, newPatient());
+    expect(work.changed).toEqual([work.principal.tenantId]);
   });
 
   test("fails where a statement fails that nobody waits for", async () => {

@@ -26,6 +26,8 @@ export interface TenantWork {
   readonly store: UnitOfWork;
   /** What the store asked to be backed off for, one after the other; nothing is waited for. */
   readonly backOffs: readonly number[];
+  /** The tenants of which the store said that something changed, one after the other. */
+  readonly changed: readonly string[];
   /** A claim of a new key by a call. */
   claim(call: Call): IdempotencyClaim;
   /** Adds a patient under a key and answers with {@link RESPONSE}. */
@@ -66,7 +68,10 @@ export async function startWorkServer(): Promise<WorkServer> {
     newTenant() {
       const backOffs: number[] = [];
       const backOff = async (attempt: number) => void backOffs.push(attempt);
-      return tenantWork(new UnitOfWork(database, { ...LIMITS, backOff }), backOffs, adminUrl);
+      const changed: string[] = [];
+      const onCommitted = (tenantId: string) => void changed.push(tenantId);
+      const store = new UnitOfWork(database, { ...LIMITS, backOff, onCommitted });
+      return { ...tenantWork(store, adminUrl), backOffs, changed };
     },
     async close() {
       await database.close();
@@ -106,13 +111,12 @@ export function newPatient(): PatientRecord {
   };
 }
 
-function tenantWork(store: UnitOfWork, backOffs: readonly number[], adminUrl: string): TenantWork {
+function tenantWork(store: UnitOfWork, adminUrl: string): Omit<TenantWork, "backOffs" | "changed"> {
   const principal = principalOf(randomUUID());
   const claim = (call: Call) => claimOf(call, principal);
   return {
     principal,
     store,
-    backOffs,
     claim,
     register: (call, key, patient) =>
       store.execute(key, call, principal, async () => {

@@ -23,6 +23,8 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
 
   consumed_option_tokens: REPLACE,
   contract_services: REPLACE,
+  event_outbox: REPLACE,
+  event_positions: REPLACE,
   option_token_keys: REPLACE,
   patient_search_words: REPLACE,
   program_practitioners: REPLACE,
@@ -35,6 +37,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   consultation_types: CHANGE,
   contracts: CHANGE,
   day_counters: CHANGE,
+  event_feeds: CHANGE,
   healthcare_services: CHANGE,
   holidays: CHANGE,
   locations: CHANGE,

@@ -110,6 +110,7 @@ async function replaceCoveredServices(
     resourceId: contractId,
     action: "UPDATE",
     version,
+    ownedBy: { table: contracts.name, id: contractId },
   });
   return to.toCoveredServices(contractId, { serviceIds: serviceIds.toSorted(), version });
 }

@@ -1,4 +1,4 @@
-import type { ReadyCall } from "../../call.js";
+import type { ReadyCall, ResourceType } from "../../call.js";
 import { conflict, conflicts, type FieldError } from "../../errors.js";
 import type { MergePatientsRequestValid } from "../../gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
@@ -45,7 +45,7 @@ export async function mergePatients(
   requireVersion(before.duplicate, request.duplicateExpectedVersion, "duplicateExpectedVersion");
   requireMergeable(before);
   await refuseOverlaps(call, before);
-  const move = (table: TableOfPatients, resourceType: string) =>
+  const move = (table: TableOfPatients, resourceType: ResourceType) =>
     moveWithEffects(call, { table, resourceType, from: duplicatePatientId, to: survivorPatientId });
   const [waitlistEntryIds, caseIds, noteIds] = await Promise.all([
     move("waitlist_entries", "WaitlistEntry"),
@@ -89,7 +89,7 @@ async function refuseOverlaps({ transaction }: ReadyCall, { survivor, duplicate 
 
 interface MoveOfRows {
   readonly table: TableOfPatients;
-  readonly resourceType: string;
+  readonly resourceType: ResourceType;
   readonly from: string;
   readonly to: string;
 }

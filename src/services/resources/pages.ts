@@ -18,13 +18,18 @@ export interface Page {
 const DEFAULT_SIZE = 50;
 const MAX_SIZE = 200;
 
+/** The size of the pages that a request asks for: 50 where it does not say, 200 where it asks for more (AIP-158). */
+export function pageSizeOf({ pageSize }: Pick<PageRequest, "pageSize">): number {
+  return Math.min(pageSize || DEFAULT_SIZE, MAX_SIZE);
+}
+
 /**
  * The page that a request asks for, of 200 rows where it asks for more (AIP-158). A place is where the page before it ended,
  * and good for the same list with the same filters only: anything else is 422 on pageToken. `list` and `filters` say which
  * list this is. A stage of the call has opened the token that was sent, so that a place is always one of {@link cutPage}.
  */
 export function readPage(request: PageRequest, list: string, filters: readonly unknown[] = []): Page {
-  const size = Math.min(request.pageSize || DEFAULT_SIZE, MAX_SIZE);
+  const size = pageSizeOf(request);
   if (request.pageToken === undefined || request.pageToken === "") return { size, after: undefined };
   const [fingerprint, ...after] = parsePlace(request.pageToken);
   if (fingerprint !== fingerprintOf(list, filters) || after.length === 0) throw invalidPageToken();

@@ -1,5 +1,5 @@
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
-import type { ReadyCall } from "../../call.js";
+import type { Effect, ReadyCall } from "../../call.js";
 import { type FieldError, notFound } from "../../errors.js";
 import {
   findResource,
@@ -26,7 +26,7 @@ export function createResource<A extends object>(
   const at = new Date(nowMs);
   const resource: ResourceRecord<A> = { ...attributes, id: call.newId(), version: 1, createdAt: at, updatedAt: at };
   insertResource(call.transaction, call.principal, table, resource);
-  call.effects.push({ resourceType: table.type, resourceId: resource.id, action: "CREATE", version: 1 });
+  noteEffect(call, table, resource, "CREATE");
   return resource;
 }
 
@@ -82,13 +82,19 @@ export function saveResource<A extends object>(
   if (Object.keys(changes).length === 0) return resource;
   const head = { version: resource.version + 1, updatedAt: new Date(nowMs) };
   updateResource<A>(call.transaction, table, resource.id, { ...changes, ...head } as Partial<ResourceRecord<A>>);
-  call.effects.push({
-    resourceType: table.type,
-    resourceId: resource.id,
-    action: "UPDATE",
-    version: head.version,
-  });
-  return { ...resource, ...changes, ...head };
+  const saved = { ...resource, ...changes, ...head };
+  noteEffect(call, table, saved, "UPDATE");
+  return saved;
+}
+
+function noteEffect<A extends object>(
+  call: ReadyCall,
+  table: ResourceTable<A>,
+  { id, version }: ResourceRecord<A>,
+  action: Effect["action"],
+): void {
+  const ownedBy = { table: table.name, id };
+  call.effects.push({ resourceType: table.type, resourceId: id, action, version, ownedBy });
 }
 
 /** What is in every update request beside attributes and, in most, an id of another name. */

@@ -30,7 +30,8 @@ export function createMaterializationMethods(now: () => number, limits: SlotLimi
       await lockResource(call, programs, programId);
       await requireRoomForSchedule(call.transaction, programId, limits, now());
       await materializeProgram(call.transaction, programId, now());
-      call.effects.push({ resourceType: "Schedule", resourceId: programId, action: "UPDATE" });
+      const ownedBy = { table: programs.name, id: programId };
+      call.effects.push({ resourceType: "Schedule", resourceId: programId, action: "UPDATE", ownedBy });
       return { materialization: await describe(call, programId, now()) };
     },
     async getMaterializationStatus({ programId }, call) {

@@ -73,6 +73,7 @@ export function createProgramService({ now, slotLimits }: SchedulePorts): Implem
         resourceId: programId,
         action: "UPDATE",
         version: set.version,
+        ownedBy: { table: programs.name, id: programId },
       });
       return { programServices: to.toProgramServices(programId, set) };
     },
@@ -142,7 +143,8 @@ async function createRule(
   await requireRoomForPlan(transaction, change, limits, nowMs);
   insertRule(transaction, rule, new Date(nowMs));
   await remakeProgram(transaction, programId, nowMs);
-  call.effects.push({ resourceType: "ProgramRule", resourceId: rule.id, action: "CREATE", version: 1 });
+  const ownedBy = { table: programs.name, id: programId };
+  call.effects.push({ resourceType: "ProgramRule", resourceId: rule.id, action: "CREATE", version: 1, ownedBy });
   return to.toProgramRuleDetails(rule);
 }
 

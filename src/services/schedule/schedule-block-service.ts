@@ -1,5 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { ReadyCall } from "../../call.js";
+import type { Effect, ReadyCall } from "../../call.js";
 import { validationFailed } from "../../errors.js";
 import { ScheduleBlockDetails_Kind } from "../../gen/cupo/clinic/v1/schedule_block_details_pb.js";
 import type {
@@ -20,6 +20,7 @@ import {
   listScheduleBlocks,
   lockScheduleBlock,
   type ScheduleBlockRecord,
+  scheduleBlocks,
   writeScheduleBlock,
 } from "../../postgres/tables/schedule/schedule-blocks.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
@@ -98,7 +99,7 @@ async function createBlock(request: CreateScheduleBlockRequestValid, call: Ready
   }
   insertScheduleBlock(transaction, block);
   const done = await remakeSpan(transaction, change, terms.nowMs);
-  call.effects.push({ resourceType: "ScheduleBlock", resourceId: block.id, action: "CREATE", version: 1 });
+  noteEffect(call, block, "CREATE");
   return { scheduleBlock: toScheduleBlockDetails(block), effect: await toScheduleBlockEffect(transaction, done) };
 }
 
@@ -157,9 +158,13 @@ async function save(before: ScheduleBlockRecord, changed: ScheduleBlockRecord, c
   const block = { ...changed, version: before.version + 1, updatedAt: new Date(terms.nowMs) };
   writeScheduleBlock(transaction, block);
   const done = await remakeSpan(transaction, await changeByBlock(transaction, block, before, terms), terms.nowMs);
-  const { id: resourceId, version } = block;
-  call.effects.push({ resourceType: "ScheduleBlock", resourceId, action: "UPDATE", version });
+  noteEffect(call, block, "UPDATE");
   return { scheduleBlock: toScheduleBlockDetails(block), effect: await toScheduleBlockEffect(transaction, done) };
+}
+
+function noteEffect(call: ReadyCall, { id, version }: ScheduleBlockRecord, action: Effect["action"]): void {
+  const ownedBy = { table: scheduleBlocks.name, id };
+  call.effects.push({ resourceType: "ScheduleBlock", resourceId: id, action, version, ownedBy });
 }
 
 async function listBlocks(request: ListScheduleBlocksRequest, call: ReadyCall) {

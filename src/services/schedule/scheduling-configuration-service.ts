@@ -89,7 +89,9 @@ async function updateRule(
   await requireRoomForPlan(transaction, { before, after, field: enlargingField(sent) }, limits, nowMs);
   writeRule(transaction, merged, new Date(nowMs));
   await remakeProgram(transaction, request.programId, nowMs);
-  record(call, { resourceType: "ProgramRule", resourceId: merged.id, action: "UPDATE", version: merged.version });
+  const { id: resourceId, version } = merged;
+  const ownedBy = { table: programs.name, id: request.programId };
+  record(call, { resourceType: "ProgramRule", resourceId, action: "UPDATE", version, ownedBy });
   return toProgramRule(merged);
 }
 
@@ -116,6 +118,7 @@ async function replacePractitioners(
     resourceId: programId,
     action: "UPDATE",
     version: set.version,
+    ownedBy: { table: programs.name, id: programId },
   });
   return toProgramPractitioners(programId, set);
 }

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { Principal, Transaction } from "../../../call.js";
+import type { Principal, ResourceType, Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords, toPartialRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
@@ -17,8 +17,8 @@ export type ResourceRecord<A extends object> = A & ResourceHead;
 /** A table of resources that belong to an organization and company: its name, and the column of each attribute. */
 export interface ResourceTable<A extends object> {
   readonly name: string;
-  /** The type name of the resource in the proto, for the audit trail. */
-  readonly type: string;
+  /** What the audit trail and events call the resource. */
+  readonly type: ResourceType;
   readonly columns: ColumnsOf<A>;
 }
 

@@ -42,6 +42,9 @@ const COLUMNS = {
   updatedAt: "updated_at",
 } as const satisfies ColumnsOf<ScheduleBlockRecord>;
 
+/** The table of blocks, whose rows belong to the organization and company of what they block. */
+export const scheduleBlocks = { name: "schedule_blocks" } as const;
+
 /** Adds a block, which whoever can see what it blocks can see. */
 export function insertScheduleBlock(transaction: Transaction, block: ScheduleBlockRecord): void {
   const tenant_id = transaction.tenantId;

@@ -1,0 +1,54 @@
+import { purgeBatch } from "../../purge-batch.js";
+import { runAcrossTenants, type TransactionSource } from "../../run-transaction.js";
+import { sql } from "../../sql.js";
+
+/** For how long an event can be read, in hours: 30 days. The database refuses to purge what is younger than a day. */
+export const EVENT_RETENTION_HOURS = 30 * 24;
+
+const SCOPE = { setting: "cupo.event_overview", value: "on" } as const;
+
+const CHANGED = `SELECT tenant_id, last_position::text, false AS is_outstanding FROM event_feeds WHERE tenant_id = ANY(?::uuid[])
+  UNION ALL SELECT DISTINCT tenant_id, '0', true FROM event_outbox WHERE tenant_id = ANY(?::uuid[])`;
+
+const OUTSTANDING = "SELECT DISTINCT tenant_id AS id FROM event_outbox";
+
+const PURGE = `DELETE FROM event_positions WHERE (tenant_id, position) IN (
+  SELECT tenant_id, position FROM event_positions
+  WHERE positioned_at < now() - ?::interval ORDER BY positioned_at, position LIMIT ?) RETURNING tenant_id`;
+
+/**
+ * Of these tenants, each with the position that is known of its feed, those whose feeds have come further, or are to: one
+ * statement for all of them.
+ */
+export async function findChangedFeeds(
+  source: TransactionSource,
+  known: ReadonlyMap<string, number>,
+): Promise<ReadonlySet<string>> {
+  const tenants = [...known.keys()];
+  const rows = await runAcrossTenants(source, SCOPE, (transaction) =>
+    transaction.rows<{ tenant_id: string; last_position: string; is_outstanding: boolean }>(
+      sql.raw(CHANGED, [tenants, tenants]),
+    ),
+  );
+  const changed = rows.filter(
+    (row) => row.is_outstanding || Number(row.last_position) > (known.get(row.tenant_id) ?? 0),
+  );
+  return new Set(changed.map((row) => row.tenant_id));
+}
+
+/** The tenants that have something for their feeds which has no position yet. */
+export async function findOutstandingTenants(source: TransactionSource): Promise<string[]> {
+  const rows = await runAcrossTenants(source, SCOPE, (transaction) =>
+    transaction.rows<{ id: string }>(sql.raw(OUTSTANDING)),
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Takes at most `limit` events of any tenant that are past their retention out of the feeds, and gives their number. */
+export function purgeEventBatch(
+  source: TransactionSource,
+  limit: number,
+  retentionHours: number = EVENT_RETENTION_HOURS,
+): Promise<number> {
+  return purgeBatch(source, PURGE, `${retentionHours} hours`, limit);
+}

@@ -1,0 +1,71 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ResourceType } from "../../call.js";
+import { type Event, Event_ResourceType, EventSchema } from "../../gen/cupo/clinic/v1/event_pb.js";
+import type { EventRecord } from "../../postgres/tables/events/event-feed.js";
+
+const SPEC_VERSION = "1.0";
+const VERBS = { CREATE: "created", UPDATE: "updated", DELETE: "deleted" } as const;
+
+/** What the proto calls each kind of resource. */
+const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
+  Appointment: Event_ResourceType.APPOINTMENT,
+  AppointmentType: Event_ResourceType.APPOINTMENT_TYPE,
+  CancellationReason: Event_ResourceType.CANCELLATION_REASON,
+  ConsultationType: Event_ResourceType.CONSULTATION_TYPE,
+  Contract: Event_ResourceType.CONTRACT,
+  CoveredServices: Event_ResourceType.COVERED_SERVICES,
+  EligibilityDecision: Event_ResourceType.ELIGIBILITY_DECISION,
+  HealthcareService: Event_ResourceType.HEALTHCARE_SERVICE,
+  Holiday: Event_ResourceType.HOLIDAY,
+  Location: Event_ResourceType.LOCATION,
+  Note: Event_ResourceType.NOTE,
+  NoShowReason: Event_ResourceType.NO_SHOW_REASON,
+  OpportunityDefinition: Event_ResourceType.OPPORTUNITY_DEFINITION,
+  Patient: Event_ResourceType.PATIENT,
+  Payer: Event_ResourceType.PAYER,
+  Practitioner: Event_ResourceType.PRACTITIONER,
+  Program: Event_ResourceType.PROGRAM,
+  ProgramPractitioners: Event_ResourceType.PROGRAM_PRACTITIONERS,
+  ProgramRule: Event_ResourceType.PROGRAM_RULE,
+  ProgramServices: Event_ResourceType.PROGRAM_SERVICES,
+  RequestSource: Event_ResourceType.REQUEST_SOURCE,
+  RetainedAppointment: Event_ResourceType.RETAINED_APPOINTMENT,
+  Schedule: Event_ResourceType.SCHEDULE,
+  ScheduleBlock: Event_ResourceType.SCHEDULE_BLOCK,
+  UserAttentionCase: Event_ResourceType.USER_ATTENTION_CASE,
+  WaitlistEntry: Event_ResourceType.WAITLIST_ENTRY,
+};
+
+const messages = new WeakMap<EventRecord, Event>();
+
+/** The message of an event of a tenant; one for all who are given the same record. */
+export function toEvent(record: EventRecord, tenantId: string): Event {
+  const known = messages.get(record);
+  if (known !== undefined) return known;
+  const message = makeEvent(record, tenantId);
+  messages.set(record, message);
+  return message;
+}
+
+/** The kind of resource that an event is about. */
+export function resourceTypeOf({ resourceType }: EventRecord): Event_ResourceType {
+  return RESOURCE_TYPES[resourceType as ResourceType] ?? Event_ResourceType.RESOURCE_TYPE_UNSPECIFIED;
+}
+
+function makeEvent(record: EventRecord, tenantId: string): Event {
+  const { eventId, occurredAt, action, resourceType, resourceId, resourceVersion, correlationId } = record;
+  const resource = resourceType.replaceAll(/(?<!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+  return create(EventSchema, {
+    eventId,
+    source: `/tenants/${tenantId}`,
+    specVersion: SPEC_VERSION,
+    type: `cupo.${resource}.${VERBS[action]}`,
+    subject: `${resource}/${resourceId}`,
+    time: timestampFromDate(occurredAt),
+    resourceType: resourceTypeOf(record),
+    resourceId,
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    correlationId,
+  });
+}

@@ -1,0 +1,17 @@
+import type { EventService } from "../../gen/cupo/clinic/v1/event_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { listEvents } from "./list-events.js";
+import { type WatchPorts, watchEvents } from "./watch-events.js";
+
+/** The change feed: pages of it, and watches that follow it. Both give the same events in the same order. */
+export function createEventService(ports: WatchPorts): Implementation<typeof EventService> {
+  return {
+    async listEvents(request, call) {
+      return listEvents(request, call);
+    },
+    watchEvents(request, call) {
+      const wish = { principal: call.principal, resourceTypes: request.resourceTypes };
+      return watchEvents(request, wish, ports, call.signal);
+    },
+  };
+}

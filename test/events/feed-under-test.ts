@@ -1,0 +1,97 @@
+import { randomUUID } from "node:crypto";
+import { Client } from "pg";
+import type { Effect, Principal } from "../../src/call.js";
+import { createFeedReader, type FeedReader } from "../../src/events/feed-reader.js";
+import { openCall } from "../../src/interceptors/open-call.js";
+import { appendAudit } from "../../src/postgres/audit.js";
+import { type Database, openDatabase } from "../../src/postgres/database.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+
+/** A database of its own, whose feeds are read as the service does. */
+export interface FeedUnderTest {
+  readonly testDatabase: TestDatabase;
+  readonly database: Database;
+  readonly reader: FeedReader;
+  /** Begins a transaction of a tenant that does something and leaves it open. */
+  begin(tenantId: string, ...effects: readonly Effect[]): Promise<OpenTransaction>;
+  close(): Promise<void>;
+}
+
+/** A transaction that has done what it was to do, up to its audit rows, and has not ended. */
+export interface OpenTransaction {
+  /** Does something more. */
+  add(...effects: readonly Effect[]): Promise<void>;
+  commit(): Promise<void>;
+  rollback(): Promise<void>;
+}
+
+export async function startFeed(url = (testDatabase: TestDatabase) => testDatabase.url): Promise<FeedUnderTest> {
+  const testDatabase = await createTestDatabase();
+  const database = openDatabase({
+    url: url(testDatabase),
+    maxConnections: 4,
+    acquireTimeoutMs: 2_000,
+    queryTimeoutMs: 15_000,
+    onIdleError: () => undefined,
+  });
+  return {
+    testDatabase,
+    database,
+    reader: createFeedReader(database),
+    begin: (tenantId, ...effects) => begin(testDatabase.url, tenantId, effects),
+    async close() {
+      await database.close();
+      await testDatabase.drop();
+    },
+  };
+}
+
+/** A change of a resource of no table, which is named by its id. */
+export function changed(resourceId: string, version: number): Effect {
+  return { resourceType: "Patient", resourceId, action: version === 1 ? "CREATE" : "UPDATE", version };
+}
+
+/** Commits changes of a tenant, a transaction each. */
+export async function commitEach(feed: FeedUnderTest, tenantId: string, effects: readonly Effect[]): Promise<void> {
+  for (const effect of effects) await (await feed.begin(tenantId, effect)).commit();
+}
+
+async function begin(url: string, tenantId: string, effects: readonly Effect[]): Promise<OpenTransaction> {
+  const client = new Client(url);
+  await client.connect();
+  await client.query("BEGIN");
+  await client.query(`SET LOCAL cupo.tenant_id = '${tenantId}'`);
+  const add = async (...more: readonly Effect[]) => {
+    const call = openCall({ rawHeaders: [] });
+    call.operation = "test.Service/Method";
+    call.effects.push(...more);
+    for (const statement of appendAudit(call, principalIn(tenantId))) {
+      const { sql, bindings } = statement.toSQL().toNative();
+      await client.query(sql, [...bindings]);
+    }
+  };
+  const end = async (text: string) => {
+    await client.query(text);
+    await client.end();
+  };
+  await add(...effects);
+  return { add, commit: () => end("COMMIT"), rollback: () => end("ROLLBACK") };
+}
+
+/** A principal of a tenant, without organization and company. */
+export function principalIn(tenantId: string): Principal {
+  return {
+    id: "issuer client",
+    issuer: "issuer",
+    clientId: "client",
+    tenantId,
+    organizationId: undefined,
+    companyId: undefined,
+    scopes: new Set(),
+  };
+}
+
+/** A tenant that has nothing yet. */
+export function newTenant(): string {
+  return randomUUID();
+}

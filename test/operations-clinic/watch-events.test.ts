@@ -1,0 +1,163 @@
+import { randomUUID } from "node:crypto";
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Event_ResourceType, Event_Start } from "../../src/gen/cupo/clinic/v1/event_pb.js";
+import { EventService, type WatchEventsResponse } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
+import { ErrorInfoSchema } from "../../src/gen/google/rpc/error_details_pb.js";
+import * as makers from "../contract/makers.js";
+import { startTwins, type Twins } from "../schedule/twins.js";
+import { transports } from "../support/rpc-clients.js";
+import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+
+let twins: Twins;
+let first: TestService;
+let second: TestService;
+
+beforeAll(async () => {
+  twins = await startTwins();
+  [first, second] = twins.both;
+});
+
+afterAll(() => twins.close());
+
+describe.each(Object.entries(transports))("watching over %s", (_, createTransport) => {
+  test("gives what this and another replica change, as it happens, and ends when the caller does", async () => {
+    const as = { tenantId: randomUUID() };
+    const watch = await open(second, createTransport, as);
+    expect(await watch.next()).toMatchObject({ events: [] });
+    const ids: string[] = [];
+    for (const service of [first, second, first]) {
+      ids.push(await makers.createPatient(service, {}, as));
+      expect(await watch.next()).toMatchObject({ events: [{ resourceId: ids.at(-1), type: "cupo.patient.created" }] });
+    }
+    watch.leave();
+    expect(ConnectError.from(await watch.failure()).code).toBe(Code.Canceled);
+  });
+
+  test("goes on at another replica from the cursor that it was given", async () => {
+    const as = { tenantId: randomUUID() };
+    const watch = await open(first, createTransport, as, { start: Event_Start.OLDEST });
+    await watch.next();
+    const before = await makers.createPatient(first, {}, as);
+    const { cursor } = await watch.next();
+    watch.leave();
+    const missed = [await makers.createPatient(second, {}, as), await makers.createPatient(first, {}, as)];
+    const again = await open(second, createTransport, as, { cursor });
+    const given = await again.events(2);
+    expect(given.map(({ resourceId }) => resourceId)).toEqual(missed);
+    expect(missed).not.toContain(before);
+    again.leave();
+  });
+
+  test("gives the kinds that are asked for", async () => {
+    const as = { tenantId: randomUUID() };
+    const resourceTypes = [Event_ResourceType.PAYER];
+    const watch = await open(first, createTransport, as, { resourceTypes });
+    await watch.next();
+    await makers.createPatient(first, {}, as);
+    const payerId = await makers.payer.create(first, as);
+    expect(await watch.next()).toMatchObject({ events: [{ resourceId: payerId }] });
+    watch.leave();
+  });
+
+  test("is refused where the feed does not go back to the cursor, in a way that a client can tell from a bad request", async () => {
+    const stranger = await open(first, createTransport, { tenantId: randomUUID() });
+    const { cursor } = await stranger.next();
+    stranger.leave();
+    const refusal = async (text: string) => {
+      const watch = await open(first, createTransport, { tenantId: randomUUID() }, { cursor: text });
+      const error = ConnectError.from(await watch.failure());
+      return [error.code, error.findDetails(ErrorInfoSchema)[0]?.reason];
+    };
+    expect(await refusal(cursor)).toEqual([Code.FailedPrecondition, "OUT_OF_RANGE"]);
+    expect(await refusal("none")).toEqual([Code.InvalidArgument, "VALIDATION_FAILED"]);
+  });
+});
+
+describe("who watches", () => {
+  test("needs the scope", async () => {
+    const scopes = first.scopes.filter((scope) => scope !== "events:read");
+    const watch = await open(first, transports["gRPC, HTTP/2"], { scopes });
+    expect(ConnectError.from(await watch.failure()).code).toBe(Code.PermissionDenied);
+  });
+
+  test("is told of what belongs to an organization if they are of the same", async () => {
+    const tenantId = randomUUID();
+    const owner = { tenantId, organizationId: randomUUID() };
+    const watches = await Promise.all([owner, { tenantId }].map((as) => open(first, transports["gRPC, HTTP/2"], as)));
+    for (const watch of watches) await watch.next();
+    const payerId = await makers.payer.create(first, owner);
+    const patientId = await makers.createPatient(first, {}, owner);
+    const [own, others] = await Promise.all([watches[0]?.events(2), watches[1]?.events(1)]);
+    expect(own?.map(({ resourceId }) => resourceId)).toEqual([payerId, patientId]);
+    expect(others?.map(({ resourceId }) => resourceId)).toEqual([patientId]);
+    for (const watch of watches) watch.leave();
+  });
+
+  test("is told to come again when the service stops, and misses nothing by going on from the cursor", async () => {
+    const service = await startTestService();
+    const as = { tenantId: randomUUID() };
+    const watch = await open(service, transports["gRPC, HTTP/2"], as);
+    await watch.next();
+    await service.close();
+    expect(ConnectError.from(await watch.failure()).code).toBe(Code.Unavailable);
+  });
+});
+
+test("a watch and the pages of the list give the same events in the same order", async () => {
+  const as = { tenantId: randomUUID() };
+  await Promise.all(Array.from({ length: 12 }, (_, i) => makers.createPatient(i % 2 ? first : second, {}, as)));
+  const watch = await open(first, transports["gRPC, HTTP/2"], as, { start: Event_Start.OLDEST });
+  const watched = await watch.events(12);
+  watch.leave();
+  const client = createClient(EventService, transports["gRPC, HTTP/2"](second.internalUrl));
+  const { events } = await client.listEvents({}, { headers: await credentials(second, as) });
+  expect(watched).toEqual(events);
+});
+
+interface Watch {
+  /** The next response. */
+  next(): Promise<WatchEventsResponse>;
+  /** Takes responses until so many events have come. */
+  events(count: number): Promise<WatchEventsResponse["events"]>;
+  /** The error that it ends with. */
+  failure(): Promise<unknown>;
+  leave(): void;
+}
+
+type Request = Parameters<ReturnType<typeof createClient<typeof EventService>>["watchEvents"]>[0];
+
+async function open(
+  service: TestService,
+  createTransport: (baseUrl: string) => Transport,
+  as: TokenFor,
+  request: Request = {},
+): Promise<Watch> {
+  const leaving = new AbortController();
+  const client = createClient(EventService, createTransport(service.internalUrl));
+  const options = { headers: await credentials(service, as), signal: leaving.signal };
+  const responses = client.watchEvents(request, options)[Symbol.asyncIterator]();
+  const next = async () => {
+    const { done, value } = await responses.next();
+    if (done === true) throw new Error("the watch has ended");
+    return value;
+  };
+  return {
+    next,
+    async events(count) {
+      const events: WatchEventsResponse["events"] = [];
+      while (events.length < count) events.push(...(await next()).events);
+      return events;
+    },
+    failure: () =>
+      next().then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    leave: () => leaving.abort(),
+  };
+}
+
+async function credentials(service: TestService, as: TokenFor): Promise<Record<string, string>> {
+  return { authorization: `Bearer ${await service.token(as)}` };
+}
