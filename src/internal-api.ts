@@ -1,3 +1,4 @@
+import type { CupoError } from "./errors.js";
 import { actor } from "./interceptors/actor.js";
 import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
@@ -10,6 +11,7 @@ import { createIntrospection } from "./introspection/handler.js";
 import { messageLimits, responseHeaders } from "./listener-terms.js";
 import { createDocumentPages } from "./openapi/document-pages.js";
 import { type ProblemTerms, sendProblem } from "./public-api.js";
+import { createReferencePages, type TokenIssue } from "./reference-page/reference-pages.js";
 import { callFor, type HttpHandler, type HttpRequest, type HttpResponse } from "./request-log.js";
 import { listViolations } from "./rest/violations/list-violations.js";
 import { createRpcHandler } from "./rpc/handler.js";
@@ -27,6 +29,8 @@ export interface InternalApiOptions extends ProblemTerms {
   readonly stopping: Pick<Stopping, "signal">;
   /** Whether tools are told what is served. */
   readonly reflection: boolean;
+  /** Gives the reference page its tokens; undefined where only a real issuer does. */
+  readonly issueToken?: TokenIssue | undefined;
 }
 
 const MAX_TIME_LIMIT_MS = 30_000;
@@ -35,8 +39,8 @@ const STALLED_STREAM_MS = 30_000;
 
 /**
  * The handler of the internal listener: Connect, gRPC and gRPC-Web, beside the operations gRPC's own services of health and
- * reflection, the OpenAPI document of what is called by Connect with JSON, and two pages for whoever runs the process: `/livez`
- * says that it runs, `/readyz` whether it should get requests.
+ * reflection, the OpenAPI document and reference page of what is called by Connect with JSON, and two pages for whoever runs the
+ * process: `/livez` says that it runs, `/readyz` whether it should get requests.
  */
 export function createInternalApi(options: InternalApiOptions): HttpHandler {
   const { problemsUrl, chain, validate, observe, isReady } = options;
@@ -53,6 +57,8 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
     maxItems: maxItemsOf,
     refuse: (method, listed) => invalidMessage(method, listed, (_, errors) => errors),
   });
+  const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
+    sendProblem(request, response, error, options);
   const documents = createDocumentPages({
     prefix: "",
     now: options.now,
@@ -61,7 +67,13 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
       const { requestExamples } = await import("./openapi/examples/request-examples.js");
       return describeConnect({ ...options, listErrors: listViolations, examples: requestExamples(nowMs) });
     },
-    refuse: (request, response, error) => sendProblem(request, response, error, options),
+    refuse,
+  });
+  const reference = createReferencePages({
+    title: "Cupo, internal operations",
+    documentPath: "/openapi.json",
+    issueToken: options.issueToken,
+    refuse,
   });
   const introspection = createIntrospection({
     services: options.services.map(({ service }) => service),
@@ -70,7 +82,7 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
     reflects: options.reflection,
   });
   return (request, response) => {
-    if (documents(request, response)) return;
+    if (documents(request, response) || reference(request, response)) return;
     if (request.url === "/livez") return answer(response, 200, "live\n");
     if (request.url === "/readyz") return void answerReadiness(request, response, isReady);
     for (const [name, value] of Object.entries(responseHeaders)) response.setHeader(name, value);

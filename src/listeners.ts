@@ -9,6 +9,7 @@ import type { Stopping } from "./interceptors/stream-life.js";
 import type { MessageValidator } from "./interceptors/validation/validation.js";
 import { createInternalApi } from "./internal-api.js";
 import { createPublicApi, socketProblems } from "./public-api.js";
+import type { TokenIssue } from "./reference-page/reference-pages.js";
 import { describe, type HttpHandler, logRefusedConnections } from "./request-log.js";
 import type { ServiceEntry } from "./services/services.js";
 import type { Config } from "./settings/config.js";
@@ -23,6 +24,7 @@ export interface ListenerParts {
   readonly services: readonly ServiceEntry[];
   readonly observe: ErrorObserver;
   readonly log: (handler: HttpHandler) => HttpHandler;
+  readonly issueToken: TokenIssue | undefined;
 }
 
 /** The public and the internal listener, open. */

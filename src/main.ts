@@ -67,7 +67,10 @@ async function serve({ demo = false }: { readonly demo?: boolean }): Promise<voi
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel, base: null });
   const server = await onDatabase(config, logger, (urls) =>
-    startServer({ ...config, ...urls }, { logger, now: Date.now, ...(demo ? { served: withDocumentedIds } : {}) }),
+    startServer(
+      { ...config, ...urls },
+      { logger, now: Date.now, issueToken: signPageToken, ...(demo ? { served: withDocumentedIds } : {}) },
+    ),
   );
   process.on("unhandledRejection", (error) => {
     logger.error({ cause: describe(error) }, "something in the background failed, and the service goes on");
@@ -79,6 +82,7 @@ async function serve({ demo = false }: { readonly demo?: boolean }): Promise<voi
     logger.level = config.logLevel;
   }
   if (signal.aborted) return;
+  process.stdout.write(`Reference: open in a browser      ${server.publicUrl}/docs\n`);
   process.stdout.write(`Public  (REST)                    ${server.publicUrl}${config.basePath}\n`);
   process.stdout.write(`Internal (Connect, gRPC, gRPC-Web) ${server.internalUrl}\n`);
   if (config.issuer !== undefined) return;
@@ -134,6 +138,10 @@ async function onDatabase<T extends { close(drainMs?: number): Promise<void> }>(
 
 async function printToken(flags: TokenFlags): Promise<void> {
   process.stdout.write(`${await signToken(flags)}\n`);
+}
+
+function signPageToken(expires: number): Promise<string> {
+  return signToken({ tenant: DEMO_TENANT_ID, client: "reference-page", expires });
 }
 
 async function signToken({ tenant, scope, client, organization, company, expires }: TokenFlags): Promise<string> {

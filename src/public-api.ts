@@ -12,6 +12,7 @@ import { createDocumentPages } from "./openapi/document-pages.js";
 import { operationOf } from "./operation.js";
 import { asCupoError, PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "./problem.js";
 import { isForProblemPage, PROBLEM_PAGE_METHODS, serveProblemPage } from "./problem-pages.js";
+import { createReferencePages, type TokenIssue } from "./reference-page/reference-pages.js";
 import { callFor, type HttpHandler, type HttpRequest, type HttpResponse } from "./request-log.js";
 import { createRestHandler } from "./rest/handler.js";
 import { listViolations } from "./rest/violations/list-violations.js";
@@ -40,9 +41,14 @@ export interface PublicApiOptions extends ProblemTerms {
   readonly validate: MessageValidator;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Gives the reference page its tokens; undefined where only a real issuer does. */
+  readonly issueToken?: TokenIssue | undefined;
 }
 
-/** The handler of the public listener: the REST interface, its OpenAPI document, and the pages of the problem types. */
+/**
+ * The handler of the public listener: the REST interface, its OpenAPI document and reference page, and the pages of the
+ * problem types.
+ */
 export function createPublicApi(options: PublicApiOptions): HttpHandler {
   const rest = createRestHandler({
     basePath: options.basePath,
@@ -58,6 +64,8 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
     responseHeaders,
     ...messageLimits,
   });
+  const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
+    sendProblem(request, response, error, options);
   const documents = createDocumentPages({
     prefix: options.basePath,
     now: options.now,
@@ -66,10 +74,16 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
       const { requestExamples } = await import("./openapi/examples/request-examples.js");
       return describeRest({ ...options, listErrors: listViolations, examples: requestExamples(nowMs) });
     },
-    refuse: (request, response, error) => sendProblem(request, response, error, options),
+    refuse,
+  });
+  const reference = createReferencePages({
+    title: "Cupo",
+    documentPath: `${options.basePath}/openapi.json`,
+    issueToken: options.issueToken,
+    refuse,
   });
   return (request, response) => {
-    if (serveProblemPage(request, response) || documents(request, response)) return;
+    if (serveProblemPage(request, response) || documents(request, response) || reference(request, response)) return;
     if (isForProblemPage(request)) sendProblem(request, response, methodNotAllowed(), options);
     else void rest(request, response);
   };

@@ -19,6 +19,7 @@ import { optionTokenKeys } from "./postgres/tables/appointments/option-token-key
 import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
 import { createMemoryRateLimiter } from "./rate-limiter.js";
+import type { TokenIssue } from "./reference-page/reference-pages.js";
 import { describe, logged, observeError } from "./request-log.js";
 import { listViolations } from "./rest/violations/list-violations.js";
 import type { WatchPorts } from "./services/events/watch-events.js";
@@ -50,6 +51,8 @@ export interface ServerPorts {
   readonly served?: (entry: ServiceEntry) => ServiceEntry;
   /** Whether the process works on background jobs; it does unless told otherwise. */
   readonly runsJobs?: boolean;
+  /** Signs tokens of the development issuer for the reference pages; not used where there is a real issuer. */
+  readonly issueToken?: TokenIssue;
 }
 
 type Closer = () => Promise<void> | void;
@@ -74,7 +77,7 @@ export async function startServer(config: ServerConfig, ports: ServerPorts): Pro
 
 async function start(
   config: ServerConfig,
-  { logger, now, served = (entry) => entry, runsJobs = true }: ServerPorts,
+  { logger, now, served = (entry) => entry, runsJobs = true, issueToken }: ServerPorts,
   closers: Closer[],
 ): Promise<RunningServer> {
   const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
@@ -108,6 +111,7 @@ async function start(
     services: servicesOf(config, keyRing, now, feeds).map(served),
     observe: (error, call) => observeError(error, call, logger),
     log: (handler) => logged(handler, logger),
+    issueToken: config.issuer === undefined ? issueToken : undefined,
   };
   const listeners = await openListeners(config, logger, parts, () => probe.takesWrites());
   if (runsJobs) stopJobs = startJobs({ database, now, logger }, config, warn("background jobs stopped for a while"));

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { hasAlready } from "../entity-tags.js";
 import { CupoError } from "../errors.js";
 import type { HttpRequest, HttpResponse } from "../request-log.js";
 
@@ -84,18 +85,13 @@ function pageOf(contentType: string, text: string): Page {
 
 function sendPage({ contentType, etag, body }: Page, request: HttpRequest, response: HttpResponse): void {
   const headers = { ETag: etag, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff" };
-  if (isKnown(request.headers["if-none-match"], etag)) {
+  if (hasAlready(request, etag)) {
     response.writeHead(304, headers);
     response.end();
     return;
   }
   response.writeHead(200, { ...headers, "Content-Type": contentType, "Content-Length": body.length });
   response.end(request.method === "HEAD" ? "" : body);
-}
-
-function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
-  const tags = ifNoneMatch?.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  return tags?.some((tag) => tag === "*" || tag === etag) ?? false;
 }
 
 function methodNotAllowed(): CupoError {

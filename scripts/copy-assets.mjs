@@ -1,0 +1,6 @@
+/** Puts SQL and what browsers are given, which the compiler leaves where they are, beside the compiled code that reads them. */
+import { cpSync } from "node:fs";
+
+for (const folder of ["postgres/migrations", "reference-page/browser"]) {
+  cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true, filter: (path) => !/\.json$|\.d\.ts$/.test(path) });
+}

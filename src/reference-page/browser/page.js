@@ -1,0 +1,18 @@
+import { openAccess } from "./access-token.js";
+import { freshHeaders } from "./fresh-headers.js";
+
+const { documentPath, tokenPath } = document.body.dataset;
+const access = openAccess(tokenPath);
+
+window.SwaggerUIBundle({
+  url: documentPath,
+  dom_id: "#reference",
+  plugins: [access.plugin, freshHeaders],
+  requestInterceptor: access.authorize,
+  deepLinking: true,
+  defaultModelsExpandDepth: -1,
+  displayRequestDuration: true,
+  filter: true,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+});

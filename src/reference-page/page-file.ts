@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import { pipeline, Readable } from "node:stream";
+import { promisify } from "node:util";
+import { createGunzip, gzip } from "node:zlib";
+import { hasAlready } from "../entity-tags.js";
+import type { HttpRequest, HttpResponse } from "../request-log.js";
+
+/**
+ * Answers a request for a file, GET or HEAD, with these headers besides those of the file. Rejects, before anything is sent,
+ * where the file cannot be read.
+ */
+export type PageFile = (
+  request: HttpRequest,
+  response: HttpResponse,
+  headers: Readonly<Record<string, string>>,
+) => Promise<void>;
+
+interface Kept {
+  readonly etag: string;
+  readonly length: number;
+  readonly gzipped: Buffer;
+}
+
+/**
+ * A file for browsers. It is read when it is first asked for and kept compressed, as nearly all of them take it. Clients may
+ * keep it as long as they ask whether it is still the same (`ETag`, RFC 9110 section 8.8.3).
+ */
+export function pageFile(contentType: string, read: () => Promise<string | Buffer>): PageFile {
+  let reading: Promise<Kept> | undefined;
+  const open = () => {
+    reading ??= keep(read).catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    });
+    return reading;
+  };
+  return async (request, response, headers) => {
+    const { etag, length, gzipped } = await open();
+    const isGzipped = takesGzip(request);
+    const tag = isGzipped ? etag.replace(/"$/, '-gzip"') : etag;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.setHeader("ETag", tag);
+    response.setHeader("Cache-Control", "no-cache");
+    response.setHeader("Vary", "Accept-Encoding");
+    response.statusCode = hasAlready(request, tag) ? 304 : 200;
+    if (response.statusCode === 304) return void response.end();
+    response.setHeader("Content-Type", contentType);
+    response.setHeader("Content-Length", isGzipped ? gzipped.length : length);
+    if (isGzipped) response.setHeader("Content-Encoding", "gzip");
+    if (request.method === "HEAD") response.end();
+    else if (isGzipped) response.end(gzipped);
+    else pipeline(Readable.from([gzipped]), createGunzip(), response, () => undefined);
+  };
+}
+
+async function keep(read: () => Promise<string | Buffer>): Promise<Kept> {
+  const content = Buffer.from(await read());
+  const etag = `"${createHash("sha256").update(content).digest("base64url")}"`;
+  return { etag, length: content.length, gzipped: await promisify(gzip)(content) };
+}
+
+/** Whether a client takes gzip (RFC 9110, section 12.5.3). One that weighs it against others gets the file as it is. */
+function takesGzip(request: HttpRequest): boolean {
+  const codings = String(request.headers["accept-encoding"] ?? "").split(",");
+  return codings.some((coding) => coding.trim() === "gzip");
+}
