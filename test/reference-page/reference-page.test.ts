@@ -1,0 +1,188 @@
+import { join } from "node:path";
+import type { Browser, Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { withDocumentedIds } from "../../src/demo/documented-ids.js";
+import { fillDemo } from "../../src/demo/fill-demo.js";
+import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
+import { servedServices } from "../../src/services/services.js";
+import { chromiumPath, openChromium, openWindow } from "../support/chromium.js";
+import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+
+const BROWSER_MS = 240_000;
+/** How long a page may take on a machine that is busy. */
+const PATIENCE_MS = 60_000;
+const reason = chromiumPath === undefined ? " (skipped: needs Debian's package chromium)" : "";
+/** The folder that pictures of the page are put into: only when asked for, because they differ by a machine's fonts. */
+const pictures = process.env["SCREENSHOTS"];
+
+let service: TestService;
+let browser: Browser;
+
+describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${reason}`, () => {
+  beforeAll(async () => {
+    const issueToken = (expiresInSeconds: number) =>
+      service.token({ tenantId: DEMO_TENANT_ID, client: "reference-page", expiresInSeconds });
+    service = await startTestService({}, { served: withDocumentedIds, issueToken });
+    const issuer = { sign: (request: TokenFor) => service.token(request) };
+    const { internalUrl, now } = service;
+    const signal = new AbortController().signal;
+    await fillDemo({ internalUrl, issuer, now, signal, onProgress: () => undefined });
+    browser = await openChromium();
+  }, BROWSER_MS);
+
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+
+  test(
+    "registers a patient, shows that the same request again is a replay, and what is wrong with another",
+    async () => {
+      const { page, complaints } = await open(service.publicUrl);
+      expect(await page.locator(".opblock").count()).toBe(20);
+      await picture(page, "reference-page");
+      await page.getByRole("button", { name: "Get a demo token" }).click();
+      await page.getByText("Valid until").waitFor();
+
+      const operation = await opened(page, "registerPatient");
+      const key = operation.locator("tr[data-param-name='Idempotency-Key'] input");
+      const firstKey = await key.inputValue();
+      expect(firstKey).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      const first = await execute(operation);
+      expect(first).toMatchObject({ status: "201", replayed: false });
+      expect(JSON.parse(first.body)).toMatchObject({ documentNumber: "1032456789", status: "ACTIVE", version: 1 });
+
+      const again = await execute(operation);
+      expect(await key.inputValue()).toBe(firstKey);
+      expect(again).toEqual({ ...first, replayed: true });
+      await picture(page, "reference-page-replay", operation.locator(".live-responses-table"));
+
+      await operation.getByRole("button", { name: "New key" }).click();
+      expect(await key.inputValue()).not.toBe(firstKey);
+      const wrong = await execute(operation, { documentType: "CC", fullName: "", phone: "none" });
+      expect(wrong.status).toBe("422");
+      const fields = (JSON.parse(wrong.body) as { errors: { field: string }[] }).errors.map(({ field }) => field);
+      expect(fields.toSorted()).toEqual(["consentGrantedAt", "documentNumber", "fullName", "phone"]);
+      await picture(page, "reference-page-errors", operation.locator(".live-responses-table"));
+      expect(complaints()).toEqual([]);
+    },
+    BROWSER_MS,
+  );
+
+  test(
+    "lists all operations of the internal listener; what is booked there is moved on the public one",
+    async () => {
+      const { page, complaints } = await open(service.internalUrl);
+      const methods = servedServices.flatMap(({ service: { methods: all } }) =>
+        all.filter(({ methodKind }) => methodKind === "unary"),
+      );
+      expect(await page.locator(".opblock").count()).toBe(methods.length);
+      await page.getByRole("button", { name: "Get a demo token" }).click();
+      await page.getByText("Valid until").waitFor();
+
+      const search = await opened(page, "searchAppointmentOptions");
+      const wish = await requestOf(search);
+      const options = await execute(search);
+      expect(options.status).toBe("200");
+      const book = await opened(page, "bookAppointment");
+      const booked = await execute(book, { ...(await requestOf(book)), optionToken: firstToken(options.body) });
+      expect(booked.status).toBe("200");
+      const { appointment } = JSON.parse(booked.body) as { appointment: { appointmentId: string } };
+      const { appointmentId } = appointment;
+      const { serviceId, dateFrom, dateTo } = wish;
+      const others = await execute(search, { appointmentId, serviceId, dateFrom, dateTo });
+      expect(complaints()).toEqual([]);
+
+      const onPublic = await open(service.publicUrl);
+      await onPublic.page.getByRole("button", { name: "Get a demo token" }).click();
+      await onPublic.page.getByText("Valid until").waitFor();
+      const move = await opened(onPublic.page, "rescheduleAppointment");
+      await move.locator("tr[data-param-name='appointmentId'] input").fill(appointmentId);
+      const moved = await execute(move, { optionToken: firstToken(others.body), expectedVersion: 1 });
+      expect(moved.status).toBe("200");
+      expect(JSON.parse(moved.body)).toMatchObject({ id: appointmentId, version: 2 });
+      expect(onPublic.complaints()).toEqual([]);
+    },
+    BROWSER_MS,
+  );
+
+  test(
+    "asks for a token that it cannot get, and sends what is pasted",
+    async () => {
+      const { page } = await open(service.publicUrl);
+      const operation = await opened(page, "registerPatient");
+      expect((await execute(operation)).status).toBe("401");
+      await page.getByLabel("Access token").fill(await service.token({ tenantId: DEMO_TENANT_ID, scopes: [] }));
+      expect((await execute(operation)).status).toBe("403");
+    },
+    BROWSER_MS,
+  );
+});
+
+/**
+ * The page of a listener, once it lists its operations. Its complaints are errors of scripts, breaches of the policy, and
+ * requests to anywhere but the listener itself; an answer that tells of an error is none.
+ */
+async function open(url: string): Promise<{ page: Page; complaints(): readonly string[] }> {
+  const window = await openWindow(browser);
+  onTestFinished(() => window.close());
+  const page = await window.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (
+      ["error", "warning"].includes(message.type()) &&
+      !/the server responded with a status of 4/.test(message.text())
+    )
+      complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (origin !== url && protocol !== "data:") complaints.push(`asked ${request.url()}`);
+  });
+  await page.goto(`${url}/docs`);
+  await page.locator(".opblock").first().waitFor();
+  return { page, complaints: () => complaints };
+}
+
+/** An operation of the page, opened. */
+async function opened(page: Page, operationId: string): Promise<Locator> {
+  const operation = page.locator(`.opblock[id$='-${operationId}']`);
+  await operation.locator(".opblock-summary-control").click();
+  await operation.locator("textarea").waitFor();
+  return operation;
+}
+
+async function requestOf(operation: Locator): Promise<Record<string, unknown>> {
+  return JSON.parse(await operation.locator("textarea").inputValue()) as Record<string, unknown>;
+}
+
+/** Sends the example, or another body in its place, and gives what the page shows of the answer. */
+async function execute(
+  operation: Locator,
+  body?: object,
+): Promise<{ status: string; body: string; replayed: boolean }> {
+  if (body !== undefined) await operation.locator("textarea").fill(JSON.stringify(body));
+  const answered = operation.page().waitForResponse((response) => response.request().method() === "POST");
+  await operation.getByRole("button", { name: "Execute" }).click();
+  const correlationId = (await answered).headers()["x-correlation-id"] ?? "";
+  const shown = operation.locator(".live-responses-table .response");
+  await shown.getByText(correlationId).first().waitFor();
+  const headers = await shown.locator(".headerline").allInnerTexts();
+  return {
+    status: (await shown.locator(".response-col_status").innerText()).trim(),
+    body: await shown.locator(".highlight-code code").first().innerText(),
+    replayed: headers.some((line) => /^\s*idempotent-replayed:\s*true\s*$/.test(line)),
+  };
+}
+
+function firstToken(body: string): string {
+  const { options } = JSON.parse(body) as { options: { optionToken: string }[] };
+  return options[0]?.optionToken ?? "";
+}
+
+async function picture(page: Page, name: string, part?: Locator): Promise<void> {
+  if (pictures === undefined) return;
+  await (part ?? page).screenshot({ path: join(pictures, `${name}.png`) });
+}
