@@ -43,13 +43,32 @@ const STALLED_STREAM_MS = 30_000;
  * process: `/livez` says that it runs, `/readyz` whether it should get requests.
  */
 export function createInternalApi(options: InternalApiOptions): HttpHandler {
-  const { problemsUrl, chain, validate, observe, isReady } = options;
-  const rpc = createRpcHandler({
+  const { isReady } = options;
+  const rpc = createOperations(options);
+  const pages = createPages(options);
+  const introspection = createIntrospection({
+    services: options.services.map(({ service }) => service),
+    isReady,
+    stopping: options.stopping.signal,
+    reflects: options.reflection,
+  });
+  return (request, response) => {
+    if (pages(request, response)) return;
+    if (request.url === "/livez") return answer(response, 200, "live\n");
+    if (request.url === "/readyz") return void answerReadiness(request, response, isReady);
+    for (const [name, value] of Object.entries(responseHeaders)) response.setHeader(name, value);
+    if (introspection(request, response) !== undefined) return;
+    void rpc(request, response);
+  };
+}
+
+function createOperations({ services, problemsUrl, chain, validate, observe }: InternalApiOptions) {
+  return createRpcHandler({
     ...messageLimits,
     maxTimeLimitMs: MAX_TIME_LIMIT_MS,
     maxStreamMs: MAX_STREAM_MS,
     stalledMs: STALLED_STREAM_MS,
-    services: options.services.map(answeringCalls),
+    services: services.map(answeringCalls),
     onHeaders: [problems(problemsUrl, observe), ...chain.onHeaders, actor()],
     onMessage: chain.onMessage,
     openValues: (request) => valuesOf(callFor(request)),
@@ -57,6 +76,10 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
     maxItems: maxItemsOf,
     refuse: (method, listed) => invalidMessage(method, listed, (_, errors) => errors),
   });
+}
+
+/** The OpenAPI document and the page that is made of it. Says whether a request was for them. */
+function createPages(options: InternalApiOptions): (request: HttpRequest, response: HttpResponse) => boolean {
   const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
     sendProblem(request, response, error, options);
   const documents = createDocumentPages({
@@ -75,20 +98,7 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
     issueToken: options.issueToken,
     refuse,
   });
-  const introspection = createIntrospection({
-    services: options.services.map(({ service }) => service),
-    isReady,
-    stopping: options.stopping.signal,
-    reflects: options.reflection,
-  });
-  return (request, response) => {
-    if (documents(request, response) || reference(request, response)) return;
-    if (request.url === "/livez") return answer(response, 200, "live\n");
-    if (request.url === "/readyz") return void answerReadiness(request, response, isReady);
-    for (const [name, value] of Object.entries(responseHeaders)) response.setHeader(name, value);
-    if (introspection(request, response) !== undefined) return;
-    void rpc(request, response);
-  };
+  return (request, response) => documents(request, response) || reference(request, response);
 }
 
 async function answerReadiness(_: HttpRequest, response: HttpResponse, isReady: () => Promise<boolean>): Promise<void> {

@@ -82,12 +82,8 @@ async function start(
 ): Promise<RunningServer> {
   const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
   let stopJobs: Closer = () => undefined;
-  const { database, probe } = await openDatabase(config, logger, closers);
-  const feeds = openEventFeeds({ database, databaseUrl: config.databaseUrl, onError: warn("the change feed is slow") });
-  closers.push(
-    () => feeds.close(),
-    () => stopJobs(),
-  );
+  const { database, probe, feeds } = await openDatabase(config, logger, warn("the change feed is slow"), closers);
+  closers.push(() => stopJobs());
   const issuer = await openTrustedIssuer(config, now, warn("the issuer's keys were not refreshed"));
   closers.push(() => issuer.close());
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
@@ -118,12 +114,19 @@ async function start(
   return running(listeners, closers);
 }
 
-async function openDatabase(config: ServerConfig, logger: Logger, closers: Closer[]) {
+async function openDatabase(
+  config: ServerConfig,
+  logger: Logger,
+  onFeedError: (error: unknown) => void,
+  closers: Closer[],
+) {
   const database = await openReadyDatabase(config, config.databaseConnections.calls, logger);
   closers.push(() => database.close());
   const probe = openReadinessProbe({ url: config.databaseUrl, onReadOnly: () => database.discardConnections() });
   closers.push(() => probe.close());
-  return { database, probe };
+  const feeds = openEventFeeds({ database, databaseUrl: config.databaseUrl, onError: onFeedError });
+  closers.push(() => feeds.close());
+  return { database, probe, feeds };
 }
 
 function running(listeners: OpenListeners, closers: Closer[]): RunningServer {

@@ -6,6 +6,7 @@ import { describeRest } from "../../src/openapi/rest-document.js";
 import { listViolations } from "../../src/rest/violations/list-violations.js";
 import { createServices } from "../../src/services/services.js";
 import { testNow } from "./clock.js";
+import { noEvents } from "./no-events.js";
 import { noSlotLimits } from "./no-slot-limits.js";
 import { noTokens } from "./no-tokens.js";
 import { usualMargins } from "./usual-margins.js";
@@ -20,6 +21,7 @@ export function openApiDocuments(): Readonly<Record<"rest" | "connect", JsonObje
     tokens: noTokens,
     slotLimits: noSlotLimits,
     visitMargins: usualMargins,
+    events: noEvents,
   });
   const examples = requestExamples(testNow());
   const options = {
