@@ -76,19 +76,16 @@ function describeOperation(
         },
       },
     },
-    responses: {
-      200: {
-        description: definitionComment(method.output),
-        headers: headersOf([
-          "X-Correlation-Id",
-          ...(isKeyed ? (["Idempotent-Replayed"] as const) : []),
-          "RateLimit-Policy",
-          "RateLimit",
-        ]),
-        content: { "application/json": { schema: schemas.refer(method.output, "response") } },
-      },
-      ...rowOfConnect(method),
-    },
+    responses: { 200: success(method, schemas), ...rowOfConnect(method) },
+  };
+}
+
+function success(method: DescMethod, schemas: MessageSchemas): JsonObject {
+  const replayed = takesIdempotencyKey(method) ? (["Idempotent-Replayed"] as const) : [];
+  return {
+    description: definitionComment(method.output),
+    headers: headersOf(["X-Correlation-Id", ...replayed, "RateLimit-Policy", "RateLimit"]),
+    content: { "application/json": { schema: schemas.refer(method.output, "response") } },
   };
 }
 

@@ -52,7 +52,7 @@ describe("the example of a published operation succeeds over REST in the demo te
       method.input.fields.filter((field) => pathFields(method).has(field.name)).map((field) => field.jsonName),
     );
     const names = [...inPath];
-    const path = binding?.template.replace(/\{\w+\}/g, () => String(request[names.shift() ?? ""]));
+    const path = binding?.template.replace(/\{\w+\}/g, () => textOf(request[names.shift() ?? ""]));
     const body = Object.fromEntries(Object.entries(request).filter(([member]) => !inPath.has(member)));
     const answer = await sendRequest(binding?.httpMethod ?? "", `${service.baseUrl}${path}`, {
       token: await token(),
@@ -131,6 +131,10 @@ function exampleNamed(name: string): RequestExample {
   const example = examples[name];
   if (example === undefined) throw new Error(`there is no example ${name}`);
   return example;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function token(): Promise<string> {

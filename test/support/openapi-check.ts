@@ -183,12 +183,16 @@ function resolved(document: JsonObject, name: string): JsonObject {
 }
 
 function operationsOf(document: JsonObject, base: string): Operation[] {
-  const paths = Object.entries(document["paths"] as Record<string, Record<string, object>>);
-  return paths.flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      ...(operation as Omit<Operation, "method" | "url">),
+  const paths = Object.entries(document["paths"] as unknown as Record<string, Record<string, Operation>>);
+  return paths.flatMap(([path, methods]) => {
+    const pattern = path.replace(/[.]/g, "\\.").replace(/\{(\w+)\}/g, "(?<$1>[^/?]+)");
+    const url = new RegExp(`^https?://[^/]+${base}${pattern}$`);
+    return Object.entries(methods).map(([method, { parameters, requestBody, responses }]) => ({
       method: method.toUpperCase(),
-      url: new RegExp(`^https?://[^/]+${base}${path.replace(/[.]/g, "\\.").replace(/\{(\w+)\}/g, "(?<$1>[^/?]+)")}$`),
-    })),
-  );
+      url,
+      parameters,
+      requestBody,
+      responses,
+    }));
+  });
 }

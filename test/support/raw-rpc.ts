@@ -77,8 +77,8 @@ export async function sendCall(origin: string, format: RpcFormat, call: RawCall)
 
 /** Whether the OpenAPI documents have such calls: Connect with JSON that is neither compressed nor of another media type. */
 function isPlainJson({ isJson, encodingHeader }: RpcFormat, { headers }: RawCall): boolean {
-  const names = Object.keys(headers).map((name) => name.toLowerCase());
-  return isJson && !names.includes(encodingHeader) && !names.includes("accept-encoding");
+  const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  return isJson && !names.has(encodingHeader) && !names.has("accept-encoding");
 }
 
 async function checkJson(origin: string, call: RawCall, answer: UniversalClientResponse, body: Buffer): Promise<void> {

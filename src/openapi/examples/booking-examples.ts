@@ -10,30 +10,64 @@ const purpose = {
   appointmentTypeId: demo.appointmentType.control,
 };
 
+const lifeOfAnAppointment: RequestExamples = {
+  MatchWaitlistEntry: exampleOf("waitlistEntryId", {
+    example: "CreateWaitlistEntry",
+    member: "waitlistEntry.id",
+  }),
+  BookAppointment: exampleOf(
+    "optionToken",
+    { example: "SearchAppointmentOptions", member: "options[0].optionToken" },
+    {
+      optionToken: "the token of an option",
+      patientId: demo.patient.quintero,
+      requestSourceId: demo.requestSource.portal,
+      appointmentTypeId: demo.appointmentType.first,
+    },
+  ),
+  OverbookAppointment: example({
+    patientId: demo.patient.acuna,
+    programId: demo.program.primary,
+    practitionerId: demo.practitioner.mora,
+    ...purpose,
+    reason: "Llegó sin cita con una orden de hoy.",
+  }),
+  ConfirmAppointment: exampleOf("appointmentId", booked, { expectedVersion: 1 }),
+  CheckInAppointment: exampleOf("appointmentId", walkIn, { expectedVersion: 1 }),
+  MarkAppointmentAttended: exampleOf(
+    "appointmentId",
+    { example: "CheckInAppointment", member: "appointment.appointmentId" },
+    { expectedVersion: 2 },
+  ),
+  MarkAppointmentNoShow: {
+    ...exampleOf("appointmentId", walkIn, { expectedVersion: 1, noShowReasonId: demo.noShowReason.noNotice }),
+    note: "Send it when the patient has been waited for, by default 15 minutes after the start.",
+  },
+  CancelAppointment: exampleOf("appointmentId", booked, {
+    expectedVersion: 1,
+    cancellationReasonId: demo.cancellationReason.patient,
+    comment: "Llamó el día anterior.",
+  }),
+  CorrectAppointmentStatus: exampleOf(
+    "appointmentId",
+    { example: "CheckInAppointment", member: "appointment.appointmentId" },
+    { status: "CONFIRMED", reason: "Se registró a la persona equivocada.", expectedVersion: 2 },
+  ),
+  GetAppointment: exampleOf("appointmentId", booked),
+  ListAppointmentChanges: exampleOf("appointmentId", booked),
+};
+
 /** Examples of the search for options and of the life of an appointment. */
 export function bookingExamples(day: Day): RequestExamples {
   const wish = { serviceId: demo.service.general, dateFrom: day(1), dateTo: day(30) };
   return {
+    ...lifeOfAnAppointment,
     SearchAppointmentOptions: example({
       patientId: demo.patient.quintero,
       appointmentTypeId: demo.appointmentType.first,
       ...wish,
     }),
     "SearchAppointmentOptions toMove": exampleOf("appointmentId", booked, wish),
-    MatchWaitlistEntry: exampleOf("waitlistEntryId", {
-      example: "CreateWaitlistEntry",
-      member: "waitlistEntry.id",
-    }),
-    BookAppointment: exampleOf(
-      "optionToken",
-      { example: "SearchAppointmentOptions", member: "options[0].optionToken" },
-      {
-        optionToken: "the token of an option",
-        patientId: demo.patient.quintero,
-        requestSourceId: demo.requestSource.portal,
-        appointmentTypeId: demo.appointmentType.first,
-      },
-    ),
     BookAppointmentAt: {
       request: {
         patientId: demo.patient.cardenas,
@@ -47,37 +81,13 @@ export function bookingExamples(day: Day): RequestExamples {
         startsAt: { example: "SearchAvailability", member: "slots[0].startsAt" },
       },
     },
-    OverbookAppointment: example({
-      patientId: demo.patient.acuna,
-      programId: demo.program.primary,
-      practitionerId: demo.practitioner.mora,
-      ...purpose,
-      reason: "Llegó sin cita con una orden de hoy.",
-    }),
-    ConfirmAppointment: exampleOf("appointmentId", booked, { expectedVersion: 1 }),
-    CheckInAppointment: exampleOf("appointmentId", walkIn, { expectedVersion: 1 }),
-    MarkAppointmentAttended: exampleOf(
-      "appointmentId",
-      { example: "CheckInAppointment", member: "appointment.appointmentId" },
-      { expectedVersion: 2 },
-    ),
-    MarkAppointmentNoShow: {
-      ...exampleOf("appointmentId", walkIn, { expectedVersion: 1, noShowReasonId: demo.noShowReason.noNotice }),
-      note: "Send it when the patient has been waited for, by default 15 minutes after the start.",
-    },
-    CancelAppointment: exampleOf("appointmentId", booked, {
-      expectedVersion: 1,
-      cancellationReasonId: demo.cancellationReason.patient,
-      comment: "Llamó el día anterior.",
-    }),
-    CorrectAppointmentStatus: exampleOf(
-      "appointmentId",
-      { example: "CheckInAppointment", member: "appointment.appointmentId" },
-      { status: "CONFIRMED", reason: "Se registró a la persona equivocada.", expectedVersion: 2 },
-    ),
-    GetAppointment: exampleOf("appointmentId", booked),
     ListAppointments: example({ dateFrom: day(0), dateTo: day(30), includePatientNames: true }),
-    ListAppointmentChanges: exampleOf("appointmentId", booked),
+  };
+}
+
+/** Examples of the operations on appointments that a change of the schedule left without their slot. */
+export function retainedExamples(day: Day): RequestExamples {
+  return {
     ListRetainedAppointments: example({ dateFrom: day(0), dateTo: day(30) }),
     AcceptRetainedAppointments: {
       request: { choices: [{ appointmentId: UNKNOWN_ID, expectedVersion: 1 }] },

@@ -23,62 +23,66 @@ export const programExamples: RequestExamples = {
   CreateHoliday: example({ date: "2027-10-04", name: "Día de la sede", active: true }),
 };
 
+const undated: RequestExamples = {
+  CreateProgram: example({
+    code: "VESPERTINO",
+    name: "Consulta vespertina, Chía",
+    emergency: false,
+    locationId: demo.location.chia,
+    active: true,
+  }),
+  GetProgram: example({ programId: demo.program.primary }),
+  ListPrograms: example({ pageSize: 20, active: true }),
+  ReplaceProgramServices: example({
+    programId: demo.program.specialists,
+    serviceIds: [demo.service.nutrition, demo.service.psychology],
+    expectedVersion: 2,
+  }),
+  GetProgramServices: example({ programId: demo.program.primary }),
+  GetProgramPractitioners: example({ programId: demo.program.primary }),
+  CreateProgramRule: example({
+    programId: demo.program.primary,
+    active: true,
+    dailyCapacity: 24,
+    slotDurationMinutes: 20,
+    startsAtLocal: "08:00",
+    endsAtLocal: "12:00",
+    recurrence: "WEEKLY",
+    weekdays: [6],
+    validFrom: "2026-01-01",
+    validTo: "2099-12-31",
+    holidayDates: [],
+    holidayPolicy: "SKIP",
+  }),
+  GetProgramRule: example({ programId: demo.program.primary, ruleId: demo.rule.primaryMorning }),
+  ListProgramRules: example({ programId: demo.program.primary }),
+  UpdateHoliday: exampleOf(
+    "holidayId",
+    { example: "ListHolidays", member: "holidays[0].holidayId" },
+    { active: false, expectedVersion: 1 },
+  ),
+  SeedHolidays: example({ year: 2030 }),
+  MaterializeSchedule: example({ programId: demo.program.primary }),
+  GetMaterializationStatus: example({ programId: demo.program.primary }),
+  PreviewRuleChange: example({
+    programId: demo.program.primary,
+    ruleId: demo.rule.primaryMorning,
+    startsAtLocal: "08:00",
+  }),
+  PreviewPractitionerChange: example({
+    programId: demo.program.primary,
+    practitionerIds: [demo.practitioner.rios, demo.practitioner.mora],
+  }),
+  VerifyInvariants: example({}),
+};
+
 /** Examples of the clinic's own operations on programs, their schedules and holidays. */
 export function programAdminExamples(day: Day): RequestExamples {
   return {
-    CreateProgram: example({
-      code: "VESPERTINO",
-      name: "Consulta vespertina, Chía",
-      emergency: false,
-      locationId: demo.location.chia,
-      active: true,
-    }),
-    GetProgram: example({ programId: demo.program.primary }),
-    ListPrograms: example({ pageSize: 20, active: true }),
-    ReplaceProgramServices: example({
-      programId: demo.program.specialists,
-      serviceIds: [demo.service.nutrition, demo.service.psychology],
-      expectedVersion: 2,
-    }),
-    GetProgramServices: example({ programId: demo.program.primary }),
-    GetProgramPractitioners: example({ programId: demo.program.primary }),
-    CreateProgramRule: example({
-      programId: demo.program.primary,
-      active: true,
-      dailyCapacity: 24,
-      slotDurationMinutes: 20,
-      startsAtLocal: "08:00",
-      endsAtLocal: "12:00",
-      recurrence: "WEEKLY",
-      weekdays: [6],
-      validFrom: "2026-01-01",
-      validTo: "2099-12-31",
-      holidayDates: [],
-      holidayPolicy: "SKIP",
-    }),
-    GetProgramRule: example({ programId: demo.program.primary, ruleId: demo.rule.primaryMorning }),
-    ListProgramRules: example({ programId: demo.program.primary }),
+    ...undated,
     ListHolidays: example({ dateFrom: day(0), dateTo: day(300) }),
-    UpdateHoliday: exampleOf(
-      "holidayId",
-      { example: "ListHolidays", member: "holidays[0].holidayId" },
-      { active: false, expectedVersion: 1 },
-    ),
-    SeedHolidays: example({ year: 2030 }),
-    MaterializeSchedule: example({ programId: demo.program.primary }),
-    GetMaterializationStatus: example({ programId: demo.program.primary }),
-    PreviewRuleChange: example({
-      programId: demo.program.primary,
-      ruleId: demo.rule.primaryMorning,
-      startsAtLocal: "08:00",
-    }),
-    PreviewPractitionerChange: example({
-      programId: demo.program.primary,
-      practitionerIds: [demo.practitioner.rios, demo.practitioner.mora],
-    }),
     GetOccupancy: example({ dateFrom: day(1), dateTo: day(7), programId: demo.program.primary }),
     SearchAvailability: example({ serviceId: demo.service.general, dateFrom: day(1), dateTo: day(14) }),
-    VerifyInvariants: example({}),
     ListOpportunityBreaches: example({ dateFrom: day(-30), dateTo: day(30) }),
   };
 }

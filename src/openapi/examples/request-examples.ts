@@ -1,4 +1,4 @@
-import { bookingExamples } from "./booking-examples.js";
+import { bookingExamples, retainedExamples } from "./booking-examples.js";
 import { catalogAdminExamples, catalogExamples } from "./catalog-examples.js";
 import { deskExamples } from "./desk-examples.js";
 import { patientExamples } from "./patient-examples.js";
@@ -26,6 +26,7 @@ export function requestExamples(nowMs: number): RequestExamples {
     ...referenceDataExamples,
     ...programAdminExamples(day),
     ...bookingExamples(day),
+    ...retainedExamples(day),
     ...patientExamples,
     ...deskExamples(day),
   };
