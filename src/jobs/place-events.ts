@@ -11,8 +11,11 @@ const BEHIND_ALL = Number.MAX_SAFE_INTEGER;
  */
 export async function placeEvents(database: TransactionSource, signal?: AbortSignal): Promise<void> {
   for (const tenantId of await findOutstandingTenants(database)) {
-    let isFull = true;
-    while (isFull && signal?.aborted !== true) isFull = await placeBatch(database, tenantId);
+    for (;;) {
+      const isFull = await placeBatch(database, tenantId);
+      if (signal?.aborted === true) return;
+      if (!isFull) break;
+    }
   }
 }
 

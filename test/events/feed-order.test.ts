@@ -85,13 +85,13 @@ describe("the order of the feed", () => {
     const seen: unknown[][] = [];
     const readers = Array.from({ length: 4 }, async () => {
       let after = 0;
-      const read: unknown[] = [];
+      const given: unknown[] = [];
       while (after < ids.length) {
         const { events } = await feed.reader.read(tenantId, after, 10);
         after = events.at(-1)?.position ?? after;
-        read.push(...events.map(({ resourceId }) => resourceId));
+        given.push(...events.map(({ resourceId }) => resourceId));
       }
-      seen.push(read);
+      seen.push(given);
     });
     for (const transaction of open.toReversed()) await transaction.commit();
     await Promise.all(readers);

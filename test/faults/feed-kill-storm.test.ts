@@ -59,9 +59,9 @@ test(
 
 /** Patients are registered and changed by several clients at once, until processes were killed so many times and are back. */
 async function writeThroughKills(): Promise<void> {
-  let isOver = false;
+  const over = new AbortController();
   const writers = Array.from({ length: WRITERS }, async () => {
-    while (!isOver) await livePatient();
+    while (!over.signal.aborted) await livePatient();
   });
   for (let kill = 0; kill < KILLS; kill++) {
     const which: Which = kill % 2 === 0 ? 0 : 1;
@@ -70,7 +70,7 @@ async function writeThroughKills(): Promise<void> {
     await more(DONE_BETWEEN / 2);
     await twins.restart(which);
   }
-  isOver = true;
+  over.abort();
   await Promise.all(writers);
 }
 

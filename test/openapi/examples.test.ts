@@ -19,7 +19,10 @@ const GRACE_MS = 16 * 60_000;
 const PAUSE_MS = 30 * 60_000;
 
 const methods = new Map(
-  servedServices.flatMap(({ service }) => service.methods).map((method) => [method.name, method]),
+  servedServices
+    .flatMap(({ service }) => service.methods)
+    .filter(({ methodKind }) => methodKind === "unary")
+    .map((method) => [method.name, method]),
 );
 /** Every answer of an example that another takes something from, by its name, for one example that is tried. */
 type Answers = Map<string, Promise<JsonObject>>;

@@ -5,7 +5,7 @@ const entry = { example: "CreateWaitlistEntry", member: "waitlistEntry.id" } as 
 const userCase = { example: "CreateCase", member: "userAttentionCase.id" } as const;
 const block = { example: "CreateScheduleBlock", member: "scheduleBlock.scheduleBlockId" } as const;
 
-/** Examples of the desk, which works on waitlist entries and cases, and of blocks of the schedule. */
+/** Examples of the desk, which works on waitlist entries and cases, of blocks of the schedule and of the change feed. */
 export function deskExamples(day: Day): RequestExamples {
   return {
     GetWaitlistEntry: exampleOf("waitlistEntryId", entry),
@@ -32,5 +32,6 @@ export function deskExamples(day: Day): RequestExamples {
       expectedVersion: 1,
     }),
     CancelScheduleBlock: exampleOf("scheduleBlockId", block, { expectedVersion: 1 }),
+    ListEvents: example({ resourceTypes: ["APPOINTMENT", "PATIENT"], pageSize: 20 }),
   };
 }
