@@ -130,13 +130,17 @@ function limitsAtOnceOf({ read }: Source): Pick<Config, "connections" | "callsAt
       maxConnections: read(settings.maxConnections) ?? 0,
       maxConnectionsPerNetwork: read(settings.maxConnectionsPerAddress) ?? 0,
     },
-    callsAtWork: {
-      perPrincipal: read(settings.callsPerPrincipal) ?? 0,
-      perTenant: read(settings.callsPerTenant) ?? 0,
-      heavy: read(settings.heavyCalls) ?? 0,
-      heavyPerTenant: read(settings.heavyCallsPerTenant) ?? 0,
-    },
+    callsAtWork: callsAtWorkOf(source),
     streams: { perPrincipal: read(settings.streamsPerPrincipal) ?? 0, perTenant: read(settings.streamsPerTenant) ?? 0 },
+  };
+}
+
+function callsAtWorkOf({ read }: Source): Config["callsAtWork"] {
+  return {
+    perPrincipal: read(settings.callsPerPrincipal) ?? 0,
+    perTenant: read(settings.callsPerTenant) ?? 0,
+    heavy: read(settings.heavyCalls) ?? 0,
+    heavyPerTenant: read(settings.heavyCallsPerTenant) ?? 0,
   };
 }
 
