@@ -12,6 +12,7 @@ const sources = ["proto", "build/proto", "node_modules/google-proto-files"].map(
 const target = resolve(process.argv[2] ?? join(root, "build/proto-export"));
 
 const own = readdirSync(join(root, "proto/cupo"), { recursive: true })
+  .map(String)
   .filter((path) => path.endsWith(".proto"))
   .map((path) => `cupo/${path}`);
 const wanted = new Set([...own, "google/rpc/error_details.proto"]);

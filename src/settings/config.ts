@@ -124,7 +124,8 @@ function assemble(source: Source, problems: string[]): Config {
   return config;
 }
 
-function limitsAtOnceOf({ read }: Source): Pick<Config, "connections" | "callsAtWork" | "streams"> {
+function limitsAtOnceOf(source: Source): Pick<Config, "connections" | "callsAtWork" | "streams"> {
+  const { read } = source;
   return {
     connections: {
       maxConnections: read(settings.maxConnections) ?? 0,
