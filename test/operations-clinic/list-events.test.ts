@@ -309,7 +309,7 @@ async function changeEverything(owner: TokenFor): Promise<void> {
 
 function auditRows(): Promise<Record<string, unknown>[]> {
   return service.query(
-    `SELECT *, occurred_at::text AS at FROM audit_events WHERE tenant_id = '${as.tenantId}' ORDER BY id`,
+    `SELECT *, to_json(occurred_at) #>> '{}' AS at FROM audit_events WHERE tenant_id = '${as.tenantId}' ORDER BY id`,
   );
 }
 
