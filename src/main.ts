@@ -82,7 +82,7 @@ async function serve({ demo = false }: { readonly demo?: boolean }): Promise<voi
     logger.level = config.logLevel;
   }
   if (signal.aborted) return;
-  process.stdout.write(`Reference: open in a browser      ${server.publicUrl}/docs\n`);
+  process.stdout.write(`See it in a browser                ${server.publicUrl}/docs and ${server.internalUrl}/docs\n`);
   process.stdout.write(`Public  (REST)                    ${server.publicUrl}${config.basePath}\n`);
   process.stdout.write(`Internal (Connect, gRPC, gRPC-Web) ${server.internalUrl}\n`);
   if (config.issuer !== undefined) return;

@@ -125,6 +125,20 @@ const rules: readonly Rule[] = [
     found: "openapi/a.ts → demo/large-clinic.ts",
   },
   {
+    name: "reference-page imports nothing of the project but errors, types of requests and what a loopback address is",
+    findings: (sources) =>
+      arrows(
+        sources,
+        /^reference-page\//,
+        /^(?!reference-page\/|(errors|entity-tags|request-log)\.ts$|settings\/setting-kinds\.ts$)/,
+      ),
+    defect: {
+      "reference-page/page-html.ts": 'import { describeRest } from "../openapi/rest-document.js";',
+      "reference-page/own-page.ts": 'import { isLoopback } from "../settings/setting-kinds.js";',
+    },
+    found: "reference-page/page-html.ts → openapi/rest-document.ts",
+  },
+  {
     name: "interceptors know neither transports nor services nor the database",
     findings: (sources) =>
       arrows(sources, /^interceptors\//, /^(services|postgres|rest|rpc|http|jobs|auth|server|config)\b/),

@@ -146,7 +146,10 @@ describe("with a database", () => {
     const service = spawn(process.execPath, [join(output, "main.js"), "serve"], options(settings));
     const exited = once(service, "exit");
     try {
-      const [publicLine, internalLine, tryIt, curl = ""] = await firstLines(service, 4);
+      const [pagesLine, publicLine, internalLine, tryIt, curl = ""] = await firstLines(service, 5);
+      const pages = pagesLine?.match(/http:\S+/g) ?? [];
+      expect(pages).toHaveLength(2);
+      for (const page of pages) expect(await (await fetch(page)).text()).toContain('data-token-path="/docs/token"');
       expect(publicLine).toMatch(/^Public +\(REST\) +http:\/\/127\.0\.0\.1:\d+\/api\/external\/v1$/);
       expect(internalLine).toMatch(/^Internal \(Connect, gRPC, gRPC-Web\) http:\/\/127\.0\.0\.1:\d+$/);
       expect(tryIt).toBe("Try it:");

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -15,6 +15,18 @@ const readme = readFileSync(join(root, "README.md"), "utf8");
 /** Each command of a script loads the definitions anew, which takes a second where the machine is busy. */
 const SCRIPT_MS = 120_000;
 
+const runHere = {
+  call: "Call it",
+  tenants: "The demo tenants",
+  booking: "Book an appointment, and move it",
+} as const;
+/** Sections whose commands are not run here, and why. */
+const runElsewhere: Readonly<Record<string, string>> = {
+  "Run it": "installs and starts for good; main.test.ts runs what is started",
+  "Test it": "is what runs this",
+  "Deploy it": "needs client programs and a superuser of PostgreSQL; postgres/service-role.test.ts parts the roles so",
+};
+
 let service: TestService;
 
 beforeAll(async () => {
@@ -28,10 +40,28 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("README's commands, as they stand,", () => {
+  test("are run here, section by section, or elsewhere", () => {
+    const sections = readme.split("\n## ").filter((section) => /^```sh\n/m.test(section));
+    const titles = sections.map((section) => section.split("\n")[0]);
+    expect(titles.toSorted()).toEqual([...Object.values(runHere), ...Object.keys(runElsewhere)].toSorted());
+    for (const reason of Object.values(runElsewhere)) {
+      for (const [file] of reason.matchAll(/\S+\.test\.ts/g)) expect(existsSync(join(root, "test", file))).toBe(true);
+    }
+  });
+
+  test("name only files and folders that are there", () => {
+    const links = Array.from(readme.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g), ([, path]) => String(path));
+    const rooms = Array.from(readme.matchAll(/`((?:src|proto|test|docs|examples)\/[\w./-]*)`/g), ([, path]) =>
+      String(path),
+    );
+    expect([...links, ...rooms].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    expect(Math.min(links.length, rooms.length)).toBeGreaterThan(5);
+  });
+
   test(
     "register a patient over REST and another over gRPC",
     async () => {
-      const printed = await run("Call it");
+      const printed = await run(runHere.call);
       expect(printed).toMatch(/^HTTP\/1\.1 201 /);
       expect(printed).toContain('"documentNumber":"1032456789"');
       expect(printed).toMatch(/"documentNumber": *"52345678"/);
@@ -42,7 +72,7 @@ describe("README's commands, as they stand,", () => {
   test(
     "check an eligibility, and show nothing of one tenant to the other",
     async () => {
-      const printed = await run("The demo tenants");
+      const printed = await run(runHere.tenants);
       expect(printed).toContain('"eligible":true');
       expect(printed).toContain(`"name":"${smallClinic.locations[0]?.name}"`);
       expect(printed).not.toContain("Cerezos");
@@ -63,7 +93,7 @@ describe("README's commands, as they stand,", () => {
   test(
     "book an appointment, move it once, and book for another patient what it had",
     async () => {
-      const printed = await run("Book an appointment, and move it");
+      const printed = await run(runHere.booking);
       const statuses = Array.from(printed.matchAll(/HTTP\/1\.1 (\d+) /g), ([, status]) => Number(status));
       expect(statuses).toEqual([200, 410]);
       const [booked, again, ...others] = Array.from(printed.matchAll(/"startsAt": *"([^"]+)",\s/g), ([, at]) => at);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:http2";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
@@ -131,6 +132,16 @@ describe.each(listeners)("the token of the %s listener's page", (name) => {
     expect((await ask({ origin: urlOf(name) })).status).toBe(200);
     const byName = urlOf(name).replace("127.0.0.1", "localhost");
     expect((await ask({ origin: byName, host: new URL(byName).host })).status).toBe(200);
+  });
+
+  test("is given over HTTP/2 too", async () => {
+    const session = connect(urlOf(name));
+    onTestFinished(() => session.close());
+    const stream = session.request({ ":method": "POST", ":path": "/docs/token", ...own() });
+    stream.end();
+    const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+    expect(headers[":status"]).toBe(200);
+    expect(parseObject(String(await buffer(stream)))).toMatchObject({ token_type: "Bearer" });
   });
 
   test.each<[string, () => Record<string, string>]>([
