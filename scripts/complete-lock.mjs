@@ -20,11 +20,12 @@ for (const [owner, entry] of Object.entries(lock.packages)) {
   }
 }
 const [root, ...others] = Object.entries(lock.packages);
-const completed = others.map(([key, entry]) => [key, withIntegrity(key, entry)]);
+const isOwn = ([key, { link }]) => link === true || !key.includes("node_modules/");
+const completed = others.map(([key, entry]) => [key, isOwn([key, entry]) ? entry : withIntegrity(key, entry)]);
 lock.packages = Object.fromEntries([root, ...completed.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`);
 
-const left = completed.filter(([, { integrity }]) => integrity === undefined).map(([key]) => key);
+const left = completed.filter((each) => !isOwn(each) && each[1].integrity === undefined).map(([key]) => key);
 if (left.length > 0) {
   console.error(`The registry has no integrity for:\n${left.join("\n")}`);
   process.exitCode = 1;

@@ -11,8 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const sources = ["proto", "build/proto", "node_modules/google-proto-files"].map((path) => join(root, path));
 const target = resolve(process.argv[2] ?? join(root, "build/proto-export"));
 
-const own = readdirSync(join(root, "proto/cupo"), { recursive: true })
-  .map(String)
+const own = readdirSync(join(root, "proto/cupo"), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".proto"))
   .map((path) => `cupo/${path}`);
 const wanted = new Set([...own, "google/rpc/error_details.proto"]);

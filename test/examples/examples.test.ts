@@ -30,6 +30,7 @@ const examples: readonly Example[] = [
   },
   { name: "curl", probe: "command -v curl", packages: "curl" },
   { name: "buf-curl", probe: "true", packages: "Node.js alone" },
+  { name: "typescript-openapi", probe: "true", packages: "Node.js alone" },
   {
     name: "go-grpc",
     probe: `command -v protoc-gen-go && command -v protoc-gen-go-grpc && command -v go &&
