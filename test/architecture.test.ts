@@ -283,7 +283,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: "kebab-case names, in at most three folders below src",
-    findings: (sources) => named(sources, /^(?!gen\/)(?!([a-z]+(-[a-z]+)*\/){0,3}[a-z0-9]+(-[a-z0-9]+)*\.ts$)/),
+    findings: (sources) => named(sources, /^(?!gen\/)(?!([a-z]+(-[a-z]+)*\/){0,3}[a-z0-9]+(-[a-z0-9]+)*(\.d)?\.ts$)/),
     defect: { "a/b/c/d/read.ts": "", "a/b/c/read-json.ts": "" },
     found: "a/b/c/d/read.ts",
   },
