@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { serviceRooms, tableRooms } from "./support/rooms.js";
 import {
   arrows,
   circles,
@@ -8,7 +9,6 @@ import {
   importsOf,
   matches,
   named,
-  type Rooms,
   readSources,
   type Sources,
   strayArrows,
@@ -25,35 +25,6 @@ interface Rule {
 
 const MAX_LINES = 220;
 const MAX_FILES = 20;
-
-/** The rooms of the operations, and which of the others each builds on. */
-const serviceRooms: Rooms = {
-  resources: [],
-  patients: ["resources"],
-  catalogs: ["resources"],
-  eligibility: ["resources"],
-  desk: ["resources"],
-  appointments: ["resources"],
-  schedule: ["resources", "appointments"],
-  retained: ["resources", "appointments"],
-  operations: [],
-  notes: ["resources"],
-  events: ["resources"],
-};
-
-/** The rooms of the tables, which have the same names. */
-const tableRooms: Rooms = {
-  resources: [],
-  patients: ["resources"],
-  catalogs: ["resources"],
-  eligibility: [],
-  desk: ["resources"],
-  schedule: ["resources"],
-  appointments: ["resources", "schedule"],
-  operations: ["appointments"],
-  notes: ["resources"],
-  events: [],
-};
 
 const rules: readonly Rule[] = [
   {

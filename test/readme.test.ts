@@ -43,7 +43,7 @@ describe("README's commands, as they stand,", () => {
   test("are run here, section by section, or elsewhere", () => {
     const sections = readme.split("\n## ").filter((section) => /^```sh\n/m.test(section));
     const titles = sections.map((section) => section.split("\n")[0]);
-    expect(titles.toSorted()).toEqual([...Object.values(runHere), ...Object.keys(runElsewhere)].toSorted());
+    expect(new Set(titles)).toEqual(new Set([...Object.values(runHere), ...Object.keys(runElsewhere)]));
     for (const reason of Object.values(runElsewhere)) {
       for (const [file] of reason.matchAll(/\S+\.test\.ts/g)) expect(existsSync(join(root, "test", file))).toBe(true);
     }

@@ -43,7 +43,10 @@ export function pageFile(contentType: string, read: () => Promise<string | Buffe
     response.setHeader("Cache-Control", "no-cache");
     response.setHeader("Vary", "Accept-Encoding");
     response.statusCode = hasAlready(request, tag) ? 304 : 200;
-    if (response.statusCode === 304) return void response.end();
+    if (response.statusCode === 304) {
+      response.end();
+      return;
+    }
     response.setHeader("Content-Type", contentType);
     response.setHeader("Content-Length", isGzipped ? gzipped.length : length);
     if (isGzipped) response.setHeader("Content-Encoding", "gzip");
@@ -61,6 +64,6 @@ async function keep(read: () => Promise<string | Buffer>): Promise<Kept> {
 
 /** Whether a client takes gzip (RFC 9110, section 12.5.3). One that weighs it against others gets the file as it is. */
 function takesGzip(request: HttpRequest): boolean {
-  const codings = String(request.headers["accept-encoding"] ?? "").split(",");
+  const codings = (request.headers["accept-encoding"] ?? "").split(",");
   return codings.some((coding) => coding.trim() === "gzip");
 }
