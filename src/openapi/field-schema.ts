@@ -4,6 +4,7 @@ import {
   type DescMessage,
   getOption,
   type JsonObject,
+  type JsonValue,
   ScalarType,
 } from "@bufbuild/protobuf";
 import { type FieldRules, field as fieldRulesOption } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
@@ -22,6 +23,9 @@ const wellKnown: Readonly<Record<string, JsonObject>> = {
   "google.protobuf.FieldMask": { type: "string" },
   "google.protobuf.Duration": { type: "string", pattern: "^-?[0-9]+(\\.[0-9]+)?s$" },
 };
+
+/** What the comment of an enumeration's first value says where it stands for none. */
+const UNSAID = /^(?:never sent by the service|refused in requests(?: and never sent by the service)?)\.$/i;
 
 const scalars: Readonly<Partial<Record<ScalarType, JsonObject>>> = {
   [ScalarType.STRING]: { type: "string" },
@@ -46,9 +50,9 @@ export function fieldSchema(field: DescField, references: References): JsonObjec
   return { type: "array", ...ofList, items: item, ...description };
 }
 
-/** The schema of an enumeration: its values but for the first, which stands for none. */
+/** The schema of an enumeration: its values but for the first, where its comment says that nobody ever says it. */
 export function enumSchema(definition: DescEnum): JsonObject {
-  const values = definition.values.filter(({ number }) => number !== 0);
+  const values = definition.values.filter((value) => value.number !== 0 || !UNSAID.test(definitionComment(value)));
   const list = values.map((value) => `- \`${value.name}\`: ${definitionComment(value)}`).join("\n");
   return {
     type: "string",
@@ -66,10 +70,14 @@ function valueSchema(field: DescField, rules: FieldRules | undefined, references
   return schema;
 }
 
-function onlyThese({ values }: DescEnum, rules: FieldRules | undefined): JsonObject {
-  const only = rules?.type.case === "enum" ? rules.type.value.in : [];
-  if (only.length === 0) return {};
-  return { enum: values.filter(({ number }) => only.includes(number)).map(({ name }) => name) };
+/** The values that the rules of a field leave, where they leave fewer than the enumeration has. */
+function onlyThese(definition: DescEnum, rules: FieldRules | undefined): JsonObject {
+  if (rules?.type.case !== "enum") return {};
+  const { in: only, notIn } = rules.type.value;
+  const isLeft = (number: number) => (only.length === 0 || only.includes(number)) && !notIn.includes(number);
+  const left = definition.values.filter(({ number }) => isLeft(number)).map(({ name }) => name);
+  const all = enumSchema(definition)["enum"] as JsonValue[];
+  return all.every((name) => left.includes(String(name))) ? {} : { enum: left };
 }
 
 function scopeNote(field: DescField): string[] {

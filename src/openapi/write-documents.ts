@@ -4,6 +4,7 @@ import type { DescService, JsonObject } from "@bufbuild/protobuf";
 import { createMessageValidator } from "../interceptors/validation/validate-message.js";
 import { listViolations } from "../rest/violations/list-violations.js";
 import { describeConnect } from "./connect-document.js";
+import { describedService } from "./described-service.js";
 import { jsonText, yamlText } from "./document-text.js";
 import { requestExamples } from "./examples/request-examples.js";
 import { describeRest } from "./rest-document.js";
@@ -34,7 +35,7 @@ export async function writeDocuments(options: WrittenDocuments): Promise<string[
     examples: requestExamples(options.nowMs),
   };
   const { basePath, publicUrl, internalUrl } = options;
-  const services = options.services.map(implemented);
+  const services = options.services.map(describedService);
   await mkdir(options.folder, { recursive: true });
   return [
     ...(await write(
@@ -43,14 +44,6 @@ export async function writeDocuments(options: WrittenDocuments): Promise<string[
     )),
     ...(await write(join(options.folder, "internal"), describeConnect({ ...terms, services, serverUrl: internalUrl }))),
   ];
-}
-
-/** A service all of whose methods are there, for routes are described for those alone. */
-function implemented({ service }: { readonly service: DescService }) {
-  const never = () => {
-    throw new Error("a service that is described only cannot be called");
-  };
-  return { service, implementation: Object.fromEntries(service.methods.map(({ localName }) => [localName, never])) };
 }
 
 async function write(path: string, document: JsonObject): Promise<string[]> {

@@ -1,28 +1,19 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
 import { describeConnect } from "../../src/openapi/connect-document.js";
+import { describedService } from "../../src/openapi/described-service.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { describeRest } from "../../src/openapi/rest-document.js";
 import { listViolations } from "../../src/rest/violations/list-violations.js";
-import { createServices } from "../../src/services/services.js";
+import { servedServices } from "../../src/services/services.js";
 import { testNow } from "./clock.js";
-import { noEvents } from "./no-events.js";
-import { noSlotLimits } from "./no-slot-limits.js";
-import { noTokens } from "./no-tokens.js";
-import { usualMargins } from "./usual-margins.js";
 
 /** Where the types of problems lead in the documents below; a service under test has its own address there. */
 export const PROBLEMS_URL = "https://problems.test";
 
 /** The documents of both listeners as the service makes them, by the names `rest` and `connect`. */
 export function openApiDocuments(): Readonly<Record<"rest" | "connect", JsonObject>> {
-  const services = createServices({
-    now: () => 0,
-    tokens: noTokens,
-    slotLimits: noSlotLimits,
-    visitMargins: usualMargins,
-    events: noEvents,
-  });
+  const services = servedServices.map(describedService);
   const examples = requestExamples(testNow());
   const options = {
     services,

@@ -1,7 +1,7 @@
 import { demo } from "./demo-ids.js";
 import { example, exampleOf, type RequestExamples } from "./request-example.js";
 
-/** Examples of the patient directory, the decisions on eligibility and the notes of staff. */
+/** Examples of the patient directory, the decisions on eligibility, the notes of staff and the change feed. */
 export const patientExamples: RequestExamples = {
   GetPatient: example({ patientId: demo.patient.quintero }),
   BatchGetPatients: example({ patientIds: [demo.patient.quintero, demo.patient.ospina] }),
@@ -24,6 +24,7 @@ export const patientExamples: RequestExamples = {
     reason: "Es la misma persona, registrada dos veces.",
   }),
   ListPatientChanges: example({ patientId: demo.patient.quintero }),
+  ListEvents: example({ start: "OLDEST", resourceTypes: ["PATIENT", "APPOINTMENT"], pageSize: 20 }),
   ListConsents: example({ patientId: demo.patient.quintero }),
   ListAccessRecords: example({ patientId: demo.patient.quintero }),
   GetEligibilityDecision: exampleOf("decisionId", {
