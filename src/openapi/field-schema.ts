@@ -4,7 +4,6 @@ import {
   type DescMessage,
   getOption,
   type JsonObject,
-  type JsonValue,
   ScalarType,
 } from "@bufbuild/protobuf";
 import { type FieldRules, field as fieldRulesOption } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
@@ -52,7 +51,7 @@ export function fieldSchema(field: DescField, references: References): JsonObjec
 
 /** The schema of an enumeration: its values but for the first, where its comment says that nobody ever says it. */
 export function enumSchema(definition: DescEnum): JsonObject {
-  const values = definition.values.filter((value) => value.number !== 0 || !UNSAID.test(definitionComment(value)));
+  const values = saidValues(definition);
   const list = values.map((value) => `- \`${value.name}\`: ${definitionComment(value)}`).join("\n");
   return {
     type: "string",
@@ -70,14 +69,17 @@ function valueSchema(field: DescField, rules: FieldRules | undefined, references
   return schema;
 }
 
+function saidValues({ values }: DescEnum): DescEnum["values"] {
+  return values.filter((value) => value.number !== 0 || !UNSAID.test(definitionComment(value)));
+}
+
 /** The values that the rules of a field leave, where they leave fewer than the enumeration has. */
 function onlyThese(definition: DescEnum, rules: FieldRules | undefined): JsonObject {
   if (rules?.type.case !== "enum") return {};
   const { in: only, notIn } = rules.type.value;
   const isLeft = (number: number) => (only.length === 0 || only.includes(number)) && !notIn.includes(number);
   const left = definition.values.filter(({ number }) => isLeft(number)).map(({ name }) => name);
-  const all = enumSchema(definition)["enum"] as JsonValue[];
-  return all.every((name) => left.includes(String(name))) ? {} : { enum: left };
+  return saidValues(definition).every(({ name }) => left.includes(name)) ? {} : { enum: left };
 }
 
 function scopeNote(field: DescField): string[] {
