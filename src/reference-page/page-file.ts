@@ -34,26 +34,31 @@ export function pageFile(contentType: string, read: () => Promise<string | Buffe
     });
     return reading;
   };
-  return async (request, response, headers) => {
-    const { etag, length, gzipped } = await open();
-    const isGzipped = takesGzip(request);
-    const tag = isGzipped ? etag.replace(/"$/, '-gzip"') : etag;
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    response.setHeader("ETag", tag);
-    response.setHeader("Cache-Control", "no-cache");
-    response.setHeader("Vary", "Accept-Encoding");
-    response.statusCode = hasAlready(request, tag) ? 304 : 200;
-    if (response.statusCode === 304) {
-      response.end();
-      return;
-    }
-    response.setHeader("Content-Type", contentType);
-    response.setHeader("Content-Length", isGzipped ? gzipped.length : length);
-    if (isGzipped) response.setHeader("Content-Encoding", "gzip");
-    if (request.method === "HEAD") response.end();
-    else if (isGzipped) response.end(gzipped);
-    else pipeline(Readable.from([gzipped]), createGunzip(), response, () => undefined);
-  };
+  return async (request, response, headers) =>
+    sendFile(await open(), request, response, { ...headers, "Content-Type": contentType });
+}
+
+function sendFile(
+  { etag, length, gzipped }: Kept,
+  request: HttpRequest,
+  response: HttpResponse,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const isGzipped = takesGzip(request);
+  const tag = isGzipped ? etag.replace(/"$/, '-gzip"') : etag;
+  const common = { ...headers, ETag: tag, "Cache-Control": "no-cache", Vary: "Accept-Encoding" };
+  for (const [name, value] of Object.entries(common)) response.setHeader(name, value);
+  if (hasAlready(request, tag)) {
+    response.statusCode = 304;
+    response.removeHeader("Content-Type");
+    response.end();
+    return;
+  }
+  response.setHeader("Content-Length", isGzipped ? gzipped.length : length);
+  if (isGzipped) response.setHeader("Content-Encoding", "gzip");
+  if (request.method === "HEAD") response.end();
+  else if (isGzipped) response.end(gzipped);
+  else pipeline(Readable.from([gzipped]), createGunzip(), response, () => undefined);
 }
 
 async function keep(read: () => Promise<string | Buffer>): Promise<Kept> {
