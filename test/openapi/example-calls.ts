@@ -1,0 +1,104 @@
+import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
+import { withDocumentedIds } from "../../src/demo/documented-ids.js";
+import { fillDemo } from "../../src/demo/fill-demo.js";
+import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
+import type { RequestExample, RequestExamples } from "../../src/openapi/examples/request-example.js";
+import { servedServices } from "../../src/services/services.js";
+import { type RestAnswer, sendRequest } from "../support/rest-request.js";
+import { startTestService, type TestService } from "../support/service.js";
+
+/** How long a patient is waited for before the demo takes them for not coming. */
+const GRACE_MS = 16 * 60_000;
+/** What lies between two patients who walk in: an appointment begins at the moment of its request, and takes 20 minutes. */
+const PAUSE_MS = 30 * 60_000;
+
+/** Every answer of an example that another takes something from, by its name, for one example that is tried. */
+export type Answers = Map<string, Promise<JsonObject>>;
+
+/** The operations that answer by one message, by name. */
+export const unaryMethods: ReadonlyMap<string, DescMethod> = new Map(
+  servedServices
+    .flatMap(({ service }) => service.methods)
+    .filter(({ methodKind }) => methodKind === "unary")
+    .map((method) => [method.name, method]),
+);
+
+/** Sends examples to a service with the demo tenants. */
+export interface ExampleCalls {
+  /** Calls the RPC of an example, for whose request the examples that it takes something from are called before. */
+  call(name: string): Promise<RestAnswer>;
+  /** The request of an example with all that it takes from the answers to others. */
+  request(name: string): Promise<JsonObject>;
+  token(): Promise<string>;
+}
+
+/** Starts a service with the demo tenants. */
+export async function startDemoService(): Promise<TestService> {
+  const service = await startTestService({}, { served: withDocumentedIds });
+  await fillDemo({
+    internalUrl: service.internalUrl,
+    issuer: { sign: (request) => service.token(request) },
+    now: service.now,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+  });
+  return service;
+}
+
+export function exampleCalls(service: TestService, examples: RequestExamples): ExampleCalls {
+  const token = () => service.token({ tenantId: DEMO_TENANT_ID, client: "demo" });
+
+  async function call(name: string, answers: Answers): Promise<RestAnswer> {
+    const example = exampleNamed(examples, name);
+    if (name === "OverbookAppointment") service.advance(PAUSE_MS);
+    const request = await complete(example, answers);
+    if (name === "MarkAppointmentNoShow") service.advance(GRACE_MS);
+    const method = unaryMethods.get(name.split(" ")[0] ?? "");
+    if (method === undefined) throw new Error(`there is no RPC for the example ${name}`);
+    const url = `${service.internalUrl}/${method.parent.typeName}/${method.name}`;
+    return sendRequest("POST", url, { token: await token(), body: request });
+  }
+
+  async function complete({ request, taken = {} }: RequestExample, answers: Answers): Promise<JsonObject> {
+    const completed = structuredClone(request);
+    for (const [member, source] of Object.entries(taken)) {
+      const known = answers.get(source.example) ?? succeed(source.example, answers);
+      answers.set(source.example, known);
+      put(completed, member, at(await known, source.member));
+    }
+    return completed;
+  }
+
+  async function succeed(name: string, answers: Answers): Promise<JsonObject> {
+    const { status, text, body } = await call(name, answers);
+    if (status !== 200) throw new Error(`${name}: ${status} ${text}`);
+    return body as JsonObject;
+  }
+
+  return {
+    call: (name) => call(name, new Map()),
+    request: (name) => complete(exampleNamed(examples, name), new Map()),
+    token,
+  };
+}
+
+function at(value: unknown, path: string): unknown {
+  return stepsOf(path).reduce((held, step) => Reflect.get(Object(held), step), value);
+}
+
+function put(target: object, path: string, value: unknown): void {
+  const steps = stepsOf(path);
+  const last = steps.pop() ?? "";
+  const parent: unknown = steps.reduce<unknown>((held, step) => Reflect.get(Object(held), step), target);
+  Reflect.set(Object(parent), last, value);
+}
+
+function stepsOf(path: string): string[] {
+  return path.match(/\w+/g) ?? [];
+}
+
+function exampleNamed(examples: RequestExamples, name: string): RequestExample {
+  const example = examples[name];
+  if (example === undefined) throw new Error(`there is no example ${name}`);
+  return example;
+}
