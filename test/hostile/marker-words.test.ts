@@ -86,7 +86,7 @@ function mark(value: JsonValue): JsonValue {
   return Object.fromEntries(
     Object.entries(value).map(([name, held]) => [
       name,
-      FREE_TEXTS.test(name) && typeof held === "string" ? markedText(name, held) : mark(held as JsonValue),
+      FREE_TEXTS.test(name) && typeof held === "string" ? markedText(name, held) : mark(held),
     ]),
   );
 }
