@@ -19,6 +19,7 @@ const runHere = {
   call: "Call it",
   tenants: "The demo tenants",
   booking: "Book an appointment, and move it",
+  events: "Follow what changes",
 } as const;
 /** Sections whose commands are not run here, and why. */
 const runElsewhere: Readonly<Record<string, string>> = {
@@ -100,6 +101,16 @@ describe("README's commands, as they stand,", () => {
       const [booked, again, ...others] = Array.from(printed.matchAll(/"startsAt": *"([^"]+)",\s/g), ([, at]) => at);
       expect(booked).toMatch(/Z$/);
       expect({ again, others }).toEqual({ again: booked, others: [] });
+    },
+    SCRIPT_MS,
+  );
+
+  test(
+    "list what changed, in the order of a cursor",
+    async () => {
+      const { events } = JSON.parse(await run(runHere.events)) as { events: Record<string, unknown>[] };
+      expect(events).toHaveLength(3);
+      for (const event of events) expect(["APPOINTMENT", "PATIENT"]).toContain(event["resourceType"]);
     },
     SCRIPT_MS,
   );
