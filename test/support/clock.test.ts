@@ -5,7 +5,13 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Who starts processes, which have the machine's clock; that of vitest is stopped by whoever sets it. */
-const OF_PROCESSES = ["faults/processes.test.ts", "main.test.ts", "schedule/twin-processes.ts"];
+const OF_PROCESSES = [
+  "examples/examples.test.ts",
+  "faults/processes.test.ts",
+  "faults/rolling-restart.test.ts",
+  "main.test.ts",
+  "schedule/twin-processes.ts",
+];
 
 afterEach(() => {
   vi.unstubAllEnvs();
