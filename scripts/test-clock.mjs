@@ -6,7 +6,9 @@
  *
  *     npm run test:clock [-- MOMENT... [--of-the-day] [FILTER...]]
  *
- * Without a moment it goes through all of them; `--of-the-day` takes one that is another each day of the year. A filter, the
+ * Runs the part of the suite that can hang on the clock, unless filters name another: what is about bytes, about other programs
+ * (browsers, compilers, poolers, clients of other languages) and about faults is as it is at any moment, and those programs
+ * do not all bear a clock that is moved. Without a moment it goes through all of them; `--of-the-day` takes one that is another each day of the year. A filter, the
  * beginning of a path such as test/schedule, narrows the tests. Ends with 1 where a test failed, or a run took too long and was
  * cut, which the table says.
  */
@@ -35,6 +37,21 @@ const SHORT = { STORM_SECONDS: "10", KILLS: "2", LAST_UNIT_TRIALS: "10" };
 const LONGEST_RUN_MINUTES = 20;
 const RESULTS = "build/test-clock";
 const LIBRARY = findLibrary("/usr/lib");
+/** The folders of tests that do not hang on the clock. */
+const TIMELESS = new Set(
+  [
+    "events",
+    "examples",
+    "faults",
+    "gen",
+    "hostile",
+    "http",
+    "introspection",
+    "openapi",
+    "proto-export",
+    "protocols",
+  ].concat(["reference-page", "rest", "rpc", "screening", "stubs"]),
+);
 
 const chosen = readArguments(process.argv.slice(2));
 rmSync(RESULTS, { recursive: true, force: true });
@@ -54,7 +71,15 @@ function readArguments(all) {
     console.error(`There is no moment ${unknown.join(", ")}, but ${Object.keys(MOMENTS).join(", ")}.`);
     process.exit(1);
   }
-  return { moments: named.length > 0 ? named : Object.keys(MOMENTS), filters };
+  return { moments: named.length > 0 ? named : Object.keys(MOMENTS), filters: filters.length > 0 ? filters : timed() };
+}
+
+/** Everything in the folder of tests but what does not hang on the clock. */
+function timed() {
+  const entries = readdirSync("test", { withFileTypes: true }).filter(({ name }) => !TIMELESS.has(name));
+  return entries
+    .filter((entry) => entry.isDirectory() || entry.name.endsWith(".test.ts"))
+    .map((entry) => `test/${entry.name}${entry.isDirectory() ? "/" : ""}`);
 }
 
 /** Debian has it in the folder of the machine's architecture. */
