@@ -50,13 +50,13 @@ type Offer = MessageInitShape<typeof RetainedAppointmentOfferSchema>;
 
 function listPage(request: ListRetainedAppointmentsRequest, call: ReadyCall, nowMs: number) {
   const { retainedBy, scheduleBlockId, programId, practitionerId, dateFrom, dateTo, includeAccepted = false } = request;
-  const startMs = dateFrom === undefined ? 0 : Date.parse(startOfLocalDay(dateFrom)) - 1;
+  const startMs = dateFrom === undefined ? 0 : Date.parse(startOfLocalDay(dateFrom));
   const filter = {
     cause: retainedBy === undefined ? undefined : nameIn(AppointmentDetails_RetentionCause, retainedBy),
     blockId: scheduleBlockId,
     programId,
     practitionerId,
-    from: new Date(Math.max(nowMs, startMs)),
+    from: new Date(Math.max(nowMs + 1, startMs)),
     to: dateTo === undefined ? undefined : new Date(endOfLocalDay(dateTo)),
     includesAccepted: includeAccepted,
   };

@@ -32,9 +32,13 @@ export interface StartPage {
 
 const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
 
-/** Of several retained slots of an appointment `s` is the first within the span of a filter: each appointment is there once. */
-const IS_FIRST = `NOT EXISTS (SELECT FROM slots e WHERE e.tenant_id = s.tenant_id AND e.appointment_id = s.appointment_id
-  AND e.retained AND e.starts_at < s.starts_at AND (?::timestamptz IS NULL OR e.starts_at >= ?))`;
+/**
+ * Of several retained slots of an appointment `s` is the first that begins at the instant bound or later, whenever that is
+ * null: each appointment is listed once. An aggregate over the appointment's slots, because NOT EXISTS might be planned as a
+ * join with every retained slot.
+ */
+export const IS_FIRST_RETAINED = `(SELECT bool_and(NOT e.retained OR e.starts_at >= s.starts_at OR e.starts_at < ?::timestamptz)
+  FROM slots e WHERE e.tenant_id = s.tenant_id AND e.appointment_id = s.appointment_id) IS NOT FALSE`;
 
 /** An aggregate, because EXISTS might be planned as a join with every retained slot. */
 const IS_RETAINED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
@@ -79,7 +83,7 @@ function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, p
       [locationId ?? null, statuses as string[], statuses.length],
     );
   }
-  slots.whereRaw(IS_FIRST, [filter.from ?? null, filter.from ?? null]);
+  slots.whereRaw(IS_FIRST_RETAINED, [filter.from ?? null]);
   pageOf(slots.select("s.appointment_id", "s.starts_at"), filter, page, ["s.starts_at", "s.appointment_id"]);
   return sql("appointments as a")
     .joinRaw("JOIN (:slots) AS page ON page.appointment_id = a.id", { slots })

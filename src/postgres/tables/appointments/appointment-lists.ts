@@ -4,7 +4,7 @@ import { readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { givenOnly } from "../resources/lists.js";
 import type { Retention, RetentionCause } from "../schedule/slots.js";
-import { type AppointmentFilter, type StartPage, wantedAppointments } from "./appointment-filter.js";
+import { type AppointmentFilter, IS_FIRST_RETAINED, type StartPage, wantedAppointments } from "./appointment-filter.js";
 import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 
 /** An appointment, and why it is retained, by the first of its slots that is; undefined where none is. */
@@ -58,6 +58,7 @@ export async function listRetainedAppointments(
   { cause, blockId, programId, practitionerId, from, to, includesAccepted }: RetainedFilter,
   { after, limit }: StartPage,
 ): Promise<ListedAppointment[]> {
+  for (const setting of IN_ORDER) transaction.send(sql.raw(setting));
   const { tenantId } = transaction;
   const equal = {
     "s.retained_by": cause,
@@ -67,7 +68,7 @@ export async function listRetainedAppointments(
   };
   const slots = sql({ s: "slots" })
     .where({ "s.tenant_id": tenantId, ...givenOnly(equal) })
-    .whereRaw("s.retained AND s.starts_at > ?", [from])
+    .whereRaw("s.retained AND s.starts_at >= ?", [from])
     .whereRaw(IS_FIRST_RETAINED, [from])
     .orderBy([{ column: "s.starts_at" }, { column: "s.appointment_id" }])
     .limit(limit)
@@ -82,9 +83,6 @@ export async function listRetainedAppointments(
     .orderBy([{ column: "page.listed_at" }, { column: "id" }]);
   return readRecords(transaction, query);
 }
-
-const IS_FIRST_RETAINED = `NOT EXISTS (SELECT FROM slots e WHERE e.tenant_id = s.tenant_id
-  AND e.appointment_id = s.appointment_id AND e.retained AND e.starts_at > ? AND e.starts_at < s.starts_at)`;
 
 /** Those of the appointments that there are. */
 export async function readAppointments(transaction: Transaction, ids: readonly string[]): Promise<ListedAppointment[]> {
