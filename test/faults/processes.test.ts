@@ -53,7 +53,7 @@ describe("SIGKILL", () => {
   test("after the commit and before the answer: the retry gets the first result", async () => {
     const first = await start();
     const order = newOrder();
-    const held = proxy.holdAfter("COMMIT");
+    const held = proxy.holdAfter("COMMIT", order.body.documentNumber);
     const lost = send(first, order).catch(() => "no answer");
     await held.reached;
     await first.kill();
@@ -70,7 +70,7 @@ describe("SIGKILL", () => {
   test("before the commit: nothing has happened, and the retry does it", async () => {
     const first = await start();
     const order = newOrder();
-    const held = proxy.holdBefore("COMMIT");
+    const held = proxy.holdBefore("COMMIT", order.body.documentNumber);
     const lost = send(first, order).catch(() => "no answer");
     await held.reached;
     await first.kill();
@@ -92,8 +92,9 @@ describe("SIGTERM", () => {
     const session = connect(service.publicUrl);
     const told = once(session, "goaway");
     await once(session, "connect");
-    const held = proxy.holdBefore("COMMIT");
-    const underWay = send(service, newOrder());
+    const order = newOrder();
+    const held = proxy.holdBefore("COMMIT", order.body.documentNumber);
+    const underWay = send(service, order);
     await held.reached;
     const exited = service.stop();
     await told;

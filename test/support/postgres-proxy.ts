@@ -23,10 +23,10 @@ export interface PostgresProxy {
   cutBefore(text: string): void;
   /** Cuts the connection as soon as the server's bytes hold this text, before they reach the client. */
   cutAfter(text: string): void;
-  /** Holds the client's bytes from the first that have this text. */
-  holdBefore(text: string): Hold;
-  /** Holds the server's bytes from the first that have this text. */
-  holdAfter(text: string): Hold;
+  /** Holds the client's bytes from the first that have this text, on a connection whose client said `behind` before, if given. */
+  holdBefore(text: string, behind?: string): Hold;
+  /** Holds the server's bytes from the first that have this text, on a connection whose client said `behind` before, if given. */
+  holdAfter(text: string, behind?: string): Hold;
   /** Refuses new connections and cuts all that are open, until called with false. */
   setDown(down: boolean): void;
   close(): Promise<void>;
@@ -35,11 +35,16 @@ export interface PostgresProxy {
 /** What happens once to the next bytes that hold the text. */
 interface Ambush {
   readonly text: string;
+  /** What the client says first. */
+  readonly behind?: string | undefined;
+  /** Where it has said so. */
+  armedOn?: number;
   readonly spring: (connection: Connection) => void;
 }
 
 /** One direction of a connection. */
 interface Connection {
+  readonly number: number;
   readonly from: Socket;
   /** The bytes that are being held; undefined while nothing is. */
   held: Buffer[] | undefined;
@@ -65,12 +70,13 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     const upstream = connect(Number(target.port), target.hostname);
     joinEnds(client, upstream, sockets);
     let serverSpoke = true;
-    relay(client, upstream, ambushes.client, (data) => {
+    relay({ number: connection, from: client, to: upstream }, ambushes.client, (data) => {
       if (serverSpoke) trips += 1;
       serverSpoke = false;
+      arm([...ambushes.client, ...ambushes.server], connection, data);
       for (const read of taps) read(connection, data);
     });
-    relay(upstream, client, ambushes.server, () => {
+    relay({ number: connection, from: upstream, to: client }, ambushes.server, () => {
       serverSpoke = true;
     });
   });
@@ -84,8 +90,8 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     tap: (read) => void taps.push(read),
     cutBefore: (text) => ambushes.client.push({ text, spring: ({ from }) => from.destroy() }),
     cutAfter: (text) => ambushes.server.push({ text, spring: ({ from }) => from.destroy() }),
-    holdBefore: (text) => hold(text, ambushes.client),
-    holdAfter: (text) => hold(text, ambushes.server),
+    holdBefore: (text, behind) => hold({ text, behind }, ambushes.client),
+    holdAfter: (text, behind) => hold({ text, behind }, ambushes.server),
     setDown(down) {
       isDown = down;
       if (down) for (const socket of sockets) socket.destroy();
@@ -111,26 +117,35 @@ function joinEnds(client: Socket, upstream: Socket, sockets: Set<Socket>): void 
   }
 }
 
-function relay(from: Socket, to: Socket, ambushes: Ambush[], onData: (data: Buffer) => void): void {
-  const connection: Connection = { from, held: undefined, forward: (data) => void to.write(data) };
+function relay(way: { number: number; from: Socket; to: Socket }, ambushes: Ambush[], onData: (data: Buffer) => void) {
+  const { number, from, to } = way;
+  const connection: Connection = { number, from, held: undefined, forward: (data) => void to.write(data) };
   from.on("data", (data: Buffer) => {
     onData(data);
-    if (connection.held === undefined) takeAmbush(ambushes, data)?.spring(connection);
+    if (connection.held === undefined) takeAmbush(ambushes, number, data)?.spring(connection);
     if (connection.held !== undefined) connection.held.push(data);
     else if (!from.destroyed) connection.forward(data);
   });
 }
 
-function takeAmbush(ambushes: Ambush[], data: Buffer): Ambush | undefined {
-  const index = ambushes.findIndex(({ text }) => data.includes(text));
+function arm(ambushes: Ambush[], connection: number, data: Buffer): void {
+  for (const ambush of ambushes) {
+    if (ambush.behind !== undefined && data.includes(ambush.behind)) ambush.armedOn = connection;
+  }
+}
+
+function takeAmbush(ambushes: Ambush[], connection: number, data: Buffer): Ambush | undefined {
+  const index = ambushes.findIndex(
+    ({ text, behind, armedOn }) => data.includes(text) && (behind === undefined || armedOn === connection),
+  );
   return index < 0 ? undefined : ambushes.splice(index, 1)[0];
 }
 
-function hold(text: string, ambushes: Ambush[]): Hold {
+function hold(at: Pick<Ambush, "text" | "behind">, ambushes: Ambush[]): Hold {
   let connection: Connection | undefined;
   const { promise: reached, resolve } = deferred();
   ambushes.push({
-    text,
+    ...at,
     spring(sprung) {
       connection = sprung;
       connection.held = [];
