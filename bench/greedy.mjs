@@ -1,7 +1,8 @@
 /**
  * Measures what one greedy tenant takes from another: how long the other's registrations take, fifty a second whether those
- * before were answered or not, while the first is greedy in one way after the other, and how many of them fail. Prints a
- * table, and how the worst compares with what the other has when nobody is greedy, measured before and behind:
+ * before were answered or not, while the first is greedy in one way after the other with all that a client's quota has, and how many
+ * of them fail. Limits are those of a service that is not told otherwise; each way has a client of its own, whose minute is full, and the
+ * other tenant ten, so that it is never at its limit itself. Prints a table, and how the worst compares with what the other has when nobody is greedy, measured before and behind:
  *
  *   npm run build && node bench/greedy.mjs
  *
@@ -25,7 +26,15 @@ const ONLY = process.env["BENCH_ONLY"] ?? "";
 const PER_SECOND = 50;
 const PATIENTS = 250;
 const QUIET = "nothing";
-const DEFAULTS = { CALLS_PER_PRINCIPAL: "", CALLS_PER_TENANT: "", HEAVY_CALLS: "", HEAVY_CALLS_PER_TENANT: "" };
+const CLIENTS = 10;
+const DEFAULTS = {
+  RATE_LIMIT_PER_MINUTE: "",
+  RATE_LIMIT_PER_SECOND: "",
+  CALLS_PER_PRINCIPAL: "",
+  CALLS_PER_TENANT: "",
+  HEAVY_CALLS: "",
+  HEAVY_CALLS_PER_TENANT: "",
+};
 const SCHEDULE = "cupo.clinic.v1.ProgramService";
 const CONFIGURATION = "cupo.access.v1.SchedulingConfigurationService";
 
@@ -36,11 +45,12 @@ try {
   const { dataDir, url: databaseUrl } = database;
   const service = await startService({ dataDir, databaseUrl, signal, settings: DEFAULTS });
   try {
-    const [greedy, victim] = [await callerFor(service, "greedy"), await callerFor(service, "victim")];
+    const greedyTenant = randomUUID();
+    const [greedy, victim] = [await callersFor(service, greedyTenant), await callersFor(service, randomUUID())];
     progress("making the schedule and the patients of the greedy tenant");
     const clinic = await openGreedyClinic(greedy.ask);
     for (let i = 0; i < PATIENTS; i += 1) await greedy.rest("POST", "/patients", registration());
-    await measureAll({ greedy, victim, clinic });
+    await measureAll({ greedy, victim, clinic, greedyAccess: () => accessFor(service, greedyTenant) });
     printWorst();
   } finally {
     await service.stop();
@@ -49,14 +59,14 @@ try {
   await database.close();
 }
 
-async function measureAll({ greedy, victim, clinic }) {
+async function measureAll({ greedy, victim, clinic, greedyAccess }) {
   console.log(
     "the greedy tenant sends, the other registers patients   p50 ms   p99 ms  answers  none/5xx  429   the greedy one's answers",
   );
   await measure(QUIET, victim);
   for (const way of waysOf(clinic)) {
     if (!way.includes(ONLY)) continue;
-    const stop = await startGreed({ access: accessOf(greedy), clinic, way });
+    const stop = await startGreed({ access: await greedyAccess(), clinic, way });
     await measure(way, victim, { stop });
   }
   if (ONLY === "") await measureBackground(greedy, victim, clinic);
@@ -136,14 +146,24 @@ async function registerSteadily({ rest }) {
   return Promise.all(sent);
 }
 
-async function callerFor({ baseUrl, internalUrl }, client) {
-  const issuer = await openDevelopmentIssuer({ dataDir: database.dataDir, now: Date.now });
-  const scopes = scopesOf(servedServices);
-  const token = await issuer.sign({ tenantId: randomUUID(), client, scopes, expiresInSeconds: 3_600 });
-  return callerOf({ baseUrl, internalUrl, token });
+/** Ten clients of a tenant, who send in turn. */
+async function callersFor(service, tenantId) {
+  const callers = [];
+  for (let i = 0; i < CLIENTS; i += 1) callers.push(callerOf(await accessFor(service, tenantId)));
+  let turn = 0;
+  const next = () => callers[turn++ % CLIENTS];
+  return {
+    ask: (...request) => next().ask(...request),
+    rpc: (...request) => next().rpc(...request),
+    rest: (...request) => next().rest(...request),
+  };
 }
 
-function accessOf({ baseUrl, internalUrl, token }) {
+/** The access of a client that has not sent anything yet. */
+async function accessFor({ baseUrl, internalUrl }, tenantId) {
+  const issuer = await openDevelopmentIssuer({ dataDir: database.dataDir, now: Date.now });
+  const scopes = scopesOf(servedServices);
+  const token = await issuer.sign({ tenantId, client: randomUUID(), scopes, expiresInSeconds: 3_600 });
   return { baseUrl, internalUrl, token };
 }
 

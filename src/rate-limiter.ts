@@ -21,9 +21,9 @@ interface Policy {
 export function createMemoryRateLimiter({ perSecond, perMinute }: RateQuotas): RateLimiter {
   const [second, minute] = [policyOf("second", perSecond, 1), policyOf("minute", perMinute, 60)];
   return {
-    async count(principal) {
-      const ofSecond = await countIn(second, principal);
-      return [ofSecond, await (ofSecond.exceeded ? lookAt(minute, principal) : countIn(minute, principal))];
+    async count(principal, requests = 1) {
+      const ofSecond = await countIn(second, principal, requests);
+      return [ofSecond, await (ofSecond.exceeded ? lookAt(minute, principal) : countIn(minute, principal, requests))];
     },
   };
 }
@@ -33,8 +33,9 @@ function policyOf(name: string, quota: number, windowSeconds: number): Policy {
   return { name, quota, windowSeconds, limiter };
 }
 
-async function countIn(policy: Policy, principal: string): Promise<QuotaState> {
-  const { result, exceeded } = await consume(policy.limiter, principal);
+/** What would exceed a quota that nothing was counted against counts as all of it. */
+async function countIn(policy: Policy, principal: string, requests: number): Promise<QuotaState> {
+  const { result, exceeded } = await consume(policy.limiter, principal, Math.min(requests, policy.quota));
   return stateOf(policy, result, exceeded);
 }
 
@@ -51,9 +52,9 @@ function stateOf({ name, quota, windowSeconds }: Policy, result: RateLimiterRes,
 }
 
 /** The library rejects with its result, which is no Error, where the quota is exceeded. */
-async function consume(limiter: RateLimiterMemory, principal: string) {
+async function consume(limiter: RateLimiterMemory, principal: string, requests: number) {
   try {
-    return { result: await limiter.consume(principal), exceeded: false };
+    return { result: await limiter.consume(principal, requests), exceeded: false };
   } catch (rejection) {
     if (rejection instanceof RateLimiterRes) return { result: rejection, exceeded: true };
     throw rejection;

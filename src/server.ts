@@ -22,6 +22,7 @@ import { createMemoryRateLimiter } from "./rate-limiter.js";
 import type { TokenIssue } from "./reference-page/reference-pages.js";
 import { describe, logged, observeError } from "./request-log.js";
 import { listViolations } from "./rest/violations/list-violations.js";
+import { warmUpScreening } from "./screening/warm-up.js";
 import type { WatchPorts } from "./services/events/watch-events.js";
 import { createServices, type ServiceEntry } from "./services/services.js";
 import type { Config } from "./settings/config.js";
@@ -111,6 +112,7 @@ async function start(
   };
   const listeners = await openListeners(config, logger, parts, () => probe.takesWrites());
   if (runsJobs) stopJobs = startJobs({ database, now, logger }, config, warn("background jobs stopped for a while"));
+  closers.push(warmUpScreening());
   return running(listeners, closers);
 }
 

@@ -18,6 +18,13 @@ test("names its quotas, and counts each request against both", async () => {
   ]);
 });
 
+test("counts several requests at once, and never more than a quota has of what none was counted before", async () => {
+  const limiter = createMemoryRateLimiter({ perSecond: 5, perMinute: 100 });
+  expect((await limiter.count("a", 3)).map(({ remaining }) => remaining)).toEqual([2, 97]);
+  expect((await limiter.count("a", 3)).map(({ exceeded }) => exceeded)).toEqual([true, false]);
+  expect((await limiter.count("b", 7)).map(({ remaining }) => remaining)).toEqual([0, 93]);
+});
+
 describe("the quota of a second", () => {
   test("is exceeded by one request more, and full again when the second is over", async () => {
     const limiter = createMemoryRateLimiter({ perSecond: 2, perMinute: 100 });

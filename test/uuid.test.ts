@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
-import { isLowerCaseUuid, isUuid } from "../src/uuid.js";
+import { validate, version } from "uuid";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { isLowerCaseUuid, isUuid, newId } from "../src/uuid.js";
 
 describe("a UUID", () => {
   test.each([
@@ -24,5 +25,32 @@ describe("a UUID", () => {
     ["that is empty", ""],
   ])("is none %s", (_name, text) => {
     expect([isUuid(text), isLowerCaseUuid(text)]).toEqual([false, false]);
+  });
+});
+
+describe("a new id", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test("is a UUID of version 7 with the time in it", () => {
+    const before = Date.now();
+    const id = newId();
+    expect([validate(id), version(id)]).toEqual([true, 7]);
+    expect(Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16)).toBeGreaterThanOrEqual(before);
+  });
+
+  test("is greater than all before it, within a millisecond and when the clock is set back", () => {
+    vi.useFakeTimers({ now: Date.now() + 3_600_000 });
+    const ids = Array.from({ length: 1_000 }, newId);
+    vi.setSystemTime(Date.now() - 60_000);
+    ids.push(...Array.from({ length: 1_000 }, newId));
+    expect(ids.toSorted()).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("has random bits of its own", () => {
+    const tails = Array.from({ length: 1_000 }, () => newId().slice(24));
+    expect(new Set(tails).size).toBe(tails.length);
   });
 });

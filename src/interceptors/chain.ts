@@ -3,12 +3,14 @@ import { authentication, type TokenVerifier } from "./authentication.js";
 import { authorization } from "./authorization.js";
 import { callsAtWork, type Workplaces } from "./calls-at-work.js";
 import { type IdempotentWork, idempotency, type RecordAccess } from "./idempotency.js";
+import { loopTurns } from "./loop-turns.js";
 import { type PageSeal, pageTokens } from "./page-tokens.js";
-import { type RateLimiter, rateLimit } from "./rate-limit.js";
+import { type RateLimiter, rateLimit, rowQuota } from "./rate-limit.js";
 import { redaction } from "./redaction.js";
 import { requestHeaders } from "./request-headers.js";
 import { responseHeaders } from "./response-headers.js";
 import { streamLife } from "./stream-life.js";
+import { isScreened } from "./validation/screen-message.js";
 import { type ListErrors, type MessageValidator, validation } from "./validation/validation.js";
 
 /** What the stages need from outside. */
@@ -37,7 +39,7 @@ export interface Chain {
 
 /**
  * The one statement of the order in which a call is judged, the same on every transport: who it is, how often, whether
- * it may, whether its headers and its message are right, whether there is a place for it to work, when a stream ends, whether
+ * it may, whether its headers and its message are right, what the rows that it asks for count, whether there is a place for it to work, when a stream ends, whether
  * it was done before, where the page that it asks for begins. docs/lifecycle.md draws it.
  */
 export function createChain(ports: ChainPorts): Chain {
@@ -51,7 +53,9 @@ export function createChain(ports: ChainPorts): Chain {
       requestHeaders(),
     ],
     onMessage: [
+      loopTurns(isScreened),
       validation(validate, listErrors),
+      rowQuota(rateLimiter),
       redaction(),
       callsAtWork(ports.places, ports.streams),
       streamLife(verifyToken, ports.stopping),

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
-import { v7 as uuidv7 } from "uuid";
 import { type Call, type CallHeaders, setCall } from "../call.js";
-import { isUuid } from "../uuid.js";
+import { isUuid, newId } from "../uuid.js";
 
 /** The part of Node's HTTP/1.1 and HTTP/2 requests that is read here: names and values in turn, as they were sent. */
 export interface RawHeaders {
@@ -33,7 +32,7 @@ export function openCall({ rawHeaders }: RawHeaders): Call {
   }
   const [sent] = headers.correlationId;
   const correlationId = sent !== undefined && isCorrelationId(headers.correlationId) ? sent : randomUUID();
-  return { correlationId, headers, startedAt: performance.now(), responseHeaders: {}, effects: [], newId: uuidv7 };
+  return { correlationId, headers, startedAt: performance.now(), responseHeaders: {}, effects: [], newId };
 }
 
 /** Context values that carry the call to interceptors and services. */

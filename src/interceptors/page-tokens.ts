@@ -29,9 +29,8 @@ export function pageTokens({ seal, open }: PageSeal): Interceptor {
     const response = await next({ ...request, message: withText(input, request.message, TOKEN, place) });
     if (response.stream) throw new Error("a unary request was answered by a stream");
     const nextPlace = textIn(response.message, NEXT_TOKEN);
-    if (nextPlace === "") return response;
-    const nextToken = await seal(nextPlace, holder);
-    return { ...response, message: withText(output, response.message, NEXT_TOKEN, nextToken) };
+    if (nextPlace !== "") Reflect.set(response.message, NEXT_TOKEN, await seal(nextPlace, holder));
+    return response;
   };
 }
 

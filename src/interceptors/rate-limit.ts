@@ -1,4 +1,5 @@
-import type { Interceptor } from "@connectrpc/connect";
+import type { Message } from "@bufbuild/protobuf";
+import type { ContextValues, Interceptor } from "@connectrpc/connect";
 import { callOf, principalOf } from "../call.js";
 import { CupoError } from "../errors.js";
 
@@ -14,10 +15,15 @@ export interface QuotaState {
   readonly exceeded: boolean;
 }
 
-/** Counts a request of a principal against every quota; the store behind it is the process or a shared one. */
+/** Counts requests of a principal, one unless given, against every quota; the store behind it is the process or a shared one. */
 export interface RateLimiter {
-  count(principal: string): Promise<readonly QuotaState[]>;
+  count(principal: string, requests?: number): Promise<readonly QuotaState[]>;
 }
+
+/** So many rows are one request. */
+const ROWS_A_REQUEST = 50;
+/** No page is larger (AIP-158). */
+const MOST_ROWS = 200;
 
 /**
  * Limits the requests of a principal (specification section 8), in all operations and transports together. Tells the
@@ -25,19 +31,38 @@ export interface RateLimiter {
  */
 export function rateLimit(limiter: RateLimiter): Interceptor {
   return (next) => async (request) => {
-    const call = callOf(request.contextValues);
-    const { id, tenantId } = principalOf(request.contextValues);
-    const states = await limiter.count(`${tenantId} ${id}`);
-    call.responseHeaders["RateLimit-Policy"] = states
-      .map((s) => `"${s.name}";q=${s.quota};w=${s.windowSeconds}`)
-      .join(", ");
-    call.responseHeaders["RateLimit"] = states
-      .map((s) => `"${s.name}";r=${s.remaining};t=${s.resetSeconds}`)
-      .join(", ");
-    const exceeded = states.filter((s) => s.exceeded);
-    if (exceeded.length === 0) return next(request);
-    throw quotaExceeded(exceeded);
+    await charge(limiter, request.contextValues, 1);
+    return next(request);
   };
+}
+
+/**
+ * Counts a page of a list, or a batch, as one more request for every fifty rows that are asked for beyond the first fifty: what
+ * two hundred patients cost, each shown by the scopes of the caller and with an access record, is not what one costs.
+ */
+export function rowQuota(limiter: RateLimiter): Interceptor {
+  return (next) => async (request) => {
+    const rows = request.stream ? 0 : rowsAskedFor(request.message);
+    const more = Math.ceil(rows / ROWS_A_REQUEST) - 1;
+    if (more > 0) await charge(limiter, request.contextValues, more);
+    return next(request);
+  };
+}
+
+function rowsAskedFor(message: Message): number {
+  const { pageSize = 0, patientIds = [] } = message as { pageSize?: unknown; patientIds?: unknown };
+  if (Array.isArray(patientIds) && patientIds.length > 0) return patientIds.length;
+  return Math.min(Number(pageSize), MOST_ROWS);
+}
+
+async function charge(limiter: RateLimiter, contextValues: ContextValues, requests: number): Promise<void> {
+  const { responseHeaders } = callOf(contextValues);
+  const { id, tenantId } = principalOf(contextValues);
+  const states = await limiter.count(`${tenantId} ${id}`, requests);
+  responseHeaders["RateLimit-Policy"] = states.map((s) => `"${s.name}";q=${s.quota};w=${s.windowSeconds}`).join(", ");
+  responseHeaders["RateLimit"] = states.map((s) => `"${s.name}";r=${s.remaining};t=${s.resetSeconds}`).join(", ");
+  const exceeded = states.filter((s) => s.exceeded);
+  if (exceeded.length > 0) throw quotaExceeded(exceeded);
 }
 
 /** 429, with the time after which the quotas that are used up are full again. */

@@ -1,5 +1,5 @@
-import { v7 as uuidv7 } from "uuid";
 import type { Call, Effect, Principal, Statement } from "../call.js";
+import { newId } from "../uuid.js";
 import { prepared } from "./prepared.js";
 import { sql } from "./sql.js";
 
@@ -49,7 +49,7 @@ function insertOwned(row: ReturnType<typeof toRow>, { table, id }: NonNullable<E
 function toRow({ action, resourceType, resourceId, version }: Effect, call: Call, principal: Principal) {
   return {
     tenant_id: principal.tenantId,
-    id: uuidv7(),
+    id: newId(),
     operation: call.operation,
     principal: principal.id,
     actor: call.actor ?? null,

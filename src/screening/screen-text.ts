@@ -8,6 +8,14 @@ import { toPlainText } from "./plain-text.js";
 /** What free text must not hold (specification section 4.6). */
 export type ScreeningCode = "CONTAINS_DIAGNOSIS" | "CONTAINS_CREDENTIAL" | "CONTAINS_FINANCIAL_DATA";
 
+/** What finds something that a plain text must not hold. */
+export const recognizers: readonly (readonly [ScreeningCode, (plain: string) => boolean])[] = [
+  ["CONTAINS_DIAGNOSIS", containsDiagnosisCode],
+  ["CONTAINS_DIAGNOSIS", statesDiagnosis],
+  ["CONTAINS_CREDENTIAL", containsCredential],
+  ["CONTAINS_FINANCIAL_DATA", containsFinancialData],
+];
+
 /**
  * Says what a text holds that it must not hold: each code at most once, in this order, none for a text that may pass.
  * It keeps sensitive data out that people write down without a thought; where words alone cannot tell, it lets the
@@ -16,9 +24,7 @@ export type ScreeningCode = "CONTAINS_DIAGNOSIS" | "CONTAINS_CREDENTIAL" | "CONT
  */
 export function screenText(text: string): readonly ScreeningCode[] {
   const plain = mendSpelling(toPlainText(text));
-  const codes: ScreeningCode[] = [];
-  if (containsDiagnosisCode(plain) || statesDiagnosis(plain)) codes.push("CONTAINS_DIAGNOSIS");
-  if (containsCredential(plain)) codes.push("CONTAINS_CREDENTIAL");
-  if (containsFinancialData(plain)) codes.push("CONTAINS_FINANCIAL_DATA");
-  return codes;
+  const codes = new Set<ScreeningCode>();
+  for (const [code, finds] of recognizers) if (!codes.has(code) && finds(plain)) codes.add(code);
+  return [...codes];
 }

@@ -6,8 +6,8 @@ export const wordEnd = "(?![a-z0-9])";
 
 /**
  * What may stand between words and values that belong together: no end of a sentence, no sign of a currency, and a
- * line break only behind a colon or the like. As all of this file it is the source of a pattern with the flags `iu`, for
- * text as toPlainText gives it.
+ * line break only behind a colon or the like. As all of this file it is the source of a pattern with the flags `iu`, or `u` where
+ * the text is in lower case, for text as toPlainText gives it.
  */
 export const gap = String.raw`(?:[:=]\s?|\.(?!\s)|[ #°"'()\[\]*_/>\p{Pd}]){0,4}`;
 

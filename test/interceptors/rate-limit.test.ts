@@ -1,6 +1,8 @@
-import { expect, test } from "vitest";
+import type { UnaryRequest } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
-import { type QuotaState, type RateLimiter, rateLimit } from "../../src/interceptors/rate-limit.js";
+import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import { type QuotaState, type RateLimiter, rateLimit, rowQuota } from "../../src/interceptors/rate-limit.js";
 import { callWith, refusal, requestOf, run, tenantId } from "./run-interceptor.js";
 
 const second: QuotaState = {
@@ -76,3 +78,33 @@ function limit(states: readonly QuotaState[], call = callWith()) {
     requestOf(PatientService.method.registerPatient, {}, call),
   );
 }
+
+describe("the rows that are asked for", () => {
+  const { listPatients, batchGetPatients } = PatientDirectoryService.method;
+  const ids = (count: number) => ({ patientIds: Array.from({ length: count }, () => "an id") });
+
+  test.each<[string, UnaryRequest, readonly number[]]>([
+    ["a page of the usual size", requestOf(listPatients, {}), []],
+    ["a page of fifty", requestOf(listPatients, { pageSize: 50 }), []],
+    ["a page of fifty-one", requestOf(listPatients, { pageSize: 51 }), [1]],
+    ["the largest page, however large it is asked for", requestOf(listPatients, { pageSize: 2_147_483_647 }), [3]],
+    ["a batch of fifty", requestOf(batchGetPatients, ids(50)), []],
+    ["a batch of two hundred", requestOf(batchGetPatients, ids(200)), [3]],
+    ["what is no list", requestOf(PatientService.method.registerPatient, {}), []],
+  ])("are more requests: %s", async (_, request, more) => {
+    const counted: (number | undefined)[] = [];
+    const count = async (_principal: string, requests?: number) => {
+      counted.push(requests);
+      return [second];
+    };
+    const { passed } = await run(rowQuota({ count }), request);
+    expect(counted).toEqual(more);
+    expect(passed).toEqual([request]);
+  });
+
+  test("are refused where the quota does not hold them", async () => {
+    const count = async () => [{ ...second, remaining: 0, exceeded: true }];
+    const error = await refusal(run(rowQuota({ count }), requestOf(listPatients, { pageSize: 200 })));
+    expect([error.code, error.headers]).toEqual(["RATE_LIMIT_EXCEEDED", { "Retry-After": "1" }]);
+  });
+});

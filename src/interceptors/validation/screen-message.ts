@@ -33,7 +33,12 @@ const plans = new WeakMap<DescMessage, readonly DescField[]>();
  * must not hold. Throws where the mark stands on a field that is no text.
  */
 export function screenMessage<D extends DescMessage>(schema: D, message: MessageShape<D>): ScreeningFinding[] {
-  return planFor(schema).length === 0 ? [] : screenBelow(reflect(schema, message), []);
+  return isScreened(schema) ? screenBelow(reflect(schema, message), []) : [];
+}
+
+/** Whether a message has texts to be screened, at any depth. */
+export function isScreened(schema: DescMessage): boolean {
+  return planFor(schema).length > 0;
 }
 
 function planFor(schema: DescMessage): readonly DescField[] {

@@ -45,6 +45,7 @@ const articles = anyOf("el la mi su un the my codigo code de del");
 const isTheir = String.raw`["')]?\s(?:es|era|fue|como|segun|is|was|as)\s(?:${articles}\s){0,3}`;
 const inCoding = String.raw`(?: ?[(/-] ?| (?:de|del|en|segun) (?:la |el )?| (?=cie|icd))`;
 
+/** For text in lower case: a pattern that takes both cases costs V8 three times the work to compile. */
 const patterns = [
   `${notOfService}${DIAGNOSIS}${upTo(6, FILLERS)}${gap}${CODE}`,
   `${notAtPlace}${CODE}${isTheir}${DIAGNOSIS}`,
@@ -52,7 +53,7 @@ const patterns = [
   `${DIAGNOSIS}${near}${notAtPlace}${POINTED_CODE}`,
   `${notAtPlace}${POINTED_CODE}${near}${DIAGNOSIS}`,
   String.raw`${wordStart}${STATEMENT}\.?\s?[:=]\s?["'(]?(?!${EMPTY_ANSWERS}${wordEnd})[a-z]{3}`,
-].map((source) => new RegExp(source, "iu"));
+].map((source) => new RegExp(source, "u"));
 
 /**
  * Whether a plain text holds a diagnosis: a code of ICD-10 (in Spanish CIE-10) joined to a word such as diagnóstico,
@@ -61,5 +62,6 @@ const patterns = [
  * name of a disease by itself.
  */
 export function containsDiagnosisCode(plain: string): boolean {
-  return patterns.some((pattern) => pattern.test(plain));
+  const lower = plain.toLowerCase();
+  return patterns.some((pattern) => pattern.test(lower));
 }

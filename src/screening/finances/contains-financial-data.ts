@@ -49,6 +49,7 @@ const OTHERS =
 const otherWords = String.raw`(?:[,:]? (?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9},?`;
 const TRANSFERS = "(?:consign|transf|deposit|devuelv|reembols|reintegr)[a-z]{1,8}";
 
+/** For text in lower case: a pattern that takes both cases costs V8 three times the work to compile. */
 const patterns = [
   `${wordStart}${ACCOUNT}${upTo(6, FILLERS)}${gap}${notOther}${digits(5, 24)}`,
   `${notContact}${beforeBareAccount}(?:cuenta|cta|account)${wordEnd}${upTo(5, FILLERS)}${gap}${notOther}${digits(8, 24)}`,
@@ -63,7 +64,7 @@ const patterns = [
   String.raw`${wordStart}${VERIFICATION_VALUE}${upTo(6, FILLERS)}${gap}${digits(3, 4)}(?![\s.\p{Pd}]?[0-9])(?!${ofDoor})`,
   String.raw`${wordStart}(?:cvv2?|cvc2?)(?: [a-z]{1,12}){0,7} (?:es|era|fue|dije|di|son) ${digits(3, 4)}(?![ .\p{Pd}]?[0-9%])`,
   `${digits(3, 4)}${isTheir}${VERIFICATION_VALUE}${wordEnd}`,
-].map((source) => new RegExp(source, "iu"));
+].map((source) => new RegExp(source, "u"));
 
 /**
  * Whether a plain text holds financial data: the number of a payment card, an IBAN, the number of an account or a card
@@ -71,5 +72,6 @@ const patterns = [
  * of a card are none.
  */
 export function containsFinancialData(plain: string): boolean {
-  return containsCardNumber(plain) || containsIban(plain) || patterns.some((pattern) => pattern.test(plain));
+  const lower = plain.toLowerCase();
+  return containsCardNumber(plain) || containsIban(plain) || patterns.some((pattern) => pattern.test(lower));
 }

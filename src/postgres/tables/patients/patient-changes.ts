@@ -1,5 +1,5 @@
-import { v7 as uuidv7 } from "uuid";
 import type { ReadyCall, Transaction } from "../../../call.js";
+import { newId } from "../../../uuid.js";
 import { type ColumnsOf, readRecords, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { type ListPage, latestFirst } from "../resources/lists.js";
@@ -50,7 +50,7 @@ export function insertPatientChange(call: ReadyCall, after: PatientRecord, chang
     formerDocumentType: undefined,
     formerDocumentNumber: undefined,
     ...change,
-    id: uuidv7(),
+    id: newId(),
     patientId: after.id,
     version: after.version,
     changedAt: after.updatedAt,

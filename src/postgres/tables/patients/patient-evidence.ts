@@ -1,5 +1,5 @@
-import { v7 as uuidv7 } from "uuid";
 import type { Call, Principal, ReadyCall, Transaction } from "../../../call.js";
+import { newId } from "../../../uuid.js";
 import { type ColumnsOf, readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
@@ -63,7 +63,7 @@ export function recordConsent(
   transaction.send(
     insertConsent({
       tenant_id: transaction.tenantId,
-      id: uuidv7(),
+      id: newId(),
       patient_id: patientId,
       granted_at: grantedAt,
       principal: principal.id,
@@ -81,7 +81,7 @@ export function insertAccessRecords(
   patientIds: readonly string[],
 ): void {
   if (patientIds.length === 0) return;
-  const ids = patientIds.map(() => uuidv7());
+  const ids = patientIds.map(() => newId());
   transaction.send(
     sql.raw(
       `INSERT INTO patient_access_records (tenant_id, id, patient_id, operation, principal, actor, correlation_id)
