@@ -8,7 +8,8 @@ import { withDocumentedIds } from "../src/demo/documented-ids.js";
 import { fillDemo } from "../src/demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "../src/demo/large-clinic.js";
 import { smallClinic } from "../src/demo/small-clinic.js";
-import { startTestService, type TestService, type TokenFor } from "./support/service.js";
+import { startTestService, type TestService } from "./support/service.js";
+import type { TokenFor } from "./support/tokens.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");

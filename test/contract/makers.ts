@@ -3,7 +3,8 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import * as resources from "../operations-clinic/resources-under-test.js";
 import { patientOf, registration } from "../support/registration.js";
 import { callRpc } from "../support/rpc.js";
-import type { TestService, TokenFor } from "../support/service.js";
+import type { TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import { rpcNamed } from "./published-operations.js";
 
 /** Makes something that requests can refer to. */

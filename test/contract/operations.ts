@@ -2,7 +2,8 @@ import { randomInt, randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { bookFirst, day, mustCall, type OptionBody, openClinic } from "../schedule/clinic.js";
 import { registration } from "../support/registration.js";
-import type { TestService, TokenFor } from "../support/service.js";
+import type { TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import * as makers from "./makers.js";
 import type { PublishedOperation } from "./published-operations.js";
 

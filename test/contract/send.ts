@@ -9,7 +9,8 @@ import { idNameOf, withId } from "../operations-clinic/resources-under-test.js";
 import { isTooBusy } from "../support/once.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
-import type { TestService, TokenFor } from "../support/service.js";
+import type { TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import type { Draft } from "./operations.js";
 import { type PublishedOperation, rpcNamed } from "./published-operations.js";
 

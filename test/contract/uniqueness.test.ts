@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import { prepare } from "./operations.js";
 import { implementedOperations } from "./published-operations.js";
 import { readResource, sendGrpc, sendRest, summaryOf } from "./send.js";

@@ -11,7 +11,8 @@ import { smallClinic } from "../../src/demo/small-clinic.js";
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { callWith, principalWith } from "../interceptors/run-interceptor.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 
 /** A start in the year of the holidays that docs/demo.md lists first. */
 const STARTED_AT = Date.parse("2026-03-01T12:00:00Z");

@@ -13,7 +13,8 @@ import { ProgramService } from "../../src/gen/cupo/clinic/v1/program_service_pb.
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { localDateAt } from "../../src/scheduling/local-clock.js";
 import { rpcClient } from "../support/rpc.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 
 const TABLES = [
   "locations",

@@ -20,7 +20,7 @@ let database: Database;
 beforeAll(async () => {
   service = await startTestService();
   database = openDatabase({
-    url: service.proxy.url,
+    url: service.databaseUrl,
     maxConnections: 2,
     acquireTimeoutMs: 10_000,
     queryTimeoutMs: 30_000,

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withDocumentedIds } from "../../src/demo/documented-ids.js";
 import { fillDemo } from "../../src/demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import { createFlaky } from "./flaky.js";
 
 /** An example, and what it needs beside Node.js. */

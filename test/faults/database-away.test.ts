@@ -10,7 +10,7 @@ import { within } from "../support/within.js";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({}, { isProxied: true });
 });
 
 afterEach(() => service.proxy.setDown(false));

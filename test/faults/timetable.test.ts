@@ -9,7 +9,7 @@ import { startTestService, type TestService } from "../support/service.js";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({}, { isProxied: true });
 });
 
 afterAll(() => service.close());

@@ -9,7 +9,7 @@ import { startTestService, type TestService } from "../support/service.js";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({}, { isProxied: true });
 });
 
 afterAll(() => service.close());
@@ -59,7 +59,7 @@ describe.each(Object.entries(transports))("health over %s, without a token,", (_
 test.each(Object.entries(transports))(
   "who watches over %s is told that the service stops",
   async (_, createTransport) => {
-    const own = await startTestService();
+    const own = await startTestService({}, { isProxied: true });
     const statuses: Status[] = [];
     const health = createClient(Health, createTransport(own.internalUrl));
     let stopped: Promise<void> | undefined;

@@ -20,7 +20,8 @@ import {
 } from "../schedule/clinic.js";
 import { scheduleDifferences } from "../schedule/schedule-differences.js";
 import { execute } from "../support/database.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 
 const DAY_MS = 86_400_000;
 const { signal } = new AbortController();
@@ -31,7 +32,7 @@ let url: string;
 
 beforeAll(async () => {
   service = await startTestService();
-  url = service.proxy.url;
+  url = service.databaseUrl;
   database = openDatabase({
     url,
     maxConnections: 4,

@@ -22,7 +22,7 @@ let reported: unknown[];
 let logged: Record<string, unknown>[];
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({}, { isProxied: true });
 });
 
 afterAll(() => service.close());

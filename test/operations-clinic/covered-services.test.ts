@@ -5,7 +5,8 @@ import { operationName } from "../../src/operation.js";
 import { auditOf } from "../support/audit.js";
 import { registerPatient } from "../support/registration.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import { expectHidden, summary, withoutScope } from "./resource-answers.js";
 import { contract, createResource, healthcareService, payer, readResource, rpcNamed } from "./resources-under-test.js";
 

@@ -6,7 +6,8 @@ import { WaitlistService } from "../../src/gen/cupo/access/v1/waitlist_service_p
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { registration } from "../support/registration.js";
 import { callRpc } from "../support/rpc.js";
-import type { TestService, TokenFor } from "../support/service.js";
+import type { TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import { idOf } from "./resources-under-test.js";
 
 /** Makes what the desks deal with, in the tenant that `as` names; each function gives the id of something new. */

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { auditOf } from "../support/audit.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
-import type { TestService, TokenFor } from "../support/service.js";
+import type { TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import { summary, withoutScope } from "./resource-answers.js";
 import {
   createResource,

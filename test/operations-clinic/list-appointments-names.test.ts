@@ -6,7 +6,8 @@ import { bookFirst, type Clinic, day, everyMorning, openClinic } from "../schedu
 import { registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import { expectTokenIsBound, itemsIn } from "./rpc-under-test.js";
 
 const { listAppointments } = BookingService.method;

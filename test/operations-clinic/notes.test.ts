@@ -6,7 +6,8 @@ import { bookFirst, mustCall, openClinic } from "../schedule/clinic.js";
 import { auditOf } from "../support/audit.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, itemsIn, walkPages } from "./rpc-under-test.js";
 

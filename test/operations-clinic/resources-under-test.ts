@@ -5,7 +5,8 @@ import { CatalogAdminService } from "../../src/gen/cupo/clinic/v1/catalog_admin_
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
-import type { TestService, TokenFor } from "../support/service.js";
+import type { TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 
 /** A resource in its JSON form, with its own id as `id`, whatever its name: what all have, beside the attributes of its kind. */
 export interface ResourceBody {

@@ -7,7 +7,8 @@ import { ErrorInfoSchema } from "../../src/gen/google/rpc/error_details_pb.js";
 import * as makers from "../contract/makers.js";
 import { startTwins, type Twins } from "../schedule/twins.js";
 import { transports } from "../support/rpc-clients.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 
 let twins: Twins;
 let first: TestService;

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { sendAtOnce, violationsOfOnce } from "../support/once.js";
 import { expectCommonHeaders, expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
-import type { TestService, TokenFor } from "../support/service.js";
+import type { TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import type { OperationUnderTest } from "./common-answers.js";
 
 /** A request that can be sent again: same path, body and key, by default the same principal. */

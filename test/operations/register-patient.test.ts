@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({}, { isProxied: true });
 });
 
 afterAll(() => service.close());

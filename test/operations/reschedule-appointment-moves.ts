@@ -13,7 +13,8 @@ import {
 import { auditOf } from "../support/audit.js";
 import { expectProblem } from "../support/problem.js";
 import type { RequestChanges, RestAnswer } from "../support/rest-request.js";
-import type { TestService, TokenFor } from "../support/service.js";
+import type { TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 
 /** An appointment and where it can be moved to: seven slots of its own day, for each the time and a token. */
 export interface Move {

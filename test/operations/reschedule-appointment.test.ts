@@ -17,7 +17,7 @@ import { expectMoved, expectRefusal, prepareMove, sendMove, tokenOf } from "./re
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({}, { isProxied: true });
 });
 
 afterAll(async () => {

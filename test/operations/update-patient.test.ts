@@ -14,7 +14,7 @@ const CHANGES = { fullName: "Ana María Pérez de López", phone: "601 555 0199"
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({}, { isProxied: true });
 });
 
 afterAll(() => service.close());

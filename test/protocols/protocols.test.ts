@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PatientBody, type Registration, registerPatient, registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { type PatientRpc, patientRpc, type RpcOutcome, transports } from "../support/rpc-clients.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 
 const CONTACT = { fullName: "Ana Pérez de López", phone: "601 555 0199" };
 const CHANGES = { ...CONTACT, expectedVersion: 1 };
@@ -13,7 +14,7 @@ const CHANGES = { ...CONTACT, expectedVersion: 1 };
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({}, { isProxied: true });
 });
 
 afterAll(() => service.close());

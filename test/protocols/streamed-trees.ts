@@ -5,7 +5,8 @@ import type { StreamCall } from "../../src/call.js";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
 import { OperationsService } from "../../src/gen/cupo/clinic/v1/operations_service_pb.js";
 import { describeTreeService } from "../interceptors/described-service.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 
 /** The scope of the tree service. */
 export const SCOPE = "trees:watch";

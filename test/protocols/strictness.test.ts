@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RegisterPatientRequestSchema } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { envelope, type RawCall, type RawOutcome, type RpcFormat, rpcFormats, sendCall } from "../support/raw-rpc.js";
 import { registration } from "../support/registration.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 
 type Patient = MessageInitShape<typeof RegisterPatientRequestSchema>;
 

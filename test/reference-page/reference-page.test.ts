@@ -6,7 +6,8 @@ import { fillDemo } from "../../src/demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
 import { servedServices } from "../../src/services/services.js";
 import { chromiumPath, openChromium, openWindow } from "../support/chromium.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 
 const BROWSER_MS = 240_000;
 /** How long a page may take on a machine that is busy. */

@@ -3,7 +3,8 @@ import * as makers from "../contract/makers.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
-import type { TestService, TokenFor } from "../support/service.js";
+import type { TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 
 /** A program with everything that booking in it needs. */
 export interface Clinic {

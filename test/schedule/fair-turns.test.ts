@@ -4,7 +4,8 @@ import { createPatient, createProgram } from "../contract/makers.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import { type Clinic, call, openClinic } from "./clinic.js";
 import { buildCommitGate, type CommitGate } from "./commit-gate.js";
 

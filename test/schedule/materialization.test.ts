@@ -9,7 +9,7 @@ import { scheduleDifferences } from "./schedule-differences.js";
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({}, { isProxied: true });
 });
 
 afterAll(async () => {

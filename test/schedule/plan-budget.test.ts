@@ -5,7 +5,8 @@ import * as makers from "../contract/makers.js";
 import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { expectProblem, messagesOf } from "../support/problem.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import { type Clinic, call, day, everyMorning, mustCall, openClinic } from "./clinic.js";
 
 const DAY_MS = 86_400_000;

@@ -9,6 +9,7 @@ import { execute } from "../support/database.js";
 import { parseObject, sendRequest } from "../support/rest-request.js";
 import type { TestService } from "../support/service.js";
 import { compileService, type ServiceProcess } from "../support/service-process.js";
+import { tokensOf } from "../support/tokens.js";
 import { STORM_SETTINGS } from "./storm-terms.js";
 import type { Twins } from "./twins.js";
 
@@ -83,8 +84,7 @@ function asTestService(
   { issuer, tenantId, adminUrl, logOf }: ProcessPorts,
 ): TestService {
   const scopes = scopesOf(servedServices);
-  const token: TestService["token"] = (claims = {}) =>
-    issuer.sign({ tenantId, client: "test", scopes, expiresInSeconds: 3_600, ...claims });
+  const token = tokensOf(issuer, { tenantId, scopes }, Date.now);
   return {
     get baseUrl() {
       return current().baseUrl;
@@ -97,6 +97,9 @@ function asTestService(
     },
     get log() {
       return logOf().map(parseObject);
+    },
+    get databaseUrl() {
+      return inProcessOnly();
     },
     get proxy() {
       return inProcessOnly();

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDevelopmentIssuer } from "../../src/auth/development-issuer.js";
-import { startTestService, type TestService, type TokenFor } from "../support/service.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import { STORM_SETTINGS } from "./storm-terms.js";
 
 /** Two services on one database, which take the same tokens. */
@@ -15,7 +16,7 @@ export interface Twins {
 export async function startTwins(): Promise<Twins> {
   const dataDir = await mkdtemp(join(tmpdir(), "cupo-twins-"));
   const first = await startTestService({ ...STORM_SETTINGS, CUPO_DATA_DIR: dataDir });
-  const second = await startTestService({ ...STORM_SETTINGS, CUPO_DATA_DIR: dataDir, DATABASE_URL: first.proxy.url });
+  const second = await startTestService({ ...STORM_SETTINGS, CUPO_DATA_DIR: dataDir, DATABASE_URL: first.databaseUrl });
   const issuer = await openDevelopmentIssuer({ dataDir, now: first.now });
   const { tenantId, scopes } = first;
   const token = (claims: TokenFor = {}) =>

@@ -5,7 +5,8 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
 import { createMessageWriter } from "../../src/rest/json/write-message.js";
 import { parseObject, type RestAnswer } from "./rest-request.js";
-import type { TestService, TokenFor } from "./service.js";
+import type { TestService } from "./service.js";
+import type { TokenFor } from "./tokens.js";
 
 /** What an RPC may differ in from a good one. */
 export interface RpcChanges {

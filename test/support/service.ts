@@ -15,16 +15,7 @@ import { createTestDatabase, execute } from "./database.js";
 import { openDocuments } from "./openapi-check.js";
 import { type PostgresProxy, startPostgresProxy } from "./postgres-proxy.js";
 import { type RequestChanges, type RestAnswer, sendRequest } from "./rest-request.js";
-
-/** Whom a token is for; everything has a default: the service's own tenant, every scope. */
-export interface TokenFor {
-  readonly tenantId?: string;
-  readonly scopes?: readonly string[];
-  readonly client?: string;
-  readonly organizationId?: string;
-  readonly companyId?: string;
-  readonly expiresInSeconds?: number;
-}
+import { type TokenFor, tokensOf } from "./tokens.js";
 
 /** A running service with a database of its own, both listeners on free ports. */
 export interface TestService {
@@ -38,7 +29,9 @@ export interface TestService {
   readonly scopes: readonly string[];
   /** What the service has logged, a parsed JSON line each. */
   readonly log: readonly Record<string, unknown>[];
-  /** What the service reaches its database through. */
+  /** The service's database, as the service reaches it. */
+  readonly databaseUrl: string;
+  /** What the service reaches its database through; there is none unless the test asked for it. */
   readonly proxy: PostgresProxy;
   /** The service's clock, which is the tests' until it is moved, in milliseconds since the epoch. */
   now(): number;
@@ -54,20 +47,27 @@ export interface TestService {
   close(): Promise<void>;
 }
 
+/** What a test puts in place of the usual. */
+export interface TestPorts extends Partial<ServerPorts> {
+  /** Whether the service reaches its database through a proxy; it does not unless told so, which is faster. */
+  readonly isProxied?: boolean;
+}
+
 /** Starts the service as `serve` would, but without background jobs, with settings and other ports on top. It logs all. */
 export async function startTestService(
   environment: Readonly<Record<string, string>> = {},
-  ports: Partial<ServerPorts> = {},
+  { isProxied = false, ...ports }: TestPorts = {},
 ): Promise<TestService> {
   openDocuments();
   const [database, dataDir] = await Promise.all([createTestDatabase(), mkdtemp(join(tmpdir(), "cupo-service-"))]);
-  const proxy = await startPostgresProxy(database.url);
+  const proxy = isProxied ? await startPostgresProxy(database.url) : undefined;
+  const databaseUrl = proxy?.url ?? database.url;
   const log: Record<string, unknown>[] = [];
   const logger = pino({ base: null, level: "debug" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const clock = startClock();
-  const config = readConfig({ ...settings(proxy.url, dataDir), ...environment });
+  const config = readConfig({ ...settings(databaseUrl, dataDir), ...environment });
   const server = await startServer(
-    { ...config, databaseUrl: config.databaseUrl ?? proxy.url },
+    { ...config, databaseUrl: config.databaseUrl ?? databaseUrl },
     { logger, now: clock.now, runsJobs: false, ...ports },
   );
   const tokens = await openTokens(dataDir, clock.now);
@@ -77,7 +77,8 @@ export async function startTestService(
     ...tokens,
     baseUrl,
     log,
-    proxy,
+    databaseUrl,
+    proxy: proxy ?? noProxy,
     publicUrl: server.publicUrl,
     internalUrl: server.internalUrl,
     request: async (method, path, changes = {}) =>
@@ -85,11 +86,17 @@ export async function startTestService(
     query: (sql) => execute(database.adminUrl, sql),
     async close() {
       await server.close();
-      await proxy.close();
+      await proxy?.close();
       await Promise.all([database.drop(), rm(dataDir, { recursive: true, force: true })]);
     },
   };
 }
+
+const noProxy = new Proxy({} as PostgresProxy, {
+  get() {
+    throw new Error("the service was not started behind a proxy");
+  },
+});
 
 function settings(databaseUrl: string, dataDir: string): Record<string, string> {
   return {
@@ -121,8 +128,7 @@ async function openTokens(dataDir: string, now: () => number) {
   const scopes = scopesOf(servedServices);
   const issuer = await openDevelopmentIssuer({ dataDir, now });
   const { kid, privateKey } = await openDevelopmentKey(dataDir);
-  const token = (claims: TokenFor = {}) =>
-    issuer.sign({ tenantId, client: "test", scopes, expiresInSeconds: 3_600, ...claims });
+  const token = tokensOf(issuer, { tenantId, scopes }, now);
   const forgeToken = async (claims: object, header: object = {}) => {
     const [, payload = ""] = (await token()).split(".");
     const good = JSON.parse(Buffer.from(payload, "base64url").toString());
