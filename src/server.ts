@@ -18,7 +18,7 @@ import { openReadinessProbe } from "./postgres/readiness-probe.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
 import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
-import { createMemoryRateLimiter } from "./rate-limiter.js";
+import { openQuotas } from "./quotas/open-quotas.js";
 import type { TokenIssue } from "./reference-page/reference-pages.js";
 import { describe, logged, observeError } from "./request-log.js";
 import { listViolations } from "./rest/violations/list-violations.js";
@@ -95,7 +95,7 @@ async function start(
     now,
     stopping,
     chain: createChain({
-      ...limitsOf(config),
+      ...openLimits(config, logger, closers),
       verifyToken: issuer.verifyToken,
       validate,
       listErrors: listViolations,
@@ -140,9 +140,11 @@ function running(listeners: OpenListeners, closers: Closer[]): RunningServer {
   return { ...listeners, close: (drainMs = 0) => (closed ??= close(drainMs)) };
 }
 
-function limitsOf({ rateLimit, callsAtWork, streams }: ServerConfig) {
+function openLimits({ rateLimit, callsAtWork, streams, databaseUrl }: ServerConfig, logger: Logger, closers: Closer[]) {
+  const quotas = openQuotas(rateLimit, databaseUrl, logger);
+  closers.push(() => quotas.close());
   return {
-    rateLimiter: createMemoryRateLimiter(rateLimit),
+    rateLimiter: quotas.rateLimiter,
     places: createWorkplaces(callsAtWork),
     streams: createWorkplaces(streams),
   };

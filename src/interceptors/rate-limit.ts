@@ -15,9 +15,15 @@ export interface QuotaState {
   readonly exceeded: boolean;
 }
 
+/** Who has quotas: a principal in a tenant. */
+export interface QuotaPrincipal {
+  readonly tenantId: string;
+  readonly id: string;
+}
+
 /** Counts requests of a principal, one unless given, against every quota; the store behind it is the process or a shared one. */
 export interface RateLimiter {
-  count(principal: string, requests?: number): Promise<readonly QuotaState[]>;
+  count(principal: QuotaPrincipal, requests?: number): Promise<readonly QuotaState[]>;
 }
 
 /** So many rows are one request. */
@@ -58,7 +64,7 @@ function rowsAskedFor(message: Message): number {
 async function charge(limiter: RateLimiter, contextValues: ContextValues, requests: number): Promise<void> {
   const { responseHeaders } = callOf(contextValues);
   const { id, tenantId } = principalOf(contextValues);
-  const states = await limiter.count(`${tenantId} ${id}`, requests);
+  const states = await limiter.count({ tenantId, id }, requests);
   responseHeaders["RateLimit-Policy"] = states.map((s) => `"${s.name}";q=${s.quota};w=${s.windowSeconds}`).join(", ");
   responseHeaders["RateLimit"] = states.map((s) => `"${s.name}";r=${s.remaining};t=${s.resetSeconds}`).join(", ");
   const exceeded = states.filter((s) => s.exceeded);

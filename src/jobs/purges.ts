@@ -1,4 +1,5 @@
 import { purgeKeyBatch } from "../postgres/idempotency-keys.js";
+import { purgeQuotaBatch } from "../postgres/quota-windows.js";
 import type { TransactionSource } from "../postgres/run-transaction.js";
 import { purgeTokenBatch } from "../postgres/tables/appointments/consumed-tokens.js";
 import { purgeEventBatch } from "../postgres/tables/events/event-overview.js";
@@ -22,6 +23,11 @@ export function purgeOptionTokens(database: TransactionSource, signal?: AbortSig
 /** Takes events that are past their retention out of the feeds, in the same way. */
 export function purgeEvents(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeEventBatch, signal);
+}
+
+/** Forgets windows of quotas that ended long enough ago, in the same way. */
+export function purgeQuotas(database: TransactionSource, signal?: AbortSignal): Promise<number> {
+  return purgeInBatches(database, purgeQuotaBatch, signal);
 }
 
 async function purgeInBatches(

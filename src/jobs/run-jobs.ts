@@ -8,7 +8,7 @@ import { findDueTenants } from "../postgres/tables/schedule/due-programs.js";
 import { horizonFrom } from "../scheduling/horizon.js";
 import { extendSchedules } from "./extend-schedules.js";
 import { placeEvents } from "./place-events.js";
-import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens } from "./purges.js";
+import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "./purges.js";
 
 /** What the jobs need. */
 export interface JobPorts {
@@ -110,6 +110,7 @@ function tasksOf({ database, now, logger, maxOpenSlots }: JobPorts, signal: Abor
     [PURGE]: async () => {
       await purgeIdempotencyKeys(database, signal);
       await purgeOptionTokens(database, signal);
+      await purgeQuotas(database, signal);
       await placeEvents(database, signal);
       await purgeEvents(database, signal);
     },

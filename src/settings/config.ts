@@ -26,7 +26,13 @@ export interface Config {
   readonly issuer: IssuerConfig | undefined;
   readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
   readonly tokenTypes: readonly string[];
-  readonly rateLimit: { readonly perMinute: number; readonly perSecond: number };
+  /** Quotas of a principal, where they are counted, and how many processes share them. */
+  readonly rateLimit: {
+    readonly perMinute: number;
+    readonly perSecond: number;
+    readonly store: "memory" | "postgres";
+    readonly replicas: number;
+  };
   /** What each listener allows at once, in all and from one remote IPv4 address or IPv6 network of 64 bits. */
   readonly connections: { readonly maxConnections: number; readonly maxConnectionsPerNetwork: number };
   readonly callsAtWork: {
@@ -112,7 +118,7 @@ function assemble(source: Source, problems: string[]): Config {
       tenant: read(settings.tenantClaim) ?? "",
       scope: read(settings.scopeClaim) ?? "",
     },
-    rateLimit: { perMinute: read(settings.perMinute) ?? 0, perSecond: read(settings.perSecond) ?? 0 },
+    rateLimit: rateLimitOf(source),
     ...limitsAtOnceOf(source),
     slotLimits: { perPlan: read(settings.plannedSlots) ?? 0, perTenant: read(settings.openSlots) ?? 0 },
     visitMargins: visitMarginsOf(source),
@@ -122,6 +128,15 @@ function assemble(source: Source, problems: string[]): Config {
   };
   if (config.issuer === undefined) refuseOpenDevelopmentIssuer(config, problems);
   return config;
+}
+
+function rateLimitOf({ read }: Source): Config["rateLimit"] {
+  return {
+    perMinute: read(settings.perMinute) ?? 0,
+    perSecond: read(settings.perSecond) ?? 0,
+    store: read(settings.rateLimitStore) ?? "memory",
+    replicas: read(settings.replicas) ?? 1,
+  };
 }
 
 function limitsAtOnceOf(source: Source): Pick<Config, "connections" | "callsAtWork" | "streams"> {

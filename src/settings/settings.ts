@@ -100,6 +100,21 @@ export const settings = {
   scopeClaim: claim("AUTH_SCOPE_CLAIM", "scope", "The claim that lists the scopes."),
   perMinute: count("RATE_LIMIT_PER_MINUTE", "600", "Requests that a principal may make in a minute."),
   perSecond: count("RATE_LIMIT_PER_SECOND", "50", "Requests that a principal may make in a second."),
+  rateLimitStore: {
+    name: "RATE_LIMIT_STORE",
+    about:
+      "Where requests are counted: in memory, by each process for itself, or in PostgreSQL, where all processes share the " +
+      "quotas; that takes one connection more of each.",
+    takes: "memory or postgres",
+    defaultText: "memory",
+    parse: (held: string) => (held === "memory" || held === "postgres" ? held : undefined),
+  },
+  replicas: count(
+    "REPLICAS",
+    "1",
+    "How many processes share the quotas with RATE_LIMIT_STORE=postgres: the more, the smaller the parts that each takes. " +
+      "While the database does not answer, each has an equal part.",
+  ),
   maxConnections: count(
     "MAX_CONNECTIONS",
     "10000",

@@ -2,7 +2,13 @@ import type { UnaryRequest } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
-import { type QuotaState, type RateLimiter, rateLimit, rowQuota } from "../../src/interceptors/rate-limit.js";
+import {
+  type QuotaPrincipal,
+  type QuotaState,
+  type RateLimiter,
+  rateLimit,
+  rowQuota,
+} from "../../src/interceptors/rate-limit.js";
 import { callWith, refusal, requestOf, run, tenantId } from "./run-interceptor.js";
 
 const second: QuotaState = {
@@ -32,7 +38,7 @@ test("tells the quotas and what is left of them", async () => {
 });
 
 test("counts a principal of a tenant, and once for a request", async () => {
-  const counted: string[] = [];
+  const counted: QuotaPrincipal[] = [];
   const limiter: RateLimiter = {
     count: async (principal) => {
       counted.push(principal);
@@ -41,7 +47,7 @@ test("counts a principal of a tenant, and once for a request", async () => {
   };
   const call = callWith({ principal: { id: "issuer client" } });
   await run(rateLimit(limiter), requestOf(PatientService.method.registerPatient, {}, call));
-  expect(counted).toEqual([`${tenantId} issuer client`]);
+  expect(counted).toEqual([{ tenantId, id: "issuer client" }]);
 });
 
 test.each([
@@ -93,7 +99,7 @@ describe("the rows that are asked for", () => {
     ["what is no list", requestOf(PatientService.method.registerPatient, {}), []],
   ])("are more requests: %s", async (_, request, more) => {
     const counted: (number | undefined)[] = [];
-    const count = async (_principal: string, requests?: number) => {
+    const count = async (_principal: QuotaPrincipal, requests?: number) => {
       counted.push(requests);
       return [second];
     };

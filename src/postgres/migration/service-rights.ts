@@ -55,5 +55,6 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   waitlist_entries: CHANGE,
 
   idempotency_keys: ALL,
+  quota_windows: ALL,
   slots: ALL,
 };

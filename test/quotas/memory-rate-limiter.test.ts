@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { QuotaState, RateLimiter } from "../src/interceptors/rate-limit.js";
-import { createMemoryRateLimiter } from "../src/rate-limiter.js";
+import type { QuotaState, RateLimiter } from "../../src/interceptors/rate-limit.js";
+import { createMemoryRateLimiter } from "../../src/quotas/memory-rate-limiter.js";
+
+const A = { tenantId: "tenant a", id: "client" };
+const B = { tenantId: "tenant b", id: "client" };
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -12,7 +15,7 @@ afterEach(() => {
 
 test("names its quotas, and counts each request against both", async () => {
   const limiter = createMemoryRateLimiter({ perSecond: 2, perMinute: 3 });
-  expect(await limiter.count("a")).toEqual([
+  expect(await limiter.count(A)).toEqual([
     { name: "second", quota: 2, windowSeconds: 1, remaining: 1, resetSeconds: 1, exceeded: false },
     { name: "minute", quota: 3, windowSeconds: 60, remaining: 2, resetSeconds: 60, exceeded: false },
   ]);
@@ -20,9 +23,9 @@ test("names its quotas, and counts each request against both", async () => {
 
 test("counts several requests at once, and never more than a quota has of what none was counted before", async () => {
   const limiter = createMemoryRateLimiter({ perSecond: 5, perMinute: 100 });
-  expect((await limiter.count("a", 3)).map(({ remaining }) => remaining)).toEqual([2, 97]);
-  expect((await limiter.count("a", 3)).map(({ exceeded }) => exceeded)).toEqual([true, false]);
-  expect((await limiter.count("b", 7)).map(({ remaining }) => remaining)).toEqual([0, 93]);
+  expect((await limiter.count(A, 3)).map(({ remaining }) => remaining)).toEqual([2, 97]);
+  expect((await limiter.count(A, 3)).map(({ exceeded }) => exceeded)).toEqual([true, false]);
+  expect((await limiter.count(B, 7)).map(({ remaining }) => remaining)).toEqual([0, 93]);
 });
 
 describe("the quota of a second", () => {
@@ -66,30 +69,30 @@ describe("the quota of a minute", () => {
 
   test("says in whole seconds, never less than the wait, when it is full again", async () => {
     const limiter = createMemoryRateLimiter({ perSecond: 100, perMinute: 100 });
-    await limiter.count("a");
+    await limiter.count(A);
     vi.advanceTimersByTime(22_500);
-    expect((await limiter.count("a")).map(({ resetSeconds }) => resetSeconds)).toEqual([1, 38]);
+    expect((await limiter.count(A)).map(({ resetSeconds }) => resetSeconds)).toEqual([1, 38]);
     vi.advanceTimersByTime(37_499);
-    expect((await limiter.count("a"))[1]?.resetSeconds).toBe(1);
+    expect((await limiter.count(A))[1]?.resetSeconds).toBe(1);
   });
 });
 
 test("counts each principal for itself", async () => {
   const limiter = createMemoryRateLimiter({ perSecond: 1, perMinute: 1 });
-  await limiter.count("tenant a");
-  expect((await limiter.count("tenant a")).map(({ exceeded }) => exceeded)).toEqual([true, true]);
-  expect((await limiter.count("tenant b")).map(({ exceeded }) => exceeded)).toEqual([false, false]);
+  await limiter.count(A);
+  expect((await limiter.count(A)).map(({ exceeded }) => exceeded)).toEqual([true, true]);
+  expect((await limiter.count(B)).map(({ exceeded }) => exceeded)).toEqual([false, false]);
 });
 
 test("counts requests that come at once", async () => {
   const limiter = createMemoryRateLimiter({ perSecond: 5, perMinute: 1_000 });
-  const all = await Promise.all(Array.from({ length: 20 }, () => limiter.count("a")));
+  const all = await Promise.all(Array.from({ length: 20 }, () => limiter.count(A)));
   expect(all.filter(([second]) => second?.exceeded === false)).toHaveLength(5);
 });
 
 test("forgets principals that stay away", async () => {
   const limiter = createMemoryRateLimiter({ perSecond: 5, perMinute: 5 });
-  await limiter.count("a");
+  await limiter.count(A);
   expect(vi.getTimerCount()).toBe(2);
   vi.advanceTimersByTime(60_000);
   expect(vi.getTimerCount()).toBe(0);
@@ -103,7 +106,7 @@ async function left(
 ): Promise<(number | "exceeded" | undefined)[]> {
   const states: (number | "exceeded" | undefined)[] = [];
   for (let i = 0; i < requests; i++) {
-    const state = (await limiter.count("a")).find((each) => each.name === name);
+    const state = (await limiter.count(A)).find((each) => each.name === name);
     states.push(state?.exceeded ? "exceeded" : state?.remaining);
   }
   return states;
@@ -112,6 +115,6 @@ async function left(
 /** The quotas after the last of some requests. */
 async function countTimes(limiter: RateLimiter, requests: number): Promise<readonly QuotaState[]> {
   let states: readonly QuotaState[] = [];
-  for (let i = 0; i < requests; i++) states = await limiter.count("a");
+  for (let i = 0; i < requests; i++) states = await limiter.count(A);
   return states;
 }
