@@ -34,21 +34,23 @@ export interface Journal {
   more(successes: number): Promise<void>;
 }
 
+type Some<T> = readonly [T, ...T[]];
+
 /** Of so many requests whose answer was lost, one is left for the end; the others are sent again under their keys. */
 const LEFT = 4;
 /** How often a request is sent again at most, where it is worked on still or there is no answer. */
 const PATIENCE = 50;
 const NO_ANSWER: RestAnswer = { status: 0, headers: new Headers(), text: "", body: {} };
 
-/** Sends requests to either of two services and keeps those that have an effect. `recovery` resolves when all are up. */
-export function openJournal(both: readonly [TestService, TestService], recovery: () => Promise<void>): Journal {
+/** Sends requests to any of some services and keeps those that have an effect. `recovery` resolves when all are up. */
+export function openJournal(services: Some<TestService>, recovery: () => Promise<void>): Journal {
   const entries: Entry[] = [];
   const faults: string[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   let lost = 0;
   let successes = 0;
   const attempt = async (entry: Entry) => {
-    const answer = await sendOnce(both[randomInt(2) as 0 | 1], entry);
+    const answer = await sendOnce(services[randomInt(services.length)] ?? services[0], entry);
     if (answer.status >= 500 && answer.status !== 503) faults.push(`${entry.rpc} ${answer.text}`);
     return answer;
   };

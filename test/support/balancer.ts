@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
 /** A replica, as whoever spreads requests knows it. */
 export interface Replica {
@@ -12,37 +12,48 @@ export interface Balancer {
   readonly publicUrl: string;
   readonly internalUrl: string;
   add(replica: Replica): void;
-  /** Resolves when a replica is ready. */
+  /** Whether a replica is ready, as far as is known: it said so when it was asked last, and took connections since. */
   isReady(replica: Replica): boolean;
+  /** How many replicas are. */
+  readyCount(): number;
   remove(replica: Replica): void;
   close(): void;
 }
 
 const PROBE_EVERY_MS = 50;
 
-/** Starts a balancer without replicas, which asks each one often whether it is ready. */
+/**
+ * Starts a balancer without replicas, which asks each one often whether it is ready. A replica that refuses a connection is out
+ * until it is ready again, and the next one gets the connection.
+ */
 export async function startBalancer(): Promise<Balancer> {
   const replicas = new Map<Replica, boolean>();
   let turn = 0;
+  const ready = () => [...replicas].filter(([, isReady]) => isReady).map(([replica]) => replica);
+  const note = (replica: Replica, isReady: boolean) => {
+    if (replicas.has(replica)) replicas.set(replica, isReady);
+  };
   const next = (): Replica | undefined => {
-    const ready = [...replicas].filter(([, isReady]) => isReady).map(([replica]) => replica);
+    const candidates = ready();
     turn += 1;
-    return ready[turn % ready.length];
+    return candidates[turn % candidates.length];
   };
   const probe = async (replica: Replica) => {
     const answer = await fetch(`${replica.internalUrl}/readyz`).catch(() => undefined);
-    if (replicas.has(replica)) replicas.set(replica, answer?.status === 200);
+    note(replica, answer?.status === 200);
   };
   const timer = setInterval(() => {
     for (const replica of replicas.keys()) void probe(replica);
   }, PROBE_EVERY_MS);
-  const servers = [relay(() => next()?.publicUrl), relay(() => next()?.internalUrl)] as const;
-  const [publicUrl, internalUrl] = await Promise.all([listening(servers[0]), listening(servers[1])]);
+  const refused = (replica: Replica) => note(replica, false);
+  const servers = (["publicUrl", "internalUrl"] as const).map((url) => relay({ next, refused, url }));
+  const [publicUrl = "", internalUrl = ""] = await Promise.all(servers.map(listening));
   return {
     publicUrl,
     internalUrl,
     add: (replica) => void replicas.set(replica, false),
     isReady: (replica) => replicas.get(replica) === true,
+    readyCount: () => ready().length,
     remove: (replica) => void replicas.delete(replica),
     close() {
       clearInterval(timer);
@@ -51,25 +62,49 @@ export async function startBalancer(): Promise<Balancer> {
   };
 }
 
-function relay(targetOf: () => string | undefined): Server {
+interface Way {
+  readonly next: () => Replica | undefined;
+  readonly refused: (replica: Replica) => void;
+  readonly url: keyof Replica;
+}
+
+function relay(way: Way): Server {
   return createServer((client) => {
-    const target = targetOf();
-    if (target === undefined) {
-      client.destroy();
-      return;
-    }
-    const { hostname, port } = new URL(target);
-    const upstream = connect(Number(port), hostname);
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      from.setNoDelay(true);
-      from.on("error", () => to.destroy());
-      from.on("close", () => to.destroy());
-      from.pipe(to);
-    }
+    client.on("error", () => client.destroy());
+    forward(client, way);
   });
+}
+
+function forward(client: Socket, way: Way): void {
+  const replica = way.next();
+  if (replica === undefined) {
+    client.destroy();
+    return;
+  }
+  const { hostname, port } = new URL(replica[way.url]);
+  const upstream = connect(Number(port), hostname);
+  const turnTo = () => {
+    way.refused(replica);
+    forward(client, way);
+  };
+  upstream.once("error", turnTo);
+  upstream.once("connect", () => {
+    upstream.off("error", turnTo);
+    join(client, upstream);
+  });
+}
+
+function join(client: Socket, upstream: Socket): void {
+  for (const [from, to] of [
+    [client, upstream],
+    [upstream, client],
+  ] as const) {
+    from.setNoDelay(true);
+    from.on("error", () => to.destroy());
+    from.on("close", () => to.destroy());
+    from.pipe(to);
+  }
+  if (client.destroyed) upstream.destroy();
 }
 
 async function listening(server: Server): Promise<string> {

@@ -8,9 +8,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const OF_PROCESSES = [
   "examples/examples.test.ts",
   "faults/processes.test.ts",
-  "faults/rolling-restart.test.ts",
   "main.test.ts",
-  "schedule/twin-processes.ts",
+  "support/process-ground.ts",
 ];
 
 afterEach(() => {

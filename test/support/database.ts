@@ -34,10 +34,18 @@ export interface TestDatabase {
  * Clones the migrated template. Needs no lock between workers: nobody can connect to the template, and PostgreSQL lets any
  * number of sessions copy from it at once.
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export function createTestDatabase(): Promise<TestDatabase> {
+  return createDatabase(databaseOf(inject("testServer").templateUrl));
+}
+
+/** Makes a database in which there is nothing yet. */
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return createDatabase("template0");
+}
+
+async function createDatabase(template: string): Promise<TestDatabase> {
   const { adminUrl, templateUrl, ownerUrl } = inject("testServer");
-  const template = databaseOf(templateUrl);
-  const name = `${template}_${randomBytes(6).toString("hex")}`;
+  const name = `${databaseOf(templateUrl)}_${randomBytes(6).toString("hex")}`;
   const owner = decodeURIComponent(new URL(ownerUrl).username);
   await execute(
     adminUrl,

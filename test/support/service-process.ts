@@ -38,13 +38,16 @@ const ON_ITS_OWN = { PORT: "0", INTERNAL_PORT: "0", DRAIN_SECONDS: "0" };
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Compiles the service without judging its types, which another check does, into a temporary folder. */
-export async function compileService(): Promise<CompiledService> {
+/**
+ * Compiles the service, from the sources of the project or others like them, without judging its types, which another check
+ * does, into a temporary folder.
+ */
+export async function compileService(sources: string = root): Promise<CompiledService> {
   const folder = await mkdtemp(join(tmpdir(), "cupo-compiled-"));
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const into = ["--noCheck", "--outDir", join(folder, "dist"), "--tsBuildInfoFile", join(folder, "tsbuildinfo")];
-  await promisify(execFile)(process.execPath, [tsc, "-p", join(root, "tsconfig.build.json"), ...into]);
-  cpSync(join(root, "src/postgres/migrations"), join(folder, "dist/postgres/migrations"), { recursive: true });
+  await promisify(execFile)(process.execPath, [tsc, "-p", join(sources, "tsconfig.build.json"), ...into]);
+  cpSync(join(sources, "src/postgres/migrations"), join(folder, "dist/postgres/migrations"), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   const children: ChildProcess[] = [];

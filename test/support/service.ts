@@ -10,6 +10,7 @@ import { scopesOf } from "../../src/scopes.js";
 import { type ServerPorts, startServer } from "../../src/server.js";
 import { servedServices } from "../../src/services/services.js";
 import { readConfig } from "../../src/settings/config.js";
+import { startBalancedServers } from "./balanced-servers.js";
 import { testNow } from "./clock.js";
 import { createTestDatabase, execute } from "./database.js";
 import { openDocuments } from "./openapi-check.js";
@@ -65,13 +66,13 @@ export async function startTestService(
   const log: Record<string, unknown>[] = [];
   const logger = pino({ base: null, level: "debug" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const clock = startClock();
-  const config = readConfig({ ...settings(databaseUrl, dataDir), ...environment });
-  const server = await startServer(
-    { ...config, databaseUrl: config.databaseUrl ?? databaseUrl },
-    { logger, now: clock.now, runsJobs: false, ...ports },
-  );
+  const configOf = (shared: object = {}) => readConfig({ ...settings(databaseUrl, dataDir), ...shared, ...environment });
+  const server = await startBalancedServers((shared) => {
+    const config = configOf(shared);
+    return startServer({ ...config, databaseUrl: config.databaseUrl ?? databaseUrl }, { logger, now: clock.now, runsJobs: false, ...ports });
+  });
   const tokens = await openTokens(dataDir, clock.now);
-  const baseUrl = `${server.publicUrl}${config.basePath}`;
+  const baseUrl = `${server.publicUrl}${configOf().basePath}`;
   return {
     ...clock,
     ...tokens,

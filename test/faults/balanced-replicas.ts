@@ -1,0 +1,89 @@
+import { startBalancer } from "../support/balancer.js";
+import { eventually } from "../support/eventually.js";
+import { type DatabaseUrls, openProcessGround } from "../support/process-ground.js";
+import type { TestService } from "../support/service.js";
+import { compileService, type ServiceProcess } from "../support/service-process.js";
+
+/** Processes of the service on one database, behind a balancer. */
+export interface BalancedReplicas {
+  /** All of them, by way of the balancer. */
+  readonly service: TestService;
+  /** Each by itself. */
+  readonly each: readonly TestService[];
+  /** Kills some by SIGKILL at once, which nobody tells the balancer. Resolves when they are dead. */
+  kill(which: readonly number[]): Promise<void>;
+  /** Starts those that were killed, elsewhere. Resolves when the balancer has all that there are. */
+  restart(which: readonly number[]): Promise<void>;
+  /** Resolves when at least one of them is ready. */
+  someReady(): Promise<void>;
+  /** Has all end as they would be made to in production, and gives their exit codes. */
+  stop(): Promise<readonly (number | NodeJS.Signals)[]>;
+  close(): Promise<void>;
+}
+
+/** Compiles the service and starts so many processes of it, which share quotas too. Resolves when all are ready. */
+export async function startBalancedReplicas(
+  database: DatabaseUrls,
+  count: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<BalancedReplicas> {
+  const [compiled, ground, balancer] = await Promise.all([
+    compileService(),
+    openProcessGround(database),
+    startBalancer(),
+  ]);
+  const shared = { RATE_LIMIT_STORE: "postgres", REPLICAS: String(count), PUBLIC_URL: balancer.publicUrl };
+  const start = async () => {
+    const process = await compiled.start({ ...ground.environment, ...shared, ...settings });
+    balancer.add(process);
+    return process;
+  };
+  const processes = await startAll(count, start);
+  const lines = processes.map((process) => [process.lines]);
+  const whole = () => eventually(() => balancer.readyCount() === processes.length);
+  await whole();
+  const serviceOf = (which: number) =>
+    ground.serviceAt(
+      () => processAt(processes, which),
+      () => (lines[which] ?? []).flat(),
+    );
+  return {
+    service: ground.serviceAt(
+      () => balancer,
+      () => lines.flat(2),
+    ),
+    each: processes.map((_, which) => serviceOf(which)),
+    kill: async (which) => {
+      await Promise.all(which.map((one) => processAt(processes, one).kill()));
+    },
+    async restart(which) {
+      const renew = async (one: number) => {
+        balancer.remove(processAt(processes, one));
+        const renewed = await start();
+        processes[one] = renewed;
+        lines[one]?.push(renewed.lines);
+      };
+      await Promise.all(which.map(renew));
+      await whole();
+    },
+    someReady: () => eventually(() => balancer.readyCount() > 0),
+    stop: () => Promise.all(processes.map((process) => process.stop())),
+    async close() {
+      balancer.close();
+      await compiled.remove();
+      await ground.close();
+    },
+  };
+}
+
+function processAt(processes: readonly ServiceProcess[], which: number): ServiceProcess {
+  const process = processes[which];
+  if (process === undefined) throw new Error(`there is no replica ${which}`);
+  return process;
+}
+
+/** The first by itself, so that it alone migrates. */
+async function startAll(count: number, start: () => Promise<ServiceProcess>): Promise<ServiceProcess[]> {
+  const first = await start();
+  return [first, ...(await Promise.all(Array.from({ length: count - 1 }, start)))];
+}

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rpcNamed } from "../contract/published-operations.js";
+import { everythingBroken } from "../schedule/invariants.js";
+import { runStorm } from "../schedule/storm.js";
+import { layStormGround } from "../schedule/storm-ground.js";
+import { type Send, STORM_SETTINGS } from "../schedule/storm-terms.js";
+import { type Balancer, startBalancer } from "../support/balancer.js";
+import { createEmptyDatabase, execute, type TestDatabase } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
+import { openProcessGround, type ProcessGround } from "../support/process-ground.js";
+import { compileRelease, hasSourcesOf, lastRelease } from "../support/released-service.js";
+import { callRpc } from "../support/rpc.js";
+import { type CompiledService, compileService, type ServiceProcess } from "../support/service-process.js";
+import { type Entry, type Journal, openJournal } from "./kill-storm-journal.js";
+import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
+import { startSteadyLoad } from "./steady-load.js";
+
+/** Of the requests with a key so many are done in each phase of the rollout; ROLLOUT_REQUESTS makes it more. */
+const DONE_IN_PHASE = Number(process.env["ROLLOUT_REQUESTS"] || 30);
+/** How many of those that were done before are replayed by either release while both run. */
+const REPLAYED = 30;
+const SLACK_MS = 240_000;
+const DAYS = 8;
+const CHOICES = 20;
+/** Clients that go on beside the storm, over REST and as many over gRPC. */
+const CLIENTS = 1;
+
+const release = lastRelease();
+const reason = hasSourcesOf(release) ? "" : " (its commit is not in this clone: git fetch --unshallow)";
+
+describe.skipIf(reason !== "")(`the release before this one, ${release.version}${reason}`, () => {
+  let database: TestDatabase;
+  let ground: ProcessGround;
+  let balancer: Balancer;
+  let released: CompiledService;
+  let current: CompiledService;
+
+  beforeAll(async () => {
+    [database, released, current, balancer] = await Promise.all([
+      createEmptyDatabase(),
+      compileRelease(release),
+      compileService(),
+      startBalancer(),
+    ]);
+    ground = await openProcessGround(database);
+  }, SLACK_MS);
+
+  afterAll(async () => {
+    balancer.close();
+    await Promise.all([released.remove(), current.remove(), ground.close()]);
+    await database.drop();
+  }, SLACK_MS);
+
+  test(
+    "serves beside this one while its database is migrated and it is replaced: no request fails, and either replays what the other did",
+    async () => {
+      const old = [await enter(released), await enter(released)] as const;
+      const service = ground.serviceAt(() => balancer);
+      const journal = openJournal([service], async () => undefined);
+      const storm = await startStorm(journal);
+      const load = startSteadyLoad(balancer, await service.token(), CLIENTS);
+      await journal.more(DONE_IN_PHASE);
+      const known = await migrations();
+
+      const first = await enter(current);
+      expect((await migrations()).length).toBeGreaterThan(known.length);
+      await journal.more(DONE_IN_PHASE);
+      await leave(old[0]);
+      const restarted = await enter(released);
+      await journal.more(DONE_IN_PHASE);
+      const done = doneIn(journal);
+      for (const replica of [restarted, old[1], first]) expect(await wrongReplays(replica, done)).toEqual([]);
+
+      await leave(old[1]);
+      const second = await enter(current);
+      await journal.more(DONE_IN_PHASE);
+      await leave(restarted);
+      await journal.more(DONE_IN_PHASE);
+      expect({ storm: await storm.stop(), lost: journal.lost(), faults: journal.faults }).toEqual({
+        storm: [],
+        lost: 0,
+        faults: [],
+      });
+      const { answered, failed } = await load.stop();
+      expect(failed).toEqual([]);
+      console.log(`rollout from ${release.version}: ${doneIn(journal).length} keys, ${answered} calls beside them`);
+
+      expect(await replayAll(journal)).toEqual([]);
+      expect(await wrongEffects(journal, service)).toEqual([]);
+      expect(await everythingBroken(service)).toEqual([]);
+      await Promise.all([leave(first), leave(second)]);
+    },
+    SLACK_MS + 5 * DONE_IN_PHASE * 200,
+  );
+
+  /** Starts a replica as a rollout does, and resolves when the balancer has it. */
+  async function enter(compiled: CompiledService): Promise<ServiceProcess> {
+    const settings = { DRAIN_SECONDS: "1", PUBLIC_URL: balancer.publicUrl };
+    const replica = await compiled.start({ ...ground.environment, ...STORM_SETTINGS, ...settings });
+    balancer.add(replica);
+    await eventually(() => balancer.isReady(replica));
+    return replica;
+  }
+
+  async function leave(replica: ServiceProcess): Promise<void> {
+    const stopped = replica.stop();
+    await eventually(() => !balancer.isReady(replica));
+    expect(await stopped).toBe(0);
+    balancer.remove(replica);
+  }
+
+  async function migrations(): Promise<unknown[]> {
+    return execute(database.adminUrl, "SELECT name FROM schema_migrations");
+  }
+
+  /** A storm of bookings until it is stopped, which gives what was not answered as it should have been. */
+  async function startStorm(journal: Journal) {
+    const service = ground.serviceAt(() => balancer);
+    const failed: string[] = [];
+    const send: Send = async (rpc, request) => {
+      const answer = await journal.send(rpc, request);
+      if (answer.status === 0 || answer.status >= 500) failed.push(`${rpc} ${answer.status} ${answer.text}`);
+      return answer;
+    };
+    let isOver = false;
+    const terms = { ground: await layStormGround(service), service, days: DAYS, choices: CHOICES, send };
+    const over = runStorm({ ...terms, isOver: () => isOver, look: async () => undefined });
+    return {
+      async stop() {
+        isOver = true;
+        await over;
+        return failed;
+      },
+    };
+  }
+
+  /** What is wrong where a replica is sent again what was done, wherever that was. */
+  async function wrongReplays(replica: ServiceProcess, done: readonly Entry[]): Promise<string[]> {
+    const service = ground.serviceAt(() => replica);
+    const wrong: string[] = [];
+    for (const { rpc, request, key, success } of done.slice(-REPLAYED)) {
+      const answer = await callRpc(service, rpcNamed(rpc), request, { headers: { "idempotency-key": key } });
+      const isReplay = answer.headers.get("idempotent-replayed") === "true";
+      if (!isReplay || answer.text !== success?.text) wrong.push(`${rpc} ${answer.status} ${answer.text}`);
+    }
+    return wrong;
+  }
+});
+
+function doneIn({ entries }: Journal): readonly Entry[] {
+  return entries.filter(({ success }) => success !== undefined);
+}

@@ -1,0 +1,70 @@
+import { randomInt } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { brokenInvariants, everythingBroken } from "../schedule/invariants.js";
+import { runStorm } from "../schedule/storm.js";
+import { layStormGround } from "../schedule/storm-ground.js";
+import { STORM_SETTINGS } from "../schedule/storm-terms.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { type BalancedReplicas, startBalancedReplicas } from "./balanced-replicas.js";
+import { openJournal } from "./kill-storm-journal.js";
+import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
+
+const REPLICAS = 3;
+/** Who is killed by SIGKILL in turn: one, another, the third, two at once, all. */
+const VICTIMS: readonly (readonly number[])[] = [[0], [1], [2], [0, 1], [0, 1, 2]];
+/** How often somebody is killed; KILLS makes it more. */
+const KILLS = Number(process.env["KILLS"] || VICTIMS.length);
+/** Of the requests with a key so many are done between one kill and the next. */
+const DONE_BETWEEN = 60;
+const SLACK_MS = 120_000;
+const KILL_MS = 10_000;
+const DAYS = 8;
+const CHOICES = 20;
+
+let database: TestDatabase;
+let replicas: BalancedReplicas;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  replicas = await startBalancedReplicas(database, REPLICAS, STORM_SETTINGS);
+}, SLACK_MS);
+
+afterAll(async () => {
+  await replicas.close();
+  await database.drop();
+}, SLACK_MS);
+
+test(
+  "a storm over three replicas behind a balancer, some of which are killed: nothing is lost, nothing done twice, no double booking",
+  async () => {
+    const { service, kill, restart } = replicas;
+    const journal = openJournal([service], replicas.someReady);
+    const ground = await layStormGround(service);
+    const broken: string[] = [];
+    let isOver = false;
+    const killInTurn = async () => {
+      for (let count = 0; count < KILLS; count++) {
+        const victims = VICTIMS[count % VICTIMS.length] ?? [];
+        await journal.more(DONE_BETWEEN);
+        await kill(victims);
+        if (victims.length < REPLICAS) await journal.more(randomInt(1, DONE_BETWEEN));
+        await restart(victims);
+        broken.push(...(await brokenInvariants(service)));
+      }
+      isOver = true;
+    };
+    const terms = { ground, service, days: DAYS, choices: CHOICES, send: journal.send };
+    await Promise.all([runStorm({ ...terms, isOver: () => isOver, look: async () => undefined }), killInTurn()]);
+    const done = journal.entries.filter(({ success }) => success !== undefined).length;
+    expect(broken).toEqual([]);
+    expect(await replayAll(journal)).toEqual([]);
+    expect(await wrongEffects(journal, service)).toEqual([]);
+    expect(await everythingBroken(service)).toEqual([]);
+    expect(journal.faults).toEqual([]);
+    const counts = { keys: journal.entries.length, done, lost: journal.lost(), kills: KILLS };
+    console.log(`three replicas: ${JSON.stringify(counts)}`);
+    expect(counts.done).toBeGreaterThanOrEqual(KILLS * DONE_BETWEEN);
+    expect(counts.lost).toBeGreaterThan(0);
+  },
+  SLACK_MS + KILLS * KILL_MS,
+);

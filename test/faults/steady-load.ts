@@ -1,0 +1,68 @@
+import { Client, credentials, Metadata } from "@grpc/grpc-js";
+import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
+import { deferred } from "../support/deferred.js";
+import { registration } from "../support/registration.js";
+import { sendRequest } from "../support/rest-request.js";
+
+/** Clients that call without a pause. */
+export interface SteadyLoad {
+  /** Resolves when so many more calls are answered. */
+  more(calls: number): Promise<void>;
+  /** Ends the clients and gives how many calls were answered, and what each said that was no success. */
+  stop(): Promise<{ readonly answered: number; readonly failed: readonly string[] }>;
+}
+
+const LIST_LOCATIONS = `/${ReferenceDataService.typeName}/${ReferenceDataService.method.listLocations.name}`;
+
+/**
+ * So many clients that register patients over REST, and as many that list locations by gRPC's own client, each of them one call behind the other. A
+ * stream that crosses the GOAWAY is refused and was not begun, which that client, like any, sends again by itself.
+ */
+export function startSteadyLoad(
+  { publicUrl, internalUrl }: Readonly<Record<"publicUrl" | "internalUrl", string>>,
+  token: string,
+  ofEachKind: number,
+): SteadyLoad {
+  const failed: string[] = [];
+  let answered = 0;
+  const end = new AbortController();
+  let wanted = { count: 0, reached: deferred() };
+  const count = (problem: string | undefined) => {
+    answered += 1;
+    if (problem !== undefined) failed.push(problem);
+    if (answered >= wanted.count) wanted.reached.resolve();
+  };
+  const rest = async () => {
+    const sent = sendRequest("POST", `${publicUrl}/api/external/v1/patients`, { token, body: registration() });
+    const answer = await sent.catch(String);
+    return typeof answer === "string" || answer.status !== 201 ? JSON.stringify(answer) : undefined;
+  };
+  const grpcClient = () => {
+    const client = new Client(new URL(internalUrl).host, credentials.createInsecure());
+    const metadata = new Metadata();
+    metadata.set("authorization", `Bearer ${token}`);
+    return () =>
+      new Promise<string | undefined>((resolve) => {
+        const read = (bytes: Buffer) => bytes;
+        client.makeUnaryRequest(LIST_LOCATIONS, read, read, Buffer.alloc(0), metadata, (error) =>
+          resolve(error === null ? undefined : String(error)),
+        );
+      });
+  };
+  const clients = Array.from({ length: ofEachKind }, () => [rest, grpcClient()])
+    .flat()
+    .map(async (call) => {
+      while (!end.signal.aborted) count(await call());
+    });
+  return {
+    async more(calls) {
+      wanted = { count: answered + calls, reached: deferred() };
+      await wanted.reached.promise;
+    },
+    async stop() {
+      end.abort();
+      await Promise.all(clients);
+      return { answered, failed };
+    },
+  };
+}

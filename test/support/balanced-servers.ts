@@ -1,0 +1,33 @@
+import type { RunningServer } from "../../src/server.js";
+import { startBalancer } from "./balancer.js";
+import { eventually } from "./eventually.js";
+
+/** How many servers each service of a test is made of; TEST_REPLICAS makes it more than one. */
+const REPLICAS = Number(process.env["TEST_REPLICAS"] || 1);
+
+/** Starts a server with no settings of its own, or several that share what replicas share, behind a balancer. */
+export async function startBalancedServers(
+  start: (settings: Readonly<Record<string, string>>) => Promise<RunningServer>,
+): Promise<RunningServer> {
+  if (REPLICAS === 1) return start({});
+  const balancer = await startBalancer();
+  const { publicUrl, internalUrl } = balancer;
+  const settings = { PUBLIC_URL: publicUrl, RATE_LIMIT_STORE: "postgres", REPLICAS: String(REPLICAS) };
+  const servers: RunningServer[] = [];
+  try {
+    for (let count = 0; count < REPLICAS; count++) servers.push(await start(settings));
+  } catch (error) {
+    balancer.close();
+    throw error;
+  }
+  for (const server of servers) balancer.add(server);
+  await eventually(() => balancer.readyCount() === REPLICAS);
+  return {
+    publicUrl,
+    internalUrl,
+    async close(drainMs) {
+      balancer.close();
+      await Promise.all(servers.map((server) => server.close(drainMs)));
+    },
+  };
+}
