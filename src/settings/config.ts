@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
+import { type LimitsConfig, limitsOf } from "./limits-config.js";
 import { isLoopback, type Setting } from "./setting-kinds.js";
 import { settings } from "./settings.js";
 
 /** The settings of the service, read and checked. */
-export interface Config {
+export interface Config extends LimitsConfig {
   readonly public: { readonly host: string; readonly port: number };
   readonly internal: { readonly host: string; readonly port: number };
   /** Whether the internal listener tells tools what it serves. */
@@ -26,23 +27,6 @@ export interface Config {
   readonly issuer: IssuerConfig | undefined;
   readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
   readonly tokenTypes: readonly string[];
-  /** Quotas of a principal, where they are counted, and how many processes share them. */
-  readonly rateLimit: {
-    readonly perMinute: number;
-    readonly perSecond: number;
-    readonly store: "memory" | "postgres";
-    readonly replicas: number;
-  };
-  /** What each listener allows at once, in all and from one remote IPv4 address or IPv6 network of 64 bits. */
-  readonly connections: { readonly maxConnections: number; readonly maxConnectionsPerNetwork: number };
-  readonly callsAtWork: {
-    readonly perPrincipal: number;
-    readonly perTenant: number;
-    readonly heavy: number;
-    readonly heavyPerTenant: number;
-  };
-  /** Streams that are open at once. */
-  readonly streams: { readonly perPrincipal: number; readonly perTenant: number };
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
   /** How far from the start of an appointment its steps are taken. */
   readonly visitMargins: {
@@ -118,8 +102,7 @@ function assemble(source: Source, problems: string[]): Config {
       tenant: read(settings.tenantClaim) ?? "",
       scope: read(settings.scopeClaim) ?? "",
     },
-    rateLimit: rateLimitOf(source),
-    ...limitsAtOnceOf(source),
+    ...limitsOf(read),
     slotLimits: { perPlan: read(settings.plannedSlots) ?? 0, perTenant: read(settings.openSlots) ?? 0 },
     visitMargins: visitMarginsOf(source),
     drainSeconds: read(settings.drain) ?? 0,
@@ -128,36 +111,6 @@ function assemble(source: Source, problems: string[]): Config {
   };
   if (config.issuer === undefined) refuseOpenDevelopmentIssuer(config, problems);
   return config;
-}
-
-function rateLimitOf({ read }: Source): Config["rateLimit"] {
-  return {
-    perMinute: read(settings.perMinute) ?? 0,
-    perSecond: read(settings.perSecond) ?? 0,
-    store: read(settings.rateLimitStore) ?? "memory",
-    replicas: read(settings.replicas) ?? 1,
-  };
-}
-
-function limitsAtOnceOf(source: Source): Pick<Config, "connections" | "callsAtWork" | "streams"> {
-  const { read } = source;
-  return {
-    connections: {
-      maxConnections: read(settings.maxConnections) ?? 0,
-      maxConnectionsPerNetwork: read(settings.maxConnectionsPerAddress) ?? 0,
-    },
-    callsAtWork: callsAtWorkOf(source),
-    streams: { perPrincipal: read(settings.streamsPerPrincipal) ?? 0, perTenant: read(settings.streamsPerTenant) ?? 0 },
-  };
-}
-
-function callsAtWorkOf({ read }: Source): Config["callsAtWork"] {
-  return {
-    perPrincipal: read(settings.callsPerPrincipal) ?? 0,
-    perTenant: read(settings.callsPerTenant) ?? 0,
-    heavy: read(settings.heavyCalls) ?? 0,
-    heavyPerTenant: read(settings.heavyCallsPerTenant) ?? 0,
-  };
 }
 
 function visitMarginsOf({ read }: Source): Config["visitMargins"] {

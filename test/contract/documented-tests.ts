@@ -13,9 +13,7 @@ export interface DocumentedRow {
  * What documents may say that a rule still awaits, and whether it is still to be awaited. A row that awaits something has
  * no test; once it has come, the row must name one.
  */
-const awaited: Readonly<Record<string, () => boolean>> = {
-  "a shared quota": () => !/Postgres/.test(sourceOf("../../src/rate-limiter.ts")),
-};
+const awaited: Readonly<Record<string, () => boolean>> = {};
 
 /** The rows of all tables of a Markdown document, which is named by its path from here. */
 export function readRows(path: string): DocumentedRow[] {

@@ -85,7 +85,7 @@ function describeConflicts(prepare: () => Promise<Repeatable>, serviceOf: () => 
 
   test("asks for patience while the first request is still at work", async () => {
     const request = await prepare();
-    const hold = serviceOf().proxy.holdBefore("COMMIT");
+    const hold = serviceOf().proxy.holdBefore("COMMIT", "cupo.access.v1.");
     const first = request.send();
     await hold.reached;
     const second = await request.send();

@@ -24,14 +24,16 @@ const PROBE_EVERY_MS = 50;
 
 /**
  * Starts a balancer without replicas, which asks each one often whether it is ready. A replica that refuses a connection is out
- * until it is ready again, and the next one gets the connection.
+ * until it is ready again, and the next one gets the connection. Where none is ready connections wait until one is.
  */
 export async function startBalancer(): Promise<Balancer> {
   const replicas = new Map<Replica, boolean>();
+  const waiting: (() => void)[] = [];
   let turn = 0;
   const ready = () => [...replicas].filter(([, isReady]) => isReady).map(([replica]) => replica);
   const note = (replica: Replica, isReady: boolean) => {
     if (replicas.has(replica)) replicas.set(replica, isReady);
+    if (ready().length > 0) for (const forwardNow of waiting.splice(0)) forwardNow();
   };
   const next = (): Replica | undefined => {
     const candidates = ready();
@@ -46,7 +48,8 @@ export async function startBalancer(): Promise<Balancer> {
     for (const replica of replicas.keys()) void probe(replica);
   }, PROBE_EVERY_MS);
   const refused = (replica: Replica) => note(replica, false);
-  const servers = (["publicUrl", "internalUrl"] as const).map((url) => relay({ next, refused, url }));
+  const wait = (forwardNow: () => void) => void waiting.push(forwardNow);
+  const servers = (["publicUrl", "internalUrl"] as const).map((url) => relay({ next, wait, refused, url }));
   const [publicUrl = "", internalUrl = ""] = await Promise.all(servers.map(listening));
   return {
     publicUrl,
@@ -64,6 +67,7 @@ export async function startBalancer(): Promise<Balancer> {
 
 interface Way {
   readonly next: () => Replica | undefined;
+  readonly wait: (forwardNow: () => void) => void;
   readonly refused: (replica: Replica) => void;
   readonly url: keyof Replica;
 }
@@ -76,9 +80,10 @@ function relay(way: Way): Server {
 }
 
 function forward(client: Socket, way: Way): void {
+  if (client.destroyed) return;
   const replica = way.next();
   if (replica === undefined) {
-    client.destroy();
+    way.wait(() => forward(client, way));
     return;
   }
   const { hostname, port } = new URL(replica[way.url]);
