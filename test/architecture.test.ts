@@ -132,12 +132,6 @@ const rules: readonly Rule[] = [
     found: "postgres/patients.ts → services/patient-service.ts",
   },
   {
-    name: "quotas that know neither transports nor services",
-    findings: (sources) => arrows(sources, /^quotas\//, /^(rest|rpc|http|services|auth|jobs|server)\b/),
-    defect: { "quotas/open-quotas.ts": 'import { startServer } from "../server.js";' },
-    found: "quotas/open-quotas.ts → server.ts",
-  },
-  {
     name: "feeds of events that know neither transports nor services",
     findings: (sources) => arrows(sources, /^events\//, /^(rest|rpc|http|services|interceptors|auth|jobs|server)\b/),
     defect: { "events/event-hub.ts": 'import { toEvent } from "../services/events/event-messages.js";' },

@@ -20,8 +20,8 @@ interface WindowRow {
   readonly ends_in_ms: number;
 }
 
-/** Whoever waits for a share waits for this long at most, and then for a part that needs no database. */
-const WITHIN_MS = 1_000;
+/** As long as a call waits for a connection: whoever waited for a share in vain has a part that needs no database. */
+const WITHIN_MS = 2_000;
 const LIMITS = { statementTimeoutMs: WITHIN_MS, lockTimeoutMs: WITHIN_MS, idleTimeoutMs: WITHIN_MS };
 /** Behind its end a window is of no use. */
 const RETENTION = "1 hour";

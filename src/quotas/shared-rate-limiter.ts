@@ -74,7 +74,7 @@ export function createSharedRateLimiter(quotas: RateQuotas, ports: SharedQuotaPo
 function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, elapsed: () => number) {
   let awayUntil: number | undefined;
   const partOf = ({ left, endsAt }: Holding): QuotaShare => ({
-    granted: Math.floor(left / replicas),
+    granted: Math.max(1, Math.floor(left / replicas)),
     left: 0,
     endsInMs: endsAt - elapsed(),
   });

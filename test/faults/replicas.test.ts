@@ -82,7 +82,8 @@ test(
       await replicas.close();
       await database.drop();
     });
-    const send = (replica: TestService | undefined) => replica?.request("POST", "/patients", { body: registration() });
+    const send = async (replica: TestService | undefined) =>
+      replica?.request("POST", "/patients", { body: registration() });
     const answers = await Promise.all(
       Array.from({ length: REPLICAS * PER_MINUTE }, (_, index) => send(replicas.each[index % REPLICAS])),
     );

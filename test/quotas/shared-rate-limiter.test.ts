@@ -132,6 +132,11 @@ describe("while the store does not answer", () => {
     expect(said).toEqual(["away", "away", "away"]);
   });
 
+  test("that part is one request at least", async () => {
+    const [first] = startThree({ perSecond: MANY, perMinute: 2 }, unanswered);
+    expect(await passed([first], 5)).toBe(1);
+  });
+
   test("a process lets its part of what it knows to be left through", async () => {
     let isAway = false;
     const [first] = startThree({ perSecond: MANY, perMinute: 60 }, async (...question) =>
