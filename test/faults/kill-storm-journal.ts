@@ -42,15 +42,22 @@ const LEFT = 4;
 const PATIENCE = 50;
 const NO_ANSWER: RestAnswer = { status: 0, headers: new Headers(), text: "", body: {} };
 
-/** Sends requests to any of some services and keeps those that have an effect. `recovery` resolves when all are up. */
-export function openJournal(services: Some<TestService>, recovery: () => Promise<void>): Journal {
+/**
+ * Sends requests to any of some services, with these headers on top, and keeps those that have an effect. `recovery` resolves when
+ * all are up.
+ */
+export function openJournal(
+  services: Some<TestService>,
+  recovery: () => Promise<void>,
+  headers: Readonly<Record<string, string>> = {},
+): Journal {
   const entries: Entry[] = [];
   const faults: string[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   let lost = 0;
   let successes = 0;
   const attempt = async (entry: Entry) => {
-    const answer = await sendOnce(services[randomInt(services.length)] ?? services[0], entry);
+    const answer = await sendOnce(services[randomInt(services.length)] ?? services[0], entry, headers);
     if (answer.status >= 500 && answer.status !== 503) faults.push(`${entry.rpc} ${answer.text}`);
     return answer;
   };
@@ -97,10 +104,14 @@ export function isDefinite(answer: RestAnswer): boolean {
   return answer.status >= 200 && answer.status < 500 && !isInProgress;
 }
 
-async function sendOnce(service: TestService, { rpc, request, key, correlationIds }: Entry): Promise<RestAnswer> {
+async function sendOnce(
+  service: TestService,
+  { rpc, request, key, correlationIds }: Entry,
+  more: Readonly<Record<string, string>>,
+): Promise<RestAnswer> {
   const correlationId = randomUUID();
   correlationIds.push(correlationId);
-  const headers = { "idempotency-key": key, "x-correlation-id": correlationId };
+  const headers = { ...more, "idempotency-key": key, "x-correlation-id": correlationId };
   try {
     return await callRpc(service, rpcNamed(rpc), request, { headers });
   } catch (error) {
