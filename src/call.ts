@@ -43,6 +43,12 @@ export type ResourceType =
   | "UserAttentionCase"
   | "WaitlistEntry";
 
+/** Whom a resource belongs to within its tenant; each is undefined where everybody's token will do. */
+export interface Owner {
+  readonly organizationId: string | undefined;
+  readonly companyId: string | undefined;
+}
+
 /** One thing a call did to one resource; becomes one row of the audit trail, and one event, in the same commit. */
 export interface Effect {
   readonly resourceType: ResourceType;
@@ -51,10 +57,10 @@ export interface Effect {
   /** The version the resource has after the effect, where it has versions. */
   readonly version?: number;
   /**
-   * The row, by its table and id, whose organization and company are those of the resource: who does not see it is not told
-   * of the effect. Absent for what belongs to the tenant as a whole.
+   * The organization and company of the resource: who does not see it is not told of the effect. Absent for what belongs to
+   * the tenant as a whole.
    */
-  readonly ownedBy?: { readonly table: string; readonly id: string };
+  readonly ownedBy?: Owner;
 }
 
 /** A statement built by Knex, compiled and run by a {@link Transaction}. */

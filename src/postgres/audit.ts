@@ -16,37 +16,30 @@ const AUDIT_COLUMNS = [
   "resource_version",
 ] as const;
 
-const insertAudit = prepared(AUDIT_COLUMNS, (row) => sql("audit_events").insert(row));
+const OWNER_COLUMNS = ["organization_id", "company_id"] as const;
 
-const insertBoth = prepared(AUDIT_COLUMNS, (row) =>
-  sql("event_outbox")
-    .with("audit_event", sql("audit_events").insert(row))
-    .insert({ tenant_id: row.tenant_id, audit_event_id: row.id }),
+/** Both below a SELECT: distributed PostgreSQL takes no statement that changes rows in the WITH of another such. */
+const insertBoth = prepared([...AUDIT_COLUMNS, ...OWNER_COLUMNS], ({ organization_id, company_id, ...row }) =>
+  sql
+    .queryBuilder()
+    .with("audited", sql("audit_events").insert(row))
+    .with(
+      "noted",
+      sql("event_outbox").insert({ tenant_id: row.tenant_id, audit_event_id: row.id, organization_id, company_id }),
+    )
+    .select(sql.raw("1")),
 );
 
 /**
- * The audit rows of everything that a call did, each with what the change feed needs of it: most calls do one thing, by one
- * statement. They come last in a call: by then it has locked what it changed, so that of two calls that change one
- * resource the later one takes the later sequence value of the outbox.
+ * The audit rows of everything that a call did, each with what the change feed needs of it, by one statement. They come last
+ * in a call: by then it has locked what it changed, so that of two calls that change one resource the later one takes the later
+ * sequence value of the outbox.
  */
 export function appendAudit(call: Call, principal: Principal): Statement[] {
-  return call.effects.flatMap((effect) => {
-    const row = toRow(effect, call, principal);
-    if (effect.ownedBy === undefined) return [insertBoth(row)];
-    return [insertAudit(row), insertOwned(row, effect.ownedBy)];
-  });
+  return call.effects.map((effect) => insertBoth(toRow(effect, call, principal)));
 }
 
-/** The row of the resource is one that the call has made or locked, so it is there. */
-function insertOwned(row: ReturnType<typeof toRow>, { table, id }: NonNullable<Effect["ownedBy"]>): Statement {
-  return sql.raw(
-    `INSERT INTO event_outbox (tenant_id, audit_event_id, organization_id, company_id)
-     SELECT tenant_id, ?::uuid, organization_id, company_id FROM ?? WHERE tenant_id = ? AND id = ?`,
-    [row.id, table, row.tenant_id, id],
-  );
-}
-
-function toRow({ action, resourceType, resourceId, version }: Effect, call: Call, principal: Principal) {
+function toRow({ action, resourceType, resourceId, version, ownedBy }: Effect, call: Call, principal: Principal) {
   return {
     tenant_id: principal.tenantId,
     id: newId(),
@@ -58,5 +51,7 @@ function toRow({ action, resourceType, resourceId, version }: Effect, call: Call
     resource_type: resourceType,
     resource_id: resourceId,
     resource_version: version ?? null,
+    organization_id: ownedBy?.organizationId ?? null,
+    company_id: ownedBy?.companyId ?? null,
   };
 }

@@ -37,15 +37,15 @@ const statementNames = new Map<string, string>();
  * dependency between its statements takes two round trips.
  *
  * The scope is set with SET LOCAL as a literal, after a check of its characters: it is the form that distributed PostgreSQL
- * hands on to its workers, and it cannot outlive the transaction on a pooled connection. Once the end is asked for, further
- * statements are refused: over the same connection they would fall into somebody else's transaction.
+ * hands on to its workers, each by itself, and it cannot outlive the transaction on a pooled connection. Once the end is asked
+ * for, further statements are refused: over the same connection they would fall into somebody else's transaction.
  */
 export class PipelinedTransaction implements Transaction {
   readonly #client: PoolClient;
   readonly #start: TransactionStart;
   readonly #sent: Promise<unknown>[] = [];
-  /** The text that begins the transaction, until it is sent. */
-  #begin: string | undefined;
+  /** What begins the transaction, until it is sent. */
+  #begin: readonly BatchedStatement[];
   /** What is sent at the end of this turn of the event loop. */
   #batch: StatementBatch | undefined;
   #failure: unknown;
@@ -55,7 +55,7 @@ export class PipelinedTransaction implements Transaction {
   constructor(client: PoolClient, start: TransactionStart) {
     this.#client = client;
     this.#start = start;
-    this.#begin = beginText(start);
+    this.#begin = beginningOf(start);
   }
 
   /** Throws for a transaction over all tenants. */
@@ -108,7 +108,7 @@ export class PipelinedTransaction implements Transaction {
     this.#isEnding = true;
     this.#sendBatch();
     const next = new PipelinedTransaction(this.#client, this.#start);
-    next.#begin = `ROLLBACK; ${next.#begin}`;
+    next.#begin = [constantStatement("ROLLBACK", this.#start), ...next.#begin];
     return next;
   }
 
@@ -120,23 +120,23 @@ export class PipelinedTransaction implements Transaction {
 
   #add(statement: BatchedStatement): Promise<QueryResult> {
     if (this.#isEnding) return this.#track(Promise.reject(new Error("a statement behind the end of its transaction")));
-    if (this.#batch === undefined) {
-      this.#batch = new StatementBatch(this.#client);
-      process.nextTick(() => this.#sendBatch());
-    }
+    this.#batch ??= this.#openBatch();
     return this.#track(this.#batch.add(statement));
+  }
+
+  #openBatch(): StatementBatch {
+    const batch = new StatementBatch(this.#client);
+    for (const statement of this.#begin) void this.#track(batch.add(statement));
+    this.#begin = [];
+    process.nextTick(() => this.#sendBatch());
+    return batch;
   }
 
   #sendBatch(): void {
     const batch = this.#batch;
     if (batch === undefined) return;
     this.#batch = undefined;
-    const { stream } = this.#client.connection;
-    stream.cork();
-    if (this.#begin !== undefined) void this.#track(this.#client.query(this.#begin));
-    this.#begin = undefined;
     this.#client.query(batch);
-    stream.uncork();
   }
 
   #track<T>(sent: Promise<T>): Promise<T> {
@@ -147,14 +147,19 @@ export class PipelinedTransaction implements Transaction {
   }
 }
 
-function beginText({ scope, limits }: TransactionStart): string {
+function beginningOf(start: TransactionStart): BatchedStatement[] {
+  const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs } = start.limits;
   return [
-    "BEGIN",
-    scopeText(scope),
-    `SET LOCAL statement_timeout = ${limits.statementTimeoutMs}`,
-    `SET LOCAL lock_timeout = ${limits.lockTimeoutMs}`,
-    `SET LOCAL idle_in_transaction_session_timeout = ${limits.idleTimeoutMs}`,
-  ].join("; ");
+    constantStatement("BEGIN", start),
+    { text: scopeText(start.scope), values: [], name: undefined },
+    constantStatement(`SET LOCAL statement_timeout = ${statementTimeoutMs}`, start),
+    constantStatement(`SET LOCAL lock_timeout = ${lockTimeoutMs}`, start),
+    constantStatement(`SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`, start),
+  ];
+}
+
+function constantStatement(text: string, { namedStatements }: TransactionStart): BatchedStatement {
+  return { text, values: [], name: namedStatements ? statementName(text) : undefined };
 }
 
 function scopeText(scope: TransactionScope): string {

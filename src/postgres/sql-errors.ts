@@ -85,7 +85,16 @@ export function condemnsConnections(failure: DatabaseFailure): boolean {
   return failure === "LOST" || failure === "READ_ONLY";
 }
 
-/** The name of the constraint that a statement violated, if that is why it failed. */
-export function violatedConstraint(error: unknown): string | undefined {
-  return error instanceof DatabaseError ? error.constraint : undefined;
+/** The name of a constraint in a message, in the quotation marks of any language that PostgreSQL speaks. */
+const QUOTED = /["“„«]\s?([a-z0-9_]+)\s?["”“»]/;
+/** What distributed PostgreSQL puts behind the name of whatever belongs to a shard: the number of the shard. */
+const SHARD = /_\d{6,}$/;
+
+/**
+ * The name of the unique constraint that a statement violated, as migrations have it, if that is why it failed. Distributed
+ * PostgreSQL hands on the message of one of its workers, with the name of a shard's constraint in it, and no fields.
+ */
+export function violatedUniqueConstraint(error: unknown): string | undefined {
+  if (!(error instanceof DatabaseError) || classifyFailure(error) !== "UNIQUE_VIOLATION") return undefined;
+  return (error.constraint ?? QUOTED.exec(error.message)?.[1])?.replace(SHARD, "");
 }

@@ -1,5 +1,11 @@
 import type { Transaction } from "../../call.js";
-import { type DayOfRule, giveCapacityBack, lockDays, takeCapacity } from "./appointments/day-counters.js";
+import {
+  type DayOfRule,
+  giveCapacityBack,
+  lockDays,
+  takeCapacity,
+  takeLockedCapacity,
+} from "./appointments/day-counters.js";
 
 /**
  * Takes a unit of the capacity of one day and gives that of another back, if there is one: the last of what
@@ -34,7 +40,7 @@ export async function exchangeLockedCapacity(
   old: DayOfRule | undefined,
 ): Promise<boolean> {
   if (old !== undefined && dayKey(old) === dayKey(wanted)) return true;
-  if (!(await takeCapacity(transaction, wanted))) return false;
+  if (!(await takeLockedCapacity(transaction, wanted))) return false;
   if (old !== undefined) giveCapacityBack(transaction, old);
   return true;
 }

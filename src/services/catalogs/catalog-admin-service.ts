@@ -28,6 +28,7 @@ import {
   missingReferences,
   refuseMissing,
   saveResource,
+  ownerOf,
 } from "../resources/resources.js";
 import * as to from "./catalog-details.js";
 import { createCatalogReadMethods } from "./catalog-read-methods.js";
@@ -110,7 +111,7 @@ async function replaceCoveredServices(
     resourceId: contractId,
     action: "UPDATE",
     version,
-    ownedBy: { table: contracts.name, id: contractId },
+    ownedBy: ownerOf(contract),
   });
   return to.toCoveredServices(contractId, { serviceIds: serviceIds.toSorted(), version });
 }

@@ -1,5 +1,5 @@
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
-import type { Effect, ReadyCall } from "../../call.js";
+import type { Effect, Owner, ReadyCall } from "../../call.js";
 import { type FieldError, notFound } from "../../errors.js";
 import {
   findResource,
@@ -24,8 +24,10 @@ export function createResource<A extends object>(
   nowMs: number,
 ): ResourceRecord<A> {
   const at = new Date(nowMs);
-  const resource: ResourceRecord<A> = { ...attributes, id: call.newId(), version: 1, createdAt: at, updatedAt: at };
-  insertResource(call.transaction, call.principal, table, resource);
+  const { organizationId, companyId } = call.principal;
+  const head = { id: call.newId(), organizationId, companyId, version: 1, createdAt: at, updatedAt: at };
+  const resource: ResourceRecord<A> = { ...attributes, ...head };
+  insertResource(call.transaction, table, resource);
   noteEffect(call, table, resource, "CREATE");
   return resource;
 }
@@ -90,11 +92,16 @@ export function saveResource<A extends object>(
 function noteEffect<A extends object>(
   call: ReadyCall,
   table: ResourceTable<A>,
-  { id, version }: ResourceRecord<A>,
+  resource: ResourceRecord<A>,
   action: Effect["action"],
 ): void {
-  const ownedBy = { table: table.name, id };
-  call.effects.push({ resourceType: table.type, resourceId: id, action, version, ownedBy });
+  const { id: resourceId, version } = resource;
+  call.effects.push({ resourceType: table.type, resourceId, action, version, ownedBy: ownerOf(resource) });
+}
+
+/** The organization and company of a resource, for the effects on it and on what is part of it. */
+export function ownerOf({ organizationId, companyId }: Owner): Owner {
+  return { organizationId, companyId };
 }
 
 /** What is in every update request beside attributes and, in most, an id of another name. */

@@ -13,7 +13,7 @@ import { countSlots, readMaterialization } from "../../postgres/tables/schedule/
 import { programs } from "../../postgres/tables/schedule/programs.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { requireFound } from "../resources/preconditions.js";
-import { lockResource } from "../resources/resources.js";
+import { lockResource, ownerOf } from "../resources/resources.js";
 import { isMade, materializeProgram } from "./materialize.js";
 import { requireRoomForSchedule, type SlotLimits } from "./plan-budget.js";
 
@@ -27,10 +27,10 @@ export function createMaterializationMethods(now: () => number, limits: SlotLimi
   return {
     async materializeSchedule({ programId }, call) {
       shareCalendar(call.transaction);
-      await lockResource(call, programs, programId);
+      const program = await lockResource(call, programs, programId);
       await requireRoomForSchedule(call.transaction, programId, limits, now());
       await materializeProgram(call.transaction, programId, now());
-      const ownedBy = { table: programs.name, id: programId };
+      const ownedBy = ownerOf(program);
       call.effects.push({ resourceType: "Schedule", resourceId: programId, action: "UPDATE", ownedBy });
       return { materialization: await describe(call, programId, now()) };
     },

@@ -24,7 +24,7 @@ import { nameIn } from "../resources/enum-names.js";
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound } from "../resources/preconditions.js";
-import { createResource, listResources, lockResource, requireReferences } from "../resources/resources.js";
+import { createResource, listResources, lockResource, ownerOf, requireReferences } from "../resources/resources.js";
 import { createHolidayMethods } from "./holiday-methods.js";
 import { createMaterializationMethods } from "./materialization-methods.js";
 import { askForSchedule, remakeProgram } from "./materialize.js";
@@ -66,14 +66,15 @@ export function createProgramService({ now, slotLimits }: SchedulePorts): Implem
     async replaceProgramServices({ programId, serviceIds, expectedVersion }, call) {
       const references = serviceIds.map((id, i) => ({ field: `serviceIds[${i}]`, table: healthcareServices, id }));
       const ids = serviceIds.toSorted();
-      const { set } = await replaceProgramSet(call, programServices, { programId, ids, expectedVersion, references });
+      const replacement = { programId, ids, expectedVersion, references };
+      const { set, ownedBy } = await replaceProgramSet(call, programServices, replacement);
       askForSchedule(call.transaction, programId, now());
       call.effects.push({
         resourceType: "ProgramServices",
         resourceId: programId,
         action: "UPDATE",
         version: set.version,
-        ownedBy: { table: programs.name, id: programId },
+        ownedBy,
       });
       return { programServices: to.toProgramServices(programId, set) };
     },
@@ -130,7 +131,7 @@ async function createRule(
   const { programId } = request;
   const transaction = call.transaction;
   shareCalendar(transaction);
-  const [, others, { ids }] = await Promise.all([
+  const [program, others, { ids }] = await Promise.all([
     lockResource(call, programs, programId),
     readRules(transaction, programId),
     readProgramSet(transaction, programPractitioners, programId),
@@ -143,7 +144,7 @@ async function createRule(
   await requireRoomForPlan(transaction, change, limits, nowMs);
   insertRule(transaction, rule, new Date(nowMs));
   await remakeProgram(transaction, programId, nowMs);
-  const ownedBy = { table: programs.name, id: programId };
+  const ownedBy = ownerOf(program);
   call.effects.push({ resourceType: "ProgramRule", resourceId: rule.id, action: "CREATE", version: 1, ownedBy });
   return to.toProgramRuleDetails(rule);
 }

@@ -1,4 +1,4 @@
-import type { ReadyCall } from "../../call.js";
+import type { Owner, ReadyCall } from "../../call.js";
 import {
   type ProgramSet,
   type ProgramSetTable,
@@ -7,7 +7,7 @@ import {
   writeProgramSet,
 } from "../../postgres/tables/schedule/programs.js";
 import { requireVersion } from "../resources/preconditions.js";
-import { lockResource, type Reference, requireReferences } from "../resources/resources.js";
+import { lockResource, ownerOf, type Reference, requireReferences } from "../resources/resources.js";
 
 /** The members that a set of a program shall have from now on. */
 export interface Replacement {
@@ -20,15 +20,15 @@ export interface Replacement {
 
 /**
  * Replaces a set as a whole under the lock of the program: 404 for the program or a member, 409 for another version. Gives
- * the set that was and the one that is.
+ * the set that was, the one that is and whom the program belongs to.
  */
 export async function replaceProgramSet(
   call: ReadyCall,
   table: ProgramSetTable,
   { programId, ids, expectedVersion, references }: Replacement,
-): Promise<{ readonly before: ProgramSet; readonly set: ProgramSet }> {
+): Promise<{ readonly before: ProgramSet; readonly set: ProgramSet; readonly ownedBy: Owner }> {
   const transaction = call.transaction;
-  const [, current] = await Promise.all([
+  const [program, current] = await Promise.all([
     lockResource(call, programs, programId),
     readProgramSet(transaction, table, programId),
   ]);
@@ -36,5 +36,5 @@ export async function replaceProgramSet(
   requireVersion(current, expectedVersion);
   const set = { ids, version: current.version + 1 };
   writeProgramSet(transaction, table, programId, set);
-  return { before: current, set };
+  return { before: current, set, ownedBy: ownerOf(program) };
 }

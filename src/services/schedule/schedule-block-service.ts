@@ -15,12 +15,12 @@ import { ownCalendar } from "../../postgres/tables/schedule/calendars.js";
 import { programs } from "../../postgres/tables/schedule/programs.js";
 import {
   countBlocksAhead,
+  findOwnerOf,
   findScheduleBlock,
   insertScheduleBlock,
   listScheduleBlocks,
   lockScheduleBlock,
   type ScheduleBlockRecord,
-  scheduleBlocks,
   writeScheduleBlock,
 } from "../../postgres/tables/schedule/schedule-blocks.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
@@ -28,7 +28,7 @@ import { nameIn } from "../resources/enum-names.js";
 import { startAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
-import { changesOf, requireReferences } from "../resources/resources.js";
+import { changesOf, ownerOf, requireReferences } from "../resources/resources.js";
 import { changeByBlock, requireInForce, requireNotOver, requireTimesAhead } from "./block-change.js";
 import type { SchedulePorts } from "./program-service.js";
 import { previewSpan, remakeSpan } from "./remake-span.js";
@@ -75,15 +75,17 @@ async function createBlock(request: CreateScheduleBlockRequestValid, call: Ready
   const times = { startsAt: timestampDate(request.startsAt), endsAt: timestampDate(request.endsAt) };
   requireTimesAhead(times, terms.nowMs);
   if (!validateOnly) ownCalendar(transaction);
-  await requireReferences(call, [
+  const target = { practitionerId, locationId, programId };
+  const references = [
     { field: "practitionerId", table: practitioners, id: practitionerId },
     { field: "locationId", table: locations, id: locationId },
     { field: "programId", table: programs, id: programId },
-  ]);
-  const target = { practitionerId, locationId, programId };
+  ];
+  const [owner] = await Promise.all([findOwnerOf(transaction, target), requireReferences(call, references)]);
   requireRoom(await countBlocksAhead(transaction, target, now, MAX_BLOCKS_AHEAD), target);
   const block: ScheduleBlockRecord = {
     id: call.newId(),
+    ...owner,
     ...target,
     ...times,
     kind: nameIn(ScheduleBlockDetails_Kind, request.kind),
@@ -162,9 +164,9 @@ async function save(before: ScheduleBlockRecord, changed: ScheduleBlockRecord, c
   return { scheduleBlock: toScheduleBlockDetails(block), effect: await toScheduleBlockEffect(transaction, done) };
 }
 
-function noteEffect(call: ReadyCall, { id, version }: ScheduleBlockRecord, action: Effect["action"]): void {
-  const ownedBy = { table: scheduleBlocks.name, id };
-  call.effects.push({ resourceType: "ScheduleBlock", resourceId: id, action, version, ownedBy });
+function noteEffect(call: ReadyCall, block: ScheduleBlockRecord, action: Effect["action"]): void {
+  const { id: resourceId, version } = block;
+  call.effects.push({ resourceType: "ScheduleBlock", resourceId, action, version, ownedBy: ownerOf(block) });
 }
 
 async function listBlocks(request: ListScheduleBlocksRequest, call: ReadyCall) {

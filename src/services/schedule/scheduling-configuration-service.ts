@@ -16,7 +16,7 @@ import { type HolidayRecord, insertHoliday } from "../../postgres/tables/schedul
 import { readRules, writeRule } from "../../postgres/tables/schedule/program-rules.js";
 import { programPractitioners, programs, readProgramSet } from "../../postgres/tables/schedule/programs.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
-import { changesOf, lockResource, requireReferences, saveResource } from "../resources/resources.js";
+import { changesOf, lockResource, ownerOf, requireReferences, saveResource } from "../resources/resources.js";
 import { askForSchedule, remakeProgram } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import { mergeRule, requireSoundRule, withRule } from "./program-rule-change.js";
@@ -72,7 +72,7 @@ async function updateRule(
 ): Promise<ProgramRule> {
   const transaction = call.transaction;
   shareCalendar(transaction);
-  const [, rules, { ids }] = await Promise.all([
+  const [program, rules, { ids }] = await Promise.all([
     lockResource(call, programs, request.programId),
     readRules(transaction, request.programId),
     readProgramSet(transaction, programPractitioners, request.programId),
@@ -90,7 +90,7 @@ async function updateRule(
   writeRule(transaction, merged, new Date(nowMs));
   await remakeProgram(transaction, request.programId, nowMs);
   const { id: resourceId, version } = merged;
-  const ownedBy = { table: programs.name, id: request.programId };
+  const ownedBy = ownerOf(program);
   record(call, { resourceType: "ProgramRule", resourceId, action: "UPDATE", version, ownedBy });
   return toProgramRule(merged);
 }
@@ -104,7 +104,7 @@ async function replacePractitioners(
   const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
   shareCalendar(call.transaction);
   const replacement = { programId, ids: practitionerIds, expectedVersion, references };
-  const { before, set } = await replaceProgramSet(call, programPractitioners, replacement);
+  const { before, set, ownedBy } = await replaceProgramSet(call, programPractitioners, replacement);
   const rules = await readRules(call.transaction, programId);
   const change = {
     before: { rules, practitioners: before.ids.length },
@@ -118,7 +118,7 @@ async function replacePractitioners(
     resourceId: programId,
     action: "UPDATE",
     version: set.version,
-    ownedBy: { table: programs.name, id: programId },
+    ownedBy,
   });
   return toProgramPractitioners(programId, set);
 }

@@ -33,16 +33,16 @@ export interface StartPage {
 const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
 
 /**
- * Of several retained slots of an appointment `s` is the first that begins at the instant bound or later, whenever that is
- * null: each appointment is listed once. An aggregate over the appointment's slots, because NOT EXISTS might be planned as a
+ * Of several retained slots of an appointment `s` is the first that begins at the first value bound, an instant, or later, whenever
+ * that is null; the second is the tenant: each appointment is listed once. An aggregate over the appointment's slots, because NOT EXISTS might be planned as a
  * join with every retained slot.
  */
 export const IS_FIRST_RETAINED = `(SELECT bool_and(NOT e.retained OR e.starts_at >= s.starts_at OR e.starts_at < ?::timestamptz)
-  FROM slots e WHERE e.tenant_id = s.tenant_id AND e.appointment_id = s.appointment_id) IS NOT FALSE`;
+  FROM slots e WHERE e.tenant_id = ? AND e.appointment_id = s.appointment_id) IS NOT FALSE`;
 
 /** An aggregate, because EXISTS might be planned as a join with every retained slot. */
 const IS_RETAINED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
-  WHERE s.tenant_id = a.tenant_id AND s.appointment_id = a.id), false)`;
+  WHERE s.tenant_id = ? AND s.appointment_id = a.id), false)`;
 
 /**
  * The wanted appointments of a page, unordered, as a table of their columns and `listed_at`, by
@@ -67,7 +67,7 @@ function matching({ tenantId }: Transaction, filter: AppointmentFilter, page: St
   const ids = toPartialRow(appointmentColumns, givenOnly({ patientId, practitionerId, programId, locationId }));
   const query = sql("appointments as a").where({ "a.tenant_id": tenantId }).where(qualified("a", ids));
   query.select(COLUMNS).select({ listed_at: "a.starts_at" });
-  if (retained !== undefined) query.whereRaw(`${IS_RETAINED} = ?`, [retained]);
+  if (retained !== undefined) query.whereRaw(`${IS_RETAINED} = ?`, [tenantId, retained]);
   return pageOf(query, filter, page, ["a.starts_at", "a.id"]);
 }
 
@@ -79,11 +79,11 @@ function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, p
   if (locationId !== undefined || statuses.length > 0) {
     slots.whereRaw(
       `(SELECT a.location_id = COALESCE(?::uuid, a.location_id) AND (a.status = ANY(?::text[]) OR ?::integer = 0)
-        FROM appointments AS a WHERE a.tenant_id = s.tenant_id AND a.id = s.appointment_id)`,
-      [locationId ?? null, statuses as string[], statuses.length],
+        FROM appointments AS a WHERE a.tenant_id = ? AND a.id = s.appointment_id)`,
+      [locationId ?? null, statuses as string[], statuses.length, tenantId],
     );
   }
-  slots.whereRaw(IS_FIRST_RETAINED, [filter.from ?? null]);
+  slots.whereRaw(IS_FIRST_RETAINED, [filter.from ?? null, tenantId]);
   pageOf(slots.select("s.appointment_id", "s.starts_at"), filter, page, ["s.starts_at", "s.appointment_id"]);
   return sql("appointments as a")
     .joinRaw("JOIN (:slots) AS page ON page.appointment_id = a.id", { slots })

@@ -14,10 +14,10 @@ export interface ListedAppointment extends AppointmentRecord {
   readonly listedAt: Date;
 }
 
-/** Where nothing is said of the block, it is left out. */
+/** Of the tenant that is bound. Where nothing is said of the block, it is left out. */
 const RETENTION = `(SELECT jsonb_strip_nulls(jsonb_build_object('cause', s.retained_by, 'blockId', s.retained_by_id,
     'isAccepted', s.retention_accepted))
-  FROM slots s WHERE s.tenant_id = appointments.tenant_id AND s.appointment_id = appointments.id AND s.retained
+  FROM slots s WHERE s.tenant_id = ? AND s.appointment_id = appointments.id AND s.retained
   ORDER BY s.starts_at LIMIT 1) AS retention`;
 
 /**
@@ -69,7 +69,7 @@ export async function listRetainedAppointments(
   const slots = sql({ s: "slots" })
     .where({ "s.tenant_id": tenantId, ...givenOnly(equal) })
     .whereRaw("s.retained AND s.starts_at >= ?", [from])
-    .whereRaw(IS_FIRST_RETAINED, [from])
+    .whereRaw(IS_FIRST_RETAINED, [from, tenantId])
     .orderBy([{ column: "s.starts_at" }, { column: "s.appointment_id" }])
     .limit(limit)
     .select({ appointment_id: "s.appointment_id", listed_at: "s.starts_at" });
@@ -79,7 +79,7 @@ export async function listRetainedAppointments(
   const query = sql("appointments")
     .joinRaw("JOIN (:slots) AS page ON page.appointment_id = appointments.id", { slots })
     .where({ tenant_id: tenantId })
-    .select(appointmentColumns, sql.raw(RETENTION), { listedAt: "page.listed_at" })
+    .select(appointmentColumns, sql.raw(RETENTION, [tenantId]), { listedAt: "page.listed_at" })
     .orderBy([{ column: "page.listed_at" }, { column: "id" }]);
   return readRecords(transaction, query);
 }
@@ -95,5 +95,5 @@ export async function readAppointments(transaction: Transaction, ids: readonly s
 }
 
 function withRetention({ tenantId }: Transaction): Knex.QueryBuilder {
-  return sql("appointments").where({ tenant_id: tenantId }).select(appointmentColumns, sql.raw(RETENTION));
+  return sql("appointments").where({ tenant_id: tenantId }).select(appointmentColumns, sql.raw(RETENTION, [tenantId]));
 }

@@ -4,16 +4,16 @@ const local = (instant: string) => `(${instant} AT TIME ZONE '${clinicTimeZone}'
 const inTime = "b.cancelled_at IS NULL AND b.ends_at > :from::timestamptz AND b.starts_at < :to::timestamptz";
 
 /**
- * The part `blocked` of a statement's WITH, and what it needs, behind a part `p` of programs (tenant_id, id, location_id,
+ * The part `blocked` of a statement's WITH, and what it needs, behind a part `p` of programs (id, location_id,
  * active): of each date, program and practitioner who works there, how many minutes of the hours of the rules are under blocks,
  * those under several once. Only what is active has hours. On which dates a rule is open is said as `isOpenOn` says it. Looks
  * blocks up by what they block, and at hours only where there is a block; bindings are those of an `OccupancyQuery`.
  */
 export const BLOCKED_HOURS = `staff AS MATERIALIZED (
     SELECT p.id AS program_id, p.location_id, w.practitioner_id FROM p
-    JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active
-    JOIN program_practitioners w ON w.tenant_id = p.tenant_id AND w.program_id = p.id
-    JOIN practitioners m ON m.tenant_id = p.tenant_id AND m.id = w.practitioner_id AND m.active
+    JOIN locations l ON l.tenant_id = :tenantId AND l.id = p.location_id AND l.active
+    JOIN program_practitioners w ON w.tenant_id = :tenantId AND w.program_id = p.id
+    JOIN practitioners m ON m.tenant_id = :tenantId AND m.id = w.practitioner_id AND m.active
     WHERE p.active AND (:practitionerId::uuid IS NULL OR w.practitioner_id = :practitionerId::uuid)
   ), block AS MATERIALIZED (
     SELECT s.program_id, s.practitioner_id, b.starts_at, b.ends_at FROM staff s

@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
 /** Whose capacity on which day. */
@@ -18,28 +19,41 @@ export function countedDay(
   return { ruleId: placed.ruleId, localDate: placed.localDate };
 }
 
+const addCounter = prepared(["tenant_id", "rule_id", "local_date"], (day) =>
+  sql("day_counters")
+    .insert({ ...day, booked: 0 })
+    .onConflict()
+    .ignore(),
+);
+
+const takeUnit = prepared(["tenant_id", "rule_id", "local_date"], ({ tenant_id, rule_id, local_date }) =>
+  sql.raw(
+    `UPDATE day_counters c SET booked = c.booked + 1 FROM program_rules r
+     WHERE c.tenant_id = ? AND c.rule_id = ? AND c.local_date = ? AND r.tenant_id = ? AND r.id = ?
+       AND c.booked < r.daily_capacity RETURNING c.booked`,
+    [tenant_id, rule_id, local_date, tenant_id, rule_id],
+  ),
+);
+
 /**
  * Takes one unit of a rule's capacity on a date, unless none is left: then the answer is false. The row is locked until the
- * transaction ends, so that of two who want the last unit one gets it.
+ * transaction ends, so that of two who want the last unit one gets it. Two statements on one way to the server, the second of
+ * which sees the row, whoever made it: an upsert would have to ask for the capacity in its own condition, which distributed
+ * PostgreSQL refuses.
  */
-export async function takeCapacity(transaction: Transaction, { ruleId, localDate }: DayOfRule): Promise<boolean> {
-  const rows = await transaction.rows(
-    sql.raw(
-      `INSERT INTO day_counters AS c (tenant_id, rule_id, local_date, booked)
-       SELECT tenant_id, id, ?::date, 1 FROM program_rules WHERE tenant_id = ? AND id = ? AND daily_capacity >= 1
-       ON CONFLICT (tenant_id, rule_id, local_date) DO UPDATE SET booked = c.booked + 1
-       WHERE c.booked < (SELECT daily_capacity FROM program_rules r WHERE r.tenant_id = c.tenant_id AND r.id = c.rule_id)
-       RETURNING booked`,
-      [localDate, transaction.tenantId, ruleId],
-    ),
-  );
-  return rows.length === 1;
+export function takeCapacity(transaction: Transaction, day: DayOfRule): Promise<boolean> {
+  transaction.send(addCounter(keyOf(transaction, day)));
+  return takeLockedCapacity(transaction, day);
+}
+
+/** {@link takeCapacity} on a day that {@link lockDays} has locked. */
+export async function takeLockedCapacity(transaction: Transaction, day: DayOfRule): Promise<boolean> {
+  return (await transaction.rows(takeUnit(keyOf(transaction, day)))).length === 1;
 }
 
 /** Gives one unit of a rule's capacity on a date back. */
-export function giveCapacityBack(transaction: Transaction, { ruleId, localDate }: DayOfRule): void {
-  const day = { tenant_id: transaction.tenantId, rule_id: ruleId, local_date: localDate };
-  transaction.send(sql("day_counters").where(day).decrement("booked"));
+export function giveCapacityBack(transaction: Transaction, day: DayOfRule): void {
+  transaction.send(sql("day_counters").where(keyOf(transaction, day)).decrement("booked"));
 }
 
 /** Locks the counters of days in their one order until the transaction ends: for whoever changes several of them. */
@@ -48,12 +62,7 @@ export function lockDays(transaction: Transaction, days: readonly DayOfRule[]): 
   const unique = new Map(days.map((day) => [`${day.ruleId} ${day.localDate}`, day]));
   const ordered = [...unique].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
   if (ordered.length === 0) return;
-  const rows = ordered.map(({ ruleId, localDate }) => ({
-    tenant_id: tenantId,
-    rule_id: ruleId,
-    local_date: localDate,
-    booked: 0,
-  }));
+  const rows = ordered.map((day) => ({ ...keyOf(transaction, day), booked: 0 }));
   transaction.send(sql("day_counters").insert(rows).onConflict().ignore());
   const keys = [ordered.map(({ ruleId }) => ruleId), ordered.map(({ localDate }) => localDate)];
   const query = sql("day_counters")
@@ -62,4 +71,8 @@ export function lockDays(transaction: Transaction, days: readonly DayOfRule[]): 
     .orderBy(["rule_id", "local_date"])
     .select("rule_id");
   transaction.send(query.forNoKeyUpdate());
+}
+
+function keyOf({ tenantId }: Transaction, { ruleId, localDate }: DayOfRule) {
+  return { tenant_id: tenantId, rule_id: ruleId, local_date: localDate };
 }

@@ -62,26 +62,26 @@ const begins = (row: string) => `${row}.starts_at >= :from::timestamptz AND ${ro
   AND (:practitionerId::uuid IS NULL OR ${row}.practitioner_id = :practitionerId::uuid)`;
 
 const OCCUPANCY = `WITH p AS MATERIALIZED (
-    SELECT tenant_id, id, location_id, active FROM programs WHERE tenant_id = :tenantId
+    SELECT id, location_id, active FROM programs WHERE tenant_id = :tenantId
       AND (organization_id IS NULL OR organization_id = :organizationId::uuid)
       AND (company_id IS NULL OR company_id = :companyId::uuid)
       AND (:programId::uuid IS NULL OR id = :programId::uuid)
       AND (:locationId::uuid IS NULL OR location_id = :locationId::uuid)
   ), kept AS MATERIALIZED (
-    SELECT s.appointment_id FROM p JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.retained
+    SELECT s.appointment_id FROM p JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = p.id AND s.retained
     WHERE ${begins("s")}
   ), ${BLOCKED_HOURS}, found AS MATERIALIZED (
     SELECT s.program_id, s.practitioner_id, s.local_date, s.rule_id,
       count(*) FILTER (WHERE s.starts_at > :now::timestamptz) AS open,
       count(*) FILTER (WHERE s.starts_at <= :now::timestamptz) AS passed, 0 AS booked, 0 AS retained,
       0 AS blocked
-    FROM p JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.appointment_id IS NULL
+    FROM p JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = p.id AND s.appointment_id IS NULL
     WHERE ${begins("s")} GROUP BY 1, 2, 3, 4
     UNION ALL
     SELECT a.program_id, a.practitioner_id, a.local_date, a.rule_id, 0, 0,
       count(*) FILTER (WHERE a.id NOT IN (SELECT appointment_id FROM kept)),
       count(*) FILTER (WHERE a.id IN (SELECT appointment_id FROM kept)), 0
-    FROM p JOIN appointments a ON a.tenant_id = p.tenant_id AND a.program_id = p.id
+    FROM p JOIN appointments a ON a.tenant_id = :tenantId AND a.program_id = p.id
     WHERE a.status IN ${LIVE_STATUSES} AND ${begins("a")} GROUP BY 1, 2, 3, 4
     UNION ALL
     SELECT program_id, practitioner_id, local_date, NULL, 0, 0, 0, 0, minutes FROM blocked

@@ -20,11 +20,12 @@ export function offeringPrograms(
   serviceId: string,
 ): Knex.QueryBuilder {
   return sql({ p: "programs" })
-    .joinRaw("JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active")
-    .joinRaw("JOIN program_services ps ON ps.tenant_id = p.tenant_id AND ps.program_id = p.id AND ps.service_id = ?", [
+    .joinRaw("JOIN locations l ON l.tenant_id = ? AND l.id = p.location_id AND l.active", [tenantId])
+    .joinRaw("JOIN program_services ps ON ps.tenant_id = ? AND ps.program_id = p.id AND ps.service_id = ?", [
+      tenantId,
       serviceId,
     ])
-    .joinRaw("JOIN healthcare_services h ON h.tenant_id = ps.tenant_id AND h.id = ps.service_id AND h.active")
+    .joinRaw("JOIN healthcare_services h ON h.tenant_id = ? AND h.id = ps.service_id AND h.active", [tenantId])
     .where({ "p.tenant_id": tenantId, "p.active": true })
     .whereRaw("(p.organization_id IS NULL OR p.organization_id = ?::uuid)", [organizationId ?? null])
     .whereRaw("(p.company_id IS NULL OR p.company_id = ?::uuid)", [companyId ?? null]);
@@ -37,7 +38,7 @@ export async function findOffer(
   { slotId, serviceId }: { readonly slotId: string; readonly serviceId: string },
 ): Promise<Offer | undefined> {
   const query = offeringPrograms(transaction, principal, serviceId)
-    .joinRaw("JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id")
+    .joinRaw("JOIN slots s ON s.tenant_id = ? AND s.program_id = p.id", [transaction.tenantId])
     .where({ "s.id": slotId })
     .select({ locationId: "p.location_id", emergency: "p.emergency" });
   return readRecord(transaction, query);

@@ -53,8 +53,9 @@ const OPTION_COLUMNS = {
   endsAt: "s.ends_at",
 } as const satisfies ColumnsOf<OptionRecord>;
 
-/** Planning takes longer than searching, and no plan depends on the values. */
-const PLAN_ONCE = "SET LOCAL plan_cache_mode = force_generic_plan";
+/** Planning takes longer than searching, and no plan depends on the values; but Citus plans nothing without them. */
+const PLAN_ONCE = `SELECT set_config('plan_cache_mode',
+  CASE WHEN current_setting('citus.version', true) IS NULL THEN 'force_generic_plan' ELSE 'auto' END, true)`;
 const FIRST_STRETCH_MS = 1_800_000;
 
 /**
@@ -97,7 +98,8 @@ async function findNextStart(
   query: OptionQuery,
 ): Promise<Date | undefined> {
   const firstOfEach = sql({ s: "slots" })
-    .whereRaw("s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.appointment_id IS NULL")
+    .where({ "s.tenant_id": transaction.tenantId })
+    .whereRaw("s.program_id = p.id AND s.appointment_id IS NULL")
     .whereRaw("s.starts_at >= r.since AND s.starts_at < r.until")
     .whereRaw(DAY_NOT_FULL, fullDaysOf(transaction, query))
     .orderBy("s.starts_at")
@@ -118,28 +120,31 @@ async function findNextStart(
 
 /** Sorts the free slots of the stretch and judges them in their order only until there are enough: OFFSET parts the two. */
 function searchStretch(transaction: Transaction, principal: Principal, query: OptionQuery): Promise<OptionRecord[]> {
+  const { tenantId } = transaction;
+  const exceptId = query.appointmentId ?? null;
   const slots = sql(sql.raw("(? OFFSET 0) AS s", [freeSlots(transaction, principal, query)]));
   const candidates =
-    query.minutes === undefined ? slots : sql(sql.raw("(? OFFSET 0) AS s", [runsFrom(slots, query.minutes)]));
+    query.minutes === undefined ? slots : sql(sql.raw("(? OFFSET 0) AS s", [runsFrom(tenantId, slots, query.minutes)]));
   const options = candidates
     .select(OPTION_COLUMNS)
-    .whereRaw(IS_PRACTITIONER_ACTIVE)
-    .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [query.appointmentId ?? null])
+    .whereRaw(IS_PRACTITIONER_ACTIVE, [tenantId])
+    .whereRaw(isPersonFree("practitioner_id", "s.practitioner_id"), [tenantId, exceptId])
     .orderBy([{ column: "s.starts_at" }, { column: "s.id" }])
     .limit(query.limit);
   if (query.patientId !== undefined)
-    options.whereRaw(isPersonFree("patient_id", "?::uuid"), [query.patientId, query.appointmentId ?? null]);
+    options.whereRaw(isPersonFree("patient_id", "?::uuid"), [tenantId, query.patientId, exceptId]);
   return readRecords(transaction, options);
 }
 
 /** The free slots in the order in which they begin. */
 function freeSlots(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
+  const { tenantId } = transaction;
   const slots = wantedPrograms(transaction, principal, query)
-    .joinRaw("JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.appointment_id IS NULL")
+    .joinRaw("JOIN slots s ON s.tenant_id = ? AND s.program_id = p.id AND s.appointment_id IS NULL", [tenantId])
     .whereRaw("s.starts_at >= ? AND s.starts_at < ?", [query.from, query.to])
     .whereRaw(DAY_NOT_FULL, fullDaysOf(transaction, query))
     .where((builder) => inWindows(builder, query.windows))
-    .select("s.tenant_id", "s.id", "s.generation", "s.program_id", "s.practitioner_id", "s.starts_at", "s.ends_at")
+    .select("s.id", "s.generation", "s.program_id", "s.practitioner_id", "s.starts_at", "s.ends_at")
     .select("s.rule_id", "p.location_id", "p.emergency")
     .orderBy([{ column: "s.starts_at" }, { column: "s.id" }]);
   ofPractitioner(slots, query);
@@ -177,22 +182,22 @@ function rangesOf({ from, to, windows }: OptionQuery) {
 }
 
 function fullDaysOf({ tenantId }: Transaction, { from, to, heldDay }: OptionQuery) {
-  return [tenantId, from, to, heldDay?.ruleId ?? null, heldDay?.localDate ?? null];
+  return [tenantId, tenantId, from, to, heldDay?.ruleId ?? null, heldDay?.localDate ?? null];
 }
 
 /** A list that is hashed once: there are few full days, and many slots on them. */
 const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
   SELECT c.rule_id, c.local_date FROM day_counters c
-  JOIN program_rules r ON r.tenant_id = c.tenant_id AND r.id = c.rule_id AND c.booked >= r.daily_capacity
+  JOIN program_rules r ON r.tenant_id = ? AND r.id = c.rule_id AND c.booked >= r.daily_capacity
   WHERE c.tenant_id = ? AND c.local_date BETWEEN (?::timestamptz AT TIME ZONE 'America/Bogota')::date
     AND (?::timestamptz AT TIME ZONE 'America/Bogota')::date AND (c.rule_id, c.local_date) IS DISTINCT FROM (?::uuid, ?::date))`;
 const IS_PRACTITIONER_ACTIVE =
-  "(SELECT d.active FROM practitioners d WHERE d.tenant_id = s.tenant_id AND d.id = s.practitioner_id)";
+  "(SELECT d.active FROM practitioners d WHERE d.tenant_id = ? AND d.id = s.practitioner_id)";
 const LOCAL_SECOND = "extract(epoch FROM (s.starts_at AT TIME ZONE 'America/Bogota')::time)";
 
 /** One look into the index of a person's appointments for each slot; as NOT EXISTS it might be one join of everything. */
 function isPersonFree(person: "patient_id" | "practitioner_id", personId: string): string {
-  const slot = { tenantId: "s.tenant_id", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "?::uuid" };
+  const slot = { tenantId: "?", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "?::uuid" };
   return `(${busyTime(person, { ...slot, personId })}) IS NULL`;
 }
 

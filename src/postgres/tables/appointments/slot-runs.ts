@@ -1,15 +1,15 @@
 import type { Knex } from "knex";
 
 /**
- * Those of some free slots `s` from which on free ones of the same rule fill so many minutes, each with the end and the
+ * Those of some free slots `s` of a tenant from which on free ones of the same rule fill so many minutes, each with the end and the
  * latest generation of its run, in the order in which they begin. One look into the index for each slot, and only as far as
  * rows are asked for.
  */
-export function runsFrom(slots: Knex.QueryBuilder, minutes: number): Knex.QueryBuilder {
+export function runsFrom(tenantId: string, slots: Knex.QueryBuilder, minutes: number): Knex.QueryBuilder {
   return slots
-    .joinRaw(RUN, { minutes })
+    .joinRaw(RUN, { tenantId, minutes })
     .whereRaw("r.slots = w.wanted")
-    .select("s.tenant_id", "s.id", "s.program_id", "s.practitioner_id", "s.starts_at", "s.location_id", "s.emergency")
+    .select("s.id", "s.program_id", "s.practitioner_id", "s.starts_at", "s.location_id", "s.emergency")
     .select({ ends_at: "r.ends_at", generation: "r.generation" })
     .orderBy([{ column: "s.starts_at" }, { column: "s.id" }]);
 }
@@ -19,6 +19,6 @@ const RUN = `CROSS JOIN LATERAL (
     SELECT ceil(:minutes::integer * 60 / extract(epoch FROM s.ends_at - s.starts_at))::integer AS wanted) AS w
   CROSS JOIN LATERAL (
     SELECT count(*) AS slots, max(n.generation) AS generation, max(n.ends_at) AS ends_at FROM slots n
-    WHERE n.tenant_id = s.tenant_id AND n.program_id = s.program_id AND n.practitioner_id = s.practitioner_id
+    WHERE n.tenant_id = :tenantId AND n.program_id = s.program_id AND n.practitioner_id = s.practitioner_id
       AND NOT n.retained AND n.rule_id IS NOT NULL AND n.rule_id = s.rule_id AND n.appointment_id IS NULL
       AND n.starts_at >= s.starts_at AND n.starts_at < s.starts_at + w.wanted * (s.ends_at - s.starts_at)) AS r`;

@@ -15,13 +15,15 @@ export async function readCoveredServices(
   transaction: Transaction,
   contractId: string,
 ): Promise<CoveredServiceSet | undefined> {
+  const { tenantId } = transaction;
   const query = sql("contracts")
-    .where({ tenant_id: transaction.tenantId, id: contractId })
+    .where({ tenant_id: tenantId, id: contractId })
     .select({
       version: "version",
       serviceIds: sql.raw(
         `ARRAY(SELECT service_id FROM contract_services
-          WHERE contract_services.tenant_id = contracts.tenant_id AND contract_id = contracts.id ORDER BY service_id)`,
+          WHERE contract_services.tenant_id = ? AND contract_id = contracts.id ORDER BY service_id)`,
+        [tenantId],
       ),
     });
   return readRecord(transaction, query);
@@ -39,8 +41,9 @@ export function writeCoveredServices(
   transaction.send(
     sql.raw(
       `INSERT INTO contract_services (tenant_id, contract_id, service_id)
-       SELECT ?::uuid, ?::uuid, unnest(?::uuid[])`,
-      [tenantId, contractId, serviceIds as string[]],
+       SELECT c.tenant_id, c.id, added.service_id FROM contracts c CROSS JOIN unnest(?::uuid[]) AS added (service_id)
+       WHERE c.tenant_id = ? AND c.id = ?`,
+      [serviceIds as string[], tenantId, contractId],
     ),
   );
 }

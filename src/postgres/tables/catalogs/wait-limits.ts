@@ -28,10 +28,10 @@ export async function readWaitLimit(
   const bindings = { tenantId: transaction.tenantId, id, from };
   const limit = sql.raw(
     `SELECT o.max_wait_days AS "maxWaitDays", o.day_kind AS "dayKind", ARRAY(SELECT h.date::text FROM holidays h
-       WHERE h.tenant_id = o.tenant_id AND h.active AND h.date > :from::date
+       WHERE h.tenant_id = :tenantId AND h.active AND h.date > :from::date
          AND h.date <= :from::date + 3 * o.max_wait_days + 100 ORDER BY h.date) AS holidays
      FROM ${table} holder JOIN opportunity_definitions o
-       ON o.tenant_id = holder.tenant_id AND o.id = holder.opportunity_definition_id AND o.active
+       ON o.tenant_id = :tenantId AND o.id = holder.opportunity_definition_id AND o.active
      WHERE holder.tenant_id = :tenantId AND holder.id = :id::uuid`,
     bindings,
   );

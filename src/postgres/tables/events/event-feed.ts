@@ -45,10 +45,10 @@ const readStatement = prepared(["tenant", "after", "limit"], ({ tenant, after, l
      FROM event_feeds f LEFT JOIN LATERAL (
        SELECT p.position, p.organization_id, p.company_id, a.id AS event_id, a.occurred_at, a.action, a.resource_type,
          a.resource_id, a.resource_version, a.correlation_id
-       FROM event_positions p JOIN audit_events a ON a.tenant_id = p.tenant_id AND a.id = p.audit_event_id
+       FROM event_positions p JOIN audit_events a ON a.tenant_id = ? AND a.id = p.audit_event_id
        WHERE p.tenant_id = ? AND p.position > ? ORDER BY p.position LIMIT ?) e ON true
      WHERE f.tenant_id = ? ORDER BY e.position`,
-    [tenant, tenant, after, limit, tenant],
+    [tenant, tenant, tenant, after, limit, tenant],
   ),
 );
 
@@ -58,17 +58,20 @@ const lockFeed = prepared(["tenant_id"], (key) => sql("event_feeds").where(key).
 
 const placeStatement = prepared(["tenant", "limit"], ({ tenant, limit }) =>
   sql.raw(
-    `WITH due AS (SELECT tenant_id, sequence FROM event_outbox WHERE tenant_id = ? ORDER BY sequence LIMIT ?),
+    `WITH due AS (SELECT sequence FROM event_outbox WHERE tenant_id = ? ORDER BY sequence LIMIT ?),
      moved AS (
-       DELETE FROM event_outbox o USING due WHERE o.tenant_id = ? AND o.tenant_id = due.tenant_id AND o.sequence = due.sequence
-       RETURNING o.tenant_id, o.sequence, o.audit_event_id, o.organization_id, o.company_id),
+       DELETE FROM event_outbox o USING due WHERE o.tenant_id = ? AND o.sequence = due.sequence
+       RETURNING o.sequence, o.audit_event_id, o.organization_id, o.company_id),
      placed AS (
        INSERT INTO event_positions (tenant_id, position, audit_event_id, organization_id, company_id)
-       SELECT m.tenant_id, f.last_position + row_number() OVER (ORDER BY m.sequence), m.audit_event_id, m.organization_id,
+       SELECT f.tenant_id, f.last_position + row_number() OVER (ORDER BY m.sequence), m.audit_event_id, m.organization_id,
          m.company_id
-       FROM moved m JOIN event_feeds f ON f.tenant_id = m.tenant_id WHERE m.tenant_id = ?
-       RETURNING position)
-     UPDATE event_feeds SET last_position = last_position + (SELECT count(*) FROM placed) WHERE tenant_id = ?`,
+       FROM moved m CROSS JOIN event_feeds f WHERE f.tenant_id = ?
+       RETURNING position),
+     advanced AS (
+       UPDATE event_feeds SET last_position = last_position + (SELECT count(*) FROM placed) WHERE tenant_id = ?
+       RETURNING last_position)
+     SELECT last_position FROM advanced`,
     [tenant, limit, tenant, tenant, tenant],
   ),
 );

@@ -85,9 +85,10 @@ export function insertAccessRecords(
   transaction.send(
     sql.raw(
       `INSERT INTO patient_access_records (tenant_id, id, patient_id, operation, principal, actor, correlation_id)
-       SELECT ?::uuid, access.id, access.patient_id, ?::text, ?::text, ?::text, ?::uuid
-       FROM unnest(?::uuid[], ?::uuid[]) AS access (id, patient_id)`,
-      [transaction.tenantId, operation, principal.id, actor ?? null, correlationId, ids, patientIds as string[]],
+       SELECT p.tenant_id, access.id, p.id, ?::text, ?::text, ?::text, ?::uuid
+       FROM unnest(?::uuid[], ?::uuid[]) AS access (id, patient_id)
+       JOIN patients p ON p.tenant_id = ? AND p.id = access.patient_id`,
+      [operation, principal.id, actor ?? null, correlationId, ids, patientIds as string[], transaction.tenantId],
     ),
   );
 }

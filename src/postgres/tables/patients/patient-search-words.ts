@@ -5,8 +5,9 @@ import { sql } from "../../sql.js";
 const insertWords = prepared(["tenant_id", "patient_id", "words"], ({ tenant_id, patient_id, words }) =>
   sql.raw(
     `INSERT INTO patient_search_words (tenant_id, word, patient_id)
-     SELECT ?::uuid, added.word, ?::uuid FROM unnest(?::text[]) AS added (word)`,
-    [tenant_id, patient_id, words],
+     SELECT p.tenant_id, added.word, p.id FROM patients p CROSS JOIN unnest(?::text[]) AS added (word)
+     WHERE p.tenant_id = ? AND p.id = ?`,
+    [words, tenant_id, patient_id],
   ),
 );
 

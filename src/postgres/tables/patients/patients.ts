@@ -60,8 +60,9 @@ const updateUnlessRivalled = prepared(WRITTEN, (row) =>
   updateOf(row)
     .whereNotExists(
       sql({ rival: "patients" })
-        .whereRaw("rival.tenant_id = patients.tenant_id AND rival.id <> patients.id AND rival.status = 'ACTIVE'")
+        .whereRaw("rival.id <> patients.id AND rival.status = 'ACTIVE'")
         .where({
+          "rival.tenant_id": row.tenant_id,
           "rival.document_type_key": row.document_type_key,
           "rival.document_number_key": row.document_number_key,
         }),

@@ -1,10 +1,10 @@
 import type { Knex } from "knex";
-import type { Principal, ResourceType, Transaction } from "../../../call.js";
+import type { Owner, Principal, ResourceType, Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords, toPartialRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
 /** What every administered resource has beside its own attributes. */
-export interface ResourceHead {
+export interface ResourceHead extends Owner {
   readonly id: string;
   readonly version: number;
   readonly createdAt: Date;
@@ -24,29 +24,24 @@ export interface ResourceTable<A extends object> {
 
 const HEAD = {
   id: "id",
+  organizationId: "organization_id",
+  companyId: "company_id",
   version: "version",
   createdAt: "created_at",
   updatedAt: "updated_at",
 } satisfies ColumnsOf<ResourceHead>;
 
 /**
- * Adds a resource for the organization and company of the principal. Nothing is waited for: a code that is taken fails the
- * commit, as a conflict on the column that the violated constraint is named after.
+ * Adds a resource. Nothing is waited for: a code that is taken fails the commit, as a conflict on the column that the violated
+ * constraint is named after.
  */
 export function insertResource<A extends object>(
   transaction: Transaction,
-  principal: Principal,
   table: ResourceTable<A>,
   resource: ResourceRecord<A>,
 ): void {
-  transaction.send(
-    sql(table.name).insert({
-      tenant_id: transaction.tenantId,
-      organization_id: principal.organizationId ?? null,
-      company_id: principal.companyId ?? null,
-      ...toPartialRow(columnsOf(table), resource),
-    }),
-  );
+  const row = { tenant_id: transaction.tenantId, ...toPartialRow(columnsOf(table), resource) };
+  transaction.send(sql(table.name).insert(row));
 }
 
 /** The resource, locked until the transaction ends; undefined where the principal can see none of that id. */

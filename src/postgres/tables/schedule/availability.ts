@@ -14,9 +14,10 @@ export async function readProgramStanding(
   transaction: Transaction,
   programId: string,
 ): Promise<ProgramStanding | undefined> {
+  const { tenantId } = transaction;
   const query = sql({ p: "programs" })
-    .joinRaw("JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id")
-    .where({ "p.tenant_id": transaction.tenantId, "p.id": programId })
+    .joinRaw("JOIN locations l ON l.tenant_id = ? AND l.id = p.location_id", [tenantId])
+    .where({ "p.tenant_id": tenantId, "p.id": programId })
     .select({ locationId: "p.location_id", isActive: "p.active", isLocationActive: "l.active" });
   return readRecord(transaction, query);
 }

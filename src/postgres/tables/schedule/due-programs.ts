@@ -31,7 +31,7 @@ export async function hasDueProgram(transaction: Transaction, date: string): Pro
 
 function dueProgramsOf({ tenantId }: Transaction, date: string) {
   return sql({ p: "programs" })
-    .joinRaw("JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active")
+    .joinRaw("JOIN locations l ON l.tenant_id = ? AND l.id = p.location_id AND l.active", [tenantId])
     .where({ "p.tenant_id": tenantId, "p.active": true })
     .where("p.materialized_through", "<", date)
     .whereExists(sql({ o: "program_services" }).where({ "o.tenant_id": tenantId }).whereRaw("o.program_id = p.id"))

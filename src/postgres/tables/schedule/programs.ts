@@ -81,8 +81,10 @@ export function writeProgramSet(
   transaction.send(
     sql.raw(
       `INSERT INTO ?? (tenant_id, program_id, ??, position)
-       SELECT ?::uuid, ?::uuid, id, position FROM unnest(?::uuid[]) WITH ORDINALITY AS sent (id, position)`,
-      [set.name, set.member, tenantId, programId, ids as string[]],
+       SELECT p.tenant_id, p.id, sent.id, sent.position
+       FROM programs p CROSS JOIN unnest(?::uuid[]) WITH ORDINALITY AS sent (id, position)
+       WHERE p.tenant_id = ? AND p.id = ?`,
+      [set.name, set.member, ids as string[], tenantId, programId],
     ),
   );
 }

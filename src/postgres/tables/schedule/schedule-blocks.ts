@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { Principal, Transaction } from "../../../call.js";
+import type { Owner, Principal, Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords, toPartialRow, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { givenOnly } from "../resources/lists.js";
@@ -15,7 +15,7 @@ export interface BlockTarget {
 }
 
 /** A time at which a practitioner, a location or a program is not to be had. */
-export interface ScheduleBlockRecord extends BlockTarget {
+export interface ScheduleBlockRecord extends BlockTarget, Owner {
   readonly id: string;
   readonly startsAt: Date;
   readonly endsAt: Date;
@@ -27,8 +27,11 @@ export interface ScheduleBlockRecord extends BlockTarget {
   readonly updatedAt: Date;
 }
 
+const OWNER_COLUMNS = { organizationId: "organization_id", companyId: "company_id" } as const satisfies ColumnsOf<Owner>;
+
 const COLUMNS = {
   id: "id",
+  ...OWNER_COLUMNS,
   practitionerId: "practitioner_id",
   locationId: "location_id",
   programId: "program_id",
@@ -42,20 +45,16 @@ const COLUMNS = {
   updatedAt: "updated_at",
 } as const satisfies ColumnsOf<ScheduleBlockRecord>;
 
-/** The table of blocks, whose rows belong to the organization and company of what they block. */
-export const scheduleBlocks = { name: "schedule_blocks" } as const;
+/** Whom a target belongs to, and so a block of it: whoever can see what it blocks can see the block. Nobody's where there is none. */
+export async function findOwnerOf(transaction: Transaction, target: BlockTarget): Promise<Owner> {
+  const query = sql(tableOf(target)).where({ tenant_id: transaction.tenantId, id: targetIdOf(target) });
+  const owner = await readRecord<Owner>(transaction, query.select(OWNER_COLUMNS));
+  return owner ?? { organizationId: undefined, companyId: undefined };
+}
 
-/** Adds a block, which whoever can see what it blocks can see. */
+/** Adds a block. */
 export function insertScheduleBlock(transaction: Transaction, block: ScheduleBlockRecord): void {
-  const tenant_id = transaction.tenantId;
-  const target = sql(tableOf(block)).where({ tenant_id, id: targetIdOf(block) });
-  const row = {
-    tenant_id,
-    organization_id: target.clone().select("organization_id"),
-    company_id: target.clone().select("company_id"),
-    ...toRow(COLUMNS, block),
-  };
-  transaction.send(sql("schedule_blocks").insert(row));
+  transaction.send(sql("schedule_blocks").insert({ tenant_id: transaction.tenantId, ...toRow(COLUMNS, block) }));
 }
 
 /** The block; undefined where the principal can see none of that id. */

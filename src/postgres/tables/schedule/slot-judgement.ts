@@ -71,7 +71,7 @@ export const PLAN = `WITH wanted AS MATERIALIZED (
       JOIN blocks b ON b.practitioner_id = s.practitioner_id AND ${meets("s")} WHERE ${IN_SCOPE}
     UNION ALL SELECT s.id, b.id FROM slots s JOIN blocks b ON b.program_id = s.program_id AND ${meets("s")} WHERE ${IN_SCOPE}),
   moved AS MATERIALIZED (
-    SELECT a.id FROM appointments a JOIN programs g ON g.tenant_id = a.tenant_id AND g.id = a.program_id
+    SELECT a.id FROM appointments a JOIN programs g ON g.tenant_id = :tenant AND g.id = a.program_id
     WHERE a.tenant_id = :tenant AND a.program_id = ANY(:programs::uuid[]) AND a.starts_at > :now
       AND a.location_id <> g.location_id)`;
 

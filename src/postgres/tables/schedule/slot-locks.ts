@@ -42,7 +42,7 @@ async function lockThose(transaction: Transaction, ids: readonly Knex.Raw[]): Pr
 
 /** OFFSET keeps the two apart: under row-level security a join would not use the end of the time for the index. */
 const IDS_OF_RUN = `SELECT r.id FROM slots f CROSS JOIN LATERAL (
-    SELECT s.id FROM slots s WHERE s.tenant_id = f.tenant_id AND s.program_id = f.program_id
+    SELECT s.id FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = f.program_id
       AND s.practitioner_id = f.practitioner_id AND NOT s.retained AND s.rule_id IS NOT NULL AND s.rule_id = f.rule_id
       AND s.starts_at >= f.starts_at AND s.starts_at < f.starts_at + make_interval(mins => :minutes::integer) OFFSET 0) AS r
   WHERE f.tenant_id = :tenantId AND f.id = :firstSlotId`;
@@ -73,7 +73,7 @@ export async function lockFormerSlots(transaction: Transaction, appointmentId: s
   return lockThose(transaction, [sql.raw(IDS_OF_FORMER, { tenantId, appointmentId })]);
 }
 
-const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_id = a.tenant_id AND s.program_id = a.program_id
+const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = a.program_id
     AND s.practitioner_id = a.practitioner_id AND s.rule_id = a.rule_id AND s.starts_at >= a.starts_at AND s.ends_at <= a.ends_at
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId`;
 
@@ -97,7 +97,7 @@ export async function lockSlotsOf(
 }
 
 const WANTED_SLOTS = `SELECT s.id FROM slots s WHERE s.tenant_id = :tenant AND s.appointment_id = ANY(:appointments::uuid[])
-  UNION ALL SELECT s.id FROM appointments a JOIN slots s ON s.tenant_id = a.tenant_id AND s.program_id = a.program_id
+  UNION ALL SELECT s.id FROM appointments a JOIN slots s ON s.tenant_id = :tenant AND s.program_id = a.program_id
     AND s.practitioner_id = :practitioner::uuid AND s.starts_at >= a.starts_at AND s.ends_at <= a.ends_at
     AND s.rule_id IS NOT NULL AND NOT s.retained
   WHERE a.tenant_id = :tenant AND a.id = ANY(:appointments::uuid[])`;

@@ -123,9 +123,9 @@ const INSERT_OWN = `INSERT INTO slots
     CASE WHEN block.id IS NOT NULL THEN 'BLOCK' WHEN other.there THEN 'RULES' END, block.id,
     block.id IS NOT NULL AND :isAccepted::boolean
   FROM programs p CROSS JOIN LATERAL (SELECT :ruleId::uuid IS NOT NULL AND EXISTS (
-      SELECT FROM slots s WHERE s.tenant_id = p.tenant_id AND s.program_id = p.id AND s.practitioner_id = :practitionerId
+      SELECT FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = p.id AND s.practitioner_id = :practitionerId
         AND s.starts_at = :startsAt AND NOT s.retained AND s.rule_id IS NOT NULL) AS there) other
-    LEFT JOIN LATERAL (SELECT b.id FROM schedule_blocks b WHERE b.tenant_id = p.tenant_id AND b.cancelled_at IS NULL
+    LEFT JOIN LATERAL (SELECT b.id FROM schedule_blocks b WHERE b.tenant_id = :tenantId AND b.cancelled_at IS NULL
       AND (b.practitioner_id = :practitionerId OR b.program_id = p.id OR b.location_id = p.location_id)
       AND b.starts_at < :endsAt AND b.ends_at > :startsAt ORDER BY b.id LIMIT 1) block ON true
   WHERE p.tenant_id = :tenantId AND p.id = :programId`;
