@@ -32,9 +32,9 @@ export interface ExampleCalls {
   token(): Promise<string>;
 }
 
-/** Starts a service with the demo tenants. */
-export async function startDemoService(): Promise<TestService> {
-  const service = await startTestService({}, { served: withDocumentedIds });
+/** Starts a service with the demo tenants, with settings on top of those of tests. */
+export async function startDemoService(environment: Readonly<Record<string, string>> = {}): Promise<TestService> {
+  const service = await startTestService(environment, { served: withDocumentedIds });
   await fillDemo({
     internalUrl: service.internalUrl,
     issuer: { sign: (request) => service.token(request) },

@@ -313,10 +313,10 @@ function slotLocks(statements: readonly SentStatement[]): string[] {
   return locking.filter((text) => lockedTable(text) === "slots");
 }
 
-/** Rule and date of each change of a counter, as in the order of their locks. */
+/** The dates of the counters that change, in the order of their locks. */
 function daysCounted(statements: readonly SentStatement[]): string[] {
   const changes = statements.filter(({ text }) => /^(insert into|update) "?day_counters/i.test(text));
-  return changes.map(({ values }) => values.find((value) => /^\d{4}-\d\d-\d\d/.test(`${value}`)) ?? "");
+  return [...new Set(changes.map(({ values }) => values.find((value) => /^\d{4}-\d\d-\d\d/.test(`${value}`)) ?? ""))];
 }
 
 function programOf({ programId }: Clinic): JsonObject {

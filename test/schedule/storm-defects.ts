@@ -57,10 +57,18 @@ function lockless(transaction: Transaction): Transaction {
   };
 }
 
+/** One behind the other, as a transaction would. */
 function outside({ tenantId }: Transaction): Transaction {
+  let before: Promise<unknown> = Promise.resolve();
+  const run = (statement: Statement) => {
+    const { sql: text, bindings } = statement.toSQL().toNative();
+    const done = before.then(() => query(sql.raw(text.replaceAll(/\$\d+/g, "?"), [...bindings]).toQuery()));
+    before = done.catch(() => undefined);
+    return done;
+  };
   return {
     tenantId,
-    rows: async <Row extends object>(statement: Statement) => (await query(statement.toQuery())) as Row[],
-    send: (statement) => void query(statement.toQuery()).catch(() => undefined),
+    rows: async <Row extends object>(statement: Statement) => (await run(statement)) as Row[],
+    send: (statement) => void run(statement).catch(() => undefined),
   };
 }

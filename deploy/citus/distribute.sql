@@ -1,0 +1,49 @@
+-- Distributes the tables of tenants by tenant_id, after `cupo migrate` and before the service starts: README.md says how.
+-- Each statement commits by itself; what was distributed before says so and is left as it is. What comes first is referred to
+-- by what comes behind it. test/postgres/distribution.test.ts holds this list to the tables that the migrations make.
+--
+-- Stay on the coordinator, as ordinary tables: option_token_keys, schema_compatibility, schema_migrations,
+-- schema_migrations_lock, and the schema graphile_worker. No table of a tenant refers to them, nor they to one.
+
+-- What the policies of row-level security call, which every worker needs.
+SELECT create_distributed_function('cupo_tenant_id()');
+SELECT create_distributed_function('cupo_purge_limit(interval)');
+
+SELECT create_distributed_table('patients', 'tenant_id', colocate_with => 'none');
+SELECT create_distributed_table('locations', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('opportunity_definitions', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('healthcare_services', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('practitioners', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('appointment_types', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('consultation_types', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('cancellation_reasons', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('no_show_reasons', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('request_sources', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('payers', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('contracts', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('contract_services', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('programs', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('program_services', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('program_practitioners', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('program_rules', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('holidays', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('calendars', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('schedule_blocks', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('appointments', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('appointment_history', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('slots', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('day_counters', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('waitlist_entries', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('user_attention_cases', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('notes', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('eligibility_decisions', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('patient_access_records', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('patient_changes', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('patient_consents', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('patient_search_words', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('consumed_option_tokens', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('idempotency_keys', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('audit_events', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('event_outbox', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('event_feeds', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('event_positions', 'tenant_id', colocate_with => 'patients');

@@ -1,0 +1,152 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
+import { readDistributedTables } from "./distributed-tables.js";
+
+const text = readFileSync(new URL("../../deploy/citus/distribute.sql", import.meta.url), "utf8");
+const distributed = [...text.matchAll(/^SELECT create_distributed_table\('(\w+)', 'tenant_id', colocate_with => '(\w+)'\);$/gm)];
+const order = distributed.map(([, table = ""]) => table);
+
+/** Tables that belong to no tenant. */
+const LOCAL = ["option_token_keys", "schema_compatibility", "schema_migrations", "schema_migrations_lock"];
+
+/** The policies for what is done for all tenants at once, which ask for no tenant: what they let through is said otherwise. */
+const ACROSS_TENANTS = [
+  "consumed_option_tokens.purge_delete",
+  "consumed_option_tokens.purge_read",
+  "event_feeds.overview",
+  "event_outbox.overview",
+  "event_positions.purge_delete",
+  "event_positions.purge_read",
+  "idempotency_keys.purge_delete",
+  "idempotency_keys.purge_read",
+  "programs.jobs_read",
+];
+
+/** The longest name with which the number of a shard fits into the 63 bytes of a name. */
+const MAX_NAME = 63 - "_102008".length;
+
+let database: TestDatabase;
+let tables: ReadonlySet<string>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  tables = (await readDistributedTables(database.adminUrl)).names;
+});
+
+afterAll(() => database.drop());
+
+describe("deploy/citus/distribute.sql", () => {
+  test("distributes every table of tenants once, beside the first, and nothing else", async () => {
+    expect(order.toSorted()).toEqual([...tables].toSorted());
+    expect(distributed.map(([, , beside]) => beside)).toEqual(["none", ...order.slice(1).map(() => order[0])]);
+    expect(text.match(/create_distributed_table/g)).toHaveLength(order.length);
+  });
+
+  test("names every other table as one that stays on the coordinator", async () => {
+    const others = await rows("SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace");
+    const names = others.map(({ relname }) => String(relname)).filter((name) => !tables.has(name));
+    expect(names.toSorted()).toEqual(LOCAL);
+    const stay = /Stay on the coordinator[^:]*:([^.]*)\./.exec(text)?.[1] ?? "";
+    expect(LOCAL.filter((name) => !new RegExp(`\\b${name}\\b`).test(stay))).toEqual([]);
+  });
+
+  test("has a table behind those that it refers to", async () => {
+    const references = await rows(
+      `SELECT conrelid::regclass::text AS source, confrelid::regclass::text AS target FROM pg_constraint
+       WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND conrelid <> confrelid`,
+    );
+    expect(references.length).toBeGreaterThan(30);
+    const early = references.filter(({ source, target }) => order.indexOf(String(source)) < order.indexOf(String(target)));
+    expect(early).toEqual([]);
+  });
+
+  test("hands out every function that a policy calls", async () => {
+    const called = await rows(
+      `SELECT DISTINCT d.refobjid::regprocedure::text AS name FROM pg_depend d JOIN pg_policy p ON p.oid = d.objid
+       WHERE d.classid = 'pg_policy'::regclass AND d.refclassid = 'pg_proc'::regclass`,
+    );
+    const handedOut = [...text.matchAll(/create_distributed_function\('([^']+)'\)/g)].map(([, name]) => name);
+    expect(called.map(({ name }) => String(name)).toSorted()).toEqual(handedOut.toSorted());
+  });
+});
+
+describe("a table of tenants has the tenant in", () => {
+  test("every primary key and unique index", async () => {
+    const without = await rows(
+      `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indisunique AND indrelid = ANY(${ofTenants()})
+         AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = indrelid AND attname = 'tenant_id' AND attnum = ANY(indkey))`,
+    );
+    expect(without).toEqual([]);
+  });
+
+  test("every exclusion constraint, where it has to be equal", async () => {
+    const exclusions = await rows(
+      `SELECT conname, EXISTS (SELECT FROM unnest(conkey, conexclop) AS part (attribute, operator)
+          JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = part.attribute
+          WHERE a.attname = 'tenant_id' AND part.operator = '=(uuid,uuid)'::regoperator) AS holds
+       FROM pg_constraint WHERE contype = 'x' AND conrelid = ANY(${ofTenants()})`,
+    );
+    expect(exclusions.length).toBeGreaterThan(0);
+    expect(exclusions.filter(({ holds }) => holds !== true)).toEqual([]);
+  });
+
+  test("every foreign key, on both sides in the same place, and refers to tables of tenants alone", async () => {
+    const without = await rows(
+      `SELECT conname FROM pg_constraint WHERE contype = 'f' AND (conrelid = ANY(${ofTenants()}) OR confrelid = ANY(${ofTenants()}))
+         AND NOT (conrelid = ANY(${ofTenants()}) AND confrelid = ANY(${ofTenants()}) AND EXISTS (
+           SELECT FROM unnest(conkey, confkey) AS part (source, target)
+           JOIN pg_attribute s ON s.attrelid = conrelid AND s.attnum = part.source AND s.attname = 'tenant_id'
+           JOIN pg_attribute t ON t.attrelid = confrelid AND t.attnum = part.target AND t.attname = 'tenant_id'))`,
+    );
+    expect(without).toEqual([]);
+  });
+
+  test("every policy, but those of what is done for all tenants at once", async () => {
+    const without = await rows(
+      `SELECT polrelid::regclass || '.' || polname AS name FROM pg_policy WHERE polrelid = ANY(${ofTenants()})
+         AND NOT coalesce(pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)) = '(tenant_id = cupo_tenant_id())'`,
+    );
+    expect(without.map(({ name }) => String(name)).toSorted()).toEqual(ACROSS_TENANTS);
+  });
+});
+
+describe("a table of tenants has nothing that a distributed table cannot have:", () => {
+  test("no trigger of its own and no rule", async () => {
+    expect(await rows(`SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgrelid = ANY(${ofTenants()})`)).toEqual([]);
+    expect(await rows(`SELECT rulename FROM pg_rewrite WHERE ev_class = ANY(${ofTenants()})`)).toEqual([]);
+  });
+
+  test("no sequence, but one of bigint as an identity; no type of its own; no partition and no view on it", async () => {
+    const filled = await rows(
+      `SELECT attrelid::regclass || '.' || attname AS name, atttypid::regtype::text AS type FROM pg_attribute
+       WHERE attrelid = ANY(${ofTenants()}) AND attidentity <> ''`,
+    );
+    expect(filled).toEqual([{ name: "event_outbox.sequence", type: "bigint" }]);
+    const made = await rows(
+      `SELECT attrelid::regclass || '.' || attname AS name FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
+       WHERE attrelid = ANY(${ofTenants()}) AND attnum > 0 AND NOT attisdropped
+         AND (t.typnamespace <> 'pg_catalog'::regnamespace OR EXISTS (
+           SELECT FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum AND pg_get_expr(adbin, adrelid) LIKE '%nextval%'))`,
+    );
+    expect(made).toEqual([]);
+    expect(await rows("SELECT relname FROM pg_class WHERE relkind IN ('p', 'v', 'm', 'f') AND relnamespace = 'public'::regnamespace")).toEqual([]);
+  });
+
+  test("no unique index whose name the number of a shard would make unrecognizable", async () => {
+    const names = await rows(
+      `SELECT relname AS name FROM pg_class WHERE oid IN (
+         SELECT indexrelid FROM pg_index WHERE indisunique AND indrelid = ANY(${ofTenants()}))`,
+    );
+    const bad = names.map(({ name }) => String(name)).filter((name) => name.length > MAX_NAME || /_\d+$/.test(name));
+    expect(bad).toEqual([]);
+  });
+});
+
+function ofTenants(): string {
+  return `ARRAY[${[...tables].map((name) => `'${name}'::regclass`).join(", ")}]::oid[]`;
+}
+
+function rows(statement: string): Promise<Record<string, unknown>[]> {
+  return execute(database.adminUrl, statement);
+}

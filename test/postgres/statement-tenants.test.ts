@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createFeedReader } from "../../src/events/feed-reader.js";
+import { extendSchedules } from "../../src/jobs/extend-schedules.js";
+import { placeEvents } from "../../src/jobs/place-events.js";
+import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens } from "../../src/jobs/purges.js";
+import { requestExamples } from "../../src/openapi/examples/request-examples.js";
+import { openDatabase } from "../../src/postgres/database.js";
+import { findChangedFeeds } from "../../src/postgres/tables/events/event-overview.js";
+import { findDueTenants } from "../../src/postgres/tables/schedule/due-programs.js";
+import { exampleCalls, startDemoService } from "../openapi/example-calls.js";
+import { testNow } from "../support/clock.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
+import { recordStatements } from "../support/sent-statements.js";
+import { readDistributedTables } from "./distributed-tables.js";
+import { type DistributedTables, strayQueries } from "./statement-tenants.js";
+
+/** What is for all tenants at once, as deploy/citus/README.md lists it with the reasons: what each statement begins with. */
+const ACROSS_TENANTS = [
+  "DELETE FROM consumed_option_tokens WHERE (tenant_id, jti) IN (",
+  "DELETE FROM event_positions WHERE (tenant_id, position) IN (",
+  "DELETE FROM idempotency_keys WHERE (tenant_id, key_hash) IN (",
+  "SELECT DISTINCT tenant_id AS id FROM event_outbox",
+  "SELECT DISTINCT tenant_id AS id FROM programs",
+  "SELECT tenant_id, last_position::text, false AS is_outstanding FROM event_feeds",
+];
+
+let database: TestDatabase;
+let proxy: PostgresProxy;
+let taken: ReturnType<typeof recordStatements>;
+let tables: DistributedTables;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await startPostgresProxy(database.url);
+  taken = recordStatements(proxy);
+  tables = await readDistributedTables(database.adminUrl);
+});
+
+afterAll(async () => {
+  await proxy.close();
+  await database.drop();
+});
+
+test("every operation and every job states the tenant in each query for each table, but for what is for all tenants", async () => {
+  await callEverything();
+  await doEveryJob();
+  const texts = new Set(taken().map(({ text }) => text));
+  expect(texts.size).toBeGreaterThan(250);
+  const strays: string[] = [];
+  for (const text of texts) if ((await strayQueries(text, tables)).length > 0) strays.push(text.replaceAll(/\s+/g, " "));
+  const known = strays.filter((text) => ACROSS_TENANTS.some((beginning) => text.startsWith(beginning)));
+  expect(strays).toEqual(known);
+  expect(known).toHaveLength(ACROSS_TENANTS.length);
+});
+
+describe("a statement strays that", () => {
+  test.each([
+    ["names no tenant", "SELECT id FROM slots WHERE id = $1", ["slots without its tenant"]],
+    [
+      "takes the tenant from a table beside it",
+      "SELECT s.id FROM programs p JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id WHERE p.tenant_id = $1",
+      ["slots s without its tenant"],
+    ],
+    [
+      "takes the tenant from a query around it",
+      `SELECT id FROM appointments WHERE tenant_id = $1
+         AND (SELECT bool_or(s.retained) FROM slots s WHERE s.tenant_id = appointments.tenant_id)`,
+      ["slots s without its tenant"],
+    ],
+    [
+      "states the tenant in an alternative only",
+      "SELECT id FROM slots WHERE tenant_id = $1 OR retained",
+      ["slots without its tenant"],
+    ],
+    [
+      "has a side of a union without it",
+      "SELECT id FROM slots WHERE tenant_id = $1 UNION ALL SELECT id FROM slots",
+      ["slots without its tenant"],
+    ],
+    [
+      "changes or deletes what may be everybody's",
+      "WITH gone AS (DELETE FROM slots s USING programs p WHERE p.tenant_id = $1 RETURNING s.id) SELECT id FROM gone",
+      ["slots s without its tenant"],
+    ],
+    ["updates so", "UPDATE slots SET retained = true WHERE id = $1", ["slots without its tenant"]],
+    [
+      "changes rows in the WITH of a statement that does",
+      "WITH one AS (INSERT INTO notes (tenant_id) VALUES ($1)) INSERT INTO calendars (tenant_id) VALUES ($1)",
+      ["one changes rows in the WITH of a statement that does"],
+    ],
+    [
+      "adds what has no tenant of its own",
+      "INSERT INTO contract_services (tenant_id, contract_id, service_id) SELECT $1, $2, unnest($3::uuid[])",
+      ["contract_services from what has no tenant of its own"],
+    ],
+    [
+      "asks for a tenant in VALUES",
+      "INSERT INTO notes (tenant_id, id) VALUES ((SELECT tenant_id FROM patients WHERE tenant_id = $1), $2)",
+      ["notes without its tenant", "notes with a query in VALUES"],
+    ],
+    [
+      "asks in ON CONFLICT",
+      `INSERT INTO day_counters AS c (tenant_id, booked) VALUES ($1, 1) ON CONFLICT (tenant_id) DO UPDATE SET booked = 2
+         WHERE c.booked < (SELECT daily_capacity FROM program_rules WHERE tenant_id = $1)`,
+      ["day_counters with a query in ON CONFLICT"],
+    ],
+    [
+      "copies from a query to where a column makes its own value",
+      "INSERT INTO event_outbox (tenant_id, audit_event_id) SELECT tenant_id, id FROM audit_events WHERE tenant_id = $1",
+      ["event_outbox from a query, filled anew, with no RETURNING"],
+    ],
+  ])("%s", async (_, text, found) => {
+    expect(await strayQueries(text, tables)).toEqual(found);
+  });
+
+  test("does not: parts of a WITH, tables of no tenant, and a tenant as a constant or behind a cast", async () => {
+    const text = `WITH slots AS (SELECT id FROM appointments a WHERE $1::uuid = a.tenant_id AND a.id = $2)
+      SELECT FROM slots, option_token_keys, pg_class LEFT JOIN notes n
+        ON n.tenant_id = '00000000-0000-0000-0000-000000000000'::uuid AND n.id = $3`;
+    expect(await strayQueries(text, tables)).toEqual([]);
+  });
+});
+
+/** Fills the demo tenants and calls the example of every operation. */
+async function callEverything(): Promise<void> {
+  const service = await startDemoService({ DATABASE_URL: proxy.url });
+  try {
+    const names = Object.keys(requestExamples(service.now()));
+    const examples = exampleCalls(service, requestExamples(service.now()));
+    await examples.call("MaterializeSchedule");
+    for (const name of names) {
+      const { status, text } = await examples.call(name);
+      expect([name, Math.floor(status / 100), text]).toEqual([name, 2, text]);
+    }
+  } finally {
+    await service.close();
+  }
+}
+
+async function doEveryJob(): Promise<void> {
+  const pool = openDatabase({
+    url: proxy.url,
+    maxConnections: 2,
+    acquireTimeoutMs: 5_000,
+    queryTimeoutMs: 30_000,
+    onIdleError: () => undefined,
+  });
+  const reader = createFeedReader(pool);
+  const logger = { info: () => undefined, warn: () => undefined };
+  try {
+    for (const id of await findDueTenants(pool, "2099-01-01")) {
+      await extendSchedules(id, { database: pool, now: testNow, maxOpenSlots: 1_000_000, logger });
+      await findChangedFeeds(pool, new Map([[id, 0]]));
+      await reader.read(id, 0, 10);
+      await reader.findOldest(id);
+    }
+    await placeEvents(pool);
+    for (const purge of [purgeIdempotencyKeys, purgeOptionTokens, purgeEvents]) await purge(pool);
+  } finally {
+    await pool.close();
+  }
+}
