@@ -4,7 +4,9 @@ import { createTestDatabase, execute, type TestDatabase } from "../support/datab
 import { readDistributedTables } from "./distributed-tables.js";
 
 const text = readFileSync(new URL("../../deploy/citus/distribute.sql", import.meta.url), "utf8");
-const distributed = [...text.matchAll(/^SELECT create_distributed_table\('(\w+)', 'tenant_id', colocate_with => '(\w+)'\);$/gm)];
+const distributed = [
+  ...text.matchAll(/^SELECT create_distributed_table\('(\w+)', 'tenant_id', colocate_with => '(\w+)'\);$/gm),
+];
 const order = distributed.map(([, table = ""]) => table);
 
 /** Tables that belong to no tenant. */
@@ -44,7 +46,9 @@ describe("deploy/citus/distribute.sql", () => {
   });
 
   test("names every other table as one that stays on the coordinator", async () => {
-    const others = await rows("SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace");
+    const others = await rows(
+      "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+    );
     const names = others.map(({ relname }) => String(relname)).filter((name) => !tables.has(name));
     expect(names.toSorted()).toEqual(LOCAL);
     const stay = /Stay on the coordinator[^:]*:([^.]*)\./.exec(text)?.[1] ?? "";
@@ -57,7 +61,9 @@ describe("deploy/citus/distribute.sql", () => {
        WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND conrelid <> confrelid`,
     );
     expect(references.length).toBeGreaterThan(30);
-    const early = references.filter(({ source, target }) => order.indexOf(String(source)) < order.indexOf(String(target)));
+    const early = references.filter(
+      ({ source, target }) => order.indexOf(String(source)) < order.indexOf(String(target)),
+    );
     expect(early).toEqual([]);
   });
 
@@ -113,7 +119,9 @@ describe("a table of tenants has the tenant in", () => {
 
 describe("a table of tenants has nothing that a distributed table cannot have:", () => {
   test("no trigger of its own and no rule", async () => {
-    expect(await rows(`SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgrelid = ANY(${ofTenants()})`)).toEqual([]);
+    expect(
+      await rows(`SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgrelid = ANY(${ofTenants()})`),
+    ).toEqual([]);
     expect(await rows(`SELECT rulename FROM pg_rewrite WHERE ev_class = ANY(${ofTenants()})`)).toEqual([]);
   });
 
@@ -130,7 +138,11 @@ describe("a table of tenants has nothing that a distributed table cannot have:",
            SELECT FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum AND pg_get_expr(adbin, adrelid) LIKE '%nextval%'))`,
     );
     expect(made).toEqual([]);
-    expect(await rows("SELECT relname FROM pg_class WHERE relkind IN ('p', 'v', 'm', 'f') AND relnamespace = 'public'::regnamespace")).toEqual([]);
+    expect(
+      await rows(
+        "SELECT relname FROM pg_class WHERE relkind IN ('p', 'v', 'm', 'f') AND relnamespace = 'public'::regnamespace",
+      ),
+    ).toEqual([]);
   });
 
   test("no unique index whose name the number of a shard would make unrecognizable", async () => {

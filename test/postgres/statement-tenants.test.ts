@@ -48,7 +48,8 @@ test("every operation and every job states the tenant in each query for each tab
   const texts = new Set(taken().map(({ text }) => text));
   expect(texts.size).toBeGreaterThan(250);
   const strays: string[] = [];
-  for (const text of texts) if ((await strayQueries(text, tables)).length > 0) strays.push(text.replaceAll(/\s+/g, " "));
+  for (const text of texts)
+    if ((await strayQueries(text, tables)).length > 0) strays.push(text.replaceAll(/\s+/g, " "));
   const known = strays.filter((text) => ACROSS_TENANTS.some((beginning) => text.startsWith(beginning)));
   expect(strays).toEqual(known);
   expect(known).toHaveLength(ACROSS_TENANTS.length);
@@ -83,6 +84,7 @@ describe("a statement strays that", () => {
       "WITH gone AS (DELETE FROM slots s USING programs p WHERE p.tenant_id = $1 RETURNING s.id) SELECT id FROM gone",
       ["slots s without its tenant"],
     ],
+    ["is not alone in its text", "BEGIN; SET LOCAL lock_timeout = 1", ["several statements in one text"]],
     ["updates so", "UPDATE slots SET retained = true WHERE id = $1", ["slots without its tenant"]],
     [
       "changes rows in the WITH of a statement that does",

@@ -13,15 +13,18 @@ export interface DistributedTables {
  * not enough, because a planner does not see through all of those.
  *
  * Of the ways to insert some are refused too: those that would copy what they select to another shard, and nothing is copied
- * under row-level security; and queries in VALUES or in ON CONFLICT. Rows are changed in a WITH of a SELECT alone.
+ * under row-level security; and queries in VALUES or in ON CONFLICT. Rows are changed in a WITH of a SELECT alone. Statements
+ * have a text each, because a text with several is handed on to the workers once for each SET in it.
  */
 export async function strayQueries(text: string, tables: DistributedTables): Promise<string[]> {
   const parsed: unknown = await parse(text);
-  return [...queriesIn(parsed, new Set())].flatMap((query) => [
+  const several = listIn(parsed, "stmts").length > 1 ? ["several statements in one text"] : [];
+  const strays = [...queriesIn(parsed, new Set())].flatMap((query) => [
     ...tablesWithoutTenant(query, tables),
     ...changesInWith(query),
     ...(query.kind === "InsertStmt" ? straysOfInsert(query, tables) : []),
   ]);
+  return [...several, ...strays];
 }
 
 type Node = Readonly<Record<string, unknown>>;
@@ -87,7 +90,9 @@ function tablesWithoutTenant({ kind, node, parts }: Query, tables: DistributedTa
   for (const item of [...listIn(node, "fromClause"), ...listIn(node, "usingClause")]) walk(item);
   const [only] = found;
   return found
-    .filter(({ alias }) => !conditions.some((each) => statesTenant(each, alias, found.length === 1 && only?.alias === alias)))
+    .filter(
+      ({ alias }) => !conditions.some((each) => statesTenant(each, alias, found.length === 1 && only?.alias === alias)),
+    )
     .map(({ name, alias }) => `${name === alias ? name : `${name} ${alias}`} without its tenant`);
 }
 
@@ -128,13 +133,16 @@ function straysOfInsert({ node }: Query, { names, selfFilling }: DistributedTabl
   const strays: string[] = [];
   if (isQueried(node["onConflictClause"])) strays.push(`${table} with a query in ON CONFLICT`);
   if (rows.length > 0) {
-    if (rows.some((row) => !isValue(listIn(row, "List", "items")[place] ?? {}))) strays.push(`${table} without its tenant`);
+    if (rows.some((row) => !isValue(listIn(row, "List", "items")[place] ?? {})))
+      strays.push(`${table} without its tenant`);
     return isQueried(rows) ? [...strays, `${table} with a query in VALUES`] : strays;
   }
   const tenant = nodeIn(listIn(select, "targetList")[place], "ResTarget", "val");
   if (namesOf(tenant).at(-1) !== "tenant_id") strays.push(`${table} from what has no tenant of its own`);
   const isCopied = node["onConflictClause"] === undefined && !hasReturning(node);
-  return isCopied && selfFilling.has(table) ? [...strays, `${table} from a query, filled anew, with no RETURNING`] : strays;
+  return isCopied && selfFilling.has(table)
+    ? [...strays, `${table} from a query, filled anew, with no RETURNING`]
+    : strays;
 }
 
 function hasReturning(node: Node): boolean {

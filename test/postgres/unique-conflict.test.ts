@@ -5,7 +5,11 @@ import { uniqueConflict } from "../../src/postgres/unique-conflict.js";
 
 describe("a unique violation is a conflict on the field that its constraint is named after", () => {
   test.each([
-    ["as PostgreSQL tells it", violation("payers_code_key", 'duplicate key value violates unique constraint "payers_code_key"'), "code"],
+    [
+      "as PostgreSQL tells it",
+      violation("payers_code_key", 'duplicate key value violates unique constraint "payers_code_key"'),
+      "code",
+    ],
     ["of an index", violation("patients_active_document_key", ""), "documentNumber"],
     ["of a primary key", violation("notes_pkey", ""), "id"],
     ["with the number of a shard", violation("holidays_date_key_102041", ""), "date"],

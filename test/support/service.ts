@@ -66,10 +66,14 @@ export async function startTestService(
   const log: Record<string, unknown>[] = [];
   const logger = pino({ base: null, level: "debug" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const clock = startClock();
-  const configOf = (shared: object = {}) => readConfig({ ...settings(databaseUrl, dataDir), ...shared, ...environment });
+  const configOf = (shared: object = {}) =>
+    readConfig({ ...settings(databaseUrl, dataDir), ...shared, ...environment });
   const server = await startBalancedServers((shared) => {
     const config = configOf(shared);
-    return startServer({ ...config, databaseUrl: config.databaseUrl ?? databaseUrl }, { logger, now: clock.now, runsJobs: false, ...ports });
+    return startServer(
+      { ...config, databaseUrl: config.databaseUrl ?? databaseUrl },
+      { logger, now: clock.now, runsJobs: false, ...ports },
+    );
   });
   const tokens = await openTokens(dataDir, clock.now);
   const baseUrl = `${server.publicUrl}${configOf().basePath}`;

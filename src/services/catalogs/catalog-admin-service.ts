@@ -26,9 +26,9 @@ import {
   getResource,
   lockResource,
   missingReferences,
+  ownerOf,
   refuseMissing,
   saveResource,
-  ownerOf,
 } from "../resources/resources.js";
 import * as to from "./catalog-details.js";
 import { createCatalogReadMethods } from "./catalog-read-methods.js";

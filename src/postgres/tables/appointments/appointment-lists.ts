@@ -95,5 +95,7 @@ export async function readAppointments(transaction: Transaction, ids: readonly s
 }
 
 function withRetention({ tenantId }: Transaction): Knex.QueryBuilder {
-  return sql("appointments").where({ tenant_id: tenantId }).select(appointmentColumns, sql.raw(RETENTION, [tenantId]));
+  return sql("appointments")
+    .where({ tenant_id: tenantId })
+    .select(appointmentColumns, sql.raw(RETENTION, [tenantId]));
 }

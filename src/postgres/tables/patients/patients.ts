@@ -59,13 +59,11 @@ const update = prepared(WRITTEN, (row) => updateOf(row));
 const updateUnlessRivalled = prepared(WRITTEN, (row) =>
   updateOf(row)
     .whereNotExists(
-      sql({ rival: "patients" })
-        .whereRaw("rival.id <> patients.id AND rival.status = 'ACTIVE'")
-        .where({
-          "rival.tenant_id": row.tenant_id,
-          "rival.document_type_key": row.document_type_key,
-          "rival.document_number_key": row.document_number_key,
-        }),
+      sql({ rival: "patients" }).whereRaw("rival.id <> patients.id AND rival.status = 'ACTIVE'").where({
+        "rival.tenant_id": row.tenant_id,
+        "rival.document_type_key": row.document_type_key,
+        "rival.document_number_key": row.document_number_key,
+      }),
     )
     .returning("id"),
 );

@@ -27,7 +27,10 @@ export interface ScheduleBlockRecord extends BlockTarget, Owner {
   readonly updatedAt: Date;
 }
 
-const OWNER_COLUMNS = { organizationId: "organization_id", companyId: "company_id" } as const satisfies ColumnsOf<Owner>;
+const OWNER_COLUMNS = {
+  organizationId: "organization_id",
+  companyId: "company_id",
+} as const satisfies ColumnsOf<Owner>;
 
 const COLUMNS = {
   id: "id",
