@@ -225,16 +225,6 @@ const rules: readonly Rule[] = [
     found: "services/a.ts:1",
   },
   {
-    name: "no statement takes its tenant from another table, which a distributed database does not see through",
-    findings: (sources) =>
-      matches(sources, /^postgres\/(?!migration|search\/)/, /\btenant_id\s*=\s*"?\w+"?\."?tenant_id\b/),
-    defect: {
-      "postgres/tables/a.ts": "sql.raw(`SELECT FROM slots s\n JOIN programs p ON p.tenant_id = s.tenant_id`)",
-      "postgres/tables/b.ts": "sql.raw(`SELECT FROM slots s WHERE s.tenant_id = :tenant`)",
-    },
-    found: "postgres/tables/a.ts:2",
-  },
-  {
     name: "only the configuration and the command line read the environment",
     findings: (sources) =>
       matches(sources, /^(?!(config|main)\.ts$)/, /\bprocess\s*(\?\.|\.|\[")\s*env\b|\benv\b.*"node:process"/),

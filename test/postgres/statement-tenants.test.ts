@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createFeedReader } from "../../src/events/feed-reader.js";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
@@ -12,6 +13,7 @@ import { testNow } from "../support/clock.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 import { recordStatements } from "../support/sent-statements.js";
+import { matches, readSources } from "../support/sources.js";
 import { readDistributedTables } from "./distributed-tables.js";
 import { type DistributedTables, strayQueries } from "./statement-tenants.js";
 
@@ -53,6 +55,15 @@ test("every operation and every job states the tenant in each query for each tab
   const known = strays.filter((text) => ACROSS_TENANTS.some((beginning) => text.startsWith(beginning)));
   expect(strays).toEqual(known);
   expect(known).toHaveLength(ACROSS_TENANTS.length);
+});
+
+test("no statement in the source takes its tenant from another table, whether something above sends it or not", () => {
+  const fromAnother = /\btenant_id\s*=\s*"?\w+"?\."?tenant_id\b/;
+  const sources = readSources(fileURLToPath(new URL("../../src", import.meta.url)));
+  const ofCalls = /^postgres\/(?!migration|search\/)/;
+  expect(matches(sources, ofCalls, fromAnother)).toEqual([]);
+  const seeded = { "postgres/tables/a.ts": "`SELECT FROM slots s\n JOIN programs p ON p.tenant_id = s.tenant_id`" };
+  expect(matches(seeded, ofCalls, fromAnother)).toEqual(["postgres/tables/a.ts:2"]);
 });
 
 describe("a statement strays that", () => {

@@ -19,12 +19,12 @@ export interface DistributedTables {
 export async function strayQueries(text: string, tables: DistributedTables): Promise<string[]> {
   const parsed: unknown = await parse(text);
   const several = listIn(parsed, "stmts").length > 1 ? ["several statements in one text"] : [];
-  const strays = [...queriesIn(parsed, new Set())].flatMap((query) => [
-    ...tablesWithoutTenant(query, tables),
-    ...changesInWith(query),
-    ...(query.kind === "InsertStmt" ? straysOfInsert(query, tables) : []),
-  ]);
-  return [...several, ...strays];
+  const queries = [...queriesIn(parsed, new Set())];
+  return several.concat(
+    queries.flatMap((query) => tablesWithoutTenant(query, tables)),
+    queries.flatMap(changesInWith),
+    queries.flatMap((query) => straysOfInsert(query, tables)),
+  );
 }
 
 type Node = Readonly<Record<string, unknown>>;
@@ -59,7 +59,7 @@ function* queryAndBelow(kind: string, node: Node, outer: ReadonlySet<string>): G
 
 function withOf(node: Node): { readonly name: string; readonly query: Node }[] {
   return listIn(node, "withClause", "ctes").map((cte) => ({
-    name: String(at(cte, "CommonTableExpr", "ctename")),
+    name: textIn(cte, "CommonTableExpr", "ctename") ?? "",
     query: nodeIn(cte, "CommonTableExpr", "ctequery"),
   }));
 }
@@ -81,10 +81,10 @@ function tablesWithoutTenant({ kind, node, parts }: Query, tables: DistributedTa
       walk(nodeIn(join, "rarg"));
       conditions.push(...conjunctsOf(join["quals"]));
     }
-    const name = at(item, "RangeVar", "relname");
-    if (name === undefined || at(item, "RangeVar", "schemaname") !== undefined) return;
-    if (parts.has(String(name)) || !tables.names.has(String(name))) return;
-    found.push({ name: String(name), alias: String(at(item, "RangeVar", "alias", "aliasname") ?? name) });
+    const name = textIn(item, "RangeVar", "relname");
+    if (name === undefined || parts.has(name) || !tables.names.has(name)) return;
+    if (textIn(item, "RangeVar", "schemaname") !== undefined) return;
+    found.push({ name, alias: textIn(item, "RangeVar", "alias", "aliasname") ?? name });
   };
   if (kind === "UpdateStmt" || kind === "DeleteStmt") walk({ RangeVar: node["relation"] });
   for (const item of [...listIn(node, "fromClause"), ...listIn(node, "usingClause")]) walk(item);
@@ -120,12 +120,12 @@ function isValue(node: Node): boolean {
 
 /** The names of a column, the table's first where it has one. */
 function namesOf(node: Node): string[] {
-  return listIn(node, "ColumnRef", "fields").map((field) => String(at(field, "String", "sval")));
+  return listIn(node, "ColumnRef", "fields").map((field) => textIn(field, "String", "sval") ?? "");
 }
 
-function straysOfInsert({ node }: Query, { names, selfFilling }: DistributedTables): string[] {
-  const table = String(at(node, "relation", "relname"));
-  if (!names.has(table)) return [];
+function straysOfInsert({ kind, node }: Query, { names, selfFilling }: DistributedTables): string[] {
+  const table = textIn(node, "relation", "relname") ?? "";
+  if (kind !== "InsertStmt" || !names.has(table)) return [];
   const select = nodeIn(node, "selectStmt", "SelectStmt");
   const place = listIn(node, "cols").findIndex((column) => at(column, "ResTarget", "name") === "tenant_id");
   const rows = listIn(select, "valuesLists");
@@ -160,6 +160,11 @@ function at(value: unknown, ...path: readonly string[]): unknown {
 function nodeIn(value: unknown, ...path: readonly string[]): Node {
   const found = at(value, ...path);
   return isNode(found) ? found : {};
+}
+
+function textIn(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = at(value, ...path);
+  return typeof found === "string" ? found : undefined;
 }
 
 function listIn(value: unknown, ...path: readonly string[]): Node[] {

@@ -1,19 +1,29 @@
-import type { Transaction } from "../../../call.js";
+import type { Statement, Transaction } from "../../../call.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-const insertWords = prepared(["tenant_id", "patient_id", "words"], ({ tenant_id, patient_id, words }) =>
-  sql.raw(
-    `INSERT INTO patient_search_words (tenant_id, word, patient_id)
-     SELECT p.tenant_id, added.word, p.id FROM patients p CROSS JOIN unnest(?::text[]) AS added (word)
-     WHERE p.tenant_id = ? AND p.id = ?`,
-    [words, tenant_id, patient_id],
-  ),
-);
-
 /** Adds words that a patient is found by from now on, none of which they had. */
 export function insertSearchWords(transaction: Transaction, patientId: string, words: readonly string[]): void {
-  transaction.send(insertWords({ tenant_id: transaction.tenantId, patient_id: patientId, words }));
+  const insert = inserts.get(words.length) ?? prepareInsert(words.length);
+  inserts.set(words.length, insert);
+  const values = Object.fromEntries(words.map((word, i) => [nameOf(i), word]));
+  transaction.send(insert({ ...values, tenant_id: transaction.tenantId, patient_id: patientId }));
+}
+
+type Insert = (values: Readonly<Record<string, unknown>>) => Statement;
+
+/** By the number of words, of which a patient has a hundred at most; most have fewer than ten. */
+const inserts = new Map<number, Insert>();
+
+function prepareInsert(count: number): Insert {
+  const names = Array.from({ length: count }, (_, i) => nameOf(i));
+  return prepared<string>(["tenant_id", "patient_id", ...names], ({ tenant_id, patient_id, ...words }) =>
+    sql("patient_search_words").insert(names.map((name) => ({ tenant_id, patient_id, word: words[name] }))),
+  );
+}
+
+function nameOf(index: number): string {
+  return `word_${index}`;
 }
 
 /** Leaves a patient with these words in place of those, of which they had all. */
