@@ -1,19 +1,25 @@
 import { setFlagsFromString } from "node:v8";
-import { Command, InvalidArgumentError } from "commander";
-import { pino } from "pino";
+import { Command } from "commander";
+import type { Logger } from "pino";
+import { count, seconds, uuid } from "./arguments.js";
 import { openDevelopmentIssuer } from "./auth/development-issuer.js";
 import { type DatabaseUrls, openReadyDatabase } from "./database-startup.js";
 import { withDocumentedIds } from "./demo/documented-ids.js";
 import { fillDemo } from "./demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "./demo/large-clinic.js";
 import { registrationLine } from "./demo/registration-line.js";
+import { examine } from "./doctor/doctor.js";
+import { freeBytes } from "./doctor/free-bytes.js";
+import { isHealthy, jsonOfFindings, printFindings } from "./doctor/print-findings.js";
+import { findEmbeddedPostgres } from "./embedded-postgres/find-embedded-postgres.js";
 import { startEmbeddedPostgres } from "./embedded-postgres/start-embedded-postgres.js";
+import { openLogger } from "./open-logger.js";
 import { describe } from "./request-log.js";
 import { scopesOf } from "./scopes.js";
-import { type RunningServer, startServer } from "./server.js";
+import { startServer } from "./server.js";
 import { servedServices } from "./services/services.js";
 import { type Config, ConfigError, readConfig } from "./settings/config.js";
-import { isUuid } from "./uuid.js";
+import { stopOnSignal } from "./stop-on-signal.js";
 
 const TOKEN_LIFETIME_SECONDS = 3_600;
 /**
@@ -44,6 +50,13 @@ program
 program.command("migrate").description("migrate the database and exit").action(migrateOnly);
 
 program
+  .command("doctor")
+  .description("look at everything that the service needs, say what is wrong and what to do, and change nothing")
+  .option("--json", "as JSON")
+  .option("--replicas <number>", "processes that share the database (default: those connected to it now)", count)
+  .action(seeDoctor);
+
+program
   .command("token")
   .description("print an access token of the development issuer and nothing else")
   .option("--tenant <id>", "tenant, a UUID", uuid, DEMO_TENANT_ID)
@@ -65,7 +78,7 @@ await program.parseAsync().catch(fail);
 async function serve({ demo = false }: { readonly demo?: boolean }): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const config = readConfig(process.env);
-  const logger = pino({ level: config.logLevel, base: null });
+  const logger = await openLogger(config, process.stdout);
   const server = await onDatabase(config, logger, (urls) =>
     startServer(
       { ...config, ...urls },
@@ -75,7 +88,7 @@ async function serve({ demo = false }: { readonly demo?: boolean }): Promise<voi
   process.on("unhandledRejection", (error) => {
     logger.error({ cause: describe(error) }, "something in the background failed, and the service goes on");
   });
-  const signal = stopOnSignal(server.close, config.drainSeconds * 1_000, logger);
+  const signal = stopOnSignal(server.close, config.drainSeconds * 1_000, logger, fail);
   if (demo && config.issuer === undefined) {
     logger.level = QUIET_LEVELS[config.logLevel] ?? config.logLevel;
     await fillDemoTenants(server.internalUrl, config.dataDir, signal);
@@ -105,7 +118,7 @@ async function fillDemoTenants(internalUrl: string, dataDir: string, signal: Abo
 
 async function migrateOnly(): Promise<void> {
   const config = readConfig(process.env);
-  const logger = pino({ level: config.logLevel, base: null });
+  const logger = await openLogger(config, process.stdout);
   const { close } = await onDatabase(config, logger, (urls) =>
     openReadyDatabase(urls, config.databaseConnections.calls, logger),
   );
@@ -118,7 +131,7 @@ async function migrateOnly(): Promise<void> {
  */
 async function onDatabase<T extends { close(drainMs?: number): Promise<void> }>(
   { databaseUrl, migrationDatabaseUrl, dataDir }: Config,
-  logger: pino.Logger,
+  logger: Logger,
   start: (urls: DatabaseUrls) => Promise<T>,
 ): Promise<T> {
   if (databaseUrl !== undefined) return start({ databaseUrl, migrationDatabaseUrl });
@@ -134,6 +147,13 @@ async function onDatabase<T extends { close(drainMs?: number): Promise<void> }>(
     await embedded.stop();
     throw error;
   }
+}
+
+async function seeDoctor({ json = false, replicas }: { readonly json?: boolean; readonly replicas?: number }) {
+  const ports = { now: Date.now, freeBytes, findEmbedded: findEmbeddedPostgres };
+  const findings = await examine({ environment: process.env, replicas, ...ports });
+  process.stdout.write(json ? jsonOfFindings(findings) : printFindings(findings));
+  process.exitCode = isHealthy(findings) ? 0 : 1;
 }
 
 async function printToken(flags: TokenFlags): Promise<void> {
@@ -177,35 +197,8 @@ async function writeOpenApi(folder: string): Promise<void> {
   process.stdout.write(files.map((file) => `${file}\n`).join(""));
 }
 
-/**
- * The first signal stops gracefully, a second one at once: SIGTERM, which comes from whoever runs the process, after `drainMs`;
- * SIGINT, which comes from a keyboard, without. What is given is aborted by the first.
- */
-function stopOnSignal(close: RunningServer["close"], drainMs: number, logger: pino.Logger): AbortSignal {
-  const stopping = new AbortController();
-  const stop = (signal: NodeJS.Signals) => {
-    if (stopping.signal.aborted) process.exit(1);
-    stopping.abort();
-    logger.info({ signal }, "stopping");
-    close(signal === "SIGTERM" ? drainMs : 0).then(() => process.exit(0), fail);
-  };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
-  return stopping.signal;
-}
-
 function fail(error: unknown): never {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   if (!(error instanceof ConfigError) && process.env["LOG_LEVEL"] === "debug") console.error(error);
   process.exit(1);
-}
-
-function uuid(text: string): string {
-  if (!isUuid(text)) throw new InvalidArgumentError("It takes a UUID.");
-  return text.toLowerCase();
-}
-
-function seconds(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It takes a whole number of seconds from 1.");
-  return Number(text);
 }

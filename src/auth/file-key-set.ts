@@ -26,7 +26,8 @@ export async function readFileKeySet({ path, onError = () => {} }: FileKeySetOpt
   return openRefreshingKeySet({ url: pathToFileURL(path), load, refreshMs, timeoutMs, onError });
 }
 
-async function readDocument(path: string, signal?: AbortSignal): Promise<string> {
+/** The document in the file of a key set. Rejects with an Error that names the path. */
+export async function readDocument(path: string, signal?: AbortSignal): Promise<string> {
   try {
     return await readFile(path, { encoding: "utf8", signal });
   } catch (cause) {

@@ -43,7 +43,8 @@ function parseKeySetUrl(text: string): URL {
   return new URL(text);
 }
 
-async function fetchDocument(fetch: typeof globalThis.fetch, url: URL, signal: AbortSignal): Promise<string> {
+/** The document at the address of a key set: no redirect is followed, and 256 KiB are the most. */
+export async function fetchDocument(fetch: typeof globalThis.fetch, url: URL, signal: AbortSignal): Promise<string> {
   const accept = "application/jwk-set+json, application/json";
   const { status, body } = await fetch(url, { redirect: "error", headers: { accept }, signal });
   if (status !== 200 || body === null) {

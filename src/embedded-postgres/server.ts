@@ -41,7 +41,8 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   log_parameter_max_length_on_error: "0",
 };
 
-interface Postmaster {
+/** A server that runs; its status is "ready" when it lets clients in. */
+export interface Postmaster {
   readonly port: number;
   readonly status: string | undefined;
 }
@@ -99,11 +100,11 @@ async function readyServer(folders: EmbeddedFolders): Promise<Postmaster | undef
 }
 
 /**
- * Reads postmaster.pid: the process id, the data directory, the start time, the port, the socket directory, the address,
+ * The server that runs on a cluster, or is about to; undefined where none does. Reads postmaster.pid: the process id, the data directory, the start time, the port, the socket directory, the address,
  * the shared memory key and the status, a line each. The id counts only while its process is a server of this cluster:
  * after a crash it may belong to another program.
  */
-function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined {
+export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined {
   const lines = readIfThere(join(cluster, "postmaster.pid")).split("\n");
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
   if (!(pid > 0) || identifyProcess(pid) === undefined) return undefined;

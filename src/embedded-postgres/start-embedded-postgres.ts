@@ -9,6 +9,7 @@ import { type EmbeddedFolders, embeddedFolders } from "./folders.js";
 import { withLock } from "./lock.js";
 import { identifyProcess, isRunning } from "./processes.js";
 import { ensureServer, type ServerContext, stopServer } from "./server.js";
+import { type EmbeddedUrls, urlsOf } from "./urls.js";
 
 /** What {@link startEmbeddedPostgres} needs. */
 export interface EmbeddedPostgresOptions {
@@ -21,13 +22,7 @@ export interface EmbeddedPostgresOptions {
 }
 
 /** A share in the running server. */
-export interface EmbeddedPostgres {
-  /** Database `cupo` as the service, a role that owns nothing and that row-level security binds. */
-  readonly url: string;
-  /** Database `cupo` as its owner; as the service where a release without an owner shares the server. */
-  readonly ownerUrl: string;
-  /** Maintenance database `postgres` as the superuser. */
-  readonly superuserUrl: string;
+export interface EmbeddedPostgres extends EmbeddedUrls {
   /** Gives the share back; the last one to do so stops the server. Further calls do nothing. */
   stop(): Promise<void>;
 }
@@ -106,12 +101,8 @@ async function readyPasswords(context: ServerContext): Promise<Passwords> {
 
 function embeddedPostgres(context: ServerContext, port: number, passwords: Passwords, share: string): EmbeddedPostgres {
   let stopped: Promise<void> | undefined;
-  const urlOf = (role: string, password: string) => `postgres://${role}:${password}@127.0.0.1:${port}/cupo`;
   return {
-    url: urlOf("cupo", passwords.cupo),
-    ownerUrl:
-      passwords.cupo_owner === undefined ? urlOf("cupo", passwords.cupo) : urlOf("cupo_owner", passwords.cupo_owner),
-    superuserUrl: `postgres://postgres:${passwords.postgres}@127.0.0.1:${port}/postgres`,
+    ...urlsOf(port, passwords),
     stop() {
       stopped ??= leave(context, share);
       return stopped;

@@ -37,6 +37,8 @@ export interface Config extends LimitsConfig {
   /** How long a process that is stopped goes on serving. */
   readonly drainSeconds: number;
   readonly logLevel: string;
+  /** `auto` is text where the standard output is a terminal, and JSON elsewhere. */
+  readonly logFormat: "auto" | "json" | "text";
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
@@ -107,6 +109,7 @@ function assemble(source: Source, problems: string[]): Config {
     visitMargins: visitMarginsOf(source),
     drainSeconds: read(settings.drain) ?? 0,
     logLevel: read(settings.logLevel) ?? "",
+    logFormat: read(settings.logFormat) ?? "auto",
     tls: tlsOf(source, problems),
   };
   if (config.issuer === undefined) refuseOpenDevelopmentIssuer(config, problems);

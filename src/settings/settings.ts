@@ -14,6 +14,7 @@ import {
   whole,
 } from "./setting-kinds.js";
 
+const LOG_FORMATS = ["auto", "json", "text"] as const;
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 
 /** Every setting of the service. `.env.example` lists the same ones; a test holds the two together. */
@@ -180,6 +181,13 @@ export const settings = {
     takes: `one of ${LOG_LEVELS.join(", ")}`,
     defaultText: "info",
     parse: (held: string) => (LOG_LEVELS.includes(held) ? held : undefined),
+  },
+  logFormat: {
+    name: "LOG_FORMAT",
+    about: "How the log is written: lines of JSON, or text for people; auto means text on a terminal, JSON elsewhere.",
+    takes: `one of ${LOG_FORMATS.join(", ")}`,
+    defaultText: "auto",
+    parse: (held: string) => LOG_FORMATS.find((format) => format === held),
   },
   tlsCertFile: file("TLS_CERT_FILE", "Certificate chain (PEM) for both listeners; goes with TLS_KEY_FILE."),
   tlsKeyFile: file("TLS_KEY_FILE", "Private key (PEM) for both listeners; goes with TLS_CERT_FILE."),

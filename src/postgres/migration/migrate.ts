@@ -1,7 +1,8 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import knex, { type Knex } from "knex";
 import { fillSearchWords } from "../search/fill-search-words.js";
 import { classifyFailure } from "../sql-errors.js";
+import { JOB_QUEUE_REVISION, knownMigrations, MIGRATIONS_FOLDER } from "./known-migrations.js";
 import { hasNewerMigrations, recordCompatibility } from "./newer-migrations.js";
 import { grantServiceRights, roleOf } from "./service-role.js";
 
@@ -15,11 +16,8 @@ export interface MigrateOptions {
   readonly onProgress?: (text: string) => void;
 }
 
-const FOLDER = new URL("../migrations/", import.meta.url);
 /** Any number will do, as long as every release uses the same: it names the lock in pg_locks. */
 const LOCK = 4_823_096_001;
-/** The last migration of the job queue's library. A test holds it to the version that is installed. */
-const JOB_QUEUE_REVISION = 19;
 
 /**
  * Brings the schema up to date. Several processes may do so at once: an advisory lock lets one work and the others wait.
@@ -58,7 +56,7 @@ async function bringUpToDate(database: Knex, url: string, onProgress: MigrateOpt
   const migrationSource = new SqlMigrations(onProgress);
   const config = { migrationSource, tableName: "schema_migrations", disableMigrationsListValidation: true };
   const [applied, pending] = (await database.migrate.list(config)) as [{ name: string }[], unknown[]];
-  const known = (await migrationSource.getMigrations()).map((file) => migrationSource.getMigrationName(file));
+  const known = await knownMigrations();
   const isNewer = await hasNewerMigrations(
     database,
     applied.map(({ name }) => name),
@@ -93,23 +91,22 @@ class SqlMigrations implements Knex.MigrationSource<string> {
     this.#onProgress = onProgress;
   }
 
-  async getMigrations(): Promise<string[]> {
-    const names = await readdir(FOLDER);
-    return names.filter((name) => name.endsWith(".sql")).toSorted();
+  getMigrations(): Promise<string[]> {
+    return knownMigrations();
   }
 
   getMigrationName(name: string): string {
-    return name.replace(/\.sql$/, "");
+    return name;
   }
 
   async getMigration(name: string): Promise<Knex.Migration> {
-    const sql = await readFile(new URL(name, FOLDER), "utf8");
+    const sql = await readFile(new URL(`${name}.sql`, MIGRATIONS_FOLDER), "utf8");
     return {
       up: async (database) => {
-        this.#onProgress?.(`migrating to ${this.getMigrationName(name)}`);
+        this.#onProgress?.(`migrating to ${name}`);
         await database.raw(sql);
-        await recordCompatibility(database, this.getMigrationName(name), sql);
-        await FILLS[this.getMigrationName(name)]?.(database);
+        await recordCompatibility(database, name, sql);
+        await FILLS[name]?.(database);
       },
       down: () => Promise.reject(new Error("migrations only go forward: restore a backup instead")),
     };

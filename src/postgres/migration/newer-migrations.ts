@@ -29,14 +29,30 @@ export async function hasNewerMigrations(
   const newer = applied.filter((name) => !known.includes(name));
   if (newer.length === 0) return false;
   const own = known.at(-1) ?? "";
-  const rows: { migration: string; oldest_release: string }[] = await database("schema_compatibility")
-    .whereIn("migration", newer)
-    .select("migration", "oldest_release");
-  const compatible = new Set(rows.filter((row) => row.oldest_release <= own).map(({ migration }) => migration));
-  const foreign = newer.find((name) => !compatible.has(name));
+  const stated: Compatibility[] = await database("schema_compatibility").select("migration", "oldest_release");
+  const foreign = incompatibleMigration(newer, stated, own);
   if (foreign === undefined) return true;
   throw new Error(
     `The schema has the migration ${foreign}, with which this release, whose last one is ${own}, cannot work. Start the ` +
       "release that made it, or a newer one.",
   );
+}
+
+/** What a migration that was applied states, as a row of `schema_compatibility`. */
+export interface Compatibility {
+  readonly migration: string;
+  readonly oldest_release: string;
+}
+
+/**
+ * The first of the migrations that a release does not know which does not state that it goes with that release, whose last
+ * migration is `own`; undefined where all do.
+ */
+export function incompatibleMigration(
+  newer: readonly string[],
+  stated: readonly Compatibility[],
+  own: string,
+): string | undefined {
+  const compatible = new Set(stated.filter((row) => row.oldest_release <= own).map(({ migration }) => migration));
+  return newer.find((name) => !compatible.has(name));
 }

@@ -1,0 +1,28 @@
+# The image of the service: `docker build --tag cupo .`; docs/operations.md says how it is run. It holds Node.js, what was
+# compiled and the packages that are needed at run time, and no PostgreSQL. NODE_IMAGE is the base of every stage.
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /cupo
+COPY package.json package-lock.json ./
+COPY examples/typescript-openapi/package.json examples/typescript-openapi/
+RUN npm ci
+COPY . .
+RUN npm run --silent build
+
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /cupo
+COPY package.json package-lock.json ./
+RUN npm ci --workspaces=false --omit=dev --omit=optional --ignore-scripts
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0
+WORKDIR /cupo
+COPY --from=packages /cupo/node_modules ./node_modules
+COPY --from=build /cupo/dist ./dist
+COPY package.json LICENSE ./
+USER 1000:1000
+EXPOSE 8080 9090
+HEALTHCHECK --interval=10s --timeout=3s --start-period=90s --retries=3 CMD ["node", "dist/health-check.js"]
+ENTRYPOINT ["node", "dist/main.js"]
+CMD ["serve"]

@@ -1,0 +1,36 @@
+/**
+ * What `npm start` runs: builds where that is needed, then is the service, in this very process, so that a signal for npm, for
+ * its shell or for this process reaches it. Where npm or its shell is gone without one, this stops as if it had got SIGTERM.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+const CHECK_MS = 500;
+const isPosix = process.platform !== "win32";
+
+await build();
+if (process.env.npm_lifecycle_event === "start") stopWithParent(process.ppid);
+process.argv.splice(2, 0, "serve", "--demo");
+await import("../dist/main.js");
+
+/** Builds in a process group of its own, all of which ends where this is told to stop meanwhile. */
+async function build() {
+  const builder = spawn(process.execPath, ["scripts/build-if-stale.mjs"], { stdio: "inherit", detached: isPosix });
+  const stop = () => {
+    if (builder.pid !== undefined) process.kill(isPosix ? -builder.pid : builder.pid);
+    process.exit(1);
+  };
+  process.on("SIGTERM", stop).on("SIGINT", stop);
+  const [code] = await once(builder, "exit");
+  process.off("SIGTERM", stop).off("SIGINT", stop);
+  if (code !== 0) process.exit(1);
+}
+
+function stopWithParent(parent) {
+  const check = () => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    process.kill(process.pid, "SIGTERM");
+  };
+  const timer = setInterval(check, CHECK_MS).unref();
+}

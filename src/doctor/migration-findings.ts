@@ -1,0 +1,29 @@
+import type { Inspection } from "../postgres/inspection/open-inspection.js";
+import { readSchemaFacts, type SchemaFacts } from "../postgres/inspection/schema-facts.js";
+import { classifyFailure } from "../postgres/sql-errors.js";
+import { type Finding, failure, ok } from "./finding.js";
+
+const MIGRATE = "Run migrate (node dist/main.js migrate) with MIGRATION_DATABASE_URL, the URL of the tables' owner";
+
+/** Whether the schema is that of this release, or one that goes with it. */
+export async function examineMigrations(inspection: Inspection): Promise<Finding[]> {
+  try {
+    return judgeMigrations(await readSchemaFacts(inspection));
+  } catch (error) {
+    if (classifyFailure(error) !== "FORBIDDEN") throw error;
+    return [failure("migrations", "the role may not see which migrations were applied", MIGRATE)];
+  }
+}
+
+function judgeMigrations({ own, pending, newer, incompatible, hasJobQueue }: SchemaFacts): Finding[] {
+  const findings: Finding[] = [];
+  if (pending.length > 0) findings.push(failure("migrations", `not applied yet: ${pending.join(", ")}`, MIGRATE));
+  if (!hasJobQueue) findings.push(failure("migrations", "the job queue's own are not applied yet", MIGRATE));
+  if (incompatible !== undefined) {
+    const says = `${incompatible} is of a newer release, and does not say that it goes with this one, which ends with ${own}`;
+    findings.push(failure("migrations", says, "Run the release that made it, or a newer one"));
+  }
+  if (findings.length > 0) return findings;
+  if (newer.length === 0) return [ok("migrations", `all are applied, up to ${own}`)];
+  return [ok("migrations", `all are applied, and newer ones that go with this release: ${newer.join(", ")}`)];
+}

@@ -1,0 +1,30 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Config } from "../settings/config.js";
+import { type Finding, failure, ok, warning } from "./finding.js";
+
+const DAY_MS = 86_400_000;
+const SOON_DAYS = 14;
+const RENEW = "Put a certificate that is valid and its key into TLS_CERT_FILE and TLS_KEY_FILE, and start anew";
+
+/** Whether certificate and key can be read, belong together and are valid at this time; nothing where there is no TLS. */
+export function examineTls(tls: Config["tls"], nowMs: number): Finding[] {
+  if (tls === undefined) return [];
+  try {
+    const certificate = new X509Certificate(readFileSync(tls.certFile));
+    const key = createPrivateKey(readFileSync(tls.keyFile));
+    if (!certificate.checkPrivateKey(key))
+      return [failure("tls", "TLS_KEY_FILE is not the key of the certificate in TLS_CERT_FILE", RENEW)];
+    return [judgeValidity(certificate, nowMs)];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [failure("tls", `TLS_CERT_FILE or TLS_KEY_FILE cannot be read: ${reason}`, RENEW)];
+  }
+}
+
+function judgeValidity(certificate: X509Certificate, nowMs: number): Finding {
+  const until = Date.parse(certificate.validTo);
+  const says = `the certificate is valid from ${certificate.validFrom} to ${certificate.validTo}`;
+  if (nowMs < Date.parse(certificate.validFrom) || nowMs >= until) return failure("tls", `${says}, not now`, RENEW);
+  return until - nowMs < SOON_DAYS * DAY_MS ? warning("tls", says, RENEW) : ok("tls", says);
+}

@@ -1,0 +1,55 @@
+import type { Inspection } from "./open-inspection.js";
+
+/** A table of the schema `public`, as a role sees it. */
+export interface TableFacts {
+  readonly name: string;
+  /** Whether the role owns it, or is a member of who does. */
+  readonly isOwned: boolean;
+  /** What the role may do to it, of SELECT, INSERT, UPDATE, DELETE and TRUNCATE. */
+  readonly rights: readonly string[];
+  /** Whether its rows belong to tenants. */
+  readonly hasTenants: boolean;
+  /** Whether row-level security binds everybody in it, its owner too, by at least one policy. */
+  readonly isSecured: boolean;
+}
+
+/** What a role is, and may do. */
+export interface RoleFacts {
+  readonly name: string;
+  readonly isSuperuser: boolean;
+  readonly bypassesRowSecurity: boolean;
+  readonly tables: readonly TableFacts[];
+}
+
+const ROLE = `SELECT rolname::text AS name, rolsuper AS is_superuser, rolbypassrls AS bypasses_row_security
+  FROM pg_roles WHERE rolname = current_user`;
+const TABLES = `SELECT relname::text AS name, pg_has_role(relowner, 'USAGE') AS is_owned,
+    ARRAY(SELECT one FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) AS one
+      WHERE has_table_privilege(c.oid, one)) AS rights,
+    EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id' AND NOT attisdropped) AS has_tenants,
+    relrowsecurity AND relforcerowsecurity AND EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid) AS is_secured
+  FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY relname`;
+
+/** Asks who the connection's role is, and what it may do. */
+export async function readRoleFacts(inspection: Inspection): Promise<RoleFacts> {
+  const [role] = await inspection.rows<{ name: string; is_superuser: boolean; bypasses_row_security: boolean }>(ROLE);
+  const tables = await inspection.rows<{
+    name: string;
+    is_owned: boolean;
+    rights: string[];
+    has_tenants: boolean;
+    is_secured: boolean;
+  }>(TABLES);
+  return {
+    name: role?.name ?? "",
+    isSuperuser: role?.is_superuser ?? false,
+    bypassesRowSecurity: role?.bypasses_row_security ?? false,
+    tables: tables.map(({ name, is_owned, rights, has_tenants, is_secured }) => ({
+      name,
+      isOwned: is_owned,
+      rights,
+      hasTenants: has_tenants,
+      isSecured: is_secured,
+    })),
+  };
+}

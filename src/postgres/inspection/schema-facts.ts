@@ -1,0 +1,44 @@
+import { JOB_QUEUE_REVISION, knownMigrations } from "../migration/known-migrations.js";
+import { type Compatibility, incompatibleMigration } from "../migration/newer-migrations.js";
+import type { Inspection } from "./open-inspection.js";
+
+/** How the schema stands to this release. */
+export interface SchemaFacts {
+  /** The last migration of this release. */
+  readonly own: string;
+  /** Migrations of this release that were not applied, in their order. */
+  readonly pending: readonly string[];
+  /** Migrations that were applied and that this release does not know. */
+  readonly newer: readonly string[];
+  /** The first of the newer ones that does not say that it goes with this release; undefined where all do. */
+  readonly incompatible: string | undefined;
+  /** Whether the job queue has the migrations that its library wants. */
+  readonly hasJobQueue: boolean;
+}
+
+const APPLIED = "SELECT name FROM schema_migrations ORDER BY name";
+const COMPATIBLE = "SELECT migration, oldest_release FROM schema_compatibility";
+const REVISION = "SELECT max(id)::int AS revision FROM graphile_worker.migrations";
+
+/** Compares what was applied with what this release has. Rejects where the role may not read it. */
+export async function readSchemaFacts(inspection: Inspection): Promise<SchemaFacts> {
+  const known = await knownMigrations();
+  const applied = (await rowsOf<{ name: string }>(inspection, "schema_migrations", APPLIED)).map(({ name }) => name);
+  const newer = applied.filter((name) => !known.includes(name));
+  const compatibilities = await rowsOf<Compatibility>(inspection, "schema_compatibility", COMPATIBLE);
+  const [queue] = await rowsOf<{ revision: number }>(inspection, "graphile_worker.migrations", REVISION);
+  const own = known.at(-1) ?? "";
+  return {
+    own,
+    pending: known.filter((name) => !applied.includes(name)),
+    newer,
+    incompatible: incompatibleMigration(newer, compatibilities, own),
+    hasJobQueue: (queue?.revision ?? 0) >= JOB_QUEUE_REVISION,
+  };
+}
+
+/** The rows of a query on a table; none where there is no such table. */
+async function rowsOf<Row extends object>(inspection: Inspection, table: string, query: string): Promise<Row[]> {
+  const [found] = await inspection.rows<{ there: boolean }>("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
+  return found?.there === true ? inspection.rows<Row>(query) : [];
+}

@@ -1,0 +1,61 @@
+import type { Inspection } from "./open-inspection.js";
+
+/** What a server says of itself and of the database. */
+export interface ServerFacts {
+  /** As PostgreSQL counts, 150004 for 15.4. */
+  readonly versionNumber: number;
+  readonly version: string;
+  /** Tells apart servers, and databases of one of them. */
+  readonly identity: string;
+  /** False on a standby, and where transactions are read-only unless they say otherwise. */
+  readonly takesWrites: boolean;
+  /** How far the server's clock is ahead of this process's, in milliseconds, give or take half a round trip. */
+  readonly clockAheadMs: number;
+  /** Connections that this role may have to this database at once. */
+  readonly allowedConnections: number;
+  /** Processes of the service that are connected to it now, by their probes of readiness. */
+  readonly processes: number;
+  readonly databaseBytes: number;
+}
+
+interface Row {
+  readonly version_number: number;
+  readonly version: string;
+  readonly identity: string;
+  readonly takes_writes: boolean;
+  readonly clock_ms: number;
+  readonly allowed_connections: number;
+  readonly processes: number;
+  readonly database_bytes: number;
+}
+
+const FACTS = `SELECT current_setting('server_version_num')::int AS version_number,
+    current_setting('server_version') AS version,
+    (SELECT system_identifier FROM pg_control_system()) || '/' || d.oid AS identity,
+    NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off' AS takes_writes,
+    extract(epoch FROM clock_timestamp())::float8 * 1000 AS clock_ms,
+    least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+        - coalesce(current_setting('reserved_connections', true)::int, 0),
+      nullif(d.datconnlimit, -1), nullif(r.rolconnlimit, -1)) AS allowed_connections,
+    (SELECT count(*)::int FROM pg_stat_activity WHERE datid = d.oid AND application_name = 'cupo-readiness') AS processes,
+    pg_database_size(d.oid)::float8 AS database_bytes
+  FROM pg_database d, pg_roles r WHERE d.datname = current_database() AND r.rolname = current_user`;
+
+/** Asks for all of it at once. `now` is this process's clock, in milliseconds since the epoch. */
+export async function readServerFacts(inspection: Inspection, now: () => number): Promise<ServerFacts> {
+  await inspection.rows("SELECT");
+  const askedAt = now();
+  const [row] = await inspection.rows<Row>(FACTS);
+  const answeredAt = now();
+  if (row === undefined) throw new Error("the server does not know the database that it has let in to");
+  return {
+    versionNumber: row.version_number,
+    version: row.version,
+    identity: row.identity,
+    takesWrites: row.takes_writes,
+    clockAheadMs: row.clock_ms - (askedAt + answeredAt) / 2,
+    allowedConnections: row.allowed_connections,
+    processes: row.processes,
+    databaseBytes: row.database_bytes,
+  };
+}
