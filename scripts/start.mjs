@@ -1,6 +1,6 @@
 /**
- * What `npm start` runs: builds where that is needed, then is the service, in this very process, so that a signal for npm, for
- * its shell or for this process reaches it. Where npm or its shell is gone without one, this stops as if it had got SIGTERM.
+ * What `npm start` runs: builds where that is needed, then is the service, in this very process, which a signal reaches that is
+ * meant for it. npm passes its signals on to a shell, and a shell to nobody: so this stops too where its parent is gone.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -39,6 +39,7 @@ describe("defaults", () => {
       visitMargins: { checkInEarlyMinutes: 240, attendedEarlyMinutes: 60, noShowGraceMinutes: 15 },
       drainSeconds: 2,
       logLevel: "info",
+      logFormat: "auto",
       tls: undefined,
     });
   });
@@ -89,6 +90,7 @@ describe("values", () => {
       NO_SHOW_GRACE_MINUTES: "1440",
       DRAIN_SECONDS: "30",
       LOG_LEVEL: "debug",
+      LOG_FORMAT: "json",
       TLS_CERT_FILE: aFile,
       TLS_KEY_FILE: aFile,
     });
@@ -118,6 +120,7 @@ describe("values", () => {
       visitMargins: { checkInEarlyMinutes: 120, attendedEarlyMinutes: 0, noShowGraceMinutes: 1_440 },
       drainSeconds: 30,
       logLevel: "debug",
+      logFormat: "json",
       tls: { certFile: aFile, keyFile: aFile },
     });
   });
@@ -168,6 +171,7 @@ describe("a wrong value", () => {
     ["MAX_PLANNED_SLOTS", "0"],
     ["MAX_OPEN_SLOTS", "1e6"],
     ["LOG_LEVEL", "INFO", "verbose"],
+    ["LOG_FORMAT", "pretty", "JSON"],
     ["TLS_CERT_FILE", "/does/not/exist.pem"],
     ["TLS_KEY_FILE", "/does/not/exist.pem"],
   ];

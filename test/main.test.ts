@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,6 +23,10 @@ const output = join(root, "build", "main-test");
 const tenantId = "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1a";
 const organizationId = "1b9a7c52-3d5e-4f60-8a71-92b3c4d5e6f7";
 const companyId = "2c8b6d43-4e6f-4071-9b82-a3c4d5e6f708";
+
+/** Runs a command on a terminal of its own; part of every Debian. */
+const SCRIPT = "/usr/bin/script";
+const terminal = existsSync(SCRIPT) ? "" : " (there is no /usr/bin/script: Debian's package bsdutils)";
 
 let dataDir: string;
 
@@ -139,6 +143,56 @@ describe("with a database", () => {
     });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(await execute(database.url, "SELECT 1 FROM patients")).toEqual([]);
+  });
+
+  test("doctor prints a line for each check, ends with 1 where one failed, and with 0 otherwise", async () => {
+    const settings = { DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl };
+    const good = await cupo(["doctor"], settings);
+    expect({ status: good.status, stderr: good.stderr }).toEqual({ status: 0, stderr: "" });
+    for (const line of good.stdout.trimEnd().split("\n")) expect(line).toMatch(/^(ok|warning) +[a-z ]+ {2}\S/);
+    const many = await cupo(["doctor", "--json", "--replicas", "1000"], settings);
+    expect(many.status).toBe(1);
+    const { findings }: { findings: { level: string; check: string }[] } = JSON.parse(many.stdout);
+    expect(findings.filter(({ level }) => level === "failure").map(({ check }) => check)).toEqual(["connections"]);
+  });
+
+  test("the log is a line of JSON each, or text where LOG_FORMAT says so", async () => {
+    const steps = async (format: string) => {
+      await execute(database.ownerUrl, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public");
+      const urls = { DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl };
+      return (await cupo(["migrate"], { ...urls, LOG_FORMAT: format })).stdout.trimEnd().split("\n");
+    };
+    const messages = (await steps("auto")).map((line) => JSON.parse(line).msg);
+    expect(messages[0]).toBe("migrating to 0001-foundation");
+    const text = await steps("text");
+    expect(text).toEqual(messages.map((message) => expect.stringMatching(`^\\[\\d\\d:\\d\\d:\\d\\d\\] INFO: ${message}$`)));
+  });
+
+  test.skipIf(!existsSync(SCRIPT))(`on a terminal the log is text in colours${terminal}`, async () => {
+    await execute(database.ownerUrl, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public");
+    const settings = { DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl, TERM: "xterm-256color" };
+    const command = [process.execPath, join(output, "main.js"), "migrate"].join(" ");
+    const { stdout } = await promisify(execFile)(SCRIPT, ["-qec", command, "/dev/null"], options(settings));
+    expect(stdout).toContain("migrating to 0001-foundation");
+    expect(stdout).toContain("\u001B[32mINFO");
+    expect(stdout).not.toContain('"msg"');
+  });
+
+  test("in text a request is its status, its operation and its time", async () => {
+    const settings = { DATABASE_URL: database.url, PORT: "0", INTERNAL_PORT: "0", LOG_FORMAT: "text" };
+    const service = spawn(process.execPath, [join(output, "main.js"), "serve"], options(settings));
+    try {
+      const [, publicLine = ""] = await firstLines(service, 2);
+      const lines = createInterface(service.stdout);
+      await fetch(`${publicLine.split(" ").at(-1)}/patients`, { method: "POST" });
+      for await (const line of lines) {
+        if (line.includes("INFO: ")) expect(line).toMatch(/INFO: 401 cupo\.access\.v1\.PatientService\/RegisterPatient, [\d.]+ ms \{/);
+        if (line.includes("INFO: ")) break;
+      }
+    } finally {
+      service.kill("SIGTERM");
+    }
+    await once(service, "exit");
   });
 
   test("serve prints its addresses and a curl line that works, and stops on SIGTERM", async () => {

@@ -17,7 +17,7 @@ export async function examineMigrations(inspection: Inspection): Promise<Finding
 
 function judgeMigrations({ own, pending, newer, incompatible, hasJobQueue }: SchemaFacts): Finding[] {
   const findings: Finding[] = [];
-  if (pending.length > 0) findings.push(failure("migrations", `not applied yet: ${pending.join(", ")}`, MIGRATE));
+  if (pending.length > 0) findings.push(failure("migrations", `not applied yet: ${rangeOf(pending)}`, MIGRATE));
   if (!hasJobQueue) findings.push(failure("migrations", "the job queue's own are not applied yet", MIGRATE));
   if (incompatible !== undefined) {
     const says = `${incompatible} is of a newer release, and does not say that it goes with this one, which ends with ${own}`;
@@ -26,4 +26,8 @@ function judgeMigrations({ own, pending, newer, incompatible, hasJobQueue }: Sch
   if (findings.length > 0) return findings;
   if (newer.length === 0) return [ok("migrations", `all are applied, up to ${own}`)];
   return [ok("migrations", `all are applied, and newer ones that go with this release: ${newer.join(", ")}`)];
+}
+
+function rangeOf(names: readonly string[]): string {
+  return names.length > 3 ? `${names.length} from ${names[0]} to ${names.at(-1)}` : names.join(", ");
 }

