@@ -165,7 +165,9 @@ describe("with a database", () => {
     const messages = (await steps("auto")).map((line) => JSON.parse(line).msg);
     expect(messages[0]).toBe("migrating to 0001-foundation");
     const text = await steps("text");
-    expect(text).toEqual(messages.map((message) => expect.stringMatching(`^\\[\\d\\d:\\d\\d:\\d\\d\\] INFO: ${message}$`)));
+    expect(text).toEqual(
+      messages.map((message) => expect.stringMatching(`^\\[\\d\\d:\\d\\d:\\d\\d\\] INFO: ${message}$`)),
+    );
   });
 
   test.skipIf(!existsSync(SCRIPT))(`on a terminal the log is text in colours${terminal}`, async () => {
@@ -186,7 +188,8 @@ describe("with a database", () => {
       const lines = createInterface(service.stdout);
       await fetch(`${publicLine.split(" ").at(-1)}/patients`, { method: "POST" });
       for await (const line of lines) {
-        if (line.includes("INFO: ")) expect(line).toMatch(/INFO: 401 cupo\.access\.v1\.PatientService\/RegisterPatient, [\d.]+ ms \{/);
+        if (line.includes("INFO: "))
+          expect(line).toMatch(/INFO: 401 cupo\.access\.v1\.PatientService\/RegisterPatient, [\d.]+ ms \{/);
         if (line.includes("INFO: ")) break;
       }
     } finally {

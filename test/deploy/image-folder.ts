@@ -32,7 +32,9 @@ export async function layImageFolder(): Promise<ImageFolder> {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const into = ["--noCheck", "--outDir", join(folder, "dist"), "--tsBuildInfoFile", join(folder, "tsbuildinfo")];
   await promisify(execFile)(process.execPath, [tsc, "-p", join(root, "tsconfig.build.json"), ...into]);
-  await promisify(execFile)(process.execPath, [join(root, "scripts/copy-assets.mjs")], { cwd: await sourcesIn(folder) });
+  await promisify(execFile)(process.execPath, [join(root, "scripts/copy-assets.mjs")], {
+    cwd: await sourcesIn(folder),
+  });
   const packages = neededPackages();
   for (const name of packages) cpSync(join(root, name), join(folder, name), { recursive: true, filter: isOwn(name) });
   cpSync(join(root, "package.json"), join(folder, "package.json"));
@@ -52,7 +54,10 @@ function neededPackages(): string[] {
     readFileSync(join(root, "package-lock.json"), "utf8"),
   );
   return Object.entries(packages)
-    .filter(([path, { dev, optional, devOptional, link }]) => /^node_modules\//.test(path) && !(dev || optional || devOptional || link))
+    .filter(
+      ([path, { dev, optional, devOptional, link }]) =>
+        /^node_modules\//.test(path) && !(dev || optional || devOptional || link),
+    )
     .map(([path]) => path);
 }
 

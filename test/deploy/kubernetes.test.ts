@@ -79,7 +79,10 @@ describe("the manifests of Kubernetes", () => {
     expect((Number(periodSeconds) + Number(timeoutSeconds)) * Number(failureThreshold)).toBeLessThan(drainSeconds / 2);
   });
 
-  test.each([["Deployment"], ["Job", "cupo-migrate"]])("let the %s do nothing that it need not", (kind, name) => {
+  test.each([
+    ["Deployment", "cupo"],
+    ["Job", "cupo-migrate"],
+  ])("let the %s %s do nothing that it need not", (kind, name) => {
     const { spec } = templateOf(kind, name);
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
@@ -94,7 +97,12 @@ describe("the manifests of Kubernetes", () => {
 
   test("select the pods of the service, and lead to its ports", () => {
     const { metadata, spec } = templateOf("Deployment");
-    for (const [kind, name] of [["PodDisruptionBudget"], ["NetworkPolicy"], ["Service"], ["Service", "cupo-internal"]] as const) {
+    for (const [kind, name] of [
+      ["PodDisruptionBudget"],
+      ["NetworkPolicy"],
+      ["Service"],
+      ["Service", "cupo-internal"],
+    ] as const) {
       const { spec: of } = manifestOf(kind, name) as unknown as { spec: Record<string, Record<string, unknown>> };
       const selector = kind === "Service" ? of["selector"] : (of["selector"] ?? of["podSelector"])?.["matchLabels"];
       expect(metadata.labels).toMatchObject(selector as Record<string, string>);
@@ -106,7 +114,9 @@ describe("the manifests of Kubernetes", () => {
   });
 
   test("let nobody to the internal listener but who is named", () => {
-    const { ingress } = manifestOf("NetworkPolicy")["spec"] as { ingress: { from: object[]; ports: { port: number }[] }[] };
+    const { ingress } = manifestOf("NetworkPolicy")["spec"] as {
+      ingress: { from: object[]; ports: { port: number }[] }[];
+    };
     const internal = ingress.filter(({ ports }) => ports.some(({ port }) => port === 9090));
     expect(internal.map(({ from }) => from)).toEqual([
       [

@@ -156,8 +156,6 @@ describe("of the jobs", () => {
   test("one that failed as often as it may is given up", async () => {
     await add("1 hour");
     await execute(patient.database.ownerUrl, "UPDATE graphile_worker._private_jobs SET attempts = max_attempts");
-    expect(told(await patient.examine(), "jobs")).toEqual([
-      "warning: queued: 1, given up: 1, longest wait: 0 s",
-    ]);
+    expect(told(await patient.examine(), "jobs")).toEqual(["warning: queued: 1, given up: 1, longest wait: 0 s"]);
   });
 });

@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execute } from "./database.js";
 import { eventually } from "./eventually.js";
+import { freePort } from "./free-port.js";
 
 const PROGRAM = "/usr/sbin/pgbouncer";
 /** Who the pooler is where the tests are root, as which it refuses to be. */
@@ -80,14 +80,4 @@ ignore_startup_parameters = extra_float_digits
 
 function quoted(text: string): string {
   return `"${decodeURIComponent(text).replaceAll('"', '""')}"`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
-  return address.port;
 }
