@@ -192,6 +192,19 @@ const rules: readonly Rule[] = [
     found: "server.ts → embedded-postgres/start-embedded-postgres.ts",
   },
   {
+    name: "a doctor that knows settings, keys and the database, and is known to the command line alone",
+    findings: (sources) => [
+      ...arrows(sources, /^doctor\//, /^(?!doctor\/|settings\/|postgres\/|auth\/published-keys\.ts$)/),
+      ...arrows(sources, /^(?!main\.ts$|doctor\/)/, /^doctor\//),
+    ],
+    defect: {
+      "main.ts": 'import { examine } from "./doctor/doctor.js";',
+      "doctor/doctor.ts": 'import { readConfig } from "../settings/config.js";',
+      "server.ts": 'import { ok } from "./doctor/finding.js";',
+    },
+    found: "server.ts → doctor/finding.ts",
+  },
+  {
     name: "only the command line imports the composition, nothing imports the command line",
     findings: (sources) => [
       ...arrows(sources, /^(?!main\.ts$)/, /^server\.ts$/),
@@ -227,7 +240,7 @@ const rules: readonly Rule[] = [
   {
     name: "only the configuration and the command line read the environment",
     findings: (sources) =>
-      matches(sources, /^(?!(config|main)\.ts$)/, /\bprocess\s*(\?\.|\.|\[")\s*env\b|\benv\b.*"node:process"/),
+      matches(sources, /^(?!(config|health-check|main)\.ts$)/, /\bprocess\s*(\?\.|\.|\[")\s*env\b|\benv\b.*"node:process"/),
     defect: { "auth/a.ts": "const a = 1;\nconst b = process.env;", "main.ts": "readConfig(process.env)" },
     found: "auth/a.ts:2",
   },

@@ -105,7 +105,7 @@ describe.skipIf(postgresPrograms === undefined)(`a backup${reason}`, () => {
     expect(replay.body).toEqual(registered.body);
     const as = { tenantId: service.tenantId };
     const { invariantReport } = await mustCall({ service: restored, as }, "VerifyInvariants", {});
-    expect(invariantReport).toMatchObject({ findings: [], liveAppointments: 1 });
+    expect(invariantReport).toMatchObject({ findings: [], liveAppointmentCount: 1 });
     const another = await makers.patient.create(restored, as);
     expect((await bookFirst({ ...clinic, service: restored, as }, another)).status).toBe("PENDING");
   });

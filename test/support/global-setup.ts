@@ -12,8 +12,8 @@ interface Server {
   stop(): Promise<void>;
 }
 
-/** What a server may leave out when nobody minds losing its data. */
-const FAST = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+/** What a server may leave out when nobody minds losing its data, and connections for all that runs at once. */
+const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "300" };
 
 /**
  * Provides every test file with a PostgreSQL server and a migrated template database: the embedded server in a temporary
@@ -50,12 +50,10 @@ function startServer(): Promise<Server> {
 
 async function startContainer(image: string): Promise<Server> {
   const { PostgreSqlContainer } = await import("@testcontainers/postgresql");
-  const container = await new PostgreSqlContainer(image).start();
-  const adminUrl = container.getConnectionUri();
-  const settings = Object.entries(FAST).map(([name, value]) => `ALTER SYSTEM SET ${name} = ${value}`);
-  await execute(adminUrl, ...settings, "SELECT pg_reload_conf()");
+  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const container = await new PostgreSqlContainer(image).withCommand(["postgres", ...settings]).start();
   return {
-    adminUrl,
+    adminUrl: container.getConnectionUri(),
     stop: async () => {
       await container.stop();
     },
@@ -67,7 +65,7 @@ async function startEmbedded(): Promise<Server> {
   const folder = await temporaryFolder();
   const cut = () => cutOff(folder);
   process.once("exit", cut);
-  const server = await startEmbeddedPostgres({ dataDir: folder, settings: { ...FAST, max_connections: "300" } });
+  const server = await startEmbeddedPostgres({ dataDir: folder, settings: SETTINGS });
   return {
     adminUrl: server.superuserUrl,
     stop: async () => {
