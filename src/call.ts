@@ -1,4 +1,4 @@
-import { type ContextValues, createContextKey } from "@connectrpc/connect";
+import { type Code, type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Knex } from "knex";
 
 /** The authenticated service principal (specification section 5), as its access token describes it. */
@@ -87,6 +87,20 @@ export interface CallHeaders {
   readonly actorId: readonly string[];
 }
 
+/** Ends a part of the work of a call, with what it failed with if it did. A second end of the same part means nothing. */
+export type EndOfPart = (failure?: unknown) => void;
+
+/** What tells how a call goes on while it does, where calls are traced. Nothing of its messages and headers gets in. */
+export interface CallTrace {
+  /** 32 and 16 hexadecimal digits (W3C Trace Context), for log lines. */
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Begins a part within the part that is under way, in whose place it is until it ends. */
+  begin(name: string): EndOfPart;
+  /** Begins a statement within the part that is under way, beside others. Its verb and its table are told, its text is not. */
+  beginStatement(text: string): EndOfPart;
+}
+
 /** What travels with a call from its first header to its log line, the same on every transport. */
 export interface Call {
   /** UUID: the caller's X-Correlation-Id as sent, or a generated one. */
@@ -104,6 +118,9 @@ export interface Call {
   operation?: string;
   /** The code of the Problem that the call ended with, if it failed. */
   problemCode?: string;
+  /** How an RPC failed, whatever with; absent where it did not, and over REST. */
+  rpcCode?: Code;
+  trace?: CallTrace;
   principal?: Principal;
   /** Opaque id of the person behind the principal, where the caller says one: for history and audit, never for the log. */
   actor?: string;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { type Database, openDatabase } from "./postgres/database.js";
+import { type Database, type DatabaseOptions, openDatabase } from "./postgres/database.js";
 import { migrate } from "./postgres/migration/migrate.js";
 import { classifyFailure, isAway } from "./postgres/sql-errors.js";
 
@@ -27,7 +27,12 @@ export interface DatabaseUrls {
  * everything. Rejects where the service's role could pass row-level security by, because then a missing predicate would show
  * foreign tenants; says so where it could change the tables.
  */
-export async function openReadyDatabase(urls: DatabaseUrls, maxConnections: number, logger: Logger): Promise<Database> {
+export async function openReadyDatabase(
+  urls: DatabaseUrls,
+  maxConnections: number,
+  logger: Logger,
+  onAcquired?: DatabaseOptions["onAcquired"],
+): Promise<Database> {
   const { databaseUrl: url, migrationDatabaseUrl = url } = urls;
   const onProgress = (text: string) => logger.info(text);
   const database = openDatabase({
@@ -37,6 +42,7 @@ export async function openReadyDatabase(urls: DatabaseUrls, maxConnections: numb
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     onStatementsUnnamed: () => logger.warn(POOLER_WARNING),
     onIdleError: () => logger.warn("a database connection broke while it was idle"),
+    onAcquired,
   });
   try {
     await patiently(() => requireBoundRole(database, url !== migrationDatabaseUrl), logger);

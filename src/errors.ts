@@ -68,6 +68,9 @@ export type FieldErrorCode =
   | "CAPACITY_EXHAUSTED"
   | "PATIENT_OVERLAP";
 
+/** The limits of the service that a caller or a job can run into, for metrics: what there was too much of. */
+export type LimitName = "quota" | "calls" | "streams" | "planned_slots" | "open_slots";
+
 /** One field-level error. `field` is a JSON path (`practitionerIds[2]`) or a header's name; `message` holds no input. */
 export interface FieldError {
   readonly code: FieldErrorCode;
@@ -84,6 +87,8 @@ export interface CupoErrorInit {
   readonly headers?: Readonly<Record<string, string>>;
   /** For the log only, never for the caller. */
   readonly cause?: unknown;
+  /** Which limit was reached, where one was; for metrics only. */
+  readonly limit?: LimitName;
 }
 
 /** The only error that a stage or a service throws on purpose; whatever else is thrown is an INTERNAL_ERROR. */
@@ -92,6 +97,7 @@ export class CupoError extends Error {
   readonly detail: string | undefined;
   readonly errors: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
+  readonly limit: LimitName | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -101,6 +107,7 @@ export class CupoError extends Error {
     this.detail = init.detail;
     this.errors = init.errors ?? [];
     this.headers = init.headers ?? {};
+    this.limit = init.limit;
   }
 }
 
@@ -137,11 +144,15 @@ export function conflicts(detail: string, errors: readonly FieldError[]): CupoEr
   return new CupoError("CONCURRENT_MODIFICATION", { detail, errors });
 }
 
-/** 422: a request that was read but breaks rules; `errors` names them, and says how many more there are. */
-export function validationFailed(errors: readonly FieldError[]): CupoError {
+/**
+ * 422: a request that was read but breaks rules; `errors` names them, and says how many more there are. `limit` is the limit of
+ * the service that it would go over, where that is the rule.
+ */
+export function validationFailed(errors: readonly FieldError[], limit?: LimitName): CupoError {
   return new CupoError("VALIDATION_FAILED", {
     detail: "The request breaks at least one rule of the contract; see errors.",
     errors,
+    ...(limit === undefined ? {} : { limit }),
   });
 }
 

@@ -29,6 +29,8 @@ export interface InternalApiOptions extends ProblemTerms {
   readonly stopping: Pick<Stopping, "signal">;
   /** Whether tools are told what is served. */
   readonly reflection: boolean;
+  /** What `/metrics` answers; nothing is there unless it is given. */
+  readonly metricsPage?: (() => Promise<string>) | undefined;
   /** Gives the reference page its tokens; undefined where only a real issuer does. */
   readonly issueToken?: TokenIssue | undefined;
 }
@@ -39,11 +41,11 @@ const STALLED_STREAM_MS = 30_000;
 
 /**
  * The handler of the internal listener: Connect, gRPC and gRPC-Web, beside the operations gRPC's own services of health and
- * reflection, the OpenAPI document and reference page of what is called by Connect with JSON, and two pages for whoever runs the
- * process: `/livez` says that it runs, `/readyz` whether it should get requests.
+ * reflection, the OpenAPI document and reference page of what is called by Connect with JSON, and pages for whoever runs the
+ * process: `/livez` says that it runs, `/readyz` whether it should get requests, `/metrics` how it does (docs/telemetry.md).
  */
 export function createInternalApi(options: InternalApiOptions): HttpHandler {
-  const { isReady } = options;
+  const { isReady, metricsPage } = options;
   const rpc = createOperations(options);
   const pages = createPages(options);
   const introspection = createIntrospection({
@@ -56,6 +58,7 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
     if (pages(request, response)) return;
     if (request.url === "/livez") return answer(response, 200, "live\n");
     if (request.url === "/readyz") return void answerReadiness(request, response, isReady);
+    if (request.url === "/metrics" && metricsPage) return void answerMetrics(response, metricsPage);
     for (const [name, value] of Object.entries(responseHeaders)) response.setHeader(name, value);
     if (introspection(request, response) !== undefined) return;
     void rpc(request, response);
@@ -106,7 +109,13 @@ async function answerReadiness(_: HttpRequest, response: HttpResponse, isReady: 
   answer(response, ready ? 200 : 503, ready ? "ready\n" : "not ready\n");
 }
 
-function answer(response: HttpResponse, status: number, text: string): void {
-  response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" });
+async function answerMetrics(response: HttpResponse, metricsPage: () => Promise<string>): Promise<void> {
+  const page = await metricsPage().catch(() => undefined);
+  if (page === undefined) answer(response, 500, "no metrics\n");
+  else answer(response, 200, page, "text/plain; version=0.0.4; charset=utf-8");
+}
+
+function answer(response: HttpResponse, status: number, text: string, type = "text/plain; charset=utf-8"): void {
+  response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store" });
   response.end(text);
 }

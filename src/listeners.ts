@@ -23,7 +23,10 @@ export interface ListenerParts {
   readonly validate: MessageValidator;
   readonly services: readonly ServiceEntry[];
   readonly observe: ErrorObserver;
-  readonly log: (handler: HttpHandler) => HttpHandler;
+  readonly log: (listener: "public" | "internal", handler: HttpHandler) => HttpHandler;
+  /** Told that a listener closed a connection because there were too many. */
+  readonly onRefused: () => void;
+  readonly metricsPage: () => Promise<string>;
   readonly issueToken: TokenIssue | undefined;
 }
 
@@ -62,15 +65,15 @@ export async function openListeners(
     await Promise.all(open.map(async (listener) => reportForced(logger, await listener.close(GRACE_MS))));
   };
   try {
-    const publicListener = await openListener(config, config.public, logger, (url) => {
+    const publicListener = await openListener(config, config.public, parts, logger, (url) => {
       const options = { ...parts, basePath: config.basePath, problemsUrl: problemsUrlAt(url) };
-      return { handler: parts.log(createPublicApi(options)), socketError: socketProblems(options) };
+      return { handler: parts.log("public", createPublicApi(options)), socketError: socketProblems(options) };
     });
     open.push(publicListener);
-    const internalListener = await openListener(config, config.internal, logger, () => {
+    const internalListener = await openListener(config, config.internal, parts, logger, () => {
       const { reflection } = config;
       const options = { ...parts, problemsUrl: problemsUrlAt(publicListener.url), isReady, reflection };
-      return { handler: parts.log(createInternalApi(options)), socketError: socketProblems(options) };
+      return { handler: parts.log("internal", createInternalApi(options)), socketError: socketProblems(options) };
     });
     open.push(internalListener);
     return { publicUrl: publicListener.url, internalUrl: internalListener.url, close };
@@ -83,16 +86,21 @@ export async function openListeners(
 function openListener(
   { tls, connections }: Config,
   address: { readonly host: string; readonly port: number },
+  { onRefused }: ListenerParts,
   logger: Logger,
   answerAt: ListenOptions["answerAt"],
 ): Promise<Listener> {
+  const logRefused = logRefusedConnections(logger, 60_000);
   return listen({
     ...address,
     ...(tls === undefined ? {} : { tls: { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) } }),
     answerAt,
     limits: { ...defaultLimits, ...connections },
     acceptError: (error) => logger.error({ cause: describe(error) }, "a connection could not be accepted"),
-    refused: logRefusedConnections(logger, 60_000),
+    refused(limit) {
+      onRefused();
+      logRefused(limit);
+    },
   });
 }
 

@@ -20,6 +20,8 @@ import { startServer } from "./server.js";
 import { servedServices } from "./services/services.js";
 import { type Config, ConfigError, readConfig } from "./settings/config.js";
 import { stopOnSignal } from "./stop-on-signal.js";
+import { readTelemetryTerms } from "./telemetry/telemetry-terms.js";
+import { isUuid } from "./uuid.js";
 
 const TOKEN_LIFETIME_SECONDS = 3_600;
 /**
@@ -79,10 +81,12 @@ async function serve({ demo = false }: { readonly demo?: boolean }): Promise<voi
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const config = readConfig(process.env);
   const logger = await openLogger(config, process.stdout);
+  const telemetry = readTelemetryTerms(process.env);
+  for (const warning of telemetry.warnings) logger.warn(warning);
   const server = await onDatabase(config, logger, (urls) =>
     startServer(
       { ...config, ...urls },
-      { logger, now: Date.now, issueToken: signPageToken, ...(demo ? { served: withDocumentedIds } : {}) },
+      { logger, now: Date.now, issueToken: signPageToken, telemetry, ...(demo ? { served: withDocumentedIds } : {}) },
     ),
   );
   process.on("unhandledRejection", (error) => {

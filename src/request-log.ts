@@ -9,6 +9,14 @@ export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void;
 
+/** Watches the requests of a listener, for metrics and traces. Must not throw. */
+export interface RequestObserver {
+  /** A request has begun; nothing of it was judged. */
+  began(request: HttpRequest, call: Call): void;
+  /** Its answer is done, or nobody waits for one any more. */
+  ended(request: HttpRequest, response: HttpResponse, call: Call): void;
+}
+
 const calls = new WeakMap<HttpRequest, Call>();
 
 /** The call of a request; opened when it is first asked for, so that the whole way of a request shares one. */
@@ -22,14 +30,16 @@ export function callFor(request: HttpRequest): Call {
 
 /**
  * Gives every answer of a listener its X-Correlation-Id and writes a line when it is done: what was asked for by whom,
- * how it ended and how long it took; no status where the caller left before the answer. Nothing of path, query, headers or
+ * how it ended and how long it took, and in which trace it is; no status where the caller left before the answer. Nothing of path, query, headers or
  * bodies is in it, because they can hold personal data.
  */
-export function logged(handle: HttpHandler, logger: Logger): HttpHandler {
+export function logged(handle: HttpHandler, logger: Logger, observer?: RequestObserver): HttpHandler {
   return (request, response) => {
     const call = callFor(request);
+    observer?.began(request, call);
     response.setHeader("X-Correlation-Id", call.correlationId);
     response.once("close", () => {
+      observer?.ended(request, response, call);
       logger.info(
         {
           operation: call.operation,
@@ -39,6 +49,7 @@ export function logged(handle: HttpHandler, logger: Logger): HttpHandler {
           correlationId: call.correlationId,
           principal: call.principal?.id,
           tenantId: call.principal?.tenantId,
+          ...traceFields(call),
         },
         "request",
       );
@@ -61,7 +72,13 @@ export function logRefusedConnections(logger: Logger, everyMs: number): (limit: 
 export function observeError(error: CupoError, call: Call, logger: Logger): void {
   call.problemCode = error.code;
   if (error.cause === undefined) return;
-  logger.error({ code: error.code, correlationId: call.correlationId, cause: describe(error.cause) }, "call failed");
+  const cause = describe(error.cause);
+  logger.error({ code: error.code, correlationId: call.correlationId, ...traceFields(call), cause }, "call failed");
+}
+
+/** By which log lines and traces are brought together; the names are OpenTelemetry's for logs that are no OTLP. */
+function traceFields({ trace }: Call): Record<string, string> | undefined {
+  return trace === undefined ? undefined : { trace_id: trace.traceId, span_id: trace.spanId };
 }
 
 /**

@@ -1,12 +1,12 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { readyCall } from "./call.js";
+import { createCallStore } from "./call-store.js";
 import { openReadyDatabase } from "./database-startup.js";
 import { openEventFeeds } from "./events/open-event-feeds.js";
 import { createChain } from "./interceptors/chain.js";
 import { createStopping } from "./interceptors/stream-life.js";
 import { createMessageValidator } from "./interceptors/validation/validate-message.js";
 import { createWorkplaces } from "./interceptors/workplaces.js";
+import { readBacklog } from "./jobs/read-backlog.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
 import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
 import { type ListenerParts, type OpenListeners, openListeners } from "./listeners.js";
@@ -16,16 +16,18 @@ import { createPageTokens } from "./option-tokens/page-tokens.js";
 import { openJobQueuePool } from "./postgres/job-queue-pool.js";
 import { openReadinessProbe } from "./postgres/readiness-probe.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
-import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence.js";
-import { UnitOfWork } from "./postgres/unit-of-work.js";
 import { openQuotas } from "./quotas/open-quotas.js";
 import type { TokenIssue } from "./reference-page/reference-pages.js";
-import { describe, logged, observeError } from "./request-log.js";
+import { describe } from "./request-log.js";
 import { listViolations } from "./rest/violations/list-violations.js";
 import { warmUpScreening } from "./screening/warm-up.js";
+import { openServiceTelemetry, watchRequests } from "./service-telemetry.js";
 import type { WatchPorts } from "./services/events/watch-events.js";
 import { createServices, type ServiceEntry } from "./services/services.js";
 import type { Config } from "./settings/config.js";
+import { keptMeasurement } from "./telemetry/kept-measurement.js";
+import type { Telemetry } from "./telemetry/open-telemetry.js";
+import type { TelemetryTerms } from "./telemetry/telemetry-terms.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
 
 /** A running service. */
@@ -52,18 +54,16 @@ export interface ServerPorts {
   readonly served?: (entry: ServiceEntry) => ServiceEntry;
   /** Whether the process works on background jobs; it does unless told otherwise. */
   readonly runsJobs?: boolean;
+  /** Where metrics and traces are sent; nowhere unless given. */
+  readonly telemetry?: TelemetryTerms;
   /** Signs tokens of the development issuer for the reference pages; not used where there is a real issuer. */
   readonly issueToken?: TokenIssue;
 }
 
-type Closer = () => Promise<void> | void;
+/** The backlog is of all processes, each of which tells it: so none asks often, nor keeps who wants metrics waiting. */
+const BACKLOG_PACE = { maxAgeMs: 10_000, patienceMs: 1_000 };
 
-const TRANSACTION_LIMITS = {
-  statementTimeoutMs: 10_000,
-  lockTimeoutMs: 1_000,
-  workLockTimeoutMs: 5_000,
-  idleTimeoutMs: 15_000,
-};
+type Closer = () => Promise<void> | void;
 
 /** Puts the service together and starts it. Rejects, with everything closed again, where a part cannot start. */
 export async function startServer(config: ServerConfig, ports: ServerPorts): Promise<RunningServer> {
@@ -78,17 +78,19 @@ export async function startServer(config: ServerConfig, ports: ServerPorts): Pro
 
 async function start(
   config: ServerConfig,
-  { logger, now, served = (entry) => entry, runsJobs = true, issueToken }: ServerPorts,
+  { logger, now, served = (entry) => entry, runsJobs = true, issueToken, telemetry: terms }: ServerPorts,
   closers: Closer[],
 ): Promise<RunningServer> {
-  const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
+  const telemetry = await openServiceTelemetry(config, terms, logger);
+  closers.push(() => telemetry.close());
   let stopJobs: Closer = () => undefined;
-  const { database, probe, feeds } = await openDatabase(config, logger, warn("the change feed is slow"), closers);
+  const { database, probe, feeds } = await openDatabase(config, { logger, now }, telemetry, closers);
   closers.push(() => stopJobs());
-  const issuer = await openTrustedIssuer(config, now, warn("the issuer's keys were not refreshed"));
-  closers.push(() => issuer.close());
+  const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
-  closers.push(scheduleKeyRotation(keyRing, warn("the keys of option tokens were not rotated")));
+  const notRotated = (error: unknown) =>
+    logger.warn({ cause: describe(error) }, "the keys of option tokens were not rotated");
+  closers.push(scheduleKeyRotation(keyRing, notRotated));
   const validate = createMessageValidator();
   const stopping = createStopping();
   const parts: ListenerParts = {
@@ -96,39 +98,56 @@ async function start(
     stopping,
     chain: createChain({
       ...openLimits(config, logger, closers),
-      verifyToken: issuer.verifyToken,
+      verifyToken,
       validate,
       listErrors: listViolations,
       stopping: stopping.signal,
-      store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff, onCommitted: feeds.committed }),
-      recordAccess: (call, patientIds) => insertAccessRecords(readyCall(call), patientIds),
+      ...createCallStore(database, feeds.committed),
       pages: createPageTokens(keyRing),
+      isTraced: telemetry.isTraced,
     }),
     validate,
     services: servicesOf(config, keyRing, now, feeds).map(served),
-    observe: (error, call) => observeError(error, call, logger),
-    log: (handler) => logged(handler, logger),
+    ...watchRequests(telemetry, logger),
     issueToken: config.issuer === undefined ? issueToken : undefined,
   };
   const listeners = await openListeners(config, logger, parts, () => probe.takesWrites());
-  if (runsJobs) stopJobs = startJobs({ database, now, logger }, config, warn("background jobs stopped for a while"));
   closers.push(warmUpScreening());
+  if (runsJobs) stopJobs = startJobs({ database, now, logger }, config, telemetry);
+  telemetry.started();
   return running(listeners, closers);
 }
 
 async function openDatabase(
   config: ServerConfig,
-  logger: Logger,
-  onFeedError: (error: unknown) => void,
+  { logger, now }: Pick<ServerPorts, "logger" | "now">,
+  { pools, service }: Telemetry,
   closers: Closer[],
 ) {
-  const database = await openReadyDatabase(config, config.databaseConnections.calls, logger);
+  const database = await openReadyDatabase(config, config.databaseConnections.calls, logger, pools.acquired);
   closers.push(() => database.close());
+  pools.watch("calls", database.pool);
+  service.watchBacklog(keptMeasurement(() => readBacklog(database, now), BACKLOG_PACE));
   const probe = openReadinessProbe({ url: config.databaseUrl, onReadOnly: () => database.discardConnections() });
   closers.push(() => probe.close());
-  const feeds = openEventFeeds({ database, databaseUrl: config.databaseUrl, onError: onFeedError });
+  service.watchReadiness(() => probe.takesWrites());
+  const onError = (error: unknown) => logger.warn({ cause: describe(error) }, "the change feed is slow");
+  const feeds = openEventFeeds({ database, databaseUrl: config.databaseUrl, onError });
   closers.push(() => feeds.close());
   return { database, probe, feeds };
+}
+
+async function openIssuer(
+  config: ServerConfig,
+  { logger, now }: Pick<ServerPorts, "logger" | "now">,
+  { fetch, service }: Telemetry,
+  closers: Closer[],
+) {
+  const onError = (error: unknown) => logger.warn({ cause: describe(error) }, "the issuer's keys were not refreshed");
+  const issuer = await openTrustedIssuer(config, now, onError, fetch);
+  closers.push(() => issuer.close());
+  service.watchKeys(() => issuer.keysAgeMs());
+  return issuer;
 }
 
 function running(listeners: OpenListeners, closers: Closer[]): RunningServer {
@@ -163,10 +182,14 @@ function servicesOf(
 function startJobs(
   ports: Pick<JobPorts, "database" | "now" | "logger">,
   { databaseUrl: url, databaseConnections, slotLimits }: ServerConfig,
-  onError: (error: unknown) => void,
+  { pools, service }: Telemetry,
 ): Closer {
+  const onError = (error: unknown) =>
+    ports.logger.warn({ cause: describe(error) }, "background jobs stopped for a while");
   const queuePool = openJobQueuePool({ url, maxConnections: databaseConnections.jobs, onIdleError: onError });
-  const stop = runJobs({ ...ports, maxOpenSlots: slotLimits.perTenant, queuePool, onError });
+  pools.watch("jobs", queuePool);
+  const onFull = () => service.reached("open_slots");
+  const stop = runJobs({ ...ports, maxOpenSlots: slotLimits.perTenant, queuePool, onError, onFull });
   return async () => {
     await stop();
     await queuePool.end();
@@ -175,9 +198,4 @@ function startJobs(
 
 async function closeAll(closers: Closer[]): Promise<void> {
   for (const close of closers.splice(0).toReversed()) await close();
-}
-
-/** Full jitter: anything up to 20 ms before the first retry, doubling with each. */
-function backOff(attempt: number): Promise<void> {
-  return delay(Math.random() * 10 * 2 ** attempt);
 }

@@ -47,3 +47,8 @@ export function newId(): string {
   }
   return v7({ random, msecs: lastMs, seq: counter });
 }
+
+/** When a UUID of version 7 was made, by the clock of who made it, in milliseconds since the epoch (RFC 9562, section 5.7). */
+export function timeOfUuid7(uuid7: string): number {
+  return Number.parseInt(uuid7.replace("-", "").slice(0, 12), 16);
+}

@@ -12,6 +12,8 @@ export interface KeySet {
    * What was concluded under one generation does not hold under another.
    */
   generation(): number;
+  /** How old what is known is, in milliseconds; undefined while nothing was loaded, and absent where nothing ever is. */
+  ageMs?(): number | undefined;
   /** Stops refreshing and aborts a refresh under way. */
   close(): void;
 }

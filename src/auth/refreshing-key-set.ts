@@ -32,7 +32,7 @@ const tickMs = 1_000;
 export function openRefreshingKeySet(source: KeySource): KeySet {
   const closing = new AbortController();
   const changes = countChanges();
-  const { load, isDue } = paceLoads(source, closing.signal, () => jwks.fresh);
+  const { load, isDue, ageMs } = paceLoads(source, closing.signal, () => jwks.fresh);
   const jwks = createRemoteJWKSet(source.url, {
     cacheMaxAge: outageMs,
     cooldownDuration: unknownKeyPauseMs,
@@ -52,6 +52,7 @@ export function openRefreshingKeySet(source: KeySource): KeySet {
         return undefined;
       }),
     generation: () => (jwks.fresh ? changes.count() : 0),
+    ageMs,
     close() {
       clearInterval(timer);
       closing.abort();
@@ -64,11 +65,14 @@ interface PacedLoads {
   readonly load: FetchImplementation;
   /** Whether it is time for a load in the background. */
   isDue(): boolean;
+  /** How long ago the last good load was; undefined where there was none. */
+  ageMs(): number | undefined;
 }
 
 function paceLoads(source: KeySource, closing: AbortSignal, isFresh: () => boolean): PacedLoads {
   let triedAt = Number.NEGATIVE_INFINITY;
   let failing = false;
+  let loadedAt: number | undefined;
 
   const isDue = () => {
     const failurePauseMs = isFresh() ? unknownKeyPauseMs : noKeysPauseMs;
@@ -76,12 +80,14 @@ function paceLoads(source: KeySource, closing: AbortSignal, isFresh: () => boole
   };
   return {
     isDue,
+    ageMs: () => (loadedAt === undefined ? undefined : Math.max(0, Date.now() - loadedAt)),
     async load(_url, { signal }) {
       if (failing && !isDue()) throw new Error("the last load failed a moment ago");
       triedAt = Date.now();
       try {
         const keys = await usableKeys(await source.load(AbortSignal.any([closing, signal])));
         failing = false;
+        loadedAt = Date.now();
         if (keys.keys.length === 0) source.onError(new Error("the key set holds no key that can verify access tokens"));
         return Response.json(keys);
       } catch (error) {

@@ -57,5 +57,5 @@ function noPlace(isStream: boolean): CupoError {
   const detail = isStream
     ? "More streams are open for this client or tenant than may be at once."
     : "More requests are being worked on for this client or tenant than may be at once.";
-  return new CupoError("RATE_LIMIT_EXCEEDED", { detail, headers: RETRY_AFTER });
+  return new CupoError("RATE_LIMIT_EXCEEDED", { detail, headers: RETRY_AFTER, limit: isStream ? "streams" : "calls" });
 }

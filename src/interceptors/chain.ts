@@ -1,4 +1,5 @@
 import type { Interceptor } from "@connectrpc/connect";
+import { tracedJudgement, tracedReading, tracedWork } from "../telemetry/traced-stages.js";
 import { authentication, type TokenVerifier } from "./authentication.js";
 import { authorization } from "./authorization.js";
 import { callsAtWork, type Workplaces } from "./calls-at-work.js";
@@ -27,6 +28,8 @@ export interface ChainPorts {
   readonly store: IdempotentWork;
   readonly recordAccess: RecordAccess;
   readonly pages: PageSeal;
+  /** Whether calls have traces, which the stages then tell how long they take; they do not unless given. */
+  readonly isTraced?: boolean;
 }
 
 /** The stages of a call, outermost first. */
@@ -43,23 +46,27 @@ export interface Chain {
  * it was done before, where the page that it asks for begins. docs/lifecycle.md draws it.
  */
 export function createChain(ports: ChainPorts): Chain {
-  const { verifyToken, rateLimiter, validate, listErrors, store, recordAccess, pages } = ports;
+  const { verifyToken, rateLimiter, validate, listErrors, store, recordAccess, pages, isTraced = false } = ports;
+  const judging = (name: string, stage: Interceptor) => (isTraced ? tracedJudgement(name, stage) : stage);
+  const reading = isTraced ? tracedReading("message") : undefined;
   return {
     onHeaders: [
       responseHeaders(),
-      authentication(verifyToken),
-      rateLimit(rateLimiter),
+      judging("authentication", authentication(verifyToken)),
+      judging("quota", rateLimit(rateLimiter)),
       authorization(),
       requestHeaders(),
+      ...(reading === undefined ? [] : [reading.begin]),
     ],
     onMessage: [
+      ...(reading === undefined ? [] : [reading.end]),
       loopTurns(isScreened),
-      validation(validate, listErrors),
+      judging("validation", validation(validate, listErrors)),
       rowQuota(rateLimiter),
       redaction(),
-      callsAtWork(ports.places, ports.streams),
+      judging("place", callsAtWork(ports.places, ports.streams)),
       streamLife(verifyToken, ports.stopping),
-      idempotency(store, recordAccess),
+      isTraced ? tracedWork("transaction", idempotency(store, recordAccess)) : idempotency(store, recordAccess),
       pageTokens(pages),
     ],
   };

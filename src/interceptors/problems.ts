@@ -12,13 +12,18 @@ export type ErrorObserver = (error: CupoError, call: Call) => void;
  * its body, whether before a stream begins or later. Errors of Connect itself, such as `unimplemented`, pass as they are.
  */
 export function problems(problemsUrl: string, observe: ErrorObserver): Interceptor {
+  const explainTo = (call: Call, thrown: unknown) => {
+    if (thrown instanceof ConnectError) return thrown;
+    const error = asCupoError(thrown);
+    observe(error, call);
+    return connectErrorOf(error, call, problemsUrl);
+  };
   return (next) => async (request) => {
     const explain = (thrown: unknown) => {
-      if (thrown instanceof ConnectError) return thrown;
       const call = callOf(request.contextValues);
-      const error = asCupoError(thrown);
-      observe(error, call);
-      return connectErrorOf(error, call, problemsUrl);
+      const sent = explainTo(call, thrown);
+      call.rpcCode = sent.code;
+      return sent;
     };
     try {
       const response = await next(request);

@@ -76,6 +76,7 @@ export function quotaExceeded(
   states: readonly Pick<QuotaState, "quota" | "windowSeconds" | "resetSeconds">[],
 ): CupoError {
   return new CupoError("RATE_LIMIT_EXCEEDED", {
+    limit: "quota",
     detail: states.map((s) => `More than ${s.quota} requests in ${s.windowSeconds} s.`).join(" "),
     headers: { "Retry-After": String(Math.max(...states.map((s) => s.resetSeconds))) },
   });

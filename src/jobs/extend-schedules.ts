@@ -13,6 +13,8 @@ export interface ExtensionPorts {
   readonly maxOpenSlots: number;
   /** Told of the progress, and of a tenant that may have no more slots. */
   readonly logger: Pick<Logger, "info" | "warn">;
+  /** Told of a tenant that may have no more slots, without which. */
+  readonly onFull?: (() => void) | undefined;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface ExtensionPorts {
  */
 export async function extendSchedules(
   tenantId: string,
-  { database, now, maxOpenSlots, logger }: ExtensionPorts,
+  { database, now, maxOpenSlots, logger, onFull }: ExtensionPorts,
 ): Promise<Turn> {
   const turn = await runAsTenant(database, tenantId, LIMITS, (transaction) =>
     extendNextProgram(transaction, now(), maxOpenSlots),
@@ -31,6 +33,7 @@ export async function extendSchedules(
     logger.info({ tenant: tenantId, program, through }, "a schedule was extended");
   }
   if (turn.kind === "FULL") {
+    onFull?.();
     const { openSlots } = turn;
     const text = "a tenant has as many open slots as it may, and its schedules are not extended";
     logger.warn({ tenant: tenantId, openSlots, maxOpenSlots }, text);

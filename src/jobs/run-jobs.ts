@@ -20,6 +20,8 @@ export interface JobPorts {
   /** How many open slots a tenant may have. */
   readonly maxOpenSlots: number;
   readonly logger: Logger;
+  /** Told that a tenant may have no more slots. */
+  readonly onFull?: () => void;
   /** Told of what stopped the queue, which starts again a little later. */
   readonly onError: (error: unknown) => void;
   /** How much later it starts again; five seconds unless given. */
@@ -92,7 +94,7 @@ async function stopQuietly(runner: Runner): Promise<void> {
     .catch(() => undefined);
 }
 
-function tasksOf({ database, now, logger, maxOpenSlots }: JobPorts, signal: AbortSignal): TaskList {
+function tasksOf({ database, now, logger, maxOpenSlots, onFull }: JobPorts, signal: AbortSignal): TaskList {
   const askFor = (addJob: AddJobFunction, tenantId: string, when: { readonly runAt?: Date } = {}) => {
     const payload: ExtensionPayload = { tenantId };
     return addJob(EXTEND_SCHEDULE, payload, { jobKey: extensionKey(tenantId), ...when });
@@ -103,7 +105,7 @@ function tasksOf({ database, now, logger, maxOpenSlots }: JobPorts, signal: Abor
     },
     [EXTEND_SCHEDULE]: async (payload, { addJob, job }) => {
       const { tenantId } = payload as ExtensionPayload;
-      const { kind } = await extendSchedules(tenantId, { database, now, maxOpenSlots, logger });
+      const { kind } = await extendSchedules(tenantId, { database, now, maxOpenSlots, logger, onFull });
       if (kind === "ADDED") await askFor(addJob, tenantId);
       if (kind === "BUSY") await askFor(addJob, tenantId, { runAt: laterThan(job.locked_at ?? job.run_at) });
     },

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import type { DescService, JsonObject } from "@bufbuild/protobuf";
 import { operationOf } from "../operation.js";
+import { packageVersion } from "../package-version.js";
 import { definitionComment } from "./definition-comment.js";
 
 /** The version of OpenAPI that the documents are written in. */
@@ -57,10 +57,4 @@ function operationsWith(scope: string, services: readonly DescService[]): string
     .filter((method) => operationOf(method).scope === scope)
     .map(({ name }) => name)
     .join(", ");
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  const { version } = JSON.parse(text) as { readonly version: string };
-  return version;
 }

@@ -18,6 +18,8 @@ export interface DatabaseOptions {
   readonly onStatementsUnnamed?: () => void;
   /** Told of a connection that broke while it was idle; it has left the pool already. */
   readonly onIdleError: (error: Error) => void;
+  /** Told how long somebody waited for a connection, in milliseconds, whether they got one or not. */
+  readonly onAcquired?: ((ms: number, isGiven: boolean) => void) | undefined;
 }
 
 /** The connection pool of the process. */
@@ -81,7 +83,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       if (namedStatements) options.onStatementsUnnamed?.();
       namedStatements = false;
     },
-    ...countGenerations(pool),
+    ...countGenerations(pool, options.onAcquired),
     async findExcessOfRole() {
       const { rows } = await pool.query<{ excess: RoleExcess | null }>(EXCESS);
       return rows[0]?.excess ?? undefined;
@@ -99,7 +101,10 @@ function datesAsText(): TypeOverrides {
 }
 
 /** Connections that were made before the last loss of one are of an older generation, and closed when their turn comes. */
-function countGenerations(pool: Pool): Pick<Database, "acquire" | "discardConnections"> {
+function countGenerations(
+  pool: Pool,
+  onAcquired: DatabaseOptions["onAcquired"],
+): Pick<Database, "acquire" | "discardConnections"> {
   let generation = 0;
   const generations = new WeakMap<PoolClient, number>();
   pool.on("connect", (client) => {
@@ -108,10 +113,17 @@ function countGenerations(pool: Pool): Pick<Database, "acquire" | "discardConnec
   });
   return {
     async acquire() {
-      for (;;) {
-        const client = await pool.connect();
-        if (generations.get(client) === generation) return client;
-        client.release(true);
+      const begun = performance.now();
+      let isGiven = false;
+      try {
+        for (;;) {
+          const client = await pool.connect();
+          isGiven = generations.get(client) === generation;
+          if (isGiven) return client;
+          client.release(true);
+        }
+      } finally {
+        onAcquired?.(performance.now() - begun, isGiven);
       }
     },
     discardConnections() {

@@ -1,4 +1,5 @@
 import type { Transaction } from "../call.js";
+import { runAcrossTenants, type TransactionSource } from "./run-transaction.js";
 import { sql } from "./sql.js";
 
 /** The task that adds a part to a schedule of one tenant; its payload is an {@link ExtensionPayload}. */
@@ -24,4 +25,21 @@ export function requestExtension(transaction: Transaction): void {
       extensionKey(transaction.tenantId),
     ]),
   );
+}
+
+/** How many jobs wait, and for how long the oldest of them has. */
+export interface JobQueueState {
+  readonly count: number;
+  readonly oldestSeconds: number;
+}
+
+const STATE = `SELECT count(*)::integer AS count, coalesce(extract(epoch FROM now() - min(run_at)), 0)::float8 AS "oldestSeconds"
+  FROM graphile_worker.jobs WHERE run_at <= now() AND locked_at IS NULL AND attempts < max_attempts`;
+
+/** The jobs that could be done now and that nobody does; of all tenants, by the database's clock. */
+export async function readJobQueue(source: TransactionSource): Promise<JobQueueState> {
+  const [state] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
+    transaction.rows<JobQueueState>(sql.raw(STATE)),
+  );
+  return state ?? { count: 0, oldestSeconds: 0 };
 }

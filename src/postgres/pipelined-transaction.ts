@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PoolClient, QueryResult } from "pg";
-import type { Statement, Transaction } from "../call.js";
+import type { CallTrace, Statement, Transaction } from "../call.js";
 import { isLowerCaseUuid } from "../uuid.js";
 import { type BatchedStatement, StatementBatch } from "./statement-batch.js";
 
@@ -10,6 +10,8 @@ export interface TransactionStart {
   readonly limits: TransactionLimits;
   /** Whether statements are kept prepared under a name, which some connection poolers cannot carry. */
   readonly namedStatements: boolean;
+  /** The trace of the call that it is for, where there is one. */
+  readonly trace?: CallTrace | undefined;
 }
 
 /**
@@ -121,7 +123,10 @@ export class PipelinedTransaction implements Transaction {
   #add(statement: BatchedStatement): Promise<QueryResult> {
     if (this.#isEnding) return this.#track(Promise.reject(new Error("a statement behind the end of its transaction")));
     this.#batch ??= this.#openBatch();
-    return this.#track(this.#batch.add(statement));
+    const sent = this.#track(this.#batch.add(statement));
+    const end = this.#start.trace?.beginStatement(statement.text);
+    if (end !== undefined) sent.then(() => end(), end);
+    return sent;
   }
 
   #openBatch(): StatementBatch {

@@ -31,17 +31,22 @@ export function openReadinessProbe({ url, onReadOnly }: ReadinessProbeOptions): 
     keepAlive: true,
   });
   pool.on("error", () => undefined);
-  return {
-    async takesWrites() {
-      const client = await pool.connect().catch(() => undefined);
-      if (client === undefined) return false;
-      const answer = await askWhether(client).catch(() => undefined);
-      client.release(answer !== true);
-      if (answer === false) onReadOnly();
-      return answer === true;
-    },
-    close: () => pool.end(),
+  const ask = async () => {
+    const client = await pool.connect().catch(() => undefined);
+    if (client === undefined) return false;
+    const answer = await askWhether(client).catch(() => undefined);
+    client.release(answer !== true);
+    if (answer === false) onReadOnly();
+    return answer === true;
   };
+  return { takesWrites: () => inTime(ask()), close: () => pool.end() };
+}
+
+/** To connect and to be answered have a time limit each; both together have this one. */
+function inTime(answer: Promise<boolean>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, WITHIN_MS, false)));
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 async function askWhether(client: PoolClient): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { Transaction } from "../call.js";
+import type { CallTrace, Transaction } from "../call.js";
 import type { Database } from "./database.js";
 import { PipelinedTransaction, type TransactionLimits, type TransactionScope } from "./pipelined-transaction.js";
 import { classifyFailure } from "./sql-errors.js";
@@ -42,6 +42,8 @@ export async function runTransaction<T>(
 interface TransactionTerms {
   readonly scope: TransactionScope;
   readonly limits: TransactionLimits;
+  /** The trace of the call that it is for, where there is one. */
+  readonly trace?: CallTrace | undefined;
 }
 
 async function attempt<T>(

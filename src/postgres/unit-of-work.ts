@@ -1,4 +1,4 @@
-import type { Call, Principal, Statement, Transaction } from "../call.js";
+import type { Call, CallTrace, Principal, Statement, Transaction } from "../call.js";
 import { databaseFull, resourceBusy, serviceUnavailable } from "../errors.js";
 import type { IdempotencyClaim, IdempotentWork, Outcome } from "../interceptors/idempotency.js";
 import { appendAudit } from "./audit.js";
@@ -66,7 +66,7 @@ export class UnitOfWork implements IdempotentWork {
   /** Runs a read, which has no key: it is run again after the same failures, since it leaves nothing that could double. */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>): Promise<T> {
     return this.#repeat(() =>
-      this.#run(principal.tenantId, async (transaction) => {
+      this.#run(call, principal.tenantId, async (transaction) => {
         bind(call, transaction);
         return work();
       }),
@@ -84,30 +84,37 @@ export class UnitOfWork implements IdempotentWork {
       for (const row of appendAudit(call, principal)) transaction.send(row);
       return { kind: "EXECUTED" };
     };
-    return this.#run(claim.tenantId, execute, async (error) => explainClaim(claim, await claimFailure, error, isRerun));
+    return this.#run(call, claim.tenantId, execute, async (error) =>
+      explainClaim(claim, await claimFailure, error, isRerun),
+    );
   }
 
   /** Its connection is the one thing here that can be missing before anything was sent. */
   #run<T>(
+    { trace }: Call,
     tenantId: string,
     work: TransactionWork<T>,
     instead?: (error: unknown) => Promise<TransactionWork<T>>,
   ): Promise<T> {
     const { database } = this;
     const source: TransactionSource = {
-      acquire: () => this.#acquire(),
+      acquire: () => this.#acquire(trace),
       get namedStatements() {
         return database.namedStatements;
       },
       unnameStatements: () => database.unnameStatements(),
     };
-    return runTransaction(source, { scope: { tenantId }, limits: this.options }, work, instead);
+    return runTransaction(source, { scope: { tenantId }, limits: this.options, trace }, work, instead);
   }
 
-  async #acquire(): ReturnType<Database["acquire"]> {
+  async #acquire(trace: CallTrace | undefined): ReturnType<Database["acquire"]> {
+    const end = trace?.begin("connection");
     try {
-      return await this.database.acquire();
+      const client = await this.database.acquire();
+      end?.();
+      return client;
     } catch (error) {
+      end?.(error);
       throw classifyFailure(error) === "FULL"
         ? databaseFull(RETRY_AFTER_SECONDS, error)
         : serviceUnavailable(RETRY_AFTER_SECONDS, error);

@@ -53,6 +53,19 @@ describe("a remote key set", () => {
     expect(keySet.generation()).toBe(2);
   });
 
+  it("tells how old its keys are since the last good load", async () => {
+    open();
+    expect(keySet.ageMs?.()).toBeUndefined();
+    await keySet.key(first);
+    expect(keySet.ageMs?.()).toBe(0);
+    server.answer = answerWith("", 500);
+    await passTime(7 * minuteMs);
+    expect(keySet.ageMs?.()).toBe(7 * minuteMs);
+    server.answer = answerWith(firstDocument);
+    await passTime(minuteMs);
+    expect(keySet.ageMs?.()).toBeLessThanOrEqual(minuteMs);
+  });
+
   it("keeps its generation while the document stays the same", async () => {
     await openLoaded();
     await passTime(5 * minuteMs);

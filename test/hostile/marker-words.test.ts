@@ -5,6 +5,7 @@ import { servedServices } from "../../src/services/services.js";
 import { type ExampleCalls, exampleCalls, startDemoService, unaryMethods } from "../openapi/example-calls.js";
 import { sendRequest } from "../support/rest-request.js";
 import type { TestService } from "../support/service.js";
+import { type OtlpReceiver, startOtlpReceiver } from "../telemetry/otlp-receiver.js";
 
 /** A word that nothing else has, in letters that names, codes, documents and addresses take. */
 const MARKER = "Qwxzyvbk";
@@ -13,11 +14,13 @@ const FREE_TEXTS =
   /^(fullName|name|description|note|text|reason|comment|code|documentNumber|email|registrationNumber)$/;
 const DEEP = 3;
 
+let receiver: OtlpReceiver;
 let service: TestService;
 let examples: ExampleCalls;
 
 beforeAll(async () => {
-  service = await startDemoService();
+  receiver = await startOtlpReceiver();
+  service = await startDemoService({}, { telemetry: receiver.terms });
   const marked = Object.entries(requestExamples(service.now())).map(([name, example]) => {
     const request = mark(example.request) as JsonObject;
     return [name, { ...example, request }] as const;
@@ -25,9 +28,9 @@ beforeAll(async () => {
   examples = exampleCalls(service, Object.fromEntries(marked));
 });
 
-afterAll(() => service.close());
+afterAll(() => receiver.close());
 
-test("a word in every text of every request is found in no refusal, log line, event, document or page", async () => {
+test("a word in every text of every request is found in no refusal, log line, event, document, page, metric or trace", async () => {
   const refusals: string[] = [];
   let accepted = 0;
   for (const name of Object.keys(requestExamples(service.now()))) {
@@ -46,10 +49,20 @@ test("a word in every text of every request is found in no refusal, log line, ev
   const logged = service.log.map((line) => JSON.stringify(line));
   const kept = await service.query("SELECT to_jsonb(e)::text AS row FROM audit_events e");
   const events = await listEvents(token);
-  const found = [...refusals, ...logged, ...kept.map(({ row }) => String(row)), ...events, ...(await pages())].filter(
-    (text) => text.toLowerCase().includes(MARKER.toLowerCase()),
+  const shown = await pages();
+  const metrics = await (await fetch(`${service.internalUrl}/metrics`)).text();
+  await service.close();
+  const sent = receiver.received.map(({ body }) => body.toString());
+  const rows = kept.map(({ row }) => String(row));
+  const found = [...refusals, ...logged, ...rows, ...events, ...shown, metrics, ...sent].filter((text) =>
+    text.toLowerCase().includes(MARKER.toLowerCase()),
   );
   expect(found).toEqual([]);
+  expect(new Set(receiver.spans().map(({ attributes }) => attributes["cupo.operation"])).size).toBeGreaterThan(
+    unaryMethods.size,
+  );
+  expect(receiver.metricNames()).toContain("cupo.problems");
+  expect(metrics).toContain("VALIDATION_FAILED");
   expect(refusals.length).toBeGreaterThan(20);
   expect(events.length).toBeGreaterThan(0);
 });

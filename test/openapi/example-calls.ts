@@ -3,6 +3,7 @@ import { withDocumentedIds } from "../../src/demo/documented-ids.js";
 import { fillDemo } from "../../src/demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
 import type { RequestExample, RequestExamples } from "../../src/openapi/examples/request-example.js";
+import type { ServerPorts } from "../../src/server.js";
 import { servedServices } from "../../src/services/services.js";
 import { type RestAnswer, sendRequest } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -32,9 +33,12 @@ export interface ExampleCalls {
   token(): Promise<string>;
 }
 
-/** Starts a service with the demo tenants, with settings on top of those of tests. */
-export async function startDemoService(environment: Readonly<Record<string, string>> = {}): Promise<TestService> {
-  const service = await startTestService(environment, { served: withDocumentedIds });
+/** Starts a service with the demo tenants, with settings and ports on top of those of tests. */
+export async function startDemoService(
+  environment: Readonly<Record<string, string>> = {},
+  ports: Partial<ServerPorts> = {},
+): Promise<TestService> {
+  const service = await startTestService(environment, { served: withDocumentedIds, ...ports });
   await fillDemo({
     internalUrl: service.internalUrl,
     issuer: { sign: (request) => service.token(request) },

@@ -61,7 +61,7 @@ export async function requireRoomForPlan(
   if (planned === undefined || old === undefined || planned <= old) return;
   if (planned > perPlan) {
     const message = `the program would have ${planned} slots in ${HORIZON_DAYS + 1} days; at most ${perPlan} are allowed`;
-    throw validationFailed([{ code: "TOO_MANY", field, message }]);
+    throw validationFailed([{ code: "TOO_MANY", field, message }], "planned_slots");
   }
   const open = await countOpenSlots(transaction, new Date(nowMs), perTenant);
   if (open + planned - old > perTenant) throw tenantIsFull(field, perTenant);
@@ -82,5 +82,5 @@ export async function requireRoomForSchedule(
 
 function tenantIsFull(field: string, most: number): CupoError {
   const message = `the tenant would have more than ${most} open slots, and may not`;
-  return validationFailed([{ code: "TOO_MANY", field, message }]);
+  return validationFailed([{ code: "TOO_MANY", field, message }], "open_slots");
 }

@@ -12,6 +12,10 @@ const CHANGED = `SELECT tenant_id, last_position::text, false AS is_outstanding 
 
 const OUTSTANDING = "SELECT DISTINCT tenant_id AS id FROM event_outbox";
 
+const OUTBOX_SIZE = "SELECT count(*)::integer AS count FROM event_outbox";
+
+const OUTBOX_OLDEST = "SELECT audit_event_id AS id FROM event_outbox ORDER BY sequence LIMIT 1";
+
 const PURGE = `DELETE FROM event_positions WHERE (tenant_id, position) IN (
   SELECT tenant_id, position FROM event_positions
   WHERE positioned_at < now() - ?::interval ORDER BY positioned_at, position LIMIT ?) RETURNING tenant_id`;
@@ -42,6 +46,20 @@ export async function findOutstandingTenants(source: TransactionSource): Promise
     transaction.rows<{ id: string }>(sql.raw(OUTSTANDING)),
   );
   return rows.map(({ id }) => id);
+}
+
+/**
+ * How many events of all tenants have no position yet, and the id of the audit row that the oldest of them tells of: a UUID of
+ * version 7; undefined where there is none.
+ */
+export async function readOutbox(source: TransactionSource): Promise<{ count: number; oldestId: string | undefined }> {
+  const [[counted], [oldest]] = await runAcrossTenants(source, SCOPE, (transaction) =>
+    Promise.all([
+      transaction.rows<{ count: number }>(sql.raw(OUTBOX_SIZE)),
+      transaction.rows<{ id: string }>(sql.raw(OUTBOX_OLDEST)),
+    ]),
+  );
+  return { count: counted?.count ?? 0, oldestId: oldest?.id };
 }
 
 /** Takes at most `limit` events of any tenant that are past their retention out of the feeds, and gives their number. */

@@ -15,6 +15,22 @@ export async function findDueTenants(source: TransactionSource, date: string): P
   return rows.map(({ id }) => id);
 }
 
+const FURTHEST_BEHIND = `SELECT min(p.materialized_through)::text AS through FROM programs p
+  JOIN locations l ON l.tenant_id = p.tenant_id AND l.id = p.location_id AND l.active
+  WHERE p.active AND p.materialized_through < ?
+    AND EXISTS (SELECT FROM program_services o WHERE o.tenant_id = p.tenant_id AND o.program_id = p.id)`;
+
+/**
+ * Up to which local date that schedule is made which is furthest behind a date, among those of all tenants that are to be
+ * worked on; undefined where none is behind. Policies of row-level security open to a transaction with cupo.jobs what this reads.
+ */
+export async function findFurthestBehind(source: TransactionSource, date: string): Promise<string | undefined> {
+  const [row] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
+    transaction.rows<{ through: string | null }>(sql.raw(FURTHEST_BEHIND, [date])),
+  );
+  return row?.through ?? undefined;
+}
+
 /**
  * Locks the program of the tenant that is furthest behind a date, among those that are to be worked on and that nobody else
  * has locked: nothing is waited for. To be worked on, a program is active, with an active location and a service.

@@ -1,0 +1,22 @@
+import { readJobQueue } from "../postgres/job-queue.js";
+import type { TransactionSource } from "../postgres/run-transaction.js";
+import { readOutbox } from "../postgres/tables/events/event-overview.js";
+import { findFurthestBehind } from "../postgres/tables/schedule/due-programs.js";
+import { horizonFrom } from "../scheduling/horizon.js";
+import { dayNumberOf } from "../scheduling/local-date.js";
+import type { Backlog } from "../telemetry/service-metrics.js";
+import { timeOfUuid7 } from "../uuid.js";
+
+/** Reads what waits to be done in the background, of all tenants: three short statements, each a transaction. */
+export async function readBacklog(database: TransactionSource, now: () => number): Promise<Backlog> {
+  const { through } = horizonFrom(now());
+  const made = await findFurthestBehind(database, through);
+  const jobs = await readJobQueue(database);
+  const { count, oldestId } = await readOutbox(database);
+  const oldestSeconds = oldestId === undefined ? 0 : Math.max(0, (Date.now() - timeOfUuid7(oldestId)) / 1000);
+  return {
+    scheduleDays: made === undefined ? 0 : dayNumberOf(through) - dayNumberOf(made),
+    jobs,
+    events: { count, oldestSeconds },
+  };
+}

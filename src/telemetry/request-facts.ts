@@ -1,0 +1,123 @@
+import { Code } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
+import type { Attributes } from "@opentelemetry/api";
+import type { Call } from "../call.js";
+import type { HttpRequest, HttpResponse } from "../request-log.js";
+import type { CatalogedOperation, OperationCatalog } from "./operation-catalog.js";
+
+/** Which of the two listeners a request came by. */
+export type ListenerName = "public" | "internal";
+
+/** What metrics and traces tell of a request that is over. All of it is from finite sets, nothing as the caller wrote it. */
+export interface RequestFacts {
+  readonly kind: "http" | "rpc" | "stream";
+  /** By which its span goes: the RPC, or method and route. */
+  readonly name: string;
+  /** As OpenTelemetry's semantic conventions for HTTP and RPC servers name them, with the project's own. */
+  readonly attributes: Attributes;
+  /** The operation, where it is one. */
+  readonly operation: string | undefined;
+  /** Whether it was answered with what an earlier one got. */
+  readonly isReplay: boolean;
+  /** What went wrong, where it was the service's fault; also among the attributes. */
+  readonly errorType: string | undefined;
+}
+
+type Transport = "rest" | "connect" | "grpc" | "grpc-web";
+
+const METHODS = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"]);
+const SERVICE_FAULTS = new Set([
+  Code.Unknown,
+  Code.DeadlineExceeded,
+  Code.Unimplemented,
+  Code.Internal,
+  Code.Unavailable,
+  Code.DataLoss,
+]);
+
+/** Gathers the facts of a request whose answer is done, or for whose answer nobody waits any more. */
+export function factsOf(
+  request: HttpRequest,
+  response: HttpResponse,
+  call: Call,
+  listener: ListenerName,
+  catalog: OperationCatalog,
+): RequestFacts {
+  const operation = call.operation === undefined ? undefined : catalog.get(call.operation);
+  if (call.operation !== undefined && operation !== undefined && listener === "internal") {
+    return rpcFacts(request, response, call, call.operation, operation);
+  }
+  return httpFacts(request, response, call, listener, operation);
+}
+
+function httpFacts(
+  { method = "" }: HttpRequest,
+  response: HttpResponse,
+  call: Call,
+  listener: ListenerName,
+  operation: CatalogedOperation | undefined,
+): RequestFacts {
+  const httpMethod = METHODS.has(method) ? method : "_OTHER";
+  const status = response.headersSent ? response.statusCode : undefined;
+  const errorType = status !== undefined && status >= 500 ? (call.problemCode ?? String(status)) : undefined;
+  const transport: Transport = "rest";
+  const attributes = {
+    "http.request.method": httpMethod,
+    "cupo.listener": listener,
+    ...(status === undefined ? {} : { "http.response.status_code": status }),
+    ...(operation?.route === undefined ? {} : { "http.route": operation.route }),
+    ...(operation === undefined ? {} : { "cupo.operation": call.operation, "cupo.transport": transport }),
+    ...(errorType === undefined ? {} : { "error.type": errorType }),
+  };
+  const shownMethod = httpMethod === "_OTHER" ? "HTTP" : httpMethod;
+  const name = operation?.route === undefined ? shownMethod : `${shownMethod} ${operation.route}`;
+  return {
+    kind: "http",
+    name,
+    attributes,
+    operation: operation && call.operation,
+    isReplay: isReplay(call),
+    errorType,
+  };
+}
+
+function rpcFacts(
+  request: HttpRequest,
+  response: HttpResponse,
+  call: Call,
+  name: string,
+  { isStream }: CatalogedOperation,
+): RequestFacts {
+  const transport = rpcTransportOf(request);
+  const code = call.rpcCode ?? (response.headersSent ? undefined : Code.Canceled);
+  const status = statusName(code, transport);
+  const isFault = code !== undefined && SERVICE_FAULTS.has(code);
+  const errorType = isFault ? (call.problemCode ?? status) : undefined;
+  const attributes = {
+    "rpc.system.name": transport === "connect" ? "connectrpc" : "grpc",
+    "rpc.method": name,
+    "rpc.response.status_code": status,
+    "cupo.operation": name,
+    "cupo.transport": transport,
+    ...(errorType === undefined ? {} : { "error.type": errorType }),
+  };
+  const kind = isStream ? "stream" : "rpc";
+  return { kind, name, attributes, operation: name, isReplay: isReplay(call), errorType };
+}
+
+function isReplay({ responseHeaders }: Call): boolean {
+  return responseHeaders["Idempotent-Replayed"] === "true";
+}
+
+function rpcTransportOf({ headers }: HttpRequest): Transport {
+  const type = headers["content-type"]?.toLowerCase() ?? "";
+  if (type.startsWith("application/grpc-web")) return "grpc-web";
+  return type.startsWith("application/grpc") ? "grpc" : "connect";
+}
+
+/** gRPC and Connect spell the same codes each in its own way. */
+function statusName(code: Code | undefined, transport: Transport): string {
+  if (transport === "connect") return code === undefined ? "ok" : codeToString(code);
+  if (code === undefined) return "OK";
+  return code === Code.Canceled ? "CANCELLED" : codeToString(code).toUpperCase();
+}

@@ -1,0 +1,19 @@
+import { randomUUID } from "node:crypto";
+import { detectResources, envDetector, type Resource, resourceFromAttributes } from "@opentelemetry/resources";
+import { packageVersion } from "../package-version.js";
+
+const instanceId = randomUUID();
+
+/**
+ * What all metrics and traces of this process say of it: service, version, runtime. What OTEL_SERVICE_NAME and
+ * OTEL_RESOURCE_ATTRIBUTES say goes before.
+ */
+export function describeProcess(): Resource {
+  return resourceFromAttributes({
+    "service.name": "cupo",
+    "service.version": packageVersion(),
+    "service.instance.id": instanceId,
+    "process.runtime.name": "nodejs",
+    "process.runtime.version": process.versions.node,
+  }).merge(detectResources({ detectors: [envDetector] }));
+}

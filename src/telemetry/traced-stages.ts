@@ -1,0 +1,58 @@
+import type { Interceptor } from "@connectrpc/connect";
+import { type Call, callOf, type EndOfPart } from "../call.js";
+
+/** The stage as a part of the trace that ends where it passes the call on, or refuses it. */
+export function tracedJudgement(name: string, stage: Interceptor): Interceptor {
+  return (next) => async (request) => {
+    const end = beginPart(request.contextValues, name);
+    const judge = stage((judged) => {
+      end();
+      return next(judged);
+    });
+    return ended(judge(request), end);
+  };
+}
+
+/** The stage as a part of the trace with everything in it that comes behind it. */
+export function tracedWork(name: string, stage: Interceptor): Interceptor {
+  return (next) => {
+    const work = stage(next);
+    return async (request) => {
+      const end = beginPart(request.contextValues, name);
+      const response = await ended(work(request), end);
+      end();
+      return response;
+    };
+  };
+}
+
+/** What is between two places in the chain as a part of the trace: there a transport makes the message. */
+export function tracedReading(name: string): { readonly begin: Interceptor; readonly end: Interceptor } {
+  const ends = new WeakMap<Call, EndOfPart>();
+  return {
+    begin: (next) => async (request) => {
+      const end = beginPart(request.contextValues, name);
+      ends.set(callOf(request.contextValues), end);
+      return ended(next(request), end);
+    },
+    end: (next) => async (request) => {
+      ends.get(callOf(request.contextValues))?.();
+      return next(request);
+    },
+  };
+}
+
+function beginPart(values: Parameters<typeof callOf>[0], name: string): EndOfPart {
+  return callOf(values).trace?.begin(name) ?? nothing;
+}
+
+async function ended<T>(work: Promise<T>, end: EndOfPart): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    end(error);
+    throw error;
+  }
+}
+
+function nothing(): void {}

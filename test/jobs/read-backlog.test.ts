@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readBacklog } from "../../src/jobs/read-backlog.js";
+import { type Database, openDatabase } from "../../src/postgres/database.js";
+import type { Backlog } from "../../src/telemetry/service-metrics.js";
+import { openClinic } from "../schedule/clinic.js";
+import { registration } from "../support/registration.js";
+import { startTestService, type TestService } from "../support/service.js";
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+let service: TestService;
+let database: Database;
+
+beforeAll(async () => {
+  service = await startTestService();
+  database = openDatabase({
+    url: service.proxy.url,
+    maxConnections: 2,
+    acquireTimeoutMs: 2_000,
+    queryTimeoutMs: 15_000,
+    onIdleError: () => undefined,
+  });
+});
+
+afterAll(async () => {
+  await database.close();
+  await service.close();
+});
+
+beforeEach(() =>
+  service.query(
+    "UPDATE programs SET active = false; DELETE FROM graphile_worker._private_jobs; DELETE FROM event_outbox",
+  ),
+);
+
+const read = (): Promise<Backlog> => readBacklog(database, service.now);
+
+test("where nothing waits, the backlog is nothing", async () => {
+  const nothing = { count: 0, oldestSeconds: 0 };
+  expect(await read()).toEqual({ scheduleDays: 0, jobs: nothing, events: nothing });
+});
+
+describe("the schedule that is furthest behind counts", () => {
+  test("in days, of the programs of all tenants", async () => {
+    const [first] = [await openClinic(service), await openClinic(service)];
+    expect((await read()).scheduleDays).toBe(0);
+    service.advance(2 * DAY_MS);
+    expect((await read()).scheduleDays).toBe(2);
+    await service.query(
+      `UPDATE programs SET materialized_through = materialized_through - 3 WHERE id = '${first.programId}'`,
+    );
+    expect((await read()).scheduleDays).toBe(5);
+  });
+
+  test.each([
+    ["that is not active", (id: string) => `UPDATE programs SET active = false WHERE id = '${id}'`],
+    ["without a service", (id: string) => `DELETE FROM program_services WHERE program_id = '${id}'`],
+    [
+      "whose location is not active",
+      (id: string) =>
+        `UPDATE locations SET active = false WHERE id = (SELECT location_id FROM programs WHERE id = '${id}')`,
+    ],
+  ])("but not that of a program %s", async (_, change) => {
+    const { programId } = await openClinic(service);
+    service.advance(4 * DAY_MS);
+    expect((await read()).scheduleDays).toBe(4);
+    await service.query(change(programId));
+    expect((await read()).scheduleDays).toBe(0);
+  });
+});
+
+test("jobs count that could be done now, and not those for later, at work or given up", async () => {
+  await service.query(
+    "SELECT graphile_worker.add_job('extend_schedule', job_key => n) FROM unnest(ARRAY['a','b','c','d','e']) n",
+  );
+  await service.query(
+    `UPDATE graphile_worker._private_jobs SET run_at = now() - interval '1 hour' WHERE key = 'a';
+     UPDATE graphile_worker._private_jobs SET run_at = now() + interval '1 hour' WHERE key = 'c';
+     UPDATE graphile_worker._private_jobs SET locked_at = now(), locked_by = 'other', run_at = now() - interval '2 hours' WHERE key = 'd';
+     UPDATE graphile_worker._private_jobs SET attempts = max_attempts, run_at = now() - interval '3 hours' WHERE key = 'e'`,
+  );
+  const { count, oldestSeconds } = (await read()).jobs;
+  expect(count).toBe(2);
+  expect(Math.round(oldestSeconds / 600)).toBe(6);
+});
+
+test("events count that no feed has yet, with the age of the oldest", async () => {
+  for (let i = 0; i < 3; i++) await service.request("POST", "/patients", { body: registration() });
+  expect((await read()).events.count).toBe(3);
+  const hourAgo = (Date.now() - HOUR_MS).toString(16).padStart(12, "0");
+  const id = `${hourAgo.slice(0, 8)}-${hourAgo.slice(8)}-7000-8000-000000000000`;
+  await service.query(
+    `UPDATE event_outbox SET audit_event_id = '${id}' WHERE sequence = (SELECT min(sequence) FROM event_outbox)`,
+  );
+  const { count, oldestSeconds } = (await read()).events;
+  expect([count, Math.round(oldestSeconds / 600)]).toEqual([3, 6]);
+});

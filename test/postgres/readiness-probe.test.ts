@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { openReadinessProbe, type ReadinessProbe } from "../../src/postgres/readiness-probe.js";
+import { createTestDatabase } from "../support/database.js";
+import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
+
+const QUESTION = "transaction_read_only";
+
+let proxy: PostgresProxy;
+let probe: ReadinessProbe;
+
+beforeEach(async () => {
+  const database = await createTestDatabase();
+  proxy = await startPostgresProxy(database.url);
+  probe = openReadinessProbe({ url: proxy.url, onReadOnly: () => undefined });
+  onTestFinished(async () => {
+    await probe.close();
+    await proxy.close();
+    await database.drop();
+  });
+});
+
+afterEach(() => vi.useRealTimers());
+
+test("that a database went away is known at the first question, and that it is back at the next", async () => {
+  expect(await probe.takesWrites()).toBe(true);
+  proxy.setDown(true);
+  expect(await probe.takesWrites()).toBe(false);
+  proxy.setDown(false);
+  expect(await probe.takesWrites()).toBe(true);
+});
+
+test("a database that says nothing more is not waited for longer than a second", async () => {
+  expect(await probe.takesWrites()).toBe(true);
+  const question = proxy.holdBefore(QUESTION);
+  stopTimers();
+  const answer = probe.takesWrites();
+  await question.reached;
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await answer).toBe(false);
+  question.release();
+});
+
+test("nor is one that lets itself be connected to slowly, and then says nothing", async () => {
+  const connecting = proxy.holdBefore("cupo-readiness");
+  const question = proxy.holdBefore(QUESTION);
+  stopTimers();
+  const answer = probe.takesWrites();
+  await connecting.reached;
+  await vi.advanceTimersByTimeAsync(700);
+  connecting.release();
+  await question.reached;
+  await vi.advanceTimersByTimeAsync(300);
+  expect(await answer).toBe(false);
+  question.release();
+});
+
+function stopTimers(): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
+import { startKeyServer } from "../auth/key-server.js";
+import { keySetDocument, makeKey } from "../auth/token-workshop.js";
+import { eventually } from "../support/eventually.js";
+import { registration } from "../support/registration.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { type MetricsPage, readMetrics } from "./metrics-page.js";
+
+/** The pages of services that did a little of everything, on which every metric is found. */
+export async function readBusyPages(): Promise<readonly MetricsPage[]> {
+  return [await withService({}, busyPage), await withRealIssuer()];
+}
+
+/** Has a service do a little of everything, and gives its page when all of it was counted. */
+export async function busyPage(service: TestService): Promise<MetricsPage> {
+  const headers = { "idempotency-key": randomUUID() };
+  const body = registration();
+  for (let i = 0; i < 2; i++) await service.request("POST", "/patients", { headers, body });
+  await service.request("POST", "/patients", { body: {} });
+  await callRpc(service, PatientService.method.registerPatient, {});
+  await watchBriefly(service);
+  service.proxy.setDown(true);
+  await service.request("POST", "/patients", { body: registration() });
+  const grpc = createClient(PatientService, createGrpcTransport({ baseUrl: service.internalUrl }));
+  const credentials = { authorization: `Bearer ${await service.token()}`, "idempotency-key": randomUUID() };
+  await grpc.registerPatient(registration(), { headers: credentials }).catch(() => undefined);
+  await watchBriefly(service).catch(() => undefined);
+  service.proxy.setDown(false);
+  const page = () => readMetrics(service.internalUrl);
+  await eventually(async () => {
+    const { sum } = await page();
+    const seen = [
+      sum("cupo_stream_duration_seconds_count"),
+      sum("cupo_idempotency_replays_total"),
+      sum("cupo_jobs_waiting"),
+    ];
+    return seen.every((value) => value !== undefined);
+  });
+  return page();
+}
+
+async function watchBriefly(service: TestService): Promise<void> {
+  const end = new AbortController();
+  const client = createClient(EventService, createGrpcTransport({ baseUrl: service.internalUrl }));
+  const headers = { authorization: `Bearer ${await service.token()}` };
+  await client.watchEvents({}, { headers, signal: end.signal })[Symbol.asyncIterator]().next();
+  end.abort();
+}
+
+async function withRealIssuer(): Promise<MetricsPage> {
+  const keys = await startKeyServer(keySetDocument(makeKey("ES256", "first").publicJwk));
+  const environment = {
+    AUTH_ISSUER: "https://issuer.example.org",
+    AUTH_AUDIENCE: "cupo",
+    AUTH_JWKS_URL: keys.url,
+    PUBLIC_URL: "https://cupo.example.org",
+  };
+  try {
+    return await withService(environment, async ({ internalUrl }) => {
+      await eventually(async () => (await readMetrics(internalUrl)).sum("cupo_keyset_age_seconds") !== undefined);
+      return readMetrics(internalUrl);
+    });
+  } finally {
+    await keys.close();
+  }
+}
+
+async function withService<T>(
+  environment: Readonly<Record<string, string>>,
+  work: (service: TestService) => Promise<T>,
+): Promise<T> {
+  const service = await startTestService(environment);
+  try {
+    return await work(service);
+  } finally {
+    await service.close();
+  }
+}

@@ -1,0 +1,44 @@
+/** A line of the page: a name with labels, and a value. */
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** The page of metrics, read. */
+export interface MetricsPage {
+  readonly text: string;
+  readonly samples: readonly Sample[];
+  /** The values of a name whose labels include these, added up; undefined where there is none. */
+  sum(name: string, labels?: Readonly<Record<string, string>>): number | undefined;
+}
+
+const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
+const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+
+/** Asks a service for its metrics. */
+export async function readMetrics(internalUrl: string): Promise<MetricsPage> {
+  const response = await fetch(`${internalUrl}/metrics`);
+  if (response.status !== 200) throw new Error(`/metrics answered ${response.status}`);
+  const text = await response.text();
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  const samples = lines.map(parseLine);
+  return {
+    text,
+    samples,
+    sum(name, labels = {}) {
+      const matching = samples.filter(
+        (sample) =>
+          sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+      );
+      return matching.length === 0 ? undefined : matching.reduce((sum, { value }) => sum + value, 0);
+    },
+  };
+}
+
+function parseLine(line: string): Sample {
+  const [, name, labels = "", value] = LINE.exec(line) ?? [];
+  if (name === undefined) throw new Error(`not a line of metrics: ${line}`);
+  const pairs = Array.from(labels.matchAll(LABEL), ([, label, held]) => [String(label), String(held)] as const);
+  return { name, labels: Object.fromEntries(pairs), value: Number(value) };
+}

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.js";
+import { isPrometheusThere, promtool, type RunningPrometheus, startPrometheus } from "../support/prometheus.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { busyPage } from "./busy-pages.js";
+import { readAlertRules, readDashboardExpressions } from "./expressions.js";
+
+const reason = isPrometheusThere ? "" : " (Prometheus is not installed: Debian's package prometheus)";
+
+describe.skipIf(!isPrometheusThere)(`promtool${reason}`, () => {
+  test("takes the configuration, with its rules", async () => {
+    const { code, printed } = await promtool(["check", "config", "prometheus.yml"]);
+    expect({ code, printed }).toEqual({ code: 0, printed: expect.stringContaining("13 rules found") });
+  });
+
+  test("finds that each alert goes off when it should, and not before", async () => {
+    const { code, printed } = await promtool(["test", "rules", "alerts.test.yml"]);
+    expect({ code, printed }).toEqual({ code: 0, printed: expect.stringContaining("SUCCESS") });
+  });
+});
+
+describe.skipIf(!isPrometheusThere)(`a Prometheus that scrapes a service${reason}`, () => {
+  let service: TestService;
+  let prometheus: RunningPrometheus;
+  let page: string;
+
+  beforeAll(async () => {
+    service = await startTestService();
+    prometheus = await startPrometheus(new URL(service.internalUrl).host);
+    page = (await busyPage(service)).text;
+  });
+
+  afterAll(async () => {
+    await prometheus.stop();
+    await service.close();
+  });
+
+  test("takes every line of the page", async () => {
+    const { printed } = await promtool(["check", "metrics"], page);
+    const ofConventions =
+      /^db_client_connection_count non-histogram and non-summary metrics should not have "_count" suffix$/;
+    expect(printed.split("\n").filter((line) => line !== "" && !ofConventions.test(line))).toEqual([]);
+  });
+
+  test("finds it up, and what it did", async () => {
+    await eventually(async () => (await valueOf('sum(cupo_idempotency_replays_total{job="cupo"})')) === 1);
+    expect(await valueOf('up{job="cupo"}')).toBe(1);
+    expect(await valueOf("cupo_ready")).toBe(1);
+    const { activeTargets } = (await prometheus.ask("targets")) as { activeTargets: { lastError: string }[] };
+    expect(activeTargets.map(({ lastError }) => lastError)).toEqual([""]);
+  });
+
+  test("evaluates the rules without an error, and alerts of nothing that is well", async () => {
+    await eventually(async () => (await rules()).every(({ health }) => health !== "unknown"));
+    expect((await rules()).filter(({ health }) => health !== "ok")).toEqual([]);
+    const active = (await rules()).filter(({ state }) => state === "firing").map(({ name }) => name);
+    expect(active).toEqual([]);
+  });
+
+  test.each([...readAlertRules().map(({ alert, expr }) => ({ place: alert, expr })), ...readDashboardExpressions()])(
+    "understands $place",
+    async ({ expr }) => {
+      expect(await prometheus.ask("query", { query: expr })).toMatchObject({ resultType: "vector" });
+    },
+  );
+
+  test.each(readDashboardExpressions().filter(({ expr }) => !expr.includes("keyset")))(
+    "has something for $place",
+    async ({ expr }) => {
+      await eventually(async () => (await valueOf(expr)) !== undefined);
+      expect(await valueOf(expr)).toBeDefined();
+    },
+  );
+
+  /** The value of the first series of an instant vector; undefined where there is none. */
+  async function valueOf(query: string): Promise<number | undefined> {
+    const { result } = (await prometheus.ask("query", { query })) as { result: { value: [number, string] }[] };
+    return result[0] === undefined ? undefined : Number(result[0].value[1]);
+  }
+
+  async function rules() {
+    const { groups } = (await prometheus.ask("rules")) as {
+      groups: { rules: { name: string; health: string; state: string }[] }[];
+    };
+    return groups.flatMap((group) => group.rules);
+  }
+});

@@ -1,0 +1,165 @@
+import { randomUUID } from "node:crypto";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
+import { eventually } from "../support/eventually.js";
+import { registration } from "../support/registration.js";
+import { sendRequest } from "../support/rest-request.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { readMetrics } from "./metrics-page.js";
+
+const HTTP = "http_server_request_duration_seconds_count";
+const RPC = "rpc_server_call_duration_seconds_count";
+const REGISTER = "cupo.access.v1.PatientService/RegisterPatient";
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+describe("a request over REST is counted", () => {
+  const ofRegistering = {
+    cupo_operation: REGISTER,
+    cupo_transport: "rest",
+    cupo_listener: "public",
+    http_request_method: "POST",
+    http_route: "/api/external/v1/patients",
+  };
+
+  test("with its time, by operation, route and status", async () => {
+    await service.request("POST", "/patients", { body: registration() });
+    await counts(HTTP, { ...ofRegistering, http_response_status_code: "201" }, 1);
+    const page = await readMetrics(service.internalUrl);
+    const labels = { ...ofRegistering, http_response_status_code: "201" };
+    expect(page.sum("http_server_request_duration_seconds_sum", labels)).toBeGreaterThan(0);
+    expect(page.sum("http_server_request_duration_seconds_bucket", { ...labels, le: "+Inf" })).toBe(1);
+  });
+
+  test("where it is refused early: without a token, with a body that is none, with one that breaks rules", async () => {
+    await service.request("POST", "/patients", { headers: { authorization: null }, body: registration() });
+    await service.request("POST", "/patients", { body: "{" });
+    await service.request("POST", "/patients", { body: {} });
+    for (const status of ["401", "400", "422"]) {
+      await counts(HTTP, { ...ofRegistering, http_response_status_code: status }, 1);
+    }
+    await counts("cupo_problems_total", { cupo_problem_code: "INVALID_ACCESS_TOKEN", cupo_operation: REGISTER }, 1);
+  });
+
+  test("by its template and never by its path, whatever is in that", async () => {
+    await service.request("PATCH", `/patients/${randomUUID()}`, {
+      body: { fullName: "A", phone: "6015550100", expectedVersion: 1 },
+    });
+    const labels = { http_route: "/api/external/v1/patients/{patientId}", http_response_status_code: "404" };
+    await counts(HTTP, labels, 1);
+  });
+
+  test("without a route where there is none, by methods that HTTP knows", async () => {
+    const { publicUrl } = service;
+    await fetch(`${publicUrl}/s3cret/${randomUUID()}?s3cret=1`);
+    await fetch(`${publicUrl}/api/external/v1/patients`, { method: "DELETE" });
+    await fetch(`${publicUrl}/s3cret`, { method: "S3CRET" });
+    await counts(HTTP, { http_request_method: "GET", http_response_status_code: "404", cupo_listener: "public" }, 1);
+    await counts(HTTP, { http_request_method: "DELETE", http_response_status_code: "405" }, 1);
+    await counts(HTTP, { http_request_method: "_OTHER" }, 1);
+    const { text, samples } = await readMetrics(service.internalUrl);
+    expect(text.toLowerCase()).not.toContain("s3cret");
+    const unrouted = samples.filter(
+      ({ name, labels }) => name === HTTP && labels["http_response_status_code"] === "405",
+    );
+    expect(unrouted.map(({ labels }) => labels["http_route"])).toEqual([undefined]);
+  });
+
+  test("as a replay where it is one, and as the conflict that it is", async () => {
+    const headers = { "idempotency-key": randomUUID() };
+    const body = registration();
+    for (const sent of [body, body, registration()])
+      await service.request("POST", "/patients", { headers, body: sent });
+    await counts("cupo_idempotency_replays_total", { cupo_operation: REGISTER }, 1);
+    const conflict = { cupo_problem_code: "CONCURRENT_MODIFICATION", cupo_problem_reason: "IDEMPOTENCY_KEY_REUSED" };
+    await counts("cupo_problems_total", { ...conflict, cupo_operation: REGISTER }, 1);
+  });
+});
+
+describe("a call over RPC is counted", () => {
+  const token = async () => ({
+    headers: { authorization: `Bearer ${await service.token()}`, "idempotency-key": randomUUID() },
+  });
+
+  test("by method, protocol and code, each in its own spelling", async () => {
+    await callRpc(service, PatientService.method.registerPatient, registration());
+    await callRpc(service, PatientService.method.registerPatient, {});
+    const byGrpc = createClient(PatientService, createGrpcTransport({ baseUrl: service.internalUrl }));
+    const byWeb = createClient(
+      PatientService,
+      createGrpcWebTransport({ baseUrl: service.internalUrl, httpVersion: "1.1" }),
+    );
+    await byGrpc.registerPatient({}, await token()).catch(() => undefined);
+    await byWeb.registerPatient({}).catch(() => undefined);
+    const expected = [
+      { cupo_transport: "connect", rpc_system_name: "connectrpc", rpc_response_status_code: "ok" },
+      { cupo_transport: "connect", rpc_system_name: "connectrpc", rpc_response_status_code: "invalid_argument" },
+      { cupo_transport: "grpc", rpc_system_name: "grpc", rpc_response_status_code: "INVALID_ARGUMENT" },
+      { cupo_transport: "grpc-web", rpc_system_name: "grpc", rpc_response_status_code: "UNAUTHENTICATED" },
+    ];
+    for (const labels of expected) await counts(RPC, { ...labels, rpc_method: REGISTER, cupo_operation: REGISTER }, 1);
+  });
+
+  test("apart where it is a stream, when that ends", async () => {
+    const end = new AbortController();
+    const client = createClient(EventService, createGrpcTransport({ baseUrl: service.internalUrl }));
+    const authorization = `Bearer ${await service.token()}`;
+    const stream = client.watchEvents({}, { headers: { authorization }, signal: end.signal });
+    await stream[Symbol.asyncIterator]().next();
+    const labels = { rpc_method: "cupo.clinic.v1.EventService/WatchEvents" };
+    expect((await readMetrics(service.internalUrl)).sum("cupo_stream_duration_seconds_count", labels)).toBeUndefined();
+    end.abort();
+    await counts("cupo_stream_duration_seconds_count", labels, 1);
+    expect((await readMetrics(service.internalUrl)).sum(RPC, labels)).toBeUndefined();
+  });
+});
+
+test("no label holds a tenant, a principal or an id", async () => {
+  const { samples } = await readMetrics(service.internalUrl);
+  const held = samples.flatMap(({ name, labels }) => (name === "target_info" ? [] : Object.values(labels)));
+  expect(held.length).toBeGreaterThan(100);
+  expect(held.filter((text) => /[0-9a-f]{8}-[0-9a-f]{4}-|client|test\b/.test(text))).toEqual([]);
+});
+
+test("an error that is the service's fault has its type", async () => {
+  const away = await startTestService();
+  onTestFinished(() => away.close());
+  await away.request("POST", "/patients", { body: registration() });
+  away.proxy.setDown(true);
+  await away.request("POST", "/patients", { body: registration() });
+  const page = async () => readMetrics(away.internalUrl);
+  await eventually(async () => (await page()).sum(HTTP, { error_type: "SERVICE_UNAVAILABLE" }) === 1);
+  const labels = { error_type: "SERVICE_UNAVAILABLE", http_response_status_code: "503", cupo_operation: REGISTER };
+  expect((await page()).sum(HTTP, labels)).toBe(1);
+  expect((await page()).sum("cupo_ready")).toBe(0);
+  expect((await page()).sum("db_client_connection_timeouts_total")).toBeGreaterThanOrEqual(1);
+});
+
+test("who is refused by a quota, or because too many calls are at work, is counted by the limit", async () => {
+  const limited = await startTestService({ RATE_LIMIT_PER_SECOND: "1", RATE_LIMIT_PER_MINUTE: "1" });
+  onTestFinished(() => limited.close());
+  const token = await limited.token();
+  const url = `${limited.baseUrl}/patients`;
+  const statuses = [];
+  for (let i = 0; i < 3; i++) statuses.push((await sendRequest("POST", url, { token, body: registration() })).status);
+  expect(statuses).toEqual([201, 429, 429]);
+  await eventually(
+    async () =>
+      (await readMetrics(limited.internalUrl)).sum("cupo_limits_reached_total", { cupo_limit: "quota" }) === 2,
+  );
+});
+
+/** A request is counted behind its answer. */
+async function counts(name: string, labels: Readonly<Record<string, string>>, expected: number): Promise<void> {
+  await eventually(async () => (await readMetrics(service.internalUrl)).sum(name, labels) === expected);
+}
