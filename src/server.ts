@@ -25,7 +25,7 @@ import { openServiceTelemetry, watchRequests } from "./service-telemetry.js";
 import type { WatchPorts } from "./services/events/watch-events.js";
 import { createServices, type ServiceEntry } from "./services/services.js";
 import type { Config } from "./settings/config.js";
-import { keptMeasurement } from "./telemetry/kept-measurement.js";
+import { keptMeasurement } from "./telemetry/metrics/kept-measurement.js";
 import type { Telemetry } from "./telemetry/open-telemetry.js";
 import type { TelemetryTerms } from "./telemetry/telemetry-terms.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
@@ -88,9 +88,7 @@ async function start(
   closers.push(() => stopJobs());
   const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
-  const notRotated = (error: unknown) =>
-    logger.warn({ cause: describe(error) }, "the keys of option tokens were not rotated");
-  closers.push(scheduleKeyRotation(keyRing, notRotated));
+  closers.push(scheduleKeyRotation(keyRing, warning(logger, "the keys of option tokens were not rotated")));
   const validate = createMessageValidator();
   const stopping = createStopping();
   const parts: ListenerParts = {
@@ -131,7 +129,7 @@ async function openDatabase(
   const probe = openReadinessProbe({ url: config.databaseUrl, onReadOnly: () => database.discardConnections() });
   closers.push(() => probe.close());
   service.watchReadiness(() => probe.takesWrites());
-  const onError = (error: unknown) => logger.warn({ cause: describe(error) }, "the change feed is slow");
+  const onError = warning(logger, "the change feed is slow");
   const feeds = openEventFeeds({ database, databaseUrl: config.databaseUrl, onError });
   closers.push(() => feeds.close());
   return { database, probe, feeds };
@@ -143,7 +141,7 @@ async function openIssuer(
   { fetch, service }: Telemetry,
   closers: Closer[],
 ) {
-  const onError = (error: unknown) => logger.warn({ cause: describe(error) }, "the issuer's keys were not refreshed");
+  const onError = warning(logger, "the issuer's keys were not refreshed");
   const issuer = await openTrustedIssuer(config, now, onError, fetch);
   closers.push(() => issuer.close());
   service.watchKeys(() => issuer.keysAgeMs());
@@ -184,8 +182,7 @@ function startJobs(
   { databaseUrl: url, databaseConnections, slotLimits }: ServerConfig,
   { pools, service }: Telemetry,
 ): Closer {
-  const onError = (error: unknown) =>
-    ports.logger.warn({ cause: describe(error) }, "background jobs stopped for a while");
+  const onError = warning(ports.logger, "background jobs stopped for a while");
   const queuePool = openJobQueuePool({ url, maxConnections: databaseConnections.jobs, onIdleError: onError });
   pools.watch("jobs", queuePool);
   const onFull = () => service.reached("open_slots");
@@ -194,6 +191,11 @@ function startJobs(
     await stop();
     await queuePool.end();
   };
+}
+
+/** Tells the log of a failure that the service goes on after. */
+function warning(logger: Logger, text: string): (error: unknown) => void {
+  return (error) => logger.warn({ cause: describe(error) }, text);
 }
 
 async function closeAll(closers: Closer[]): Promise<void> {

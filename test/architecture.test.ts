@@ -138,29 +138,6 @@ const rules: readonly Rule[] = [
     found: "events/event-hub.ts → services/events/event-messages.ts",
   },
   {
-    name: "telemetry that knows neither services nor the database nor transports but for their errors",
-    findings: (sources) =>
-      arrows(
-        sources,
-        /^telemetry\//,
-        /^(services|postgres|rest\/(?!rest-error)|rpc|http|interceptors|jobs|auth|server)\b/,
-      ),
-    defect: {
-      "telemetry/call-spans.ts": 'import { RestError } from "../rest/rest-error.js";',
-      "telemetry/pool-metrics.ts": 'import type { Database } from "../postgres/database.js";',
-    },
-    found: "telemetry/pool-metrics.ts → postgres/database.ts",
-  },
-  {
-    name: "OpenTelemetry's libraries in telemetry alone",
-    findings: (sources) => imports(sources, /^(?!telemetry\/)/, /^@opentelemetry\//),
-    defect: {
-      "services/a.ts": 'import { trace } from "@opentelemetry/api";',
-      "telemetry/open-meters.ts": 'import { MeterProvider } from "@opentelemetry/sdk-metrics";',
-    },
-    found: "services/a.ts → @opentelemetry/api",
-  },
-  {
     name: "rooms of services that import only those they build on, and not the list of all",
     findings: (sources) => strayArrows(sources, "services", serviceRooms),
     defect: {

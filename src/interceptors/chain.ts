@@ -1,5 +1,5 @@
 import type { Interceptor } from "@connectrpc/connect";
-import { tracedJudgement, tracedReading, tracedWork } from "../telemetry/traced-stages.js";
+import { tracedJudgement, tracedReading, tracedWork } from "../telemetry/traces/traced-stages.js";
 import { authentication, type TokenVerifier } from "./authentication.js";
 import { authorization } from "./authorization.js";
 import { callsAtWork, type Workplaces } from "./calls-at-work.js";

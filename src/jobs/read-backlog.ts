@@ -4,7 +4,7 @@ import { readOutbox } from "../postgres/tables/events/event-overview.js";
 import { findFurthestBehind } from "../postgres/tables/schedule/due-programs.js";
 import { horizonFrom } from "../scheduling/horizon.js";
 import { dayNumberOf } from "../scheduling/local-date.js";
-import type { Backlog } from "../telemetry/service-metrics.js";
+import type { Backlog } from "../telemetry/metrics/service-metrics.js";
 import { timeOfUuid7 } from "../uuid.js";
 
 /** Reads what waits to be done in the background, of all tenants: three short statements, each a transaction. */

@@ -1,10 +1,10 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { RequestObserver } from "../request-log.js";
-import { deferMetrics } from "./deferred-metrics.js";
+import { deferMetrics } from "./metrics/deferred-metrics.js";
+import type { PoolMetrics } from "./metrics/pool-metrics.js";
+import type { ServiceMetrics } from "./metrics/service-metrics.js";
 import { catalogOf } from "./operation-catalog.js";
-import type { PoolMetrics } from "./pool-metrics.js";
 import { factsOf, type ListenerName } from "./request-facts.js";
-import type { ServiceMetrics } from "./service-metrics.js";
 import type { TelemetryTerms } from "./telemetry-terms.js";
 
 /** What a process tells of itself: metrics always, traces where somebody takes them. */
@@ -98,7 +98,7 @@ async function loadMetrics(terms: TelemetryTerms["metrics"]) {
   await import("@opentelemetry/api");
   await import("@opentelemetry/resources");
   await import("@opentelemetry/sdk-metrics");
-  const { openLiveMetrics } = await import("./live-metrics.js");
+  const { openLiveMetrics } = await import("./metrics/live-metrics.js");
   return openLiveMetrics(terms);
 }
 
@@ -106,7 +106,7 @@ async function openSending(terms: TelemetryTerms, onError: TelemetryOptions["onE
   if (terms.traces === undefined && terms.metrics === undefined) return undefined;
   const { reportSendingErrors } = await import("./sending-errors.js");
   const stopReporting = reportSendingErrors(onError);
-  const { openTracing } = await import("./open-tracing.js");
+  const { openTracing } = await import("./traces/open-tracing.js");
   const tracing = terms.traces && (await openTracing(terms.traces));
   return {
     ...tracing,

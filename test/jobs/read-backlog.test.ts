@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readBacklog } from "../../src/jobs/read-backlog.js";
 import { type Database, openDatabase } from "../../src/postgres/database.js";
-import type { Backlog } from "../../src/telemetry/service-metrics.js";
+import type { Backlog } from "../../src/telemetry/metrics/service-metrics.js";
 import { openClinic } from "../schedule/clinic.js";
 import { registration } from "../support/registration.js";
 import { startTestService, type TestService } from "../support/service.js";

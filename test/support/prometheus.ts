@@ -53,7 +53,9 @@ export async function startPrometheus(target: string): Promise<RunningPrometheus
   const child = spawn("prometheus", [`--config.file=${file}`, ...storage], { stdio: "ignore" });
   const ended = once(child, "exit");
   const ask = async (path: string, parameters: Readonly<Record<string, string>> = {}) => {
-    const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}?${new URLSearchParams(parameters)}`);
+    const response = await fetch(
+      `http://127.0.0.1:${port}/api/v1/${path}?${new URLSearchParams(parameters).toString()}`,
+    );
     const answer = (await response.json()) as { status: string; data: unknown; error?: string };
     if (answer.status !== "success") throw new Error(`${parameters["query"] ?? path}: ${answer.error}`);
     return answer.data;

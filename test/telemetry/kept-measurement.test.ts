@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { keptMeasurement } from "../../src/telemetry/kept-measurement.js";
+import { keptMeasurement } from "../../src/telemetry/metrics/kept-measurement.js";
 import { deferred } from "../support/deferred.js";
 
 const terms = { maxAgeMs: 10_000, patienceMs: 1_000 };

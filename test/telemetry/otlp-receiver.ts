@@ -52,9 +52,12 @@ const ERROR = 2;
 /** Listens on a free port and takes whatever is sent. */
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const received: Received[] = [];
-  const server = createServer(async (request, response) => {
-    received.push({ path: request.url ?? "", headers: request.headers, body: await buffer(request) });
-    response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
+  const server = createServer((request, response) => {
+    const take = async () => {
+      received.push({ path: request.url ?? "", headers: request.headers, body: await buffer(request) });
+      response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
+    };
+    void take();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -82,11 +85,12 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
 
 function spansOf(sent: { resourceSpans: { scopeSpans: { spans: SentSpan[] }[] }[] }): ReceivedSpan[] {
   const spans = sent.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
-  return spans.map(({ attributes = [], status, ...span }) => ({
-    ...span,
-    isError: status?.code === ERROR,
-    attributes: Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]])),
-  }));
+  return spans.map(({ attributes = [], status, ...span }) =>
+    Object.assign(span, {
+      isError: status?.code === ERROR,
+      attributes: Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]])),
+    }),
+  );
 }
 
 function metricNamesOf(sent: { resourceMetrics: { scopeMetrics: { metrics: { name: string }[] }[] }[] }): string[] {

@@ -92,7 +92,7 @@ describe("a call over RPC is counted", () => {
   });
 
   test("by method, protocol and code, each in its own spelling", async () => {
-    await callRpc(service, PatientService.method.registerPatient, registration());
+    await callRpc(service, PatientService.method.registerPatient, { ...registration() });
     await callRpc(service, PatientService.method.registerPatient, {});
     const byGrpc = createClient(PatientService, createGrpcTransport({ baseUrl: service.internalUrl }));
     const byWeb = createClient(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { summarize } from "../../src/telemetry/statement-summary.js";
+import { summarize } from "../../src/telemetry/traces/statement-summary.js";
 
 test.each([
   ['insert into "patients" ("id", "full_name") values ($1, $2)', "INSERT", "patients"],

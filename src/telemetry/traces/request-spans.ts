@@ -9,10 +9,10 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import type { Call } from "../call.js";
-import type { HttpRequest } from "../request-log.js";
+import type { Call } from "../../call.js";
+import type { HttpRequest } from "../../request-log.js";
+import type { RequestFacts } from "../request-facts.js";
 import { createCallTrace } from "./call-spans.js";
-import type { RequestFacts } from "./request-facts.js";
 
 /** Gives requests their spans. */
 export interface RequestSpans {

@@ -1,8 +1,8 @@
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { describeProcess } from "../resource.js";
+import type { ExportTerms } from "../telemetry-terms.js";
 import { createRequestSpans, type RequestSpans } from "./request-spans.js";
-import { describeProcess } from "./resource.js";
-import type { ExportTerms } from "./telemetry-terms.js";
 import { tracedFetch } from "./traced-fetch.js";
 
 /** Traces that are made and sent. */

@@ -1,10 +1,10 @@
+import { describeProcess } from "../resource.js";
+import type { TelemetryTerms } from "../telemetry-terms.js";
 import { openMeters } from "./open-meters.js";
 import { createPoolMetrics, type PoolMetrics } from "./pool-metrics.js";
 import { measureProcess } from "./process-metrics.js";
 import { createRequestMetrics, type RequestMetrics } from "./request-metrics.js";
-import { describeProcess } from "./resource.js";
 import { createServiceMetrics, type ServiceMetrics } from "./service-metrics.js";
-import type { TelemetryTerms } from "./telemetry-terms.js";
 
 /** All instruments, and how they are read. */
 export interface LiveMetrics {

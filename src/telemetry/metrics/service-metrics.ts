@@ -1,6 +1,6 @@
 import type { Attributes, Meter, ObservableGauge } from "@opentelemetry/api";
-import type { Call } from "../call.js";
-import { type CupoError, type LimitName, reasonOf } from "../errors.js";
+import type { Call } from "../../call.js";
+import { type CupoError, type LimitName, reasonOf } from "../../errors.js";
 
 /** What waits to be done in the background, in all processes together. */
 export interface Backlog {

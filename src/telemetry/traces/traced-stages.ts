@@ -1,5 +1,5 @@
 import type { Interceptor } from "@connectrpc/connect";
-import { type Call, callOf, type EndOfPart } from "../call.js";
+import { type Call, callOf, type EndOfPart } from "../../call.js";
 
 /** The stage as a part of the trace that ends where it passes the call on, or refuses it. */
 export function tracedJudgement(name: string, stage: Interceptor): Interceptor {

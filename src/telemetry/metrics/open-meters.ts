@@ -6,8 +6,8 @@ import {
   MetricReader,
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
+import type { TelemetryTerms } from "../telemetry-terms.js";
 import { prometheusText } from "./prometheus-text.js";
-import type { TelemetryTerms } from "./telemetry-terms.js";
 
 /** What instruments are made with, and read by. */
 export interface Meters {

@@ -1,5 +1,5 @@
 import type { Meter } from "@opentelemetry/api";
-import type { ListenerName, RequestFacts } from "./request-facts.js";
+import type { ListenerName, RequestFacts } from "../request-facts.js";
 
 /** Counts requests and how long they take. */
 export interface RequestMetrics {
