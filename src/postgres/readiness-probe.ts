@@ -30,7 +30,8 @@ export function openReadinessProbe({ url, onReadOnly }: ReadinessProbeOptions): 
     idleTimeoutMillis: 60_000,
     keepAlive: true,
   });
-  pool.on("error", () => undefined);
+  pool.on("error", ignoreError);
+  pool.on("connect", (client) => client.on("error", ignoreError));
   const ask = async () => {
     const client = await pool.connect().catch(() => undefined);
     if (client === undefined) return false;
@@ -53,3 +54,6 @@ async function askWhether(client: PoolClient): Promise<boolean> {
   const { rows } = await client.query<{ transaction_read_only: string }>("SHOW transaction_read_only");
   return rows[0]?.transaction_read_only === "off";
 }
+
+/** For a connection that breaks, while it is asked too: then the question fails, and the event says nothing more. */
+function ignoreError(): void {}

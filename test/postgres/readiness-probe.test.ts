@@ -29,6 +29,17 @@ test("that a database went away is known at the first question, and that it is b
   expect(await probe.takesWrites()).toBe(true);
 });
 
+test("a connection that is cut while it is asked is a database that is away, and ends nothing else", async () => {
+  expect(await probe.takesWrites()).toBe(true);
+  const question = proxy.holdBefore(QUESTION);
+  const answer = probe.takesWrites();
+  await question.reached;
+  proxy.setDown(true);
+  expect(await answer).toBe(false);
+  proxy.setDown(false);
+  expect(await probe.takesWrites()).toBe(true);
+});
+
 test("a database that says nothing more is not waited for longer than a second", async () => {
   expect(await probe.takesWrites()).toBe(true);
   const question = proxy.holdBefore(QUESTION);

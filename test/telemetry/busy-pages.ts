@@ -20,22 +20,23 @@ export async function readBusyPages(): Promise<readonly MetricsPage[]> {
 export async function busyPage(service: TestService): Promise<MetricsPage> {
   const headers = { "idempotency-key": randomUUID() };
   const body = registration();
-  for (let i = 0; i < 2; i++) await service.request("POST", "/patients", { headers, body });
+  for (const sent of [body, body, registration()]) await service.request("POST", "/patients", { headers, body: sent });
   await service.request("POST", "/patients", { body: {} });
   await callRpc(service, PatientService.method.registerPatient, {});
   await watchBriefly(service);
   service.proxy.setDown(true);
   await service.request("POST", "/patients", { body: registration() });
-  const grpc = createClient(PatientService, createGrpcTransport({ baseUrl: service.internalUrl }));
-  const credentials = { authorization: `Bearer ${await service.token()}`, "idempotency-key": randomUUID() };
-  await grpc.registerPatient(registration(), { headers: credentials }).catch(() => undefined);
+  await callRpc(service, PatientService.method.registerPatient, { ...registration() });
   await watchBriefly(service).catch(() => undefined);
   service.proxy.setDown(false);
   const page = () => readMetrics(service.internalUrl);
   await eventually(async () => {
     const { sum } = await page();
+    const fault = { error_type: "SERVICE_UNAVAILABLE" };
     const seen = [
-      sum("cupo_stream_duration_seconds_count"),
+      sum("http_server_request_duration_seconds_count", fault),
+      sum("rpc_server_call_duration_seconds_count", fault),
+      sum("cupo_stream_duration_seconds_count", fault),
       sum("cupo_idempotency_replays_total"),
       sum("cupo_jobs_waiting"),
     ];
