@@ -1,11 +1,21 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { readyCall } from "./call.js";
+import type { ChainPorts } from "./interceptors/chain.js";
 import { type Database, type DatabaseOptions, openDatabase } from "./postgres/database.js";
 import { migrate } from "./postgres/migration/migrate.js";
 import { classifyFailure, isAway } from "./postgres/sql-errors.js";
+import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence.js";
+import { UnitOfWork } from "./postgres/unit-of-work.js";
 
 const ACQUIRE_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 15_000;
+const TRANSACTION_LIMITS = {
+  statementTimeoutMs: 10_000,
+  lockTimeoutMs: 1_000,
+  workLockTimeoutMs: 5_000,
+  idleTimeoutMs: 15_000,
+};
 const RETRY_INTERVAL_MS = 1_000;
 const GIVE_UP_AFTER_MS = 60_000;
 const OWNER_WARNING =
@@ -55,6 +65,17 @@ export async function openReadyDatabase(
   }
 }
 
+/** What calls are done in, on a database. `onCommitted` is told of a tenant of which something has changed. */
+export function createCallStore(
+  database: Database,
+  onCommitted: (tenantId: string) => void,
+): Pick<ChainPorts, "store" | "recordAccess"> {
+  return {
+    store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff, onCommitted }),
+    recordAccess: (call, patientIds) => insertAccessRecords(readyCall(call), patientIds),
+  };
+}
+
 /**
  * Before anything is made in the name of a role that must not have it: rejects for one that row-level security does not bind.
  * Where somebody else migrates, the role may not be there yet.
@@ -102,4 +123,9 @@ async function patiently(work: () => Promise<void>, logger: Logger): Promise<voi
       await delay(RETRY_INTERVAL_MS);
     }
   }
+}
+
+/** Full jitter: anything up to 20 ms before the first retry, doubling with each. */
+function backOff(attempt: number): Promise<void> {
+  return delay(Math.random() * 10 * 2 ** attempt);
 }

@@ -10,9 +10,10 @@ import type { MessageValidator } from "./interceptors/validation/validation.js";
 import { createInternalApi } from "./internal-api.js";
 import { createPublicApi, socketProblems } from "./public-api.js";
 import type { TokenIssue } from "./reference-page/reference-pages.js";
-import { describe, type HttpHandler, logRefusedConnections } from "./request-log.js";
+import { describe, type HttpHandler, logged, logRefusedConnections, observeError } from "./request-log.js";
 import type { ServiceEntry } from "./services/services.js";
 import type { Config } from "./settings/config.js";
+import type { Telemetry } from "./telemetry/open-telemetry.js";
 
 /** What both listeners serve, and how. */
 export interface ListenerParts {
@@ -81,6 +82,22 @@ export async function openListeners(
     await close(0);
     throw error;
   }
+}
+
+/** How listeners tell log and telemetry of what comes and what becomes of it. */
+export function watchRequests(
+  telemetry: Telemetry,
+  logger: Logger,
+): Pick<ListenerParts, "observe" | "log" | "onRefused" | "metricsPage"> {
+  return {
+    observe(error, call) {
+      telemetry.service.failed(error, call);
+      observeError(error, call, logger);
+    },
+    log: (listener, handler) => logged(handler, logger, telemetry.requestsOf(listener)),
+    onRefused: () => telemetry.service.reached("connections"),
+    metricsPage: () => telemetry.metricsPage(),
+  };
 }
 
 function openListener(

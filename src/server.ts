@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
-import { createCallStore } from "./call-store.js";
-import { openReadyDatabase } from "./database-startup.js";
+import { createCallStore, openReadyDatabase } from "./database-startup.js";
 import { openEventFeeds } from "./events/open-event-feeds.js";
 import { createChain } from "./interceptors/chain.js";
 import { createStopping } from "./interceptors/stream-life.js";
@@ -9,7 +8,7 @@ import { createWorkplaces } from "./interceptors/workplaces.js";
 import { readBacklog } from "./jobs/read-backlog.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
 import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
-import { type ListenerParts, type OpenListeners, openListeners } from "./listeners.js";
+import { type ListenerParts, type OpenListeners, openListeners, watchRequests } from "./listeners.js";
 import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { createPageTokens } from "./option-tokens/page-tokens.js";
@@ -21,12 +20,11 @@ import type { TokenIssue } from "./reference-page/reference-pages.js";
 import { describe } from "./request-log.js";
 import { listViolations } from "./rest/violations/list-violations.js";
 import { warmUpScreening } from "./screening/warm-up.js";
-import { openServiceTelemetry, watchRequests } from "./service-telemetry.js";
 import type { WatchPorts } from "./services/events/watch-events.js";
-import { createServices, type ServiceEntry } from "./services/services.js";
+import { createServices, type ServiceEntry, servedServices } from "./services/services.js";
 import type { Config } from "./settings/config.js";
 import { keptMeasurement } from "./telemetry/metrics/kept-measurement.js";
-import type { Telemetry } from "./telemetry/open-telemetry.js";
+import { openTelemetry, type Telemetry } from "./telemetry/open-telemetry.js";
 import type { TelemetryTerms } from "./telemetry/telemetry-terms.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
 
@@ -81,7 +79,7 @@ async function start(
   { logger, now, served = (entry) => entry, runsJobs = true, issueToken, telemetry: terms }: ServerPorts,
   closers: Closer[],
 ): Promise<RunningServer> {
-  const telemetry = await openServiceTelemetry(config, terms, logger);
+  const telemetry = await openTelemetry({ terms, ...telemetryOptions(config, logger) });
   closers.push(() => telemetry.close());
   let stopJobs: Closer = () => undefined;
   const { database, probe, feeds } = await openDatabase(config, { logger, now }, telemetry, closers);
@@ -114,6 +112,11 @@ async function start(
   if (runsJobs) stopJobs = startJobs({ database, now, logger }, config, telemetry);
   telemetry.started();
   return running(listeners, closers);
+}
+
+function telemetryOptions({ basePath }: ServerConfig, logger: Logger) {
+  const services = servedServices.map(({ service }) => service);
+  return { basePath, services, onError: warning(logger, "metrics or traces were not sent") };
 }
 
 async function openDatabase(

@@ -1,6 +1,6 @@
 import type { DescService, JsonObject } from "@bufbuild/protobuf";
 import { operationOf } from "../operation.js";
-import { packageVersion } from "../package-version.js";
+import { packageVersion } from "../settings/package-version.js";
 import { definitionComment } from "./definition-comment.js";
 
 /** The version of OpenAPI that the documents are written in. */

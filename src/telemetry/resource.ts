@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { detectResources, envDetector, type Resource, resourceFromAttributes } from "@opentelemetry/resources";
-import { packageVersion } from "../package-version.js";
+import { packageVersion } from "../settings/package-version.js";
 
 const instanceId = randomUUID();
 
