@@ -15,7 +15,7 @@ let database: Database;
 beforeAll(async () => {
   service = await startTestService();
   database = openDatabase({
-    url: service.proxy.url,
+    url: service.databaseUrl,
     maxConnections: 2,
     acquireTimeoutMs: 2_000,
     queryTimeoutMs: 15_000,

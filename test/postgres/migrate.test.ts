@@ -44,7 +44,11 @@ test("goes on where a process died that was migrating", async () => {
     "UPDATE schema_migrations_lock SET is_locked = 1",
   );
   await expect(migrate({ url })).rejects.toThrow("already exists");
-  const [lock] = await execute(url, "SELECT count(*)::int AS locks FROM pg_locks WHERE locktype = 'advisory'");
+  const [lock] = await execute(
+    url,
+    `SELECT count(*)::int AS locks FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+     WHERE locktype = 'advisory' AND d.datname = current_database()`,
+  );
   expect(lock?.["locks"]).toBe(0);
 });
 

@@ -16,7 +16,7 @@ export async function readBusyPages(): Promise<readonly MetricsPage[]> {
   return [await withService({}, busyPage), await withRealIssuer()];
 }
 
-/** Has a service do a little of everything, and gives its page when all of it was counted. */
+/** Has a service, which is behind a proxy, do a little of everything, and gives its page when all of it was counted. */
 export async function busyPage(service: TestService): Promise<MetricsPage> {
   const headers = { "idempotency-key": randomUUID() };
   const body = registration();
@@ -75,7 +75,7 @@ async function withService<T>(
   environment: Readonly<Record<string, string>>,
   work: (service: TestService) => Promise<T>,
 ): Promise<T> {
-  const service = await startTestService(environment);
+  const service = await startTestService(environment, { isProxied: true });
   try {
     return await work(service);
   } finally {

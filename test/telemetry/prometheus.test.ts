@@ -25,7 +25,7 @@ describe.skipIf(!isPrometheusThere)(`a Prometheus that scrapes a service${reason
   let page: string;
 
   beforeAll(async () => {
-    service = await startTestService();
+    service = await startTestService({}, { isProxied: true });
     prometheus = await startPrometheus(new URL(service.internalUrl).host);
     page = (await busyPage(service)).text;
   });

@@ -132,7 +132,7 @@ test("no label holds a tenant, a principal or an id", async () => {
 });
 
 test("an error that is the service's fault has its type", async () => {
-  const away = await startTestService();
+  const away = await startTestService({}, { isProxied: true });
   onTestFinished(() => away.close());
   await away.request("POST", "/patients", { body: registration() });
   away.proxy.setDown(true);

@@ -27,7 +27,7 @@ let correlationId: string;
 
 beforeAll(async () => {
   receiver = await startOtlpReceiver();
-  const service = await startTestService({}, { telemetry: receiver.terms });
+  const service = await startTestService({}, { telemetry: receiver.terms, isProxied: true });
   ({ log } = service);
   correlationId = randomUUID();
   const rest = (caller: keyof typeof callers, changes: object) =>
