@@ -21,7 +21,6 @@ import { servedServices } from "./services/services.js";
 import { type Config, ConfigError, readConfig } from "./settings/config.js";
 import { stopOnSignal } from "./stop-on-signal.js";
 import { readTelemetryTerms } from "./telemetry/telemetry-terms.js";
-import { isUuid } from "./uuid.js";
 
 const TOKEN_LIFETIME_SECONDS = 3_600;
 /**

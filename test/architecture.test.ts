@@ -240,7 +240,11 @@ const rules: readonly Rule[] = [
   {
     name: "only the configuration and the command line read the environment",
     findings: (sources) =>
-      matches(sources, /^(?!(config|health-check|main)\.ts$)/, /\bprocess\s*(\?\.|\.|\[")\s*env\b|\benv\b.*"node:process"/),
+      matches(
+        sources,
+        /^(?!(config|health-check|main)\.ts$)/,
+        /\bprocess\s*(\?\.|\.|\[")\s*env\b|\benv\b.*"node:process"/,
+      ),
     defect: { "auth/a.ts": "const a = 1;\nconst b = process.env;", "main.ts": "readConfig(process.env)" },
     found: "auth/a.ts:2",
   },
