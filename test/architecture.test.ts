@@ -179,30 +179,18 @@ const rules: readonly Rule[] = [
     found: "services/a.ts:1",
   },
   {
-    name: "an embedded server that knows nothing of the project, and a demo, both imported by the command line alone",
+    name: "an embedded server that knows nothing of the project, a demo and a doctor, imported by the command line alone",
     findings: (sources) => [
       ...arrows(sources, /^embedded-postgres\//, /^(?!embedded-postgres\/)/),
       ...arrows(sources, /^(?!main\.ts$|embedded-postgres\/)/, /^embedded-postgres\//),
       ...arrows(sources, /^(?!main\.ts$|demo\/)/, /^demo\//),
+      ...arrows(sources, /^(?!main\.ts$|doctor\/)/, /^doctor\//),
     ],
     defect: {
       "main.ts": 'import { fillDemo } from "./demo/fill-demo.js";',
       "server.ts": 'import { startEmbeddedPostgres } from "./embedded-postgres/start-embedded-postgres.js";',
     },
     found: "server.ts → embedded-postgres/start-embedded-postgres.ts",
-  },
-  {
-    name: "a doctor that knows settings, keys and the database, and is known to the command line alone",
-    findings: (sources) => [
-      ...arrows(sources, /^doctor\//, /^(?!doctor\/|settings\/|postgres\/|auth\/published-keys\.ts$)/),
-      ...arrows(sources, /^(?!main\.ts$|doctor\/)/, /^doctor\//),
-    ],
-    defect: {
-      "main.ts": 'import { examine } from "./doctor/doctor.js";',
-      "doctor/doctor.ts": 'import { readConfig } from "../settings/config.js";',
-      "server.ts": 'import { ok } from "./doctor/finding.js";',
-    },
-    found: "server.ts → doctor/finding.ts",
   },
   {
     name: "only the command line imports the composition, nothing imports the command line",

@@ -41,8 +41,8 @@ describe("compose.yaml", () => {
     const service = exampleOf("deploy/compose/cupo.env");
     const owner = exampleOf("deploy/compose/owner.env");
     expect(readConfig({ ...OF_THE_IMAGE, ...service, ...owner }).migrationDatabaseUrl).toContain("cupo_owner");
-    const known = Object.values(settings).map(({ name }) => name);
-    expect(Object.keys({ ...service, ...owner }).filter((name) => !known.includes(name))).toEqual([]);
+    const known = new Set(Object.values(settings).map(({ name }) => name));
+    expect(Object.keys({ ...service, ...owner }).filter((name) => !known.has(name))).toEqual([]);
     const users = Object.entries(compose.services).filter(([, { env_file }]) =>
       [env_file].flat().includes("deploy/compose/owner.env"),
     );

@@ -56,7 +56,7 @@ function neededPackages(): string[] {
   return Object.entries(packages)
     .filter(
       ([path, { dev, optional, devOptional, link }]) =>
-        /^node_modules\//.test(path) && !(dev || optional || devOptional || link),
+        path.startsWith("node_modules/") && !(dev || optional || devOptional || link),
     )
     .map(([path]) => path);
 }

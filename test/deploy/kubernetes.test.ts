@@ -6,7 +6,7 @@ import { settings } from "../../src/settings/settings.js";
 import { complaintsAbout, type Manifest, manifestOf, readManifests } from "./manifests.js";
 
 /** What is put together by hand, with secrets and by release. */
-const BY_HAND = ["migrate-job.yaml", "secret.example.yaml"];
+const BY_HAND = new Set(["migrate-job.yaml", "secret.example.yaml"]);
 /** What the process takes after the time in which it goes on serving. */
 const GRACE_SECONDS = 10;
 /** As the image sets them. */
@@ -52,7 +52,7 @@ describe("the manifests of Kubernetes", () => {
   test("are all applied together, but for those that are by hand", () => {
     const text = readFileSync(new URL("../../deploy/kubernetes/kustomization.yaml", import.meta.url), "utf8");
     const { resources }: { resources: string[] } = parse(text);
-    const others = manifests.map(({ file }) => file).filter((file) => !BY_HAND.includes(file));
+    const others = manifests.map(({ file }) => file).filter((file) => !BY_HAND.has(file));
     expect(resources.toSorted()).toEqual([...new Set(others)].toSorted());
   });
 
@@ -60,8 +60,8 @@ describe("the manifests of Kubernetes", () => {
     const config = dataOf(manifestOf("ConfigMap"));
     const secret = dataOf(manifestOf("Secret", "cupo-service"));
     expect(readConfig({ ...OF_THE_IMAGE, ...config, ...secret })).toMatchObject({ drainSeconds: 15 });
-    const known = Object.values(settings).map(({ name }) => name);
-    expect(Object.keys({ ...config, ...secret }).filter((name) => !known.includes(name))).toEqual([]);
+    const known = new Set(Object.values(settings).map(({ name }) => name));
+    expect(Object.keys({ ...config, ...secret }).filter((name) => !known.has(name))).toEqual([]);
     expect(sourcesOf("Deployment")).toEqual(["cupo", "cupo-service"]);
     expect(sourcesOf("Job", "cupo-migrate")).toEqual(["cupo", "cupo-service", "cupo-owner"]);
     expect(Object.keys(dataOf(manifestOf("Secret", "cupo-owner")))).toEqual(["MIGRATION_DATABASE_URL"]);

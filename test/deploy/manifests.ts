@@ -23,7 +23,7 @@ export function readManifests(): Manifest[] {
   return readdirSync(folder)
     .filter((file) => file !== "kustomization.yaml")
     .flatMap((file) =>
-      parseAllDocuments(readFileSync(join(folder, file), "utf8")).map((document) => ({ file, ...document.toJS() })),
+      parseAllDocuments(readFileSync(join(folder, file), "utf8")).map((each) => Object.assign(each.toJS(), { file })),
     );
 }
 
