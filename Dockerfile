@@ -23,6 +23,6 @@ COPY --from=build /cupo/dist ./dist
 COPY package.json LICENSE ./
 USER 1000:1000
 EXPOSE 8080 9090
-HEALTHCHECK --interval=10s --timeout=3s --start-period=90s --retries=3 CMD ["node", "dist/health-check.js"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=90s --retries=3 CMD ["node", "dist/command-line/health-check.js"]
 ENTRYPOINT ["node", "dist/main.js"]
 CMD ["serve"]

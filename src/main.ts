@@ -1,8 +1,10 @@
 import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 import type { Logger } from "pino";
-import { count, seconds, uuid } from "./arguments.js";
 import { openDevelopmentIssuer } from "./auth/development-issuer.js";
+import { count, seconds, uuid } from "./command-line/arguments.js";
+import { openLogger } from "./command-line/open-logger.js";
+import { stopOnSignal } from "./command-line/stop-on-signal.js";
 import { type DatabaseUrls, openReadyDatabase } from "./database-startup.js";
 import { withDocumentedIds } from "./demo/documented-ids.js";
 import { fillDemo } from "./demo/fill-demo.js";
@@ -13,13 +15,11 @@ import { freeBytes } from "./doctor/free-bytes.js";
 import { isHealthy, jsonOfFindings, printFindings } from "./doctor/print-findings.js";
 import { findEmbeddedPostgres } from "./embedded-postgres/find-embedded-postgres.js";
 import { startEmbeddedPostgres } from "./embedded-postgres/start-embedded-postgres.js";
-import { openLogger } from "./open-logger.js";
 import { describe } from "./request-log.js";
 import { scopesOf } from "./scopes.js";
 import { startServer } from "./server.js";
 import { servedServices } from "./services/services.js";
 import { type Config, ConfigError, readConfig } from "./settings/config.js";
-import { stopOnSignal } from "./stop-on-signal.js";
 import { readTelemetryTerms } from "./telemetry/telemetry-terms.js";
 
 const TOKEN_LIFETIME_SECONDS = 3_600;

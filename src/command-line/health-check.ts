@@ -1,6 +1,6 @@
 import { request as requestPlainly } from "node:http";
 import { request as requestByTls } from "node:https";
-import { readConfig } from "./settings/config.js";
+import { readConfig } from "../settings/config.js";
 
 /**
  * What a container asks itself: ends with 0 where the internal listener of this machine says that the process runs, and with 1

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { isUuid } from "./uuid.js";
+import { isUuid } from "../uuid.js";
 
 /** A UUID of the command line, in lower case; as the others here, refused with what it takes where it is none. */
 export function uuid(text: string): string {

@@ -1,7 +1,7 @@
 import type { WriteStream } from "node:tty";
 import { type Logger, pino } from "pino";
 import type { PrettyOptions } from "pino-pretty";
-import type { Config } from "./settings/config.js";
+import type { Config } from "../settings/config.js";
 
 /**
  * The log of the process, on its standard output: lines of JSON, or text for people where the setting says so or that is a
