@@ -227,7 +227,7 @@ const rules: readonly Rule[] = [
     findings: (sources) =>
       matches(
         sources,
-        /^(?!(config|health-check|main)\.ts$)/,
+        /^(?!(config|command-line\/health-check|main)\.ts$)/,
         /\bprocess\s*(\?\.|\.|\[")\s*env\b|\benv\b.*"node:process"/,
       ),
     defect: { "auth/a.ts": "const a = 1;\nconst b = process.env;", "main.ts": "readConfig(process.env)" },
