@@ -153,7 +153,25 @@ test("metrics are sent too, those of the page", () => {
   );
 });
 
-test("nothing of messages, headers and addresses is sent", () => {
+test("nothing of messages, headers, addresses and statements is sent", () => {
+  const names = new Set(receiver.spans().flatMap(({ attributes }) => Object.keys(attributes)));
+  expect([...names].toSorted()).toEqual([
+    "cupo.correlation_id",
+    "cupo.listener",
+    "cupo.operation",
+    "cupo.transport",
+    "db.collection.name",
+    "db.operation.name",
+    "db.query.summary",
+    "db.system.name",
+    "error.type",
+    "http.request.method",
+    "http.response.status_code",
+    "http.route",
+    "rpc.method",
+    "rpc.response.status_code",
+    "rpc.system.name",
+  ]);
   const sent = receiver.received.map(({ body }) => body.toString()).join("\n");
   const { documentNumber, fullName, phone } = registration();
   for (const text of [fullName, phone, documentNumber, "Bearer", "eyJ", "?", "127.0.0.1:"]) {
