@@ -35,6 +35,7 @@ describe("the alerts", () => {
     for (const { alert, labels, annotations } of rules) {
       expect(labels["severity"]).toMatch(/^(critical|warning|info)$/);
       expect(annotations["runbook_url"]).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+      expect(read("docs/runbook.md")).toContain(`\n## ${alert}\n`);
       expect(`${annotations["summary"]}`.length).toBeGreaterThan(10);
       expect(`${annotations["description"]}`.length).toBeGreaterThan(40);
     }
