@@ -22,7 +22,11 @@ const ACROSS_TENANTS = [
   "event_positions.purge_read",
   "idempotency_keys.purge_delete",
   "idempotency_keys.purge_read",
+  "locations.jobs_read",
+  "program_services.jobs_read",
   "programs.jobs_read",
+  "quota_windows.purge_delete",
+  "quota_windows.purge_read",
 ];
 
 /** The longest name with which the number of a shard fits into the 63 bytes of a name. */

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createFeedReader } from "../../src/events/feed-reader.js";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
 import { placeEvents } from "../../src/jobs/place-events.js";
-import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens } from "../../src/jobs/purges.js";
+import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "../../src/jobs/purges.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { openDatabase } from "../../src/postgres/database.js";
-import { findChangedFeeds } from "../../src/postgres/tables/events/event-overview.js";
-import { findDueTenants } from "../../src/postgres/tables/schedule/due-programs.js";
+import { findChangedFeeds, readOutbox } from "../../src/postgres/tables/events/event-overview.js";
+import { findDueTenants, findFurthestBehind } from "../../src/postgres/tables/schedule/due-programs.js";
 import { exampleCalls, startDemoService } from "../openapi/example-calls.js";
 import { testNow } from "../support/clock.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
@@ -22,10 +22,17 @@ const ACROSS_TENANTS = [
   "DELETE FROM consumed_option_tokens WHERE (tenant_id, jti) IN (",
   "DELETE FROM event_positions WHERE (tenant_id, position) IN (",
   "DELETE FROM idempotency_keys WHERE (tenant_id, key_hash) IN (",
+  "DELETE FROM quota_windows WHERE (tenant_id, principal, policy) IN (",
   "SELECT DISTINCT tenant_id AS id FROM event_outbox",
   "SELECT DISTINCT tenant_id AS id FROM programs",
+  "SELECT audit_event_id AS id FROM event_outbox",
+  "SELECT count(*)::integer AS count FROM event_outbox",
+  "SELECT min(p.materialized_through)::text AS through FROM programs",
   "SELECT tenant_id, last_position::text, false AS is_outstanding FROM event_feeds",
 ];
+
+/** Has a join over all tenants, which is one on tenant_id. */
+const FOR_ALL_TENANTS = "postgres/tables/schedule/due-programs.ts";
 
 let database: TestDatabase;
 let proxy: PostgresProxy;
@@ -61,7 +68,8 @@ test("no statement in the source takes its tenant from another table, whether so
   const fromAnother = /\btenant_id\s*=\s*"?\w+"?\."?tenant_id\b/;
   const sources = readSources(fileURLToPath(new URL("../../src", import.meta.url)));
   const ofCalls = /^postgres\/(?!migration|search\/)/;
-  expect(matches(sources, ofCalls, fromAnother)).toEqual([]);
+  const found = matches(sources, ofCalls, fromAnother);
+  expect(found.filter((place) => !place.startsWith(FOR_ALL_TENANTS))).toEqual([]);
   const seeded = { "postgres/tables/a.ts": "`SELECT FROM slots s\n JOIN programs p ON p.tenant_id = s.tenant_id`" };
   expect(matches(seeded, ofCalls, fromAnother)).toEqual(["postgres/tables/a.ts:2"]);
 });
@@ -169,7 +177,9 @@ async function doEveryJob(): Promise<void> {
       await reader.findOldest(id);
     }
     await placeEvents(pool);
-    for (const purge of [purgeIdempotencyKeys, purgeOptionTokens, purgeEvents]) await purge(pool);
+    for (const purge of [purgeIdempotencyKeys, purgeOptionTokens, purgeEvents, purgeQuotas]) await purge(pool);
+    await findFurthestBehind(pool, "2099-01-01");
+    await readOutbox(pool);
   } finally {
     await pool.close();
   }
