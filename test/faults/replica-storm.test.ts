@@ -15,7 +15,7 @@ const VICTIMS: readonly (readonly number[])[] = [[0], [1], [2], [0, 1], [0, 1, 2
 /** How often somebody is killed; KILLS makes it more. */
 const KILLS = Number(process.env["KILLS"] || VICTIMS.length);
 /** Of the requests with a key so many are done between one kill and the next. */
-const DONE_BETWEEN = 60;
+const DONE_BETWEEN = 40;
 const SLACK_MS = 120_000;
 const KILL_MS = 10_000;
 const DAYS = 8;
