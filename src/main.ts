@@ -54,7 +54,11 @@ program
   .command("doctor")
   .description("look at everything that the service needs, say what is wrong and what to do, and change nothing")
   .option("--json", "as JSON")
-  .option("--replicas <number>", "processes that share the database (default: those connected to it now)", count)
+  .option(
+    "--replicas <number>",
+    "processes that share the database (default: REPLICAS, or those connected to it now)",
+    count,
+  )
   .action(seeDoctor);
 
 program

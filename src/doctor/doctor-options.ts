@@ -2,7 +2,7 @@
 export interface DoctorOptions {
   /** The environment variables, as the service would read them. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** How many processes share the database; undefined for as many as are connected to it now, one at least. */
+  /** How many processes share the database; undefined for REPLICAS, or as many as are connected to it now. */
   readonly replicas?: number | undefined;
   /** This machine's clock, in milliseconds since the epoch. */
   readonly now: () => number;

@@ -45,7 +45,7 @@ async function examineThrough(
     ...(await examineRole(inspection, ownerUrl !== undefined)),
     ...(ownerUrl === undefined ? [] : await examineOwnerAt(ownerUrl, facts.identity, now)),
     judgePooler(pooler, new URL(url)),
-    judgeConnections(facts, config.databaseConnections, replicas ?? Math.max(1, facts.processes)),
+    judgeConnections(facts, config, replicas ?? Math.max(config.rateLimit.replicas, facts.processes)),
     ...(await examineJobs(inspection)),
   ];
 }

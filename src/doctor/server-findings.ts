@@ -7,7 +7,7 @@ const OLDEST_VERSION = 150_000;
 const NOTICED_MS = 1_000;
 /** What access tokens may be ahead of the service's clock. */
 const TOLERATED_MS = 5_000;
-/** Beside those for calls and for jobs: one for readiness and one for events. */
+/** Beside those for calls and for jobs, and for quotas that are shared: one for readiness and one for events. */
 const OTHER_CONNECTIONS = 2;
 
 /** PostgreSQL 15 or newer. */
@@ -46,10 +46,10 @@ export function judgePooler(pooler: Pooler, url: URL): Finding {
 /** Whether the server has connections for all processes, and for those of another release beside them. */
 export function judgeConnections(
   { allowedConnections }: Pick<ServerFacts, "allowedConnections">,
-  { calls, jobs }: Config["databaseConnections"],
+  { databaseConnections: { calls, jobs }, rateLimit }: Pick<Config, "databaseConnections" | "rateLimit">,
   replicas: number,
 ): Finding {
-  const each = calls + jobs + OTHER_CONNECTIONS;
+  const each = calls + jobs + OTHER_CONNECTIONS + (rateLimit.store === "postgres" ? 1 : 0);
   const needed = each * replicas;
   const processes = replicas === 1 ? "1 process" : `${replicas} processes`;
   const says = `${processes} of ${each} connections need ${needed}; the role may have ${allowedConnections} here`;

@@ -10,6 +10,7 @@ import { freeBytes } from "../../src/doctor/free-bytes.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
 import { keySetDocument, makeKey } from "../auth/token-workshop.js";
 import * as makers from "../contract/makers.js";
+import { clockOf } from "../doctor/patient.js";
 import { bookFirst, type Clinic, mustCall, openClinic } from "../schedule/clinic.js";
 import { execute } from "../support/database.js";
 import { type OwnPostgres, postgresPrograms, startOwnPostgres } from "../support/own-postgres.js";
@@ -86,7 +87,7 @@ describe.skipIf(postgresPrograms === undefined)(`a backup${reason}`, () => {
     };
     const findings = await examine({
       environment,
-      now: await clockOf(after),
+      now: await clockOf(after.superuserUrl),
       freeBytes,
       findEmbedded: async () => undefined,
     });
@@ -172,10 +173,4 @@ async function rowsByTable(server: OwnPostgres): Promise<Record<string, number>>
     return [String(name), Number(row?.["rows"])] as const;
   };
   return Object.fromEntries(await Promise.all(tables.map(count)));
-}
-
-async function clockOf(server: OwnPostgres): Promise<() => number> {
-  const [row] = await execute(server.superuserUrl, "SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms");
-  const ahead = Number(row?.["ms"]) - Date.now();
-  return () => Date.now() + ahead;
 }

@@ -34,7 +34,7 @@ export async function admitPatient(): Promise<Patient> {
     AUTH_AUDIENCE: "https://scheduling.example",
     AUTH_JWKS_FILE: keys,
   };
-  const ports = { now: await databaseClock(database.url), freeBytes: async () => 2 ** 40, findEmbedded };
+  const ports = { now: await clockOf(database.url), freeBytes: async () => 2 ** 40, findEmbedded };
   return {
     database,
     folder,
@@ -57,9 +57,9 @@ function findEmbedded(): Promise<undefined> {
   throw new Error("there is a DATABASE_URL, so nobody looks for an embedded server");
 }
 
-/** The machine's clock may be moved away from the database's while tests run. */
-async function databaseClock(url: string): Promise<() => number> {
+/** The clock of a server, as it goes on from here: the machine's may be moved away from it while tests run. */
+export async function clockOf(url: string, aheadMs = 0): Promise<() => number> {
   const [row] = await execute(url, "SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms");
-  const ahead = Number(row?.["ms"]) - Date.now();
-  return () => Date.now() + ahead;
+  const since = performance.now();
+  return () => Number(row?.["ms"]) + aheadMs + performance.now() - since;
 }

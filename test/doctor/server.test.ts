@@ -4,7 +4,7 @@ import { judgeVersion } from "../../src/doctor/server-findings.js";
 import { openInspection } from "../../src/postgres/inspection/open-inspection.js";
 import { execute, withDatabase } from "../support/database.js";
 import { isPgbouncerThere, startPgbouncer } from "../support/pgbouncer.js";
-import { admitPatient, type Patient, told } from "./patient.js";
+import { admitPatient, clockOf, type Patient, told } from "./patient.js";
 
 const reason = isPgbouncerThere ? "" : " (PgBouncer is not installed: Debian's package pgbouncer)";
 
@@ -62,9 +62,7 @@ describe("of the server", () => {
     [-3_000, /^warning: the database's clock is [23]\.\d s ahead of/],
     [7_000, /^failure: the database's clock is [67]\.\d s behind/],
   ])("a clock of this machine that is %d ms ahead of its own is judged", async (aheadMs, says) => {
-    const [row] = await execute(patient.database.url, "SELECT extract(epoch FROM clock_timestamp())::float8 AS s");
-    const ahead = Number(row?.["s"]) * 1_000 - Date.now() + aheadMs;
-    const findings = await patient.examine({}, { now: () => Date.now() + ahead });
+    const findings = await patient.examine({}, { now: await clockOf(patient.database.url, aheadMs) });
     expect(told(findings, "clock")).toEqual([expect.stringMatching(says)]);
   });
 
@@ -77,7 +75,7 @@ describe("of the server", () => {
     expect(await connections(enough + 1)).toEqual([expect.stringMatching(/^failure: \d+ processes of 15/)]);
   });
 
-  test("processes that are connected to it now count where nobody says how many there are", async () => {
+  test("processes that are connected to it now count, or REPLICAS, where nobody says how many there are", async () => {
     const probe = new URL(patient.database.url);
     probe.searchParams.set("application_name", "cupo-readiness");
     const connected = [new Client(probe.href), new Client(probe.href)];
@@ -85,6 +83,8 @@ describe("of the server", () => {
     const findings = await patient.examine();
     for (const client of connected) await client.end();
     expect(told(findings, "connections")).toEqual([expect.stringMatching(/2 processes of 15/)]);
+    const shared = await patient.examine({ RATE_LIMIT_STORE: "postgres", REPLICAS: "3" });
+    expect(told(shared, "connections")).toEqual([expect.stringMatching(/3 processes of 16 connections need 48/)]);
   });
 
   test("nothing can be changed by the connection that the doctor has", async () => {
