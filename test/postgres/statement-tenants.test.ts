@@ -145,7 +145,7 @@ describe("a statement strays that", () => {
 
 /** Fills the demo tenants and calls the example of every operation. */
 async function callEverything(): Promise<void> {
-  const service = await startDemoService({ DATABASE_URL: proxy.url });
+  const service = await startDemoService({ DATABASE_URL: proxy.url, RATE_LIMIT_STORE: "postgres" });
   try {
     const names = Object.keys(requestExamples(service.now()));
     const examples = exampleCalls(service, requestExamples(service.now()));
