@@ -8,7 +8,7 @@ import { randomUUID } from "node:crypto";
 import { Client, escapeLiteral } from "pg";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "../dist/auth/development-issuer.js";
-import { readConfig } from "../dist/config.js";
+import { readConfig } from "../dist/settings/config.js";
 import { searchOptions } from "../dist/postgres/tables/appointments/option-search.js";
 import { scopesOf } from "../dist/scopes.js";
 import { startServer } from "../dist/server.js";
