@@ -8,11 +8,11 @@ import { randomUUID } from "node:crypto";
 import { Client, escapeLiteral } from "pg";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "../dist/auth/development-issuer.js";
-import { readConfig } from "../dist/settings/config.js";
 import { searchOptions } from "../dist/postgres/tables/appointments/option-search.js";
 import { scopesOf } from "../dist/scopes.js";
 import { startServer } from "../dist/server.js";
 import { servedServices } from "../dist/services/services.js";
+import { readConfig } from "../dist/settings/config.js";
 import { openBenchDatabase } from "./bench-database.mjs";
 import { dateIn, openSlots } from "./open-slots.mjs";
 
