@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { readBacklog } from "../../src/jobs/read-backlog.js";
 import { type Database, openDatabase } from "../../src/postgres/database.js";
 import type { Backlog } from "../../src/telemetry/metrics/service-metrics.js";
+import { timeOfUuid7 } from "../../src/uuid.js";
 import { openClinic } from "../schedule/clinic.js";
 import { registration } from "../support/registration.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -88,7 +89,8 @@ test("jobs count that could be done now, and not those for later, at work or giv
 test("events count that no feed has yet, with the age of the oldest", async () => {
   for (let i = 0; i < 3; i++) await service.request("POST", "/patients", { body: registration() });
   expect((await read()).events.count).toBe(3);
-  const hourAgo = (Date.now() - HOUR_MS).toString(16).padStart(12, "0");
+  const [oldest] = await service.query("SELECT audit_event_id FROM event_outbox ORDER BY sequence LIMIT 1");
+  const hourAgo = (timeOfUuid7(String(oldest?.["audit_event_id"])) - HOUR_MS).toString(16).padStart(12, "0");
   const id = `${hourAgo.slice(0, 8)}-${hourAgo.slice(8)}-7000-8000-000000000000`;
   await service.query(
     `UPDATE event_outbox SET audit_event_id = '${id}' WHERE sequence = (SELECT min(sequence) FROM event_outbox)`,
