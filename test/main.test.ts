@@ -126,6 +126,9 @@ describe("a command line that cannot be carried out ends with 1 and a sentence",
   });
 });
 
+/** The doctor compares both clocks, and that of the database is never moved. */
+const ofTheDatabase = { LD_PRELOAD: "" };
+
 describe("with a database", () => {
   let database: TestDatabase;
 
@@ -146,7 +149,7 @@ describe("with a database", () => {
   });
 
   test("doctor prints a line for each check, ends with 1 where one failed, and with 0 otherwise", async () => {
-    const settings = { DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl };
+    const settings = { DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl, ...ofTheDatabase };
     const good = await cupo(["doctor"], settings);
     expect({ status: good.status, stderr: good.stderr }).toEqual({ status: 0, stderr: "" });
     for (const line of good.stdout.trimEnd().split("\n")) expect(line).toMatch(/^(ok|warning) +[a-z ]+ {2}\S/);
