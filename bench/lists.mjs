@@ -8,7 +8,6 @@ import { randomUUID } from "node:crypto";
 import { Client, escapeLiteral, Pool } from "pg";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "../dist/auth/development-issuer.js";
-import { readConfig } from "../dist/config.js";
 import { openKeyRing } from "../dist/option-tokens/key-ring.js";
 import { createPageTokens } from "../dist/option-tokens/page-tokens.js";
 import { optionTokenKeys } from "../dist/postgres/tables/appointments/option-token-keys.js";
@@ -17,6 +16,7 @@ import { listPatients } from "../dist/postgres/tables/patients/patients.js";
 import { listResources } from "../dist/postgres/tables/resources/resources.js";
 import { startServer } from "../dist/server.js";
 import { cutPage } from "../dist/services/resources/pages.js";
+import { readConfig } from "../dist/settings/config.js";
 import { openBenchDatabase } from "./bench-database.mjs";
 import { TENANT_ID } from "./registration.mjs";
 

@@ -10,9 +10,9 @@
 import knex from "knex";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "../dist/auth/development-issuer.js";
-import { readConfig } from "../dist/config.js";
 import { fillSearchWords } from "../dist/postgres/search/fill-search-words.js";
 import { startServer } from "../dist/server.js";
+import { readConfig } from "../dist/settings/config.js";
 import { openBenchDatabase } from "./bench-database.mjs";
 import { TENANT_ID } from "./registration.mjs";
 
