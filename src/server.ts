@@ -93,7 +93,7 @@ async function start(
     now,
     stopping,
     chain: createChain({
-      ...openLimits(config, logger, closers),
+      ...openLimits(config, logger, telemetry, closers),
       verifyToken,
       validate,
       listErrors: listViolations,
@@ -160,9 +160,15 @@ function running(listeners: OpenListeners, closers: Closer[]): RunningServer {
   return { ...listeners, close: (drainMs = 0) => (closed ??= close(drainMs)) };
 }
 
-function openLimits({ rateLimit, callsAtWork, streams, databaseUrl }: ServerConfig, logger: Logger, closers: Closer[]) {
+function openLimits(
+  { rateLimit, callsAtWork, streams, databaseUrl }: ServerConfig,
+  logger: Logger,
+  { pools }: Telemetry,
+  closers: Closer[],
+) {
   const quotas = openQuotas(rateLimit, databaseUrl, logger);
   closers.push(() => quotas.close());
+  if (quotas.pool !== undefined) pools.watch("quotas", quotas.pool);
   return {
     rateLimiter: quotas.rateLimiter,
     places: createWorkplaces(callsAtWork),

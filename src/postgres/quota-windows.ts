@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Statement, Transaction } from "../call.js";
 import type { QuotaDemand, QuotaShare, QuotaStore } from "../quotas/quota-store.js";
-import { openDatabase } from "./database.js";
+import { type Database, openDatabase } from "./database.js";
 import { purgeBatch } from "./purge-batch.js";
 import { runAsTenant, type TransactionSource } from "./run-transaction.js";
 import { sql } from "./sql.js";
@@ -12,6 +12,12 @@ export interface QuotaStoreOptions {
   /** postgres:// URL, as of the service's own pool. */
   readonly url: string;
   readonly onIdleError: (error: Error) => void;
+}
+
+/** The store, its pool of one connection, and the way to close it. */
+export interface OpenQuotaStore extends QuotaStore {
+  readonly pool: Database["pool"];
+  close(): Promise<void>;
 }
 
 interface WindowRow {
@@ -33,7 +39,7 @@ const PURGE = `DELETE FROM quota_windows WHERE (tenant_id, principal, policy) IN
  * The quotas of principals in the database, where all processes share them. Windows go by the database's clock. On a connection
  * of its own, so that a question need not wait for the calls that are at work.
  */
-export function openQuotaStore({ url, onIdleError }: QuotaStoreOptions): QuotaStore & { close(): Promise<void> } {
+export function openQuotaStore({ url, onIdleError }: QuotaStoreOptions): OpenQuotaStore {
   const terms = { url, maxConnections: 1, acquireTimeoutMs: WITHIN_MS, queryTimeoutMs: WITHIN_MS, onIdleError };
   const database = openDatabase(terms);
   return {
@@ -45,6 +51,7 @@ export function openQuotaStore({ url, onIdleError }: QuotaStoreOptions): QuotaSt
         throw error;
       }
     },
+    pool: database.pool,
     close: () => database.close(),
   };
 }

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { RateLimiter } from "../interceptors/rate-limit.js";
-import { openQuotaStore } from "../postgres/quota-windows.js";
+import { type OpenQuotaStore, openQuotaStore } from "../postgres/quota-windows.js";
 import { describe } from "../request-log.js";
 import { createMemoryRateLimiter } from "./memory-rate-limiter.js";
 import type { RateQuotas } from "./quota-policies.js";
@@ -16,6 +16,8 @@ export interface QuotaTerms extends RateQuotas {
 /** What counts requests, and the way to end it. */
 export interface OpenQuotas {
   readonly rateLimiter: RateLimiter;
+  /** The connections that they take; undefined where they take none. */
+  readonly pool: OpenQuotaStore["pool"] | undefined;
   close(): Promise<void>;
 }
 
@@ -23,7 +25,7 @@ const AWAY = "quotas cannot be shared for now: this process counts its part of t
 
 /** Opens the quotas where the settings say that they are counted. Nothing is asked of the database before the first request. */
 export function openQuotas(terms: QuotaTerms, databaseUrl: string, logger: Pick<Logger, "info" | "warn">): OpenQuotas {
-  if (terms.store === "memory") return { rateLimiter: createMemoryRateLimiter(terms), close: async () => undefined };
+  if (terms.store === "memory") return inMemory(terms);
   const store = openQuotaStore({ url: databaseUrl, onIdleError: () => undefined });
   const rateLimiter = createSharedRateLimiter(terms, {
     store,
@@ -31,5 +33,9 @@ export function openQuotas(terms: QuotaTerms, databaseUrl: string, logger: Pick<
     onAway: (error) => logger.warn({ cause: describe(error) }, AWAY),
     onBack: () => logger.info("quotas are shared again"),
   });
-  return { rateLimiter, close: () => store.close() };
+  return { rateLimiter, pool: store.pool, close: () => store.close() };
+}
+
+function inMemory(terms: QuotaTerms): OpenQuotas {
+  return { rateLimiter: createMemoryRateLimiter(terms), pool: undefined, close: async () => undefined };
 }

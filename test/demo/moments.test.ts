@@ -5,9 +5,10 @@ import { openDemoTransport } from "../../src/demo/demo-transport.js";
 import { fillClinic } from "../../src/demo/fill-clinic.js";
 import { largeClinic } from "../../src/demo/large-clinic.js";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
-import { type Database, openDatabase } from "../../src/postgres/database.js";
+import type { Database } from "../../src/postgres/database.js";
 import { idOf } from "../operations-clinic/resources-under-test.js";
 import { appointmentIn, type Clinic, call, day, mustCall, type OptionBody, optionsIn } from "../schedule/clinic.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
 
 const DAY_MS = 86_400_000;
@@ -19,13 +20,7 @@ let database: Database;
 
 beforeAll(async () => {
   service = await startTestService();
-  database = openDatabase({
-    url: service.databaseUrl,
-    maxConnections: 2,
-    acquireTimeoutMs: 10_000,
-    queryTimeoutMs: 30_000,
-    onIdleError: () => undefined,
-  });
+  database = openServiceDatabase(service.databaseUrl, 2);
 });
 
 afterAll(async () => {

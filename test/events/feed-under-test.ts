@@ -4,8 +4,9 @@ import type { Effect, Principal } from "../../src/call.js";
 import { createFeedReader, type FeedReader } from "../../src/events/feed-reader.js";
 import { openCall } from "../../src/interceptors/open-call.js";
 import { appendAudit } from "../../src/postgres/audit.js";
-import { type Database, openDatabase } from "../../src/postgres/database.js";
+import type { Database } from "../../src/postgres/database.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 
 /** A database of its own, whose feeds are read as the service does. */
 export interface FeedUnderTest {
@@ -27,13 +28,7 @@ export interface OpenTransaction {
 
 export async function startFeed(url = (testDatabase: TestDatabase) => testDatabase.url): Promise<FeedUnderTest> {
   const testDatabase = await createTestDatabase();
-  const database = openDatabase({
-    url: url(testDatabase),
-    maxConnections: 4,
-    acquireTimeoutMs: 2_000,
-    queryTimeoutMs: 15_000,
-    onIdleError: () => undefined,
-  });
+  const database = openServiceDatabase(url(testDatabase));
   return {
     testDatabase,
     database,

@@ -2,9 +2,10 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type EventFeeds, openEventFeeds } from "../../src/events/open-event-feeds.js";
 import type { WatchEventsRequest, WatchEventsResponse } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { WatchEventsRequestSchema, WatchEventsResponseSchema } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
-import { type Database, openDatabase } from "../../src/postgres/database.js";
+import type { Database } from "../../src/postgres/database.js";
 import { watchEvents } from "../../src/services/events/watch-events.js";
 import { eventually } from "../support/eventually.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import { principalIn } from "./feed-under-test.js";
 
 /** The feeds of one process, on a pool of its own. */
@@ -45,13 +46,7 @@ export interface Watcher {
 /** Opens the feeds as the service does. */
 export function openFeedProcess(url: string): FeedProcess {
   const errors: unknown[] = [];
-  const database = openDatabase({
-    url,
-    maxConnections: 4,
-    acquireTimeoutMs: 2_000,
-    queryTimeoutMs: 15_000,
-    onIdleError: () => undefined,
-  });
+  const database = openServiceDatabase(url);
   const feeds = openEventFeeds({ database, databaseUrl: url, onError: (error) => errors.push(error) });
   return {
     database,

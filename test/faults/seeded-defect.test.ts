@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { IdempotentWork, Outcome } from "../../src/interceptors/idempotency.js";
-import { type Database, openDatabase } from "../../src/postgres/database.js";
+import type { Database } from "../../src/postgres/database.js";
 import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
 import { createServices } from "../../src/services/services.js";
 import { testNow } from "../support/clock.js";
@@ -11,6 +11,7 @@ import { noEvents } from "../support/no-events.js";
 import { noSlotLimits } from "../support/no-slot-limits.js";
 import { noTokens } from "../support/no-tokens.js";
 import { sendAtOnce, violationsOfOnce } from "../support/once.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import { registration } from "../support/registration.js";
 import { type RestAnswer, sendRequest } from "../support/rest-request.js";
 import { usualMargins } from "../support/usual-margins.js";
@@ -32,13 +33,7 @@ describe("the check that a request is done once", () => {
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    database = openDatabase({
-      url: testDatabase.url,
-      maxConnections: 10,
-      acquireTimeoutMs: 5_000,
-      queryTimeoutMs: 15_000,
-      onIdleError: () => undefined,
-    });
+    database = openServiceDatabase(testDatabase.url, 10);
     const limits = {
       statementTimeoutMs: 10_000,
       lockTimeoutMs: 1_000,

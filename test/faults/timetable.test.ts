@@ -1,9 +1,9 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { runJobs } from "../../src/jobs/run-jobs.js";
-import { openDatabase } from "../../src/postgres/database.js";
 import { openJobQueuePool } from "../../src/postgres/job-queue-pool.js";
 import { patience } from "../support/eventually.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
 
 let service: TestService;
@@ -39,13 +39,7 @@ test("a tick at which the database is away ends nothing, and the one after it is
 /** Starts the jobs. Gives what was reported, and how often the timetable was looked up. */
 function start() {
   const { url } = service.proxy;
-  const database = openDatabase({
-    url,
-    maxConnections: 4,
-    acquireTimeoutMs: 2_000,
-    queryTimeoutMs: 15_000,
-    onIdleError: () => undefined,
-  });
+  const database = openServiceDatabase(url);
   const queuePool = openJobQueuePool({ url, maxConnections: 3, onIdleError: () => undefined });
   const query = vi.spyOn(queuePool, "query");
   const reported: string[] = [];

@@ -4,7 +4,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type ExtensionPorts, extendSchedules } from "../../src/jobs/extend-schedules.js";
 import { purgeOptionTokens } from "../../src/jobs/purges.js";
-import { type Database, openDatabase } from "../../src/postgres/database.js";
+import type { Database } from "../../src/postgres/database.js";
 import { findDueTenants } from "../../src/postgres/tables/schedule/due-programs.js";
 import type { Turn } from "../../src/services/schedule/extend-next-program.js";
 import { MAX_SLOTS_IN_PART } from "../../src/services/schedule/plan-parts.js";
@@ -20,6 +20,7 @@ import {
 } from "../schedule/clinic.js";
 import { scheduleDifferences } from "../schedule/schedule-differences.js";
 import { execute } from "../support/database.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 
@@ -33,13 +34,7 @@ let url: string;
 beforeAll(async () => {
   service = await startTestService();
   url = service.databaseUrl;
-  database = openDatabase({
-    url,
-    maxConnections: 4,
-    acquireTimeoutMs: 2_000,
-    queryTimeoutMs: 15_000,
-    onIdleError: () => undefined,
-  });
+  database = openServiceDatabase(url);
 });
 
 afterAll(async () => {

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { purgeIdempotencyKeys } from "../../src/jobs/purges.js";
-import { type Database, openDatabase } from "../../src/postgres/database.js";
+import type { Database } from "../../src/postgres/database.js";
 import { purgeKeyBatch } from "../../src/postgres/idempotency-keys.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 
 let testDatabase: TestDatabase;
@@ -22,13 +23,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   await execute(testDatabase.adminUrl, "TRUNCATE idempotency_keys");
-  database = openDatabase({
-    url: proxy.url,
-    maxConnections: 4,
-    acquireTimeoutMs: 2_000,
-    queryTimeoutMs: 10_000,
-    onIdleError: () => undefined,
-  });
+  database = openServiceDatabase(proxy.url);
 });
 
 afterEach(async () => {

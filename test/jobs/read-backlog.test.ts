@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readBacklog } from "../../src/jobs/read-backlog.js";
-import { type Database, openDatabase } from "../../src/postgres/database.js";
+import type { Database } from "../../src/postgres/database.js";
 import type { Backlog } from "../../src/telemetry/metrics/service-metrics.js";
 import { timeOfUuid7 } from "../../src/uuid.js";
 import { openClinic } from "../schedule/clinic.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import { registration } from "../support/registration.js";
 import { startTestService, type TestService } from "../support/service.js";
 
@@ -15,13 +16,7 @@ let database: Database;
 
 beforeAll(async () => {
   service = await startTestService();
-  database = openDatabase({
-    url: service.databaseUrl,
-    maxConnections: 2,
-    acquireTimeoutMs: 2_000,
-    queryTimeoutMs: 15_000,
-    onIdleError: () => undefined,
-  });
+  database = openServiceDatabase(service.databaseUrl, 2);
 });
 
 afterAll(async () => {

@@ -4,12 +4,13 @@ import { Client, type Pool } from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { runJobs } from "../../src/jobs/run-jobs.js";
-import { type Database, openDatabase } from "../../src/postgres/database.js";
+import type { Database } from "../../src/postgres/database.js";
 import { openJobQueuePool } from "../../src/postgres/job-queue-pool.js";
 import { MAX_SLOTS_IN_PART } from "../../src/services/schedule/plan-parts.js";
 import * as makers from "../contract/makers.js";
 import { type Clinic, day, everyMorning, materialize, mustCall, openClinic } from "../schedule/clinic.js";
 import { eventually, patience } from "../support/eventually.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
 
 const HOUR_MS = 3_600_000;
@@ -32,13 +33,7 @@ beforeEach(async () => {
   reported = [];
   logged = [];
   const { url } = service.proxy;
-  database = openDatabase({
-    url,
-    maxConnections: 4,
-    acquireTimeoutMs: 2_000,
-    queryTimeoutMs: 15_000,
-    onIdleError: () => undefined,
-  });
+  database = openServiceDatabase(url);
   queuePool = openJobQueuePool({ url, maxConnections: 3, onIdleError: () => undefined });
 });
 

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { escapeIdentifier } from "pg";
 import { expect, test } from "vitest";
 import type { Principal } from "../../src/call.js";
-import { openDatabase } from "../../src/postgres/database.js";
 import { runAsTenant } from "../../src/postgres/run-transaction.js";
 import { sql } from "../../src/postgres/sql.js";
 import { searchOptions } from "../../src/postgres/tables/appointments/option-search.js";
 import { createTestDatabase, execute } from "../support/database.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 10_000 };
 const tenantId = randomUUID();
@@ -36,13 +36,7 @@ test.each([
   const name = escapeIdentifier(new URL(testDatabase.url).pathname.slice(1));
   if (citusVersion !== undefined)
     await execute(testDatabase.adminUrl, `ALTER DATABASE ${name} SET citus.version = '${citusVersion}'`);
-  const database = openDatabase({
-    url: testDatabase.url,
-    maxConnections: 1,
-    acquireTimeoutMs: 5_000,
-    queryTimeoutMs: 10_000,
-    onIdleError: () => undefined,
-  });
+  const database = openServiceDatabase(testDatabase.url, 1);
   try {
     const shown = await runAsTenant(database, tenantId, LIMITS, async (transaction) => {
       await searchOptions(transaction, principal, query);

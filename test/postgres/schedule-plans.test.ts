@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { Client, escapeLiteral } from "pg";
+import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Principal, Statement, Transaction } from "../../src/call.js";
+import type { Principal, Transaction } from "../../src/call.js";
 import type { AppointmentFilter } from "../../src/postgres/tables/appointments/appointment-filter.js";
 import { listAppointmentChanges } from "../../src/postgres/tables/appointments/appointment-history.js";
 import {
@@ -18,6 +18,7 @@ import { lockSlots } from "../../src/postgres/tables/schedule/slot-locks.js";
 import { findOccupiedSlots, findSlotAt } from "../../src/postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../src/scheduling/day-periods.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
+import { expectFewBlocks } from "./explained-reads.js";
 import { CHANGES, FIRST_START, fillBlocks, fillSchedule, numbered, PROGRAMS, staffOf } from "./schedule-fill.js";
 
 /** Slots ahead, nine in ten of them free. SCHEDULE_PLAN_SLOTS=1000000 is the size that the service is made for. */
@@ -122,7 +123,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
   (mode) => {
     test.each(filters)("a page of appointments with %o reads few blocks", async (filter) => {
       for (const after of [undefined, { startsAt: new Date(start.getTime() + 3_600_000), id: numbered(1) }]) {
-        await expectFewBlocks(mode, PAGE, (transaction) =>
+        await fewBlocks(mode, PAGE, (transaction) =>
           listAppointments(transaction, { ...ANY, ...filter }, { after, limit: LIMIT }),
         );
       }
@@ -133,7 +134,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
       async (status) => {
         const filter = { ...ANY, programId: numbered(2), statuses: [status] };
         const page = { after: undefined, limit: LIMIT };
-        await expectFewBlocks(mode, PAGE, (transaction) => listAppointments(transaction, filter, page));
+        await fewBlocks(mode, PAGE, (transaction) => listAppointments(transaction, filter, page));
       },
     );
 
@@ -144,7 +145,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
         const anything = { cause: undefined, blockId: undefined, practitionerId: undefined, includesAccepted: true };
         for (const programId of [undefined, numbered(PROGRAMS)]) {
           const filter = { ...anything, programId, from: start, to: undefined };
-          await expectFewBlocks(mode, PAGE, (transaction) => listRetainedAppointments(transaction, filter, page));
+          await fewBlocks(mode, PAGE, (transaction) => listRetainedAppointments(transaction, filter, page));
         }
       },
     );
@@ -153,7 +154,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
       "a page of opportunity breaches after %o reads few blocks",
       async (after) => {
         const query = { today: "2030-01-30", dueFrom: undefined, dueTo: undefined, serviceId: undefined };
-        await expectFewBlocks(mode, PAGE, (transaction) =>
+        await fewBlocks(mode, PAGE, (transaction) =>
           listOpportunityBreaches(transaction, { ...query, after, limit: LIMIT }),
         );
       },
@@ -163,26 +164,26 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
       "a page of an appointment's changes after version %i reads few blocks",
       async (afterVersion) => {
         const page = { afterVersion, limit: LIMIT };
-        await expectFewBlocks(mode, PAGE, (transaction) => listAppointmentChanges(transaction, numbered(1), page));
+        await fewBlocks(mode, PAGE, (transaction) => listAppointmentChanges(transaction, numbered(1), page));
       },
     );
 
     test("what a booking looks for by its id reads few blocks", async () => {
       const [run, occupiedBy] = [{ firstSlotId: numbered(SLOTS), minutes: 60 }, numbered(SLOTS / 8)];
-      await expectFewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { run }));
-      await expectFewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { occupiedBy }));
-      await expectFewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { run, occupiedBy }));
+      await fewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { run }));
+      await fewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { occupiedBy }));
+      await fewBlocks(mode, ONE, (transaction) => lockSlots(transaction, { run, occupiedBy }));
       const place = { programId: numbered(PROGRAMS), practitionerId: numbered(staffOf(size)) };
-      await expectFewBlocks(mode, ONE, (transaction) => findSlotAt(transaction, place, { at: start }));
-      await expectFewBlocks(mode, ONE, (transaction) => findOccupiedSlots(transaction, occupiedBy));
-      await expectFewBlocks(mode, ONE, (transaction) => findAppointment(transaction, occupiedBy));
+      await fewBlocks(mode, ONE, (transaction) => findSlotAt(transaction, place, { at: start }));
+      await fewBlocks(mode, ONE, (transaction) => findOccupiedSlots(transaction, occupiedBy));
+      await fewBlocks(mode, ONE, (transaction) => findAppointment(transaction, occupiedBy));
     });
 
     test.each([{ patientId: numbered(1) }, { practitionerId: numbered(staffOf(size)) }])(
       "whether %o is busy at a time reads few blocks",
       async (who) => {
         const time = { startsAt: start, endsAt: new Date(start.getTime() + 1_200_000) };
-        await expectFewBlocks(mode, ONE, (transaction) => isBusy(transaction, who, time, undefined));
+        await fewBlocks(mode, ONE, (transaction) => isBusy(transaction, who, time, undefined));
       },
     );
   },
@@ -192,7 +193,7 @@ test.each<[string, () => Promise<unknown>]>([
   ["slots_free_idx", () => searched(weekOfOptions())],
   [
     "slots_appointment_idx",
-    () => expectFewBlocks("auto", ONE, (transaction) => findOccupiedSlots(transaction, numbered(SLOTS / 8))),
+    () => fewBlocks("auto", ONE, (transaction) => findOccupiedSlots(transaction, numbered(SLOTS / 8))),
   ],
 ])("a schedule without its %s is found out", async (index, read) => {
   const definition = `SELECT indexdef FROM pg_indexes WHERE indexname = '${index}'`;
@@ -225,7 +226,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
       const perDay = (filter.programId === undefined ? PROGRAMS : 1) * Math.ceil(staffOf(size) / PROGRAMS) * 24;
       const day = { blocks: 60 * PROGRAMS + 3 * perDay, rows: 3 * perDay };
       const query = { from: start, to: dayAfter(start), now: start, limit: 10_001, ...noFilter, ...filter };
-      const rows = await expectFewBlocks(mode, day, (transaction) => readOccupancy(transaction, principal, query));
+      const rows = await fewBlocks(mode, day, (transaction) => readOccupancy(transaction, principal, query));
       expect(rows.filter(({ blockedMinutes }) => blockedMinutes > 0)).not.toEqual([]);
     });
   },
@@ -260,84 +261,12 @@ function weekOfOptions(): OptionQuery {
   };
 }
 
-interface PlanNode {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Actual Rows": number;
-  readonly "Actual Loops": number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly "Shared Hit Blocks": number;
-  readonly "Shared Read Blocks": number;
-  readonly Plans?: readonly PlanNode[];
+/** Gives what was read, and holds it to so many blocks and to indexes. */
+function fewBlocks<T>(mode: string, most: typeof PAGE, read: (transaction: Transaction) => Promise<T>): Promise<T> {
+  return expectFewBlocks({ client, tenantId, largeTables: LARGE_TABLES }, { mode, ...most }, read);
 }
 
 /** A search as the service runs it: it says itself how it is to be planned. */
 async function searched(query: OptionQuery) {
-  return expectFewBlocks("auto", SEARCH, (transaction) => searchOptions(transaction, principal, query));
-}
-
-/** Gives what was read, and holds it to so many blocks and to indexes. */
-async function expectFewBlocks<T>(
-  mode: string,
-  most: typeof PAGE,
-  read: (transaction: Transaction) => Promise<T>,
-): Promise<T> {
-  const plans: PlanNode[] = [];
-  await client.query("BEGIN");
-  try {
-    await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
-    const result = await read(explaining(plans));
-    const reads = plans.flatMap(withChildren).filter((node) => LARGE_TABLES.has(`${node["Relation Name"]}`));
-    expect(reads).not.toEqual([]);
-    expect(reads.filter((node) => node["Node Type"] === "Seq Scan")).toEqual([]);
-    const tuples = reads.filter((node) => node["Node Type"] !== "Index Only Scan");
-    expect(Math.max(0, ...tuples.map(rowsRead))).toBeLessThanOrEqual(most.rows);
-    const blocks = plans.reduce((sum, plan) => sum + plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], 0);
-    expect(blocks).toBeLessThanOrEqual(most.blocks);
-    return result;
-  } finally {
-    await client.query("ROLLBACK");
-  }
-}
-
-/** A transaction that keeps the plan of each statement that gives rows, and runs it. */
-function explaining(plans: PlanNode[]): Transaction {
-  return {
-    tenantId,
-    send: (statement) => {
-      const { sql, bindings } = statement.toSQL().toNative();
-      void client.query(sql, bindings as unknown[]);
-    },
-    rows: async (statement) => {
-      const { rows, plan } = await explain(statement);
-      plans.push(plan);
-      return rows;
-    },
-  };
-}
-
-async function explain(statement: Statement) {
-  const { sql, bindings } = statement.toSQL().toNative();
-  const name = `read_${randomUUID().slice(0, 8)}`;
-  const execution = `EXECUTE ${name} (${(bindings as unknown[] as Binding[]).map(literal).join(", ")})`;
-  await client.query(`PREPARE ${name} AS ${sql}`);
-  const explained = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${execution}`);
-  const plan: PlanNode = explained.rows[0]["QUERY PLAN"][0].Plan;
-  return { plan, rows: (await client.query(execution)).rows };
-}
-
-type Binding = string | number | boolean | Date | null | readonly (string | number)[];
-
-function literal(value: Binding): string {
-  if (value === null) return "NULL";
-  if (typeof value === "object" && !(value instanceof Date)) return escapeLiteral(`{${value.join(",")}}`);
-  return escapeLiteral(value instanceof Date ? value.toISOString() : String(value));
-}
-
-function withChildren(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(withChildren)];
-}
-
-function rowsRead(node: PlanNode): number {
-  return (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"];
+  return fewBlocks("auto", SEARCH, (transaction) => searchOptions(transaction, principal, query));
 }

@@ -5,12 +5,12 @@ import { extendSchedules } from "../../src/jobs/extend-schedules.js";
 import { placeEvents } from "../../src/jobs/place-events.js";
 import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "../../src/jobs/purges.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
-import { openDatabase } from "../../src/postgres/database.js";
 import { findChangedFeeds, readOutbox } from "../../src/postgres/tables/events/event-overview.js";
 import { findDueTenants, findFurthestBehind } from "../../src/postgres/tables/schedule/due-programs.js";
 import { exampleCalls, startDemoService } from "../openapi/example-calls.js";
 import { testNow } from "../support/clock.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 import { recordStatements } from "../support/sent-statements.js";
 import { matches, readSources } from "../support/sources.js";
@@ -160,13 +160,7 @@ async function callEverything(): Promise<void> {
 }
 
 async function doEveryJob(): Promise<void> {
-  const pool = openDatabase({
-    url: proxy.url,
-    maxConnections: 2,
-    acquireTimeoutMs: 5_000,
-    queryTimeoutMs: 30_000,
-    onIdleError: () => undefined,
-  });
+  const pool = openServiceDatabase(proxy.url, 2);
   const reader = createFeedReader(pool);
   const logger = { info: () => undefined, warn: () => undefined };
   try {

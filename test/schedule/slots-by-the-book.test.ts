@@ -2,13 +2,14 @@ import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
-import { type Database, openDatabase } from "../../src/postgres/database.js";
+import type { Database } from "../../src/postgres/database.js";
 import type { ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
 import { ruleProblems } from "../../src/scheduling/rule-problems.js";
 import * as makers from "../contract/makers.js";
 import { shift } from "../scheduling/calendar-oracle.js";
 import { monday, rules } from "../scheduling/rules.js";
 import { testNow } from "../support/clock.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { call, mustCall } from "./clinic.js";
 import { scheduleDifferences } from "./schedule-differences.js";
@@ -20,13 +21,7 @@ let database: Database;
 
 beforeAll(async () => {
   service = await startTestService();
-  database = openDatabase({
-    url: service.databaseUrl,
-    maxConnections: 2,
-    acquireTimeoutMs: 2_000,
-    queryTimeoutMs: 15_000,
-    onIdleError: () => undefined,
-  });
+  database = openServiceDatabase(service.databaseUrl, 2);
 });
 
 afterAll(async () => {

@@ -159,6 +159,14 @@ test("who is refused by a quota, or because too many calls are at work, is count
   );
 });
 
+test("the connection of quotas that processes share is measured where there is one", async () => {
+  const sharing = await startTestService({ RATE_LIMIT_STORE: "postgres" });
+  onTestFinished(() => sharing.close());
+  const labels = { db_client_connection_pool_name: "quotas" };
+  expect((await readMetrics(sharing.internalUrl)).sum("db_client_connection_max", labels)).toBe(1);
+  expect((await readMetrics(service.internalUrl)).sum("db_client_connection_max", labels)).toBeUndefined();
+});
+
 /** A request is counted behind its answer. */
 async function counts(name: string, labels: Readonly<Record<string, string>>, expected: number): Promise<void> {
   await eventually(async () => (await readMetrics(service.internalUrl)).sum(name, labels) === expected);

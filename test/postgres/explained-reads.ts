@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import { type Client, escapeLiteral } from "pg";
+import { expect } from "vitest";
+import type { Statement, Transaction } from "../../src/call.js";
+
+/** Where plans are looked at. */
+export interface PlanGround {
+  readonly client: Client;
+  readonly tenantId: string;
+  /** Those of which nobody may read all. */
+  readonly largeTables: ReadonlySet<string>;
+}
+
+/** What a plan may cost at most. */
+export interface PlanLimits {
+  readonly mode: string;
+  /** Blocks of all its statements together. */
+  readonly blocks: number;
+  /** Rows of any one of its nodes. */
+  readonly rows: number;
+}
+
+/** A node of a plan, as EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) gives it. */
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/**
+ * Runs what reads as a transaction of the tenant, planned by this mode (plan_cache_mode). Gives what was read, and holds it to so
+ * many blocks, and to indexes where a table is large.
+ */
+export async function expectFewBlocks<T>(
+  { client, tenantId, largeTables }: PlanGround,
+  { mode, blocks: most, rows }: PlanLimits,
+  read: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  const plans: PlanNode[] = [];
+  await client.query("BEGIN");
+  try {
+    await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
+    const result = await read(explaining(client, tenantId, plans));
+    const reads = plans.flatMap(withChildren).filter((node) => largeTables.has(`${node["Relation Name"]}`));
+    expect(reads).not.toEqual([]);
+    expect(reads.filter((node) => node["Node Type"] === "Seq Scan")).toEqual([]);
+    const tuples = reads.filter((node) => node["Node Type"] !== "Index Only Scan");
+    expect(Math.max(0, ...tuples.map(rowsRead))).toBeLessThanOrEqual(rows);
+    const blocks = plans.reduce((sum, plan) => sum + plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], 0);
+    expect(blocks).toBeLessThanOrEqual(most);
+    return result;
+  } finally {
+    await client.query("ROLLBACK");
+  }
+}
+
+/** A transaction that keeps the plan of each statement that gives rows, and runs it. */
+function explaining(client: Client, tenantId: string, plans: PlanNode[]): Transaction {
+  return {
+    tenantId,
+    send: (statement) => {
+      const { sql, bindings } = statement.toSQL().toNative();
+      void client.query(sql, bindings as unknown[]);
+    },
+    rows: async (statement) => {
+      const { rows, plan } = await explain(client, statement);
+      plans.push(plan);
+      return rows;
+    },
+  };
+}
+
+async function explain(client: Client, statement: Statement) {
+  const { sql, bindings } = statement.toSQL().toNative();
+  const name = `read_${randomUUID().slice(0, 8)}`;
+  const execution = `EXECUTE ${name} (${(bindings as unknown[] as Binding[]).map(literal).join(", ")})`;
+  await client.query(`PREPARE ${name} AS ${sql}`);
+  const explained = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${execution}`);
+  const plan: PlanNode = explained.rows[0]["QUERY PLAN"][0].Plan;
+  return { plan, rows: (await client.query(execution)).rows };
+}
+
+type Binding = string | number | boolean | Date | null | readonly (string | number)[];
+
+function literal(value: Binding): string {
+  if (value === null) return "NULL";
+  if (typeof value === "object" && !(value instanceof Date)) return escapeLiteral(`{${value.join(",")}}`);
+  return escapeLiteral(value instanceof Date ? value.toISOString() : String(value));
+}
+
+function withChildren(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(withChildren)];
+}
+
+function rowsRead(node: PlanNode): number {
+  return (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)) * node["Actual Loops"];
+}
