@@ -16,7 +16,7 @@ const meanings: Readonly<Record<number, string>> = {
   403: "The access token lacks the scope that the operation requires (`permission_denied`).",
   404: "There is no such resource that this client may see (`not_found`).",
   409: "Another change came first (`aborted`): read again and decide anew. Or there is such a resource already (`already_exists`).",
-  429: "The client has used up its quota (`resource_exhausted`). Wait for as many seconds as Retry-After says.",
+  429: "The client has used up its quota (`resource_exhausted`), of which a page or a batch takes one request for every fifty rows. Wait for as many seconds as Retry-After says.",
   500: "Something went wrong inside the service (`internal`).",
 };
 
