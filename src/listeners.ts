@@ -53,7 +53,7 @@ export async function openListeners(
   takesWrites: () => Promise<boolean>,
 ): Promise<OpenListeners> {
   let isClosing = false;
-  const isReady = async () => !isClosing && (await takesWrites());
+  const isReady = async () => !isClosing && (await takesWrites()) && !isClosing;
   const problemsUrlAt = (ownUrl: string) => config.problemsUrl ?? `${config.publicUrl ?? ownUrl}/problems`;
   const open: Listener[] = [];
   const close = async (drainMs: number) => {

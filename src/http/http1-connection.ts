@@ -15,14 +15,17 @@ export interface Http1Connection {
   bytesWhenIdle: number;
   /** What is still to be said after the exchanges above; nothing is read any more. */
   lastWord: LastWord | undefined;
-  draining: boolean;
+  ending: Ending;
 }
+
+/** Whether responses tell the client to go elsewhere, and whether the connection is also closed without such a word. */
+export type Ending = "not yet" | "announced" | "draining";
 
 /** Ends a connection with an answer to what could not be read; to the rest of the body of `broken`, where that was it. */
 export type LastWord = (broken: IncomingMessage | undefined) => void;
 
 /** The state of a connection on which nothing was read yet. */
-export function openConnection(socket: Socket, idle: IdleConnections, draining: boolean): Http1Connection {
+export function openConnection(socket: Socket, idle: IdleConnections, ending: Ending): Http1Connection {
   const connection: Http1Connection = {
     socket,
     idle,
@@ -30,7 +33,7 @@ export function openConnection(socket: Socket, idle: IdleConnections, draining: 
     newest: undefined,
     bytesWhenIdle: 0,
     lastWord: undefined,
-    draining,
+    ending,
   };
   idle.set(socket, () => closeUnused(connection));
   socket.once("close", () => idle.delete(socket));
@@ -42,7 +45,7 @@ export function beginExchange(connection: Http1Connection, res: ServerResponse):
   connection.idle.delete(connection.socket);
   connection.open.add(res);
   connection.newest = res;
-  if (connection.draining) res.setHeader("Connection", "close");
+  if (connection.ending !== "not yet") res.setHeader("Connection", "close");
   res.once("close", () => endExchange(connection, res));
 }
 
@@ -58,12 +61,13 @@ export function endWith(connection: Http1Connection, lastWord: LastWord): void {
 }
 
 /**
- * Prepares a connection for the end: closed after its last response, which says so by `Connection: close` unless its headers
- * are out. One without an open response is idle, and ended as such.
+ * Prepares a connection for the end: its last response says `Connection: close`, and Node closes behind it. Where the headers
+ * of that one are out, the client may send again: while the end is announced it is served once more, else the connection is
+ * closed. One without an open response is idle, and stays as it is.
  */
-export function drainConnection(connection: Http1Connection): void {
+export function endConnection(connection: Http1Connection, ending: "announced" | "draining"): void {
   const { open, newest } = connection;
-  connection.draining = true;
+  connection.ending = ending;
   if (newest !== undefined && open.has(newest) && !newest.headersSent) newest.setHeader("Connection", "close");
 }
 
@@ -75,7 +79,7 @@ function endExchange(connection: Http1Connection, res: ServerResponse): void {
   if (open.size > 0 || socket.destroyed) return;
   connection.bytesWhenIdle = socket.bytesRead;
   idle.set(socket, () => closeUnused(connection));
-  if (connection.draining) closeUnused(connection);
+  if (connection.ending === "draining") closeUnused(connection);
 }
 
 function closeUnused(connection: Http1Connection): void {

@@ -1,6 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { beginExchange, drainConnection, endWith, type Http1Connection, openConnection } from "./http1-connection.js";
+import {
+  beginExchange,
+  type Ending,
+  endConnection,
+  endWith,
+  type Http1Connection,
+  openConnection,
+} from "./http1-connection.js";
 import { continueWhenRead, type ProtocolServer, type ServeOptions } from "./protocol-server.js";
 import { formatAnswer, type SocketErrorAnswer, type SocketErrorKind, socketErrorKind } from "./socket-error.js";
 import { type ParserError, readUnknownMethod, responseTo } from "./unknown-method.js";
@@ -13,7 +20,7 @@ import { type ParserError, readUnknownMethod, responseTo } from "./unknown-metho
  */
 export function serveHttp1(options: ServeOptions): ProtocolServer {
   const connections = new Map<Duplex, Http1Connection>();
-  let draining = false;
+  let ending: Ending = "not yet";
   const server = createParser(options);
   server.on("request", onRequest);
   server.on("checkExpectation", onRequest);
@@ -36,20 +43,20 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
     if (connection !== undefined) takeRequest(connection, req, res, options);
   }
 
-  function drain(): void {
-    draining = true;
-    for (const connection of connections.values()) drainConnection(connection);
+  function end(how: "announced" | "draining"): void {
+    ending = how;
+    for (const connection of connections.values()) endConnection(connection, how);
   }
 
   return {
     accept(socket) {
       if (socket.destroyed) return;
-      connections.set(socket, openConnection(socket, options.idle, draining));
+      connections.set(socket, openConnection(socket, options.idle, ending));
       socket.once("close", () => connections.delete(socket));
       server.emit("connection", socket);
     },
-    announceEnd: drain,
-    drain,
+    announceEnd: () => end("announced"),
+    drain: () => end("draining"),
     stop: () => void server.close(),
   };
 }

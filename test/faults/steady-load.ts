@@ -1,8 +1,11 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { deferred } from "../support/deferred.js";
 import { registration } from "../support/registration.js";
-import { sendRequest } from "../support/rest-request.js";
 
 /** Clients that call without a pause. */
 export interface SteadyLoad {
@@ -15,8 +18,10 @@ export interface SteadyLoad {
 const LIST_LOCATIONS = `/${ReferenceDataService.typeName}/${ReferenceDataService.method.listLocations.name}`;
 
 /**
- * So many clients that register patients over REST, and as many that list locations by gRPC's own client, each of them one call behind the other. A
- * stream that crosses the GOAWAY is refused and was not begun, which that client, like any, sends again by itself.
+ * So many clients that register patients over REST, and as many that list locations by gRPC's own client, each of them one
+ * call behind the other on one connection that it keeps: where several were pooled, one would lie idle, and any server may
+ * close that just when it is taken up again (RFC 9112 section 9.5). A stream that crosses the GOAWAY is refused and was not
+ * begun, which gRPC's client, like any, sends again by itself.
  */
 export function startSteadyLoad(
   { publicUrl, internalUrl }: Readonly<Record<"publicUrl" | "internalUrl", string>>,
@@ -32,10 +37,9 @@ export function startSteadyLoad(
     if (problem !== undefined) failed.push(problem);
     if (answered >= wanted.count) wanted.reached.resolve();
   };
-  const rest = async () => {
-    const sent = sendRequest("POST", `${publicUrl}/api/external/v1/patients`, { token, body: registration() });
-    const answer = await sent.catch(String);
-    return typeof answer === "string" || answer.status !== 201 ? JSON.stringify(answer) : undefined;
+  const restClient = () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    return () => register(`${publicUrl}/api/external/v1/patients`, token, agent).catch(String);
   };
   const grpcClient = () => {
     const client = new Client(new URL(internalUrl).host, credentials.createInsecure());
@@ -49,7 +53,7 @@ export function startSteadyLoad(
         );
       });
   };
-  const clients = Array.from({ length: ofEachKind }, () => [rest, grpcClient()])
+  const clients = Array.from({ length: ofEachKind }, () => [restClient(), grpcClient()])
     .flat()
     .map(async (call) => {
       while (!end.signal.aborted) count(await call());
@@ -65,4 +69,17 @@ export function startSteadyLoad(
       return { answered, failed };
     },
   };
+}
+
+/** Registers a patient, and gives what the answer says where it is no success. */
+async function register(url: string, token: string, agent: Agent): Promise<string | undefined> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    "idempotency-key": randomUUID(),
+  };
+  const sent = request(url, { method: "POST", agent, headers }).end(JSON.stringify(registration()));
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  const body = await text(answer);
+  return answer.statusCode === 201 ? undefined : `${answer.statusCode} ${body}`;
 }

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -23,6 +24,25 @@ describe("the end that is announced, HTTP/1.1", () => {
       expect(await client.untilClosed()).toMatch(/connection: keep-alive.*connection: close/is);
     },
   );
+
+  test.each(transports)("serves one request more where an answer began before it (TLS $tls)", async ({ tls }) => {
+    const pending: ServerResponse[] = [];
+    const handler = (_req: Request, res: Response) => void pending.push(res as ServerResponse);
+    const listener = await startListener({ tls, handler });
+    const client = await connectRaw(listener);
+    await client.send(get);
+    await eventually(() => pending.length === 1);
+    pending[0]?.writeHead(200, { "Content-Length": 5 });
+    pending[0]?.write("be");
+    await client.until("be");
+    listener.announceEnd();
+    pending[0]?.end("gun");
+    await client.until("begun");
+    await client.send(get);
+    await eventually(() => pending.length === 2);
+    for (const res of pending.slice(1)) answer(res, "again");
+    expect(await client.untilClosed()).toMatch(/connection: keep-alive.*begun.*connection: close.*again/is);
+  });
 
   test.each(transports)("takes new connections, for one request each (TLS $tls)", async ({ tls }) => {
     const listener = await startListener({ tls });

@@ -40,8 +40,12 @@ export async function startBalancer(): Promise<Balancer> {
     turn += 1;
     return candidates[turn % candidates.length];
   };
+  const asked = new Map<Replica, number>();
   const probe = async (replica: Replica) => {
+    const startedAt = performance.now();
     const answer = await fetch(`${replica.internalUrl}/readyz`).catch(() => undefined);
+    if (startedAt < (asked.get(replica) ?? 0)) return;
+    asked.set(replica, startedAt);
     note(replica, answer?.status === 200);
   };
   const timer = setInterval(() => {
