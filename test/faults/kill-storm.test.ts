@@ -13,9 +13,9 @@ import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
 /** Who is killed by SIGKILL: PostgreSQL, one of the two processes of the service, or all three at once. */
 type Victim = "POSTGRES" | "FIRST" | "SECOND" | "ALL";
 
-const VICTIMS: readonly Victim[] = ["POSTGRES", "FIRST", "ALL", "SECOND"];
+const VICTIMS: readonly Victim[] = ["ALL", "POSTGRES", "FIRST", "SECOND"];
 /** How often something is killed; KILLS makes it more. */
-const KILLS = Number(process.env["KILLS"] || 4);
+const KILLS = Number(process.env["KILLS"] || 2);
 /** The next one comes when fewer than so many more requests are done, at random; one at least. */
 const DONE_BETWEEN = 60;
 const SLACK_MS = 120_000;
