@@ -1,11 +1,10 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -15,11 +14,10 @@ import { DEMO_TENANT_ID } from "../src/demo/large-clinic.js";
 import { scopesOf } from "../src/scopes.js";
 import { servedServices } from "../src/services/services.js";
 import { machineClock } from "./support/clock.js";
+import { compiledSources } from "./support/compiled-sources.js";
 import { createTestDatabase, execute, type TestDatabase } from "./support/database.js";
+import { eventually } from "./support/eventually.js";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-/** Where the service is compiled to for these tests, since dist may be old. That its types are right is not judged here. */
-const output = join(root, "build", "main-test");
 const tenantId = "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1a";
 const organizationId = "1b9a7c52-3d5e-4f60-8a71-92b3c4d5e6f7";
 const companyId = "2c8b6d43-4e6f-4071-9b82-a3c4d5e6f708";
@@ -28,13 +26,12 @@ const companyId = "2c8b6d43-4e6f-4071-9b82-a3c4d5e6f708";
 const SCRIPT = "/usr/bin/script";
 const terminal = existsSync(SCRIPT) ? "" : " (there is no /usr/bin/script: Debian's package bsdutils)";
 
+/** Where the service is compiled to for these tests, since dist may be old. */
+let output: string;
 let dataDir: string;
 
 beforeAll(async () => {
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  const into = ["--noCheck", "--outDir", output, "--tsBuildInfoFile", join(output, "main-test.tsbuildinfo")];
-  await promisify(execFile)(process.execPath, [tsc, "-p", "tsconfig.build.json", ...into], { cwd: root });
-  cpSync(join(root, "src/postgres/migrations"), join(output, "postgres/migrations"), { recursive: true });
+  output = join(await compiledSources(), "dist");
 });
 
 beforeEach(async () => {
@@ -215,7 +212,7 @@ describe("with a database", () => {
       expect(tryIt).toBe("Try it:");
       expect((await followed(curl)).status).toBe(201);
       const internalUrl = internalLine?.split(" ").at(-1);
-      expect((await fetch(`${internalUrl}/readyz`)).status).toBe(200);
+      await eventually(async () => (await fetch(`${internalUrl}/readyz`)).status === 200);
     } finally {
       service.kill("SIGTERM");
     }

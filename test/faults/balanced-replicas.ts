@@ -70,7 +70,7 @@ export async function startBalancedReplicas(
     stop: () => Promise.all(processes.map((process) => process.stop())),
     async close() {
       balancer.close();
-      await compiled.remove();
+      compiled.stopAll();
       await ground.close();
     },
   };

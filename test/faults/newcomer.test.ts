@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await compiled.remove();
+  compiled.stopAll();
   await removeFolder(dataDir);
 });
 

@@ -49,7 +49,8 @@ describe.skipIf(reason !== "")(`the release before this one, ${release.version}$
 
   afterAll(async () => {
     balancer.close();
-    await Promise.all([released.remove(), current.remove(), ground.close()]);
+    for (const compiled of [released, current]) compiled.stopAll();
+    await ground.close();
     await database.drop();
   }, SLACK_MS);
 
@@ -96,7 +97,7 @@ describe.skipIf(reason !== "")(`the release before this one, ${release.version}$
 
   /** Starts a replica as a rollout does, and resolves when the balancer has it. */
   async function enter(compiled: CompiledService): Promise<ServiceProcess> {
-    const settings = { DRAIN_SECONDS: "1", PUBLIC_URL: balancer.publicUrl };
+    const settings = { DRAIN_SECONDS: "3", PUBLIC_URL: balancer.publicUrl };
     const replica = await compiled.start({ ...ground.environment, ...STORM_SETTINGS, ...settings });
     balancer.add(replica);
     await eventually(() => balancer.isReady(replica));

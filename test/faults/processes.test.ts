@@ -21,7 +21,13 @@ interface Order {
 }
 
 const TENANT_ID = randomUUID();
-const QUOTAS = { RATE_LIMIT_PER_MINUTE: "1000000", RATE_LIMIT_PER_SECOND: "1000000" };
+/** No call is refused for its number. */
+const QUOTAS = {
+  RATE_LIMIT_PER_MINUTE: "1000000",
+  RATE_LIMIT_PER_SECOND: "1000000",
+  CALLS_PER_PRINCIPAL: "64",
+  CALLS_PER_TENANT: "64",
+};
 
 let compiled: CompiledService;
 let issuer: DevelopmentIssuer;
@@ -35,7 +41,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await compiled.remove();
+  compiled.stopAll();
   await rm(dataDir, { recursive: true, force: true });
 });
 

@@ -44,11 +44,11 @@ async function openGround() {
   const [database, compiled] = await Promise.all([createTestDatabase(), compileService()]);
   const ground = await openProcessGround(database);
   onTestFinished(async () => {
-    await compiled.remove();
+    compiled.stopAll();
     await database.drop();
     await ground.close();
   });
-  const start = () => compiled.start({ ...ground.environment, DRAIN_SECONDS: "1" });
+  const start = () => compiled.start({ ...ground.environment, DRAIN_SECONDS: "3" });
   return { start, ground };
 }
 

@@ -36,7 +36,7 @@ export async function startTwinProcesses(database: DatabaseUrls): Promise<TwinPr
     },
     stop: () => Promise.all(processes.map((each) => each.stop())),
     async close() {
-      await compiled.remove();
+      compiled.stopAll();
       await ground.close();
     },
   };

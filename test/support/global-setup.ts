@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { escapeIdentifier } from "pg";
 import type { TestProject } from "vitest/node";
 import { startEmbeddedPostgres } from "../../src/embedded-postgres/start-embedded-postgres.js";
@@ -23,12 +24,15 @@ const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "o
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer();
+  const runFolder = await temporaryFolder();
   const run = `cupo_test_${randomBytes(4).toString("hex")}`;
   const teardown = async () => {
     await removeRun(server.adminUrl, run);
     await server.stop();
+    await rm(runFolder, { recursive: true, force: true });
   };
   try {
+    project.provide("runFolder", runFolder);
     project.provide("testServer", {
       adminUrl: server.adminUrl,
       ...(await createTemplate(server.adminUrl, run)),

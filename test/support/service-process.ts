@@ -1,21 +1,17 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, symlinkSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { machineClock } from "./clock.js";
+import { compiledSources } from "./compiled-sources.js";
 import { within } from "./within.js";
 
 /** The service, compiled from its sources as they are. */
 export interface CompiledService {
   /** Starts `cupo serve` on free ports with this environment and nothing else of the test's but the clock, and waits until it listens. */
   start(environment: Readonly<Record<string, string>>): Promise<ServiceProcess>;
-  /** Kills what still runs and removes the compiled files. */
-  remove(): Promise<void>;
+  /** Kills what still runs. */
+  stopAll(): void;
 }
 
 /** A process of the service. */
@@ -36,20 +32,9 @@ export interface ServiceProcess {
 /** On free ports, and with nobody before it who would have to notice that it stops. */
 const ON_ITS_OWN = { PORT: "0", INTERNAL_PORT: "0", DRAIN_SECONDS: "0" };
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-
-/**
- * Compiles the service, from the sources of the project or others like them, without judging its types, which another check
- * does, into a temporary folder.
- */
-export async function compileService(sources: string = root): Promise<CompiledService> {
-  const folder = await mkdtemp(join(tmpdir(), "cupo-compiled-"));
-  const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const into = ["--noCheck", "--outDir", join(folder, "dist"), "--tsBuildInfoFile", join(folder, "tsbuildinfo")];
-  await promisify(execFile)(process.execPath, [tsc, "-p", join(sources, "tsconfig.build.json"), ...into]);
-  cpSync(join(sources, "src/postgres/migrations"), join(folder, "dist/postgres/migrations"), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+/** The service as its sources in the project are, or others like them. */
+export async function compileService(sources?: string): Promise<CompiledService> {
+  const folder = await compiledSources(sources);
   const children: ChildProcess[] = [];
   return {
     start(environment) {
@@ -58,9 +43,8 @@ export async function compileService(sources: string = root): Promise<CompiledSe
       children.push(child);
       return watch(child);
     },
-    async remove() {
+    stopAll() {
       for (const child of children) child.kill("SIGKILL");
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }
