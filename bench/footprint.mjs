@@ -16,7 +16,8 @@ const SLOTS = Number(process.env["BENCH_OPEN_SLOTS"] || 50_000);
 const DAYS = 60;
 const BOOKING = "cupo.clinic.v1.BookingService";
 /** What is purged when its time is over, and stays for none of the sums. */
-const PASSING = /^(idempotency_keys|consumed_option_tokens|event_outbox|event_positions|quota_windows|option_token_keys|jobs|tasks|job_queues)$/;
+const PASSING =
+  /^(idempotency_keys|consumed_option_tokens|event_outbox|event_positions|quota_windows|option_token_keys|jobs|tasks|job_queues)$/;
 const SHOWN_SHARE = 0.03;
 
 const { signal } = new AbortController();
