@@ -43,14 +43,13 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase("template0");
 }
 
+/** Copies the files: as blocks through the log, which is PostgreSQL's usual way, it takes three times as long. */
 async function createDatabase(template: string): Promise<TestDatabase> {
   const { adminUrl, templateUrl, ownerUrl } = inject("testServer");
   const name = `${databaseOf(templateUrl)}_${randomBytes(6).toString("hex")}`;
   const owner = decodeURIComponent(new URL(ownerUrl).username);
-  await execute(
-    adminUrl,
-    `CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(template)} OWNER ${escapeIdentifier(owner)}`,
-  );
+  const origin = `TEMPLATE ${escapeIdentifier(template)} OWNER ${escapeIdentifier(owner)}`;
+  await execute(adminUrl, `CREATE DATABASE ${escapeIdentifier(name)} ${origin} STRATEGY FILE_COPY`);
   return {
     url: withDatabase(templateUrl, name),
     ownerUrl: withDatabase(ownerUrl, name),

@@ -13,12 +13,25 @@ interface Server {
   stop(): Promise<void>;
 }
 
-/** What a server may leave out when nobody minds losing its data, and connections for all that runs at once. */
-const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "300" };
+/**
+ * What a server may leave out when nobody minds losing its data; no work in the background, since its databases are dropped in
+ * a moment; and connections for all that runs at once.
+ */
+const SETTINGS = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  max_wal_size: "1GB",
+  checkpoint_timeout: "1h",
+  autovacuum: "off",
+  max_connections: "300",
+};
 
 /**
  * Provides every test file with a PostgreSQL server and a migrated template database: the embedded server in a temporary
- * folder; with TEST_POSTGRES=testcontainers a container of the image TEST_POSTGRES_IMAGE (postgres:18-alpine); with
+ * folder, in memory where there is room; with TEST_POSTGRES=testcontainers a container of the image TEST_POSTGRES_IMAGE (postgres:18-alpine); with
  * TEST_DATABASE_URL the server it names, as a superuser or as an ordinary role that may create databases. Gives back
  * the function that removes all of it.
  */
