@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SignJWT } from "jose";
+import { Pool } from "pg";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "../../src/auth/development-issuer.js";
 import { openDevelopmentKey } from "../../src/auth/development-key.js";
@@ -12,7 +13,7 @@ import { servedServices } from "../../src/services/services.js";
 import { readConfig } from "../../src/settings/config.js";
 import { startBalancedServers } from "./balanced-servers.js";
 import { testNow } from "./clock.js";
-import { createTestDatabase, execute } from "./database.js";
+import { createTestDatabase } from "./database.js";
 import { openDocuments } from "./openapi-check.js";
 import { type PostgresProxy, startPostgresProxy } from "./postgres-proxy.js";
 import { type RequestChanges, type RestAnswer, sendRequest } from "./rest-request.js";
@@ -43,7 +44,7 @@ export interface TestService {
   forgeToken(claims: object, header?: object): Promise<string>;
   /** A REST request with everything that a good one has, as a principal with every scope unless a token is given. */
   request(method: string, path: string, changes?: RequestChanges): Promise<RestAnswer>;
-  /** Runs SQL past row-level security and gives the rows. */
+  /** Runs a statement past row-level security and gives its rows. */
   query(sql: string): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
@@ -76,6 +77,7 @@ export async function startTestService(
     );
   });
   const tokens = await openTokens(dataDir, clock.now);
+  const onlookers = openOnlookers(database.adminUrl);
   const baseUrl = `${server.publicUrl}${configOf().basePath}`;
   return {
     ...clock,
@@ -88,13 +90,19 @@ export async function startTestService(
     internalUrl: server.internalUrl,
     request: async (method, path, changes = {}) =>
       sendRequest(method, `${baseUrl}${path}`, { token: await tokens.token(), ...changes }),
-    query: (sql) => execute(database.adminUrl, sql),
+    query: async (sql) => (await onlookers.query(sql)).rows,
     async close() {
       await server.close();
-      await proxy?.close();
+      await Promise.all([proxy?.close(), onlookers.end()]);
       await Promise.all([database.drop(), rm(dataDir, { recursive: true, force: true })]);
     },
   };
+}
+
+/** Connections that a test looks past the service by, opened with its first look; one that breaks is replaced. */
+function openOnlookers(connectionString: string): Pool {
+  const pool = new Pool({ connectionString, idleTimeoutMillis: 0, allowExitOnIdle: true });
+  return pool.on("error", () => undefined);
 }
 
 const noProxy = new Proxy({} as PostgresProxy, {
