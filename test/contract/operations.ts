@@ -38,7 +38,7 @@ const entries: Readonly<Record<string, Entry>> = {
     references: { appointmentId: makers.appointment },
     attributes: () => ({}),
     async refer(service, as) {
-      const clinic = await openClinic(service, { as });
+      const clinic = await openClinic(service, { as, rule: { validTo: day({ service }, 3) } });
       return { appointmentId: (await bookFirst(clinic, await makers.createPatient(service, {}, as))).appointmentId };
     },
     renew: async ({ appointmentId = "" }, service, as) => ({

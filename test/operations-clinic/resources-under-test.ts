@@ -147,16 +147,20 @@ export function idNameOf({ fields: [first] }: DescMessage): string {
   return first.localName;
 }
 
-/** Good attributes of a new resource, with a code of its own, and with a new resource that it refers to. */
+/**
+ * Good attributes of a new resource, with a code of its own and these changes, and with a new resource that it refers to,
+ * unless they name one.
+ */
 export async function attributesOf(
   service: TestService,
   { attributes, reference }: ResourceUnderTest,
   as?: TokenFor,
+  changes: JsonObject = {},
 ): Promise<JsonObject & { readonly code: string }> {
   const code = `Código ${randomUUID()}`;
-  if (reference === undefined) return { code, ...attributes };
+  if (reference === undefined || reference.attribute in changes) return { code, ...attributes, ...changes };
   const { id } = await createResource(service, reference.to(), {}, as);
-  return { code, ...attributes, [reference.attribute]: id };
+  return { code, ...attributes, [reference.attribute]: id, ...changes };
 }
 
 /** A new resource. */
@@ -166,7 +170,7 @@ export async function createResource(
   attributes: JsonObject = {},
   as: TokenFor = {},
 ): Promise<ResourceBody> {
-  const request = { ...(await attributesOf(service, resource, as)), ...attributes };
+  const request = await attributesOf(service, resource, as, attributes);
   return resourceIn(resource, await callRpc(service, rpcNamed(`Create${resource.type}`), request, { as }));
 }
 

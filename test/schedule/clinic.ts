@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import * as makers from "../contract/makers.js";
 import { rpcNamed } from "../contract/published-operations.js";
+import * as resources from "../operations-clinic/resources-under-test.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
@@ -63,15 +64,23 @@ export const everyMorning: JsonObject = {
   holidayPolicy: "INCLUDE",
 };
 
-/** Makes a program with a service, a practitioner and a rule, and its schedule. */
+/** What the clinics of one principal have in common, which no test changes. */
+interface CommonCatalogs {
+  readonly opportunityDefinitionId: string;
+  readonly requestSourceId: string;
+  readonly appointmentTypeId: string;
+}
+
+const catalogs = new WeakMap<TestService, Map<string, Promise<CommonCatalogs>>>();
+
+/** Makes a program with a service, a practitioner and a rule, and its schedule; what it only refers to is that of other clinics. */
 export async function openClinic(service: TestService, changes: ClinicChanges = {}): Promise<Clinic> {
   const { as = {}, program = {}, rule = {}, materialized = true } = changes;
-  const [serviceId, practitionerIds, programId, requestSourceId, appointmentTypeId] = await Promise.all([
-    changes.serviceId ?? makers.healthcareService.create(service, as),
+  const { opportunityDefinitionId, requestSourceId, appointmentTypeId } = await commonCatalogs(service, as);
+  const [serviceId, practitionerIds, programId] = await Promise.all([
+    changes.serviceId ?? createIn(service, resources.healthcareService, { opportunityDefinitionId }, as),
     changes.practitionerIds ?? makers.practitioner.create(service, as).then((id) => [id]),
     makers.createProgram(service, program, as),
-    makers.requestSource.create(service, as),
-    makers.appointmentType.create(service, as),
   ]);
   const ruleId = await makers.createRule(service, programId, { ...everyMorning, ...rule }, as);
   const clinic = { service, as, serviceId, practitionerIds, programId, ruleId, requestSourceId, appointmentTypeId };
@@ -80,6 +89,28 @@ export async function openClinic(service: TestService, changes: ClinicChanges = 
   await mustCall(clinic, "ReplaceProgramPractitioners", practitioners);
   if (materialized) await materialize(clinic);
   return clinic;
+}
+
+function commonCatalogs(service: TestService, as: TokenFor): Promise<CommonCatalogs> {
+  const known = catalogs.get(service) ?? new Map<string, Promise<CommonCatalogs>>();
+  catalogs.set(service, known);
+  const key = JSON.stringify(as);
+  const common = known.get(key) ?? createCommonCatalogs(service, as);
+  known.set(key, common);
+  return common;
+}
+
+async function createCommonCatalogs(service: TestService, as: TokenFor): Promise<CommonCatalogs> {
+  const opportunityDefinitionId = await createIn(service, resources.opportunityDefinition, {}, as);
+  const [requestSourceId, appointmentTypeId] = await Promise.all([
+    createIn(service, resources.requestSource, {}, as),
+    createIn(service, resources.appointmentType, { opportunityDefinitionId }, as),
+  ]);
+  return { opportunityDefinitionId, requestSourceId, appointmentTypeId };
+}
+
+async function createIn(...made: Parameters<typeof resources.createResource>): Promise<string> {
+  return (await resources.createResource(...made)).id;
 }
 
 /** Calls an RPC for the clinic. */
