@@ -13,10 +13,7 @@ interface Server {
   stop(): Promise<void>;
 }
 
-/**
- * What a server may leave out when nobody minds losing its data; no work in the background, since its databases are dropped in
- * a moment; and connections for all that runs at once.
- */
+/** What a server may leave out when nobody minds losing its data, and connections for all that runs at once. */
 const SETTINGS = {
   fsync: "off",
   synchronous_commit: "off",
@@ -25,7 +22,6 @@ const SETTINGS = {
   max_wal_senders: "0",
   max_wal_size: "1GB",
   checkpoint_timeout: "1h",
-  autovacuum: "off",
   max_connections: "300",
 };
 
