@@ -103,6 +103,20 @@ test("leaves a schedule that was never made as it is", async () => {
   expect(await statusOf(clinic)).not.toHaveProperty("materializedThrough");
 });
 
+test("leaves a schedule that was never made as it is, whatever block or holiday comes and goes", async () => {
+  const clinic = await openClinic(service, { materialized: false, rule: { holidayPolicy: "SKIP" } });
+  const times = { startsAt: `${day(clinic, 2)}T09:00:00-05:00`, endsAt: `${day(clinic, 2)}T10:00:00-05:00` };
+  const target = { kind: "ILLNESS", programId: clinic.programId };
+  const created = await mustCall(clinic, "CreateScheduleBlock", { ...target, ...times });
+  const { scheduleBlockId } = created["scheduleBlock"] as { scheduleBlockId: string };
+  const cancelled = await mustCall(clinic, "CancelScheduleBlock", { scheduleBlockId, expectedVersion: 1 });
+  const { holiday } = await mustCall(clinic, "CreateHoliday", { date: day(clinic, 40), name: "Fiesta", active: true });
+  const holidayId = (holiday as { id: string }).id;
+  await mustCall(clinic, "UpdateHoliday", { holidayId, active: false, expectedVersion: 1 });
+  expect([created, cancelled].map(({ effect }) => effect)).toEqual(Array(2).fill(NO_EFFECT));
+  expect(await allSlots(clinic)).toEqual([]);
+});
+
 test("does not hold up bookings in other programs", async () => {
   const [clinic, other] = [await openClinic(service), await openClinic(service)];
   const patientId = await makers.createPatient(service);
@@ -114,6 +128,13 @@ test("does not hold up bookings in other programs", async () => {
   await change;
   expect(await optionsFor(clinic, { patientId: await makers.createPatient(service) })).toHaveLength(8);
 });
+
+const NO_EFFECT = {
+  withdrawnSlotCount: 0,
+  restoredSlotCount: 0,
+  retainedAppointmentCount: 0,
+  retainedAppointments: [],
+};
 
 async function changeRule(clinic: Clinic, expectedVersion: number, changes: object): Promise<void> {
   const { programId, ruleId } = clinic;

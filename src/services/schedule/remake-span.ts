@@ -2,6 +2,7 @@ import type { Transaction } from "../../call.js";
 import { requestExtension } from "../../postgres/job-queue.js";
 import {
   countOpenSlots,
+  findMadePrograms,
   findMaterializedPrograms,
   rewindMaterialization,
   startNewGeneration,
@@ -44,7 +45,8 @@ export async function previewSpan(transaction: Transaction, change: SpanChange, 
 /**
  * Remakes the slots of programs on the dates of a span for a change that is written in the same transaction, which owns the
  * calendar, so that nobody else makes slots. What no longer fits is withdrawn at once; what fits again is added, by jobs where
- * it is more than a transaction should add, or the tenant has no room for it. Says what it does.
+ * it is more than a transaction should add, or the tenant has no room for it. A schedule that was never made gets none of it: what
+ * is retained there is booked beside it. Says what it does.
  */
 export async function remakeSpan(transaction: Transaction, change: SpanChange, nowMs: number): Promise<SlotChanges> {
   const plan = await planSpan(transaction, change, nowMs);
@@ -81,8 +83,12 @@ async function planSpan(
   const through = span.through < horizon.through ? span.through : horizon.through;
   if (from > through || programIds.length === 0) return undefined;
   const made = { from, through };
-  const plans = await Promise.all(programIds.map((id) => planSlots(transaction, id, made, changes)));
-  return joinPlans(plans, made, practitionerId);
+  const [withSchedule, plans] = await Promise.all([
+    findMadePrograms(transaction, programIds),
+    Promise.all(programIds.map((id) => planSlots(transaction, id, made, changes))),
+  ]);
+  const parts = plans.map((plan) => (withSchedule.has(plan.programIds[0]) ? plan : { ...plan, runs: [] }));
+  return joinPlans(parts, made, practitionerId);
 }
 
 async function addOrAsk(

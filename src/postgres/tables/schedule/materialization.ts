@@ -99,6 +99,20 @@ export async function findMaterializedPrograms(transaction: Transaction): Promis
   return (await transaction.rows<{ id: string }>(query.orderBy("id").select("id"))).map(({ id }) => id);
 }
 
+/** Those of some programs of the tenant whose schedule was ever made. */
+export async function findMadePrograms(
+  transaction: Transaction,
+  programIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const query = sql("programs")
+    .where({ tenant_id: transaction.tenantId })
+    .whereRaw("id = ANY(?::uuid[])", [programIds as string[]])
+    .whereNotNull("materialized_through")
+    .whereNotNull("materialized_at")
+    .select("id");
+  return new Set((await transaction.rows<{ id: string }>(query)).map(({ id }) => id));
+}
+
 /** Counts the open slots of the tenant that lie ahead, to `limit` at most. */
 export async function countOpenSlots(transaction: Transaction, now: Date, limit: number): Promise<number> {
   const open = sql("slots").where({ tenant_id: transaction.tenantId, appointment_id: null });
