@@ -5,7 +5,7 @@ const TIMEOUT_MS = 120_000;
 /** Test files mostly wait for the database, so that two share a core well; more than four would only queue there. */
 const MAX_WORKERS = 4;
 /** What replaces modules of the service, which no other file may see. */
-const REPLACES_MODULES = ["test/schedule/storm-defects.test.ts"];
+const REPLACES_MODULES = ["test/schedule/storm-defects.test.ts", "test/simulation/simulation-defects.test.ts"];
 
 /** libfaketime, where `npm run test:clock` has it: see test/support/begin-file.ts. */
 delete process.env["FAKETIME_SHARED"];

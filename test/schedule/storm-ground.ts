@@ -15,11 +15,14 @@ export interface StormGround {
   readonly programs: readonly { readonly programId: string; readonly ruleId: string }[];
   /** A program of today and tomorrow around the clock, with the same practitioners, for who walks in. */
   readonly walkInProgramId: string;
+  /** How many appointments a day of each program holds. */
+  readonly capacities: ReadonlyMap<string, number>;
 }
 
 /** How many patients there are: few, so that the storm finds each of them expected elsewhere now and then. */
 const PATIENTS = 10;
 const PRACTITIONERS = 3;
+const CAPACITIES = [6, 9, 2] as const;
 
 /** Lays the ground for a storm by a service. The capacities of its rules are small, and no storm lowers one. */
 export async function layStormGround(service: TestService): Promise<StormGround> {
@@ -34,8 +37,8 @@ export async function layStormGround(service: TestService): Promise<StormGround>
   ]);
   const changes = { practitionerIds, serviceId };
   const [first, second, aroundTheClock] = await Promise.all([
-    openClinic(service, { ...changes, rule: { dailyCapacity: 6 } }),
-    openClinic(service, { ...changes, rule: { slotDurationMinutes: 40, dailyCapacity: 9 } }),
+    openClinic(service, { ...changes, rule: { dailyCapacity: CAPACITIES[0] } }),
+    openClinic(service, { ...changes, rule: { slotDurationMinutes: 40, dailyCapacity: CAPACITIES[1] } }),
     openClinic(service, { ...changes, rule: aroundTheClockRule(service) }),
   ]);
   const { requestSourceId, appointmentTypeId } = first;
@@ -50,6 +53,7 @@ export async function layStormGround(service: TestService): Promise<StormGround>
     practitionerIds,
     programs,
     walkInProgramId: aroundTheClock.programId,
+    capacities: new Map([first, second, aroundTheClock].map(({ programId }, i) => [programId, CAPACITIES[i] ?? 0])),
   };
 }
 
@@ -59,7 +63,7 @@ function aroundTheClockRule(service: TestService) {
     startsAtLocal: "00:00:00",
     endsAtLocal: "23:45:00",
     slotDurationMinutes: 15,
-    dailyCapacity: 2,
+    dailyCapacity: CAPACITIES[2],
     validFrom: day({ service }, 0),
     validTo: day({ service }, 1),
   };

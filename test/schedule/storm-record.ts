@@ -1,5 +1,8 @@
 import { randomInt } from "node:crypto";
 import { rpcNamed } from "../contract/published-operations.js";
+import { brokenAppointments } from "../linearizability/appointment-register.js";
+import { openBookingHistory } from "../linearizability/booking-history.js";
+import { brokenUnits } from "../linearizability/capacity-units.js";
 import { callRpc } from "../support/rpc.js";
 import { everythingBroken } from "./invariants.js";
 import type { Send } from "./storm-terms.js";
@@ -16,6 +19,11 @@ export interface StormRecord {
   readonly broken: ReadonlySet<string>;
   /** The answers of 500 and above, as text. */
   readonly serverErrors: readonly string[];
+  /**
+   * The appointments and units of capacity of which the callers were told what no order of their calls can make true, once
+   * all are answered. `capacities` are those of the programs' days.
+   */
+  contradictions(capacities: ReadonlyMap<string, number>): string[];
 }
 
 /** Sends the requests of a storm to either of two services, at random, and keeps what is seen. */
@@ -23,17 +31,24 @@ export function recordStorm({ both }: Twins): StormRecord {
   const answers = new Map<string, number>();
   const broken = new Set<string>();
   const serverErrors: string[] = [];
+  const history = openBookingHistory();
   return {
     answers,
     broken,
     serverErrors,
     async send(rpc, request) {
+      const calledAt = performance.now();
       const answer = await callRpc(both[randomInt(2) as 0 | 1], rpcNamed(rpc), request);
+      history.note(rpc, request, calledAt, answer);
       const name = `${rpc} ${answer.status}`;
       answers.set(name, (answers.get(name) ?? 0) + 1);
       if (answer.status >= 500) serverErrors.push(`${rpc} ${answer.text}`);
       return answer;
     },
+    contradictions: (capacities) => [
+      ...brokenAppointments(history.operations),
+      ...brokenUnits(history.operations, capacities),
+    ],
     async look() {
       for (const name of await everythingBroken(both[randomInt(2) as 0 | 1])) broken.add(name);
     },

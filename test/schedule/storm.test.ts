@@ -41,6 +41,7 @@ test(
     await runStorm({ ...record, ground, service, days: DAYS, choices: CHOICES, isOver });
     await record.look();
     expect([...record.broken]).toEqual([]);
+    expect(record.contradictions(ground.capacities)).toEqual([]);
     expect({ serverErrors: record.serverErrors, logged: failuresLogged(twins) }).toEqual({
       serverErrors: [],
       logged: [],

@@ -1,0 +1,221 @@
+import {
+  type AppointmentModel,
+  type ClinicModel,
+  countOn,
+  DAY,
+  dayOf,
+  isBlocked,
+  type OptionModel,
+  overlap,
+  runFrom,
+  type SlotModel,
+  type Time,
+} from "./clinic-model.js";
+
+/** What is answered: the appointment, or the status and the field errors (`field CODE`) of a refusal. */
+export type Verdict = AppointmentModel | Refusal;
+
+export interface Refusal {
+  readonly refused: number;
+  readonly errors: readonly string[];
+}
+
+/** How long a found option can be used, and how long ago a slot may have begun that is booked by its time. */
+const OPTION_MINUTES = 10;
+const GRACE_MINUTES = 15;
+const GONE: Refusal = { refused: 410, errors: [] };
+
+/** The runs of free slots that can be booked for a patient, or to which an appointment can be moved, on some days. */
+export function findRuns(
+  clinic: ClinicModel,
+  patient: number,
+  minutes: number | undefined,
+  days: readonly number[],
+  moving?: AppointmentModel,
+): SlotModel[][] {
+  const isFree = (run: readonly SlotModel[]) => run.length > 0 && run.every((slot) => slot.appointment === undefined);
+  return clinic.slots
+    .filter((slot) => slot.start > clinic.now && days.includes(dayOf(slot.start)) && slot.appointment === undefined)
+    .map((slot) => runFrom(clinic, slot, minutes ?? slot.end - slot.start))
+    .filter((run) => isFree(run) && obstacle(clinic, timeOf(run), patient, moving) === undefined);
+}
+
+/** How long a time the appointment needs elsewhere; undefined where any one slot will do. */
+export function minutesHeld({ slots }: ClinicModel, appointment: AppointmentModel): number | undefined {
+  const { overbooked, start, end } = appointment;
+  const held = slots.filter((slot) => slot.appointment === appointment);
+  return held.length > 1 || overbooked ? end - start : undefined;
+}
+
+export function book(clinic: ClinicModel, patient: number, option: OptionModel, typeMinutes: number): Verdict {
+  if (!("patient" in option.subject) || option.subject.patient !== patient)
+    return refuse(422, "optionToken INVALID_OPTION");
+  if (clinic.now >= option.at + OPTION_MINUTES) return GONE;
+  if (typeMinutes > option.minutes) return refuse(422, "optionToken INVALID_OPTION");
+  const taken = takeOption(clinic, option, patient, undefined);
+  return "refused" in taken ? taken : add(clinic, patient, taken);
+}
+
+export function move(
+  clinic: ClinicModel,
+  appointment: AppointmentModel,
+  version: number,
+  option: OptionModel,
+): Verdict {
+  const refusal = refuseStep(clinic, appointment, version, ["PENDING", "CONFIRMED"], true);
+  if (refusal !== undefined) return refusal;
+  const { subject } = option;
+  if (!("appointment" in subject) || subject.appointment !== appointment)
+    return refuse(422, "optionToken INVALID_OPTION");
+  if (clinic.now >= option.at + OPTION_MINUTES) return GONE;
+  const taken = takeOption(clinic, option, appointment.patient, appointment);
+  if ("refused" in taken) return taken;
+  release(clinic, appointment);
+  for (const slot of taken) slot.appointment = appointment;
+  Object.assign(appointment, timeOf(taken), { overbooked: false, version: version + 1 });
+  return appointment;
+}
+
+/** Books the free slots that a practitioner has from a time on. */
+export function bookAt(clinic: ClinicModel, patient: number, time: Time): Verdict {
+  if (time.start < clinic.now - GRACE_MINUTES) return refuse(422, "startsAt OUT_OF_RANGE");
+  const run = runAt(clinic, time);
+  if (run.length === 0) return refuse(422, "startsAt INVALID_VALUE");
+  if (run.some((slot) => slot.appointment !== undefined)) return refuse(409, "startsAt SLOT_OCCUPIED");
+  const refusal = obstacle(clinic, timeOf(run), patient, undefined);
+  return refusal === undefined ? add(clinic, patient, run) : refuse(409, `startsAt ${refusal}`);
+}
+
+/** The same where it can be; else beside the schedule, which only the patient's other appointments can be against. */
+export function overbook(clinic: ClinicModel, patient: number, time: Time): Verdict {
+  const ordinary = bookAt(clinic, patient, time);
+  if (!("refused" in ordinary) || ordinary.errors[0] === "startsAt OUT_OF_RANGE") return ordinary;
+  const run = runAt(clinic, time);
+  const isFree = run.length > 0 && run.every((slot) => slot.appointment === undefined);
+  if (isFree && isBusy(clinic, timeOf(run), { patient })) return refuse(409, "startsAt PATIENT_OVERLAP");
+  if (time.end > (dayOf(time.start) + 1) * DAY) return refuse(422, "durationMinutes INVALID_RANGE");
+  if (isBusy(clinic, time, { patient })) return refuse(409, "startsAt PATIENT_OVERLAP");
+  const own: SlotModel = { ...time, ofRule: false, retained: isBlocked(clinic.blocks, time), appointment: undefined };
+  clinic.slots.push(own);
+  return add(clinic, patient, [own]);
+}
+
+export function confirm(clinic: ClinicModel, appointment: AppointmentModel, version: number): Verdict {
+  const refusal = refuseStep(clinic, appointment, version, ["PENDING"], true);
+  return refusal ?? Object.assign(appointment, { status: "CONFIRMED", version: version + 1 });
+}
+
+export function cancel(clinic: ClinicModel, appointment: AppointmentModel, version: number): Verdict {
+  const refusal = refuseStep(clinic, appointment, version, ["PENDING", "CONFIRMED"], false);
+  if (refusal !== undefined) return refusal;
+  release(clinic, appointment);
+  return Object.assign(appointment, { status: "CANCELLED", version: version + 1 });
+}
+
+export function refuse(refused: number, ...errors: string[]): Refusal {
+  return { refused, errors };
+}
+
+/** A change of another version, then one from another status, or once the appointment has begun. */
+function refuseStep(
+  { now }: ClinicModel,
+  appointment: AppointmentModel,
+  version: number,
+  from: readonly AppointmentModel["status"][],
+  isBeforeStart: boolean,
+): Refusal | undefined {
+  if (version !== appointment.version) return refuse(409, "expectedVersion STALE_VERSION");
+  const isLate = isBeforeStart && appointment.start <= now;
+  return from.includes(appointment.status) && !isLate ? undefined : refuse(409, "appointmentId STATE_NOT_ALLOWED");
+}
+
+/** The slots of an option that are still as it showed them, unless anything is against it. */
+function takeOption(
+  clinic: ClinicModel,
+  option: OptionModel,
+  patient: number,
+  moving: AppointmentModel | undefined,
+): readonly SlotModel[] | Refusal {
+  const run = runFrom(clinic, option.slots[0], option.minutes);
+  const isSame = run.length === option.slots.length && run.every((slot, i) => slot === option.slots[i]);
+  if (option.used || !isSame || run.some((slot) => slot.start <= clinic.now)) return GONE;
+  if (moving !== undefined && run.some((slot) => slot.appointment === moving))
+    return refuse(409, "optionToken SAME_SLOT");
+  if (run.some((slot) => slot.appointment !== undefined)) return refuse(409, "optionToken SLOT_OCCUPIED");
+  const refusal = obstacle(clinic, timeOf(run), patient, moving);
+  if (refusal !== undefined) return refuse(409, `optionToken ${refusal}`);
+  option.used = true;
+  return run;
+}
+
+/** Who is busy at a time, or that the day is full; undefined where nothing is against it. */
+function obstacle(
+  clinic: ClinicModel,
+  time: Time,
+  patient: number,
+  moving: AppointmentModel | undefined,
+): string | undefined {
+  if (isBusy(clinic, time, { practitioner: time.practitioner }, moving)) return "SLOT_OCCUPIED";
+  if (isBusy(clinic, time, { patient }, moving)) return "PATIENT_OVERLAP";
+  const day = dayOf(time.start);
+  const isHeld =
+    moving !== undefined && !moving.overbooked && moving.program === time.program && dayOf(moving.start) === day;
+  const capacity = clinic.programs[time.program]?.rule.capacity ?? 0;
+  return isHeld || countOn(clinic, time.program, day) < capacity ? undefined : "CAPACITY_EXHAUSTED";
+}
+
+function isBusy(
+  { appointments }: ClinicModel,
+  time: Time,
+  who: { readonly patient?: number; readonly practitioner?: number },
+  except?: AppointmentModel,
+): boolean {
+  return appointments.some(
+    (each) =>
+      each !== except &&
+      each.status !== "CANCELLED" &&
+      (each.patient === who.patient || each.practitioner === who.practitioner) &&
+      overlap(each, time),
+  );
+}
+
+function runAt(clinic: ClinicModel, { program, practitioner, start, end }: Time): SlotModel[] {
+  const isThere = (slot: SlotModel) =>
+    slot.ofRule &&
+    !slot.retained &&
+    slot.program === program &&
+    slot.practitioner === practitioner &&
+    slot.start === start;
+  return runFrom(clinic, clinic.slots.find(isThere), end - start);
+}
+
+function add(clinic: ClinicModel, patient: number, slots: readonly SlotModel[]): AppointmentModel {
+  const time = timeOf(slots);
+  const status = time.start <= clinic.now ? "CONFIRMED" : "PENDING";
+  const overbooked = slots.some((slot) => !slot.ofRule);
+  const appointment: AppointmentModel = {
+    ...time,
+    id: clinic.appointments.length,
+    patient,
+    status,
+    version: 1,
+    overbooked,
+  };
+  clinic.appointments.push(appointment);
+  for (const slot of slots) slot.appointment = appointment;
+  return appointment;
+}
+
+/** Frees the slots of an appointment; those that were only kept, or made, for it go. */
+function release(clinic: ClinicModel, appointment: AppointmentModel): void {
+  const isGoing = (slot: SlotModel) => slot.appointment === appointment && (slot.retained || !slot.ofRule);
+  clinic.slots = clinic.slots.filter((slot) => !isGoing(slot));
+  for (const slot of clinic.slots) if (slot.appointment === appointment) slot.appointment = undefined;
+}
+
+function timeOf(slots: readonly SlotModel[]): Time {
+  const [first] = slots;
+  if (first === undefined) throw new Error("a time without a slot");
+  const { program, practitioner, start } = first;
+  return { program, practitioner, start, end: slots.at(-1)?.end ?? start };
+}

@@ -1,0 +1,67 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { startTestService, type TestService } from "../support/service.js";
+import { simulate } from "./simulation.js";
+import { type Defect, seedDefect } from "./simulation-defects.js";
+
+vi.mock("../../src/postgres/tables/appointments/day-counters.js", async (original) =>
+  (await import("./simulation-defects.js")).withKeptCapacity(await original()),
+);
+vi.mock("../../src/services/resources/preconditions.js", async (original) =>
+  (await import("./simulation-defects.js")).withOldVersions(await original()),
+);
+vi.mock("../../src/scheduling/slots.js", async (original) =>
+  (await import("./simulation-defects.js")).withShortDays(await original()),
+);
+vi.mock("../../src/postgres/tables/appointments/consumed-tokens.js", async (original) =>
+  (await import("./simulation-defects.js")).withLastingTokens(await original()),
+);
+vi.mock("../../src/postgres/tables/schedule/schedule-blocks.js", async (original) =>
+  (await import("./simulation-defects.js")).withForgottenBlocks(await original()),
+);
+
+const SEED = 20_261_118;
+/** By so many commands each defect has shown itself. */
+const COMMANDS = 2_000;
+const SLACK_MS = 300_000;
+
+/** The test of a test: the model must see where the service is otherwise than it. */
+describe("the simulation", () => {
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await startTestService({}, { logger: pino({ level: "silent" }) });
+  }, SLACK_MS);
+
+  afterAll(async () => {
+    seedDefect(undefined);
+    await service.close();
+  }, SLACK_MS);
+
+  test.each<[what: string, defect: Defect]>([
+    ["capacity that is not given back", "CAPACITY_KEPT"],
+    ["a change of an old version", "OLD_VERSION_TAKEN"],
+    ["a day without its last slot", "SLOT_SHORT"],
+    ["a token that is used twice", "TOKEN_NOT_USED_UP"],
+    ["a block of a program that is forgotten", "PROGRAM_BLOCK_FORGOTTEN"],
+  ])(
+    "finds %s",
+    async (_, defect) => {
+      seedDefect(defect);
+      const run = simulate(service, { seed: SEED, commands: COMMANDS, isShrunk: false });
+      await expect(run).rejects.toThrow(/^Property failed/);
+    },
+    SLACK_MS,
+  );
+
+  test(
+    "says by which few commands, and of which seed",
+    async () => {
+      seedDefect("SLOT_SHORT");
+      const failure = await simulate(service, { seed: SEED, commands: COMMANDS }).catch(String);
+      expect(failure).toMatch(new RegExp(`seed: ${SEED}\\b`));
+      expect(failure).toMatch(/Counterexample: \[materialize {"program":\d} /);
+    },
+    SLACK_MS,
+  );
+});

@@ -1,0 +1,71 @@
+import type * as tokens from "../../src/postgres/tables/appointments/consumed-tokens.js";
+import type * as counters from "../../src/postgres/tables/appointments/day-counters.js";
+import type * as blocks from "../../src/postgres/tables/schedule/schedule-blocks.js";
+import type * as slots from "../../src/scheduling/slots.js";
+import type * as preconditions from "../../src/services/resources/preconditions.js";
+
+/** What can be made wrong with the service, each a mistake that somebody could make. */
+export type Defect =
+  /** Who calls off does not give the unit of the day back. */
+  | "CAPACITY_KEPT"
+  /** Whoever is late with a change is let through. */
+  | "OLD_VERSION_TAKEN"
+  /** The last slot of a day is left out. */
+  | "SLOT_SHORT"
+  /** A token can be used again. */
+  | "TOKEN_NOT_USED_UP"
+  /** A block of a program is looked at only where it is one of a practitioner. */
+  | "PROGRAM_BLOCK_FORGOTTEN";
+
+let seeded: Defect | undefined;
+
+/** Seeds a defect into the modules that the functions below made, or takes it away. */
+export function seedDefect(defect: Defect | undefined): void {
+  seeded = defect;
+}
+
+export function withKeptCapacity(sound: typeof counters): typeof counters {
+  return {
+    ...sound,
+    giveCapacityBack: (...all) => (seeded === "CAPACITY_KEPT" ? undefined : sound.giveCapacityBack(...all)),
+  };
+}
+
+export function withOldVersions(sound: typeof preconditions): typeof preconditions {
+  return {
+    ...sound,
+    requireVersion(resource, expectedVersion, field) {
+      const isLate = seeded === "OLD_VERSION_TAKEN" && expectedVersion < resource.version;
+      if (!isLate) sound.requireVersion(resource, expectedVersion, field);
+    },
+  };
+}
+
+export function withShortDays(sound: typeof slots): typeof slots {
+  return {
+    ...sound,
+    slotRunOn(rule, date) {
+      const { startsAt, count } = sound.slotRunOn(rule, date);
+      return { startsAt, count: seeded === "SLOT_SHORT" ? count - 1 : count };
+    },
+  };
+}
+
+export function withLastingTokens(sound: typeof tokens): typeof tokens {
+  return {
+    ...sound,
+    consumeToken: async (...all) => (await sound.consumeToken(...all)) || seeded === "TOKEN_NOT_USED_UP",
+  };
+}
+
+export function withForgottenBlocks(sound: typeof blocks): typeof blocks {
+  return {
+    ...sound,
+    async readBlocksOver(...all) {
+      const found = await sound.readBlocksOver(...all);
+      return seeded === "PROGRAM_BLOCK_FORGOTTEN"
+        ? found.filter(({ practitionerId }) => practitionerId !== undefined)
+        : found;
+    },
+  };
+}
