@@ -17,9 +17,17 @@ import { parseArgs } from "node:util";
 import { readResults } from "./test-results.mjs";
 
 /** Several times what `npm test` takes of each. */
-const LONG = { STORM_SECONDS: "30", KILLS: "8", LAST_UNIT_TRIALS: "60", ROLLOUT_REQUESTS: "40" };
+const LONG = {
+  STORM_SECONDS: "30",
+  KILLS: "8",
+  LAST_UNIT_TRIALS: "60",
+  ROLLOUT_REQUESTS: "40",
+  SIMULATION_COMMANDS: "100000",
+};
 /** What races, beside the folder of faults. */
 const STORMS = ["storm", "storm-defects", "last-unit", "visit-storm", "materialization-races", "lock-order"];
+/** What is played to the service and to a model of it, and the defects that this must see. */
+const SIMULATIONS = ["simulation", "simulation-defects"];
 const RESULTS = "build/test-faults";
 const LONGEST_FILE_MS = 20 * 60_000;
 
@@ -37,7 +45,8 @@ process.exitCode = allFailures.length === 0 && rows.every(({ failed }) => failed
 function filesOf(filters) {
   const faults = readdirSync("test/faults").map((name) => `test/faults/${name}`);
   const storms = STORMS.map((name) => `test/schedule/${name}.test.ts`);
-  const all = [...faults.filter((path) => path.endsWith(".test.ts")), ...storms];
+  const simulations = SIMULATIONS.map((name) => `test/simulation/${name}.test.ts`);
+  const all = [...faults.filter((path) => path.endsWith(".test.ts")), ...storms, ...simulations];
   const chosen = all.filter((path) => filters.length === 0 || filters.some((filter) => path.startsWith(filter)));
   if (chosen.length === 0) throw new Error(`there is no ${filters.join(", ")}, but ${all.join(", ")}`);
   return chosen;

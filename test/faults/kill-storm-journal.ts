@@ -3,6 +3,8 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { takesIdempotencyKey } from "../../src/operation.js";
 import { rpcNamed } from "../contract/published-operations.js";
+import { brokenAppointments } from "../linearizability/appointment-register.js";
+import { openBookingHistory } from "../linearizability/booking-history.js";
 import type { Send } from "../schedule/storm-terms.js";
 import { itemsOf } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
@@ -16,6 +18,8 @@ export interface Entry {
   readonly key: string;
   /** The correlation id of each time that it was sent. */
   readonly correlationIds: string[];
+  /** When it was sent first, by performance.now; again, after a refusal. */
+  calledAt: number;
   /** The first answer that said it is done; undefined as long as none has. */
   success: RestAnswer | undefined;
 }
@@ -30,6 +34,10 @@ export interface Journal {
   readonly faults: readonly string[];
   /** Sends an entry until its outcome is known, or patience ends. */
   persist(entry: Entry): Promise<RestAnswer>;
+  /** Notes what became of an entry at last. */
+  settle(entry: Entry, answer: RestAnswer): void;
+  /** The appointments of which was told what no order of the calls can make true; entries without an outcome may be done. */
+  contradictions(): string[];
   /** Resolves when so many more requests are done than now. */
   more(successes: number): Promise<void>;
 }
@@ -54,6 +62,8 @@ export function openJournal(
   const entries: Entry[] = [];
   const faults: string[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
+  const history = openBookingHistory();
+  const open = new Set<Entry>();
   let lost = 0;
   let successes = 0;
   const attempt = async (entry: Entry) => {
@@ -69,6 +79,12 @@ export function openJournal(
     }
     return answer;
   };
+  const settle = (entry: Entry, answer: RestAnswer) => {
+    open.delete(entry);
+    history.note(entry.rpc, entry.request, entry.calledAt, answer);
+    entry.calledAt = performance.now();
+    if (answer.status === 200) entry.success = answer;
+  };
   const succeed = () => {
     successes += 1;
     for (const { count, resolve } of waiting) if (successes >= count) resolve();
@@ -78,11 +94,21 @@ export function openJournal(
     faults,
     lost: () => lost,
     persist,
+    settle,
+    contradictions() {
+      for (const { rpc, request, calledAt } of open) history.note(rpc, request, calledAt, undefined);
+      open.clear();
+      return brokenAppointments(history.operations);
+    },
     more: (count) => new Promise((resolve) => waiting.push({ count: successes + count, resolve })),
     async send(rpc, request) {
-      const entry: Entry = { rpc, request, key: randomUUID(), correlationIds: [], success: undefined };
+      const calledAt = performance.now();
+      const entry: Entry = { rpc, request, key: randomUUID(), correlationIds: [], calledAt, success: undefined };
       const isRead = !takesIdempotencyKey(rpcNamed(rpc));
-      if (!isRead) entries.push(entry);
+      if (!isRead) {
+        entries.push(entry);
+        open.add(entry);
+      }
       let answer = await attempt(entry);
       if (!isDefinite(answer)) {
         lost += isRead ? 0 : 1;
@@ -90,9 +116,8 @@ export function openJournal(
         if (isRead || lost % LEFT === 0) return NO_ANSWER;
         answer = await persist(entry);
       }
-      if (answer.status !== 200 || isRead) return answer;
-      entry.success = answer;
-      succeed();
+      if (isDefinite(answer)) settle(entry, answer);
+      if (answer.status === 200 && !isRead) succeed();
       return answer;
     },
   };

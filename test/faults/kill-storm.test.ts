@@ -53,6 +53,7 @@ describe("a storm in which processes and PostgreSQL are killed", () => {
       );
       expect(await replayAll(journal)).toEqual([]);
       expect(await wrongEffects(journal, twins.both[0])).toEqual([]);
+      expect(journal.contradictions()).toEqual([]);
       expect(await everythingBroken(twins.both[1])).toEqual([]);
       expect(journal.faults).toEqual([]);
       expect(journal.lost()).toBeGreaterThan(0);

@@ -2,47 +2,52 @@ import type { Shown, Trace } from "./booking-traces.js";
 import { isLinearizable, type Operation, type SequentialObject } from "./linearizable.js";
 
 interface Register {
-  /** 0 before it is booked. */
-  readonly version: number;
+  /** 0 before it is booked; undefined where it was booked by somebody who was not told, and nobody was told anything yet. */
+  readonly version: number | undefined;
   /** What it says; undefined where nobody was told. */
   readonly content: string | undefined;
 }
 
 /** An appointment: a register whose changes name the version that they are based on, and give it the next. */
-const register: SequentialObject<Register, Trace> = {
-  initial: { version: 0, content: undefined },
+const register: Omit<SequentialObject<Register, Trace>, "initial"> = {
   keyOf: ({ version, content }) => `${version} ${content}`,
   next(state, trace) {
-    switch (trace.kind) {
-      case "CHANGED":
-        return changed(state, trace.from, trace.to);
-      case "MERGED":
-        return state.version === 0 ? undefined : { ...state, version: state.version + 1 };
-      case "REFUSED":
-        return state.version === trace.version ? state : undefined;
-      case "SHOWN":
-        return seen(state, trace.shown);
-      default:
-        return state;
-    }
+    if (trace.kind === "CHANGED") return changed(state, trace.from, trace.to);
+    if (trace.kind === "MERGED") return merged(state);
+    if (trace.kind === "REFUSED") return judged(state, trace.version);
+    return trace.kind === "SHOWN" ? seen(state, trace.shown) : state;
   },
 };
 
 function changed({ version }: Register, from: number, to: Shown | undefined): Register | undefined {
-  if (version !== from || (to !== undefined && to.version !== from + 1)) return undefined;
+  if ((version ?? from) !== from || (to !== undefined && to.version !== from + 1)) return undefined;
   return { version: from + 1, content: to && contentOf(to) };
+}
+
+function judged(state: Register, version: number): Register | undefined {
+  return (state.version ?? version) === version ? { ...state, version } : undefined;
+}
+
+function merged(state: Register): Register | undefined {
+  if (state.version === undefined) return state;
+  return state.version === 0 ? undefined : { ...state, version: state.version + 1 };
 }
 
 function seen({ version, content }: Register, shown: Shown): Register | undefined {
   const told = contentOf(shown);
-  return version === shown.version && (content ?? told) === told ? { version, content: told } : undefined;
+  return (version ?? shown.version) === shown.version && (content ?? told) === told
+    ? { version, content: told }
+    : undefined;
 }
 
 function contentOf({ status, startsAt, endsAt }: Shown): string {
   return `${status} ${Date.parse(startsAt)} ${Date.parse(endsAt)}`;
 }
 
-/** The appointments whose history has no legal order, each with all of it. Nothing if all is well. */
+/**
+ * The appointments whose history has no legal order, each with all of it; of one that was booked without an answer, from what
+ * was told first. Nothing if all is well.
+ */
 export function brokenAppointments(operations: readonly Operation<Trace>[]): string[] {
   const histories = new Map<string, Operation<Trace>[]>();
   const ofAny = operations.filter(({ call }) => call.kind === "MERGED" && call.appointmentId === undefined);
@@ -54,6 +59,11 @@ export function brokenAppointments(operations: readonly Operation<Trace>[]): str
     history.push(operation);
   }
   return [...histories]
-    .filter(([, history]) => !isLinearizable(history, register))
+    .filter(([, history]) => !isLinearizable(history, { ...register, initial: firstOf(history) }))
     .map(([id, history]) => `appointment ${id} has no legal order: ${JSON.stringify(history)}`);
+}
+
+function firstOf(history: readonly Operation<Trace>[]): Register {
+  const isBooked = history.some(({ call }) => call.kind === "CHANGED" && call.from === 0);
+  return { version: isBooked ? 0 : undefined, content: undefined };
 }

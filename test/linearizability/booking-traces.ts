@@ -53,7 +53,7 @@ export function tracesOf(
   placeOf: PlaceOf,
 ): readonly Trace[] {
   if (answer === undefined) return lost(rpc, request);
-  const place = placeOf(`${request["optionToken"]}`) ?? placeIn(request);
+  const place = placeOf(textIn(request, "optionToken")) ?? placeIn(request);
   if (answer.status !== 200) return refused(request, answer, place);
   const { body } = answer;
   if (rpc === "SearchAppointmentOptions") return freeIn(request, body);
@@ -79,7 +79,7 @@ function idOf({ appointmentId, id }: AnsweredAppointment): string {
 
 /** A change where the request names a version, or is a booking; else a look. */
 function appointmentIn(request: JsonObject, body: Body, place: Place | undefined): readonly Trace[] {
-  const answered = body["appointment"] as unknown as AnsweredAppointment | undefined;
+  const answered = body["appointment"] as AnsweredAppointment | undefined;
   if (answered === undefined) return [];
   const isMove = answered.appointmentId === undefined;
   const to = isMove ? { ...place, ...answered, overbooked: false } : answered;
@@ -131,9 +131,15 @@ function refused(request: JsonObject, answer: RestAnswer, place: Pick<Place, "st
   return traces;
 }
 
-function placeIn({ programId, practitionerId, startsAt }: JsonObject): Place | undefined {
+function placeIn(request: JsonObject): Place | undefined {
+  const { programId, startsAt } = request;
   if (typeof programId !== "string" || typeof startsAt !== "string") return undefined;
-  return { programId, practitionerId: `${practitionerId}`, startsAt, endsAt: startsAt };
+  return { programId, practitionerId: textIn(request, "practitionerId"), startsAt, endsAt: startsAt };
+}
+
+function textIn(request: JsonObject, member: string): string {
+  const value = request[member];
+  return typeof value === "string" ? value : "";
 }
 
 function lost(rpc: string, request: JsonObject): readonly Trace[] {

@@ -21,18 +21,20 @@ function holding(capacity: number): SequentialObject<Holders, UnitCall> {
     initial: new Set(),
     keyOf: (holders) => [...holders].toSorted().join(),
     next(holders, call) {
-      switch (call.kind) {
-        case "TAKEN":
-          return holders.size < capacity && !holders.has(call.by) ? new Set(holders).add(call.by) : undefined;
-        case "GIVEN_BACK":
-          return holders.has(call.by) ? new Set([...holders].filter((holder) => holder !== call.by)) : undefined;
-        case "SEEN_FREE":
-          return holders.size === 0 ? holders : undefined;
-        default:
-          return holders.size >= capacity ? holders : undefined;
-      }
+      if (call.kind === "TAKEN") return holders.has(call.by) ? undefined : taken(holders, call.by, capacity);
+      if (call.kind === "GIVEN_BACK") return holders.has(call.by) ? without(holders, call.by) : undefined;
+      const isSo = call.kind === "SEEN_FREE" ? holders.size === 0 : holders.size >= capacity;
+      return isSo ? holders : undefined;
     },
   };
+}
+
+function taken(holders: Holders, by: string, capacity: number): Holders | undefined {
+  return holders.size < capacity ? new Set(holders).add(by) : undefined;
+}
+
+function without(holders: Holders, by: string): Holders {
+  return new Set([...holders].filter((holder) => holder !== by));
 }
 
 /**

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isLinearizable, type Operation, type SequentialObject } from "./linearizable.js";
 
@@ -93,7 +93,7 @@ const operation = fc
 function ordersOf(history: readonly Operation<Call>[]): (readonly Operation<Call>[])[] {
   const rest = history.every(({ answeredAt }) => answeredAt === NEVER) ? [[]] : [];
   const longer = history.flatMap((first, i) =>
-    ordersOf(history.filter((_, other) => other !== i)).map((order) => [first, ...order]),
+    ordersOf(history.filter((_, other) => other !== i)).map((order) => [first].concat(order)),
   );
   return [...rest, ...longer];
 }

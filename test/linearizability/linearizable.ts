@@ -71,7 +71,7 @@ function nextOf<Call>(operations: readonly Operation<Call>[], { done, first }: D
     indexes.push(index);
     firstAnswer = Math.min(firstAnswer, operation.answeredAt);
   }
-  return indexes.reverse();
+  return indexes.toReversed();
 }
 
 /** The same, with what is done in a row counted instead of listed. */

@@ -1,16 +1,15 @@
 import {
   type AppointmentModel,
   type ClinicModel,
-  countOn,
   DAY,
   dayOf,
   isBlocked,
   type OptionModel,
-  overlap,
   runFrom,
   type SlotModel,
   type Time,
 } from "./clinic-model.js";
+import { isBusy, obstacle, timeOf } from "./option-model.js";
 
 /** What is answered: the appointment, or the status and the field errors (`field CODE`) of a refusal. */
 export type Verdict = AppointmentModel | Refusal;
@@ -24,28 +23,6 @@ export interface Refusal {
 const OPTION_MINUTES = 10;
 const GRACE_MINUTES = 15;
 const GONE: Refusal = { refused: 410, errors: [] };
-
-/** The runs of free slots that can be booked for a patient, or to which an appointment can be moved, on some days. */
-export function findRuns(
-  clinic: ClinicModel,
-  patient: number,
-  minutes: number | undefined,
-  days: readonly number[],
-  moving?: AppointmentModel,
-): SlotModel[][] {
-  const isFree = (run: readonly SlotModel[]) => run.length > 0 && run.every((slot) => slot.appointment === undefined);
-  return clinic.slots
-    .filter((slot) => slot.start > clinic.now && days.includes(dayOf(slot.start)) && slot.appointment === undefined)
-    .map((slot) => runFrom(clinic, slot, minutes ?? slot.end - slot.start))
-    .filter((run) => isFree(run) && obstacle(clinic, timeOf(run), patient, moving) === undefined);
-}
-
-/** How long a time the appointment needs elsewhere; undefined where any one slot will do. */
-export function minutesHeld({ slots }: ClinicModel, appointment: AppointmentModel): number | undefined {
-  const { overbooked, start, end } = appointment;
-  const held = slots.filter((slot) => slot.appointment === appointment);
-  return held.length > 1 || overbooked ? end - start : undefined;
-}
 
 export function book(clinic: ClinicModel, patient: number, option: OptionModel, typeMinutes: number): Verdict {
   if (!("patient" in option.subject) || option.subject.patient !== patient)
@@ -148,37 +125,6 @@ function takeOption(
   return run;
 }
 
-/** Who is busy at a time, or that the day is full; undefined where nothing is against it. */
-function obstacle(
-  clinic: ClinicModel,
-  time: Time,
-  patient: number,
-  moving: AppointmentModel | undefined,
-): string | undefined {
-  if (isBusy(clinic, time, { practitioner: time.practitioner }, moving)) return "SLOT_OCCUPIED";
-  if (isBusy(clinic, time, { patient }, moving)) return "PATIENT_OVERLAP";
-  const day = dayOf(time.start);
-  const isHeld =
-    moving !== undefined && !moving.overbooked && moving.program === time.program && dayOf(moving.start) === day;
-  const capacity = clinic.programs[time.program]?.rule.capacity ?? 0;
-  return isHeld || countOn(clinic, time.program, day) < capacity ? undefined : "CAPACITY_EXHAUSTED";
-}
-
-function isBusy(
-  { appointments }: ClinicModel,
-  time: Time,
-  who: { readonly patient?: number; readonly practitioner?: number },
-  except?: AppointmentModel,
-): boolean {
-  return appointments.some(
-    (each) =>
-      each !== except &&
-      each.status !== "CANCELLED" &&
-      (each.patient === who.patient || each.practitioner === who.practitioner) &&
-      overlap(each, time),
-  );
-}
-
 function runAt(clinic: ClinicModel, { program, practitioner, start, end }: Time): SlotModel[] {
   const isThere = (slot: SlotModel) =>
     slot.ofRule &&
@@ -211,11 +157,4 @@ function release(clinic: ClinicModel, appointment: AppointmentModel): void {
   const isGoing = (slot: SlotModel) => slot.appointment === appointment && (slot.retained || !slot.ofRule);
   clinic.slots = clinic.slots.filter((slot) => !isGoing(slot));
   for (const slot of clinic.slots) if (slot.appointment === appointment) slot.appointment = undefined;
-}
-
-function timeOf(slots: readonly SlotModel[]): Time {
-  const [first] = slots;
-  if (first === undefined) throw new Error("a time without a slot");
-  const { program, practitioner, start } = first;
-  return { program, practitioner, start, end: slots.at(-1)?.end ?? start };
 }

@@ -1,9 +1,10 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect } from "vitest";
 import type { OptionBody } from "../schedule/clinic.js";
-import { book, bookAt, cancel, confirm, findRuns, minutesHeld, move, overbook } from "./booking-model.js";
+import { book, bookAt, cancel, confirm, move, overbook } from "./booking-model.js";
 import type { AppointmentModel, ClinicModel, OptionModel, SlotModel } from "./clinic-model.js";
 import { DAY } from "./clinic-model.js";
+import { findRuns, minutesHeld } from "./option-model.js";
 import { expectVerdict, nth, readTimes, steps, timeShown } from "./step.js";
 import { PATIENTS, PRACTITIONERS, PROGRAMS, TYPE_MINUTES, type World } from "./world.js";
 
@@ -128,7 +129,7 @@ export async function search(
     ? findRuns(clinic, subject.patient, minutes, [0, 1])
     : findRuns(clinic, subject.appointment.patient, minutes, [0, 1], subject.appointment);
   const shown = ((answer.body["options"] ?? []) as unknown as readonly OptionBody[]).map(({ optionToken, ...rest }) => {
-    const { programId, practitionerId, startsAt, endsAt } = readTimes(rest as never);
+    const { programId, practitionerId, startsAt, endsAt } = readTimes(rest);
     return { token: optionToken, text: JSON.stringify({ programId, practitionerId, startsAt, endsAt }) };
   });
   const runs = new Map(found.map((run) => [JSON.stringify(timeShown(world, wholeOf(run))), run]));

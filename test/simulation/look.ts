@@ -1,10 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect } from "vitest";
+import type { AppointmentBody } from "../schedule/clinic.js";
 import { search } from "./booking-steps.js";
 import { type AppointmentModel, type ClinicModel, countOn, dayOf, type SlotModel } from "./clinic-model.js";
-import { appointmentShown, readTimes, steps } from "./step.js";
-import { PATIENTS, PRACTITIONERS, TYPE_MINUTES, type World } from "./world.js";
+import { appointmentShown, nth, readTimes, steps } from "./step.js";
+import { PATIENTS, TYPE_MINUTES, type World } from "./world.js";
 
 /** Compares all that is there. */
 export const looks = steps("look", { patient: fc.nat({ max: PATIENTS - 1 }) }, { run: (...all) => look(...all) });
@@ -21,7 +22,7 @@ export async function look(clinic: ClinicModel, world: World, { patient }: { pat
 
 async function expectAppointments(clinic: ClinicModel, world: World): Promise<void> {
   const { body } = await world.call("ListAppointments", { pageSize: 200 });
-  const shown = (body["appointments"] as JsonObject[]).map((each) => [`${each["appointmentId"]}`, readTimes(each)]);
+  const shown = (body["appointments"] as AppointmentBody[]).map((each) => [each.appointmentId, readTimes(each)]);
   const wanted = clinic.appointments.map((each) => [
     world.appointmentIds[each.id],
     expect.objectContaining(appointmentShown(clinic, world, each)),
@@ -32,37 +33,60 @@ async function expectAppointments(clinic: ClinicModel, world: World): Promise<vo
 async function expectOccupancy(clinic: ClinicModel, world: World): Promise<void> {
   const [dateFrom, dateTo] = world.dates;
   const { body } = await world.call("GetOccupancy", { dateFrom, dateTo });
-  const shown = (body["programDays"] as JsonObject[]).map((each) => [`${each["date"]} ${each["programId"]}`, each]);
-  const days = Object.fromEntries(shown) as Record<string, JsonObject>;
-  for (const [program, { rule }] of clinic.programs.entries()) {
+  const shown = body["programDays"] as readonly ProgramDay[];
+  for (const [program, { programId }] of world.clinics.entries()) {
     for (const [day, date] of world.dates.entries()) {
-      const isOnDay = (each: SlotModel | AppointmentModel) => each.program === program && dayOf(each.start) === day;
-      const free = clinic.slots.filter((slot) => isOnDay(slot) && slot.appointment === undefined);
-      const live = clinic.appointments.filter((each) => isOnDay(each) && each.status !== "CANCELLED");
-      const counted = countOn(clinic, program, day);
-      const isOpen = rule.active && (free.length > 0 || counted > 0);
-      const found = days[`${date} ${world.clinics[program]?.programId}`];
-      expect({ capacity: 0, capacityLeft: 0, ...found }).toMatchObject({
-        capacity: isOpen ? rule.capacity : 0,
-        capacityLeft: isOpen ? Math.max(0, rule.capacity - counted) : 0,
-      });
-      const rows = (found?.["practitioners"] ?? []) as JsonObject[];
-      for (let practitioner = 0; practitioner < PRACTITIONERS; practitioner++) {
-        const row = rows.find((each) => each["practitionerId"] === world.practitionerIds[practitioner]);
-        const mine = live.filter((each) => each.practitioner === practitioner);
-        const open = free.filter((slot) => slot.practitioner === practitioner);
-        expect({ ...NOTHING, ...row }).toMatchObject({
-          openSlotCount: open.filter(({ start }) => start > clinic.now).length,
-          passedSlotCount: open.filter(({ start }) => start <= clinic.now).length,
-          bookedAppointmentCount: mine.filter((each) => !isRetained(clinic, each)).length,
-          retainedAppointmentCount: mine.filter((each) => isRetained(clinic, each)).length,
-        });
+      const found = shown.find((each) => each.date === date && each.programId === programId);
+      expect({ ...NO_DAY, ...found }).toMatchObject(capacityOn(clinic, program, day));
+      for (const [practitioner, practitionerId] of world.practitionerIds.entries()) {
+        const row = found?.practitioners.find((each) => each.practitionerId === practitionerId);
+        expect({ ...NOTHING, ...row }).toMatchObject(occupancyOf(clinic, program, day, practitioner));
       }
     }
   }
 }
 
+interface ProgramDay {
+  readonly date: string;
+  readonly programId: string;
+  readonly practitioners: readonly { readonly practitionerId: string }[];
+}
+
+const NO_DAY = { capacity: 0, capacityLeft: 0 };
 const NOTHING = { openSlotCount: 0, passedSlotCount: 0, bookedAppointmentCount: 0, retainedAppointmentCount: 0 };
+
+/** A day on which a rule has neither a free slot nor an appointment is shown without its capacity. */
+function capacityOn(clinic: ClinicModel, program: number, day: number) {
+  const { rule } = nth(clinic.programs, program);
+  const counted = countOn(clinic, program, day);
+  const isOpen = rule.active && (counted > 0 || freeOn(clinic, program, day).length > 0);
+  return isOpen ? { capacity: rule.capacity, capacityLeft: Math.max(0, rule.capacity - counted) } : NO_DAY;
+}
+
+function occupancyOf(clinic: ClinicModel, program: number, day: number, practitioner: number) {
+  const free = freeOn(clinic, program, day).filter((slot) => slot.practitioner === practitioner);
+  const live = clinic.appointments.filter(
+    (each) =>
+      each.program === program &&
+      each.practitioner === practitioner &&
+      dayOf(each.start) === day &&
+      each.status !== "CANCELLED",
+  );
+  const retained = live.filter((each) => isRetained(clinic, each));
+  const passed = free.filter(({ start }) => start <= clinic.now);
+  return {
+    openSlotCount: free.length - passed.length,
+    passedSlotCount: passed.length,
+    bookedAppointmentCount: live.length - retained.length,
+    retainedAppointmentCount: retained.length,
+  };
+}
+
+function freeOn({ slots }: ClinicModel, program: number, day: number): SlotModel[] {
+  return slots.filter(
+    (slot) => slot.appointment === undefined && slot.program === program && dayOf(slot.start) === day,
+  );
+}
 
 function isRetained({ slots }: ClinicModel, appointment: AppointmentModel): boolean {
   return slots.some((slot) => slot.appointment === appointment && slot.retained);

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect } from "vitest";
 import { itemsOf } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";

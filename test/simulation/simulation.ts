@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { TestService } from "../support/service.js";
 import {
   bookings,
@@ -12,7 +12,8 @@ import {
 } from "./booking-steps.js";
 import { look, looks } from "./look.js";
 import { blockCancellations, blocks, hours, materializations, ruleChanges } from "./schedule-steps.js";
-import { openWorld } from "./world.js";
+import type { Step } from "./step.js";
+import { openWorld, PATIENTS } from "./world.js";
 
 /** How long, and which. The same seed gives the same commands. */
 export interface SimulationTerms {
@@ -60,24 +61,25 @@ export async function simulate(
   service: TestService,
   { seed, commands, isShrunk = true }: SimulationTerms,
 ): Promise<number> {
-  let done = 0;
+  const progress = { done: 0 };
   const run = fc.asyncProperty(
     fc.commands(COMMANDS, { maxCommands: RUN, size: "max" }),
-    fc.nat({ max: 2 }),
+    fc.nat({ max: PATIENTS - 1 }),
     async (chosen, patient) => {
       const world = await openWorld(service);
-      const counted = function* () {
-        for (const command of chosen) {
-          done += 1;
-          yield command;
-        }
-      };
-      await fc.asyncModelRun(() => world, counted());
+      await fc.asyncModelRun(() => world, counted(chosen, progress));
       await look(world.model, world.real, { patient });
     },
   );
-  for (let batch = 0; done < commands; batch++) {
+  for (let batch = 0; progress.done < commands; batch++) {
     await fc.assert(run, { seed: seed + batch, numRuns: BATCH, endOnFailure: !isShrunk });
   }
-  return done;
+  return progress.done;
+}
+
+function* counted(chosen: Iterable<Step>, progress: { done: number }): Generator<Step> {
+  for (const command of chosen) {
+    progress.done += 1;
+    yield command;
+  }
 }

@@ -1,6 +1,6 @@
-import type { JsonObject } from "@bufbuild/protobuf";
-import fc, { type Arbitrary, type AsyncCommand } from "fast-check";
+import * as fc from "fast-check";
 import { expect } from "vitest";
+import type { AppointmentBody } from "../schedule/clinic.js";
 import { itemsOf } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import type { Verdict } from "./booking-model.js";
@@ -8,7 +8,7 @@ import type { AppointmentModel, ClinicModel, Time } from "./clinic-model.js";
 import type { World } from "./world.js";
 
 /** Something that is done to the service and to its model at once, and what they say of it compared. */
-export type Step = AsyncCommand<ClinicModel, World>;
+export type Step = fc.AsyncCommand<ClinicModel, World>;
 
 /** What a step does with its parameters; false from `isPossible` leaves it out. */
 export interface StepTerms<Parameters> {
@@ -19,12 +19,12 @@ export interface StepTerms<Parameters> {
 /** Steps of a kind, whose parameters fast-check makes, shrinks and prints. */
 export function steps<Parameters extends object>(
   name: string,
-  parameters: { [Key in keyof Parameters]: Arbitrary<Parameters[Key]> },
+  parameters: { [Key in keyof Parameters]: fc.Arbitrary<Parameters[Key]> },
   { isPossible = () => true, run }: StepTerms<Parameters>,
-): Arbitrary<Step> {
+): fc.Arbitrary<Step> {
   return fc.record(parameters).map((chosen) => ({
-    check: (clinic) => isPossible(clinic as ClinicModel, chosen as Parameters),
-    run: (clinic, world) => run(clinic, world, chosen as Parameters),
+    check: (clinic) => isPossible(clinic, chosen),
+    run: (clinic, world) => run(clinic, world, chosen),
     toString: () => `${name} ${JSON.stringify(chosen)}`,
   }));
 }
@@ -46,11 +46,14 @@ export function expectVerdict(clinic: ClinicModel, world: World, answer: RestAns
     return;
   }
   expect({ status: answer.status, errors: itemsOf(answer) }).toEqual({ status: 200, errors: [] });
-  const { id, ...appointment } = answer.body["appointment"] as JsonObject;
-  const shown: JsonObject = { appointmentId: `${id}`, ...appointment };
-  world.appointmentIds[verdict.id] ??= `${shown["appointmentId"]}`;
+  const { id = "", ...appointment } = answer.body["appointment"] as Partial<AppointmentBody> & {
+    id?: string;
+  };
+  const { appointmentId = id, startsAt = "", endsAt = "" } = appointment;
+  const shown = { ...appointment, appointmentId, startsAt, endsAt };
+  world.appointmentIds[verdict.id] ??= appointmentId;
   const whole = appointmentShown(clinic, world, verdict);
-  const parts = Object.entries(whole).filter(([name]) => id === undefined || name in shown);
+  const parts = Object.entries(whole).filter(([name]) => id === "" || name in shown);
   expect(readTimes(shown)).toMatchObject(Object.fromEntries(parts));
 }
 
@@ -78,6 +81,6 @@ export function timeShown(world: World, { program, practitioner, start, end }: T
 }
 
 /** What the service shows, with its times in milliseconds. */
-export function readTimes(shown: JsonObject): JsonObject {
-  return { ...shown, startsAt: Date.parse(`${shown["startsAt"]}`), endsAt: Date.parse(`${shown["endsAt"]}`) };
+export function readTimes<Shown extends { readonly startsAt: string; readonly endsAt: string }>(shown: Shown) {
+  return { ...shown, startsAt: Date.parse(shown.startsAt), endsAt: Date.parse(shown.endsAt) };
 }

@@ -87,8 +87,12 @@ async function planSpan(
     findMadePrograms(transaction, programIds),
     Promise.all(programIds.map((id) => planSlots(transaction, id, made, changes))),
   ]);
-  const parts = plans.map((plan) => (withSchedule.has(plan.programIds[0]) ? plan : { ...plan, runs: [] }));
+  const parts = plans.map((plan) => (withSchedule.has(plan.programIds[0]) ? plan : withoutRuns(plan)));
   return joinPlans(parts, made, practitionerId);
+}
+
+function withoutRuns(plan: SlotPlan): SlotPlan {
+  return { ...plan, runs: [] };
 }
 
 async function addOrAsk(

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import { brokenAppointments } from "./appointment-register.js";
+import { booked, CAPACITIES, cancelled, confirmed, LATER, PLACE } from "./booking-fixtures.js";
+import type { Shown, Trace } from "./booking-traces.js";
+import { brokenUnits } from "./capacity-units.js";
+import type { Operation } from "./linearizable.js";
+
+const NEVER = Number.POSITIVE_INFINITY;
+const became = (appointmentId: string, to: Shown): Trace => ({
+  kind: "CHANGED",
+  appointmentId,
+  from: to.version - 1,
+  to,
+});
+const shown = (appointmentId: string, what: Shown): Trace => ({ kind: "SHOWN", appointmentId, shown: what });
+const perhaps = (appointmentId: string, from: number): Trace => ({
+  kind: "CHANGED",
+  appointmentId,
+  from,
+  to: undefined,
+});
+
+describe("the history of an appointment", () => {
+  test.each<[what: string, broken: number, history: readonly Operation<Trace>[]]>([
+    [
+      "that is booked, confirmed and read",
+      0,
+      [at(0, 1, became("a", booked)), at(2, 3, became("a", confirmed)), at(4, 5, shown("a", confirmed))],
+    ],
+    [
+      "with a stale read",
+      1,
+      [at(0, 1, became("a", booked)), at(2, 3, became("a", confirmed)), at(4, 5, shown("a", booked))],
+    ],
+    [
+      "with a read of before during the change",
+      0,
+      [at(0, 1, became("a", booked)), at(2, 5, became("a", confirmed)), at(3, 4, shown("a", booked))],
+    ],
+    [
+      "of which two changes of one version succeed",
+      1,
+      [at(0, 1, became("a", booked)), at(2, 5, became("a", confirmed)), at(2, 5, became("a", cancelled))],
+    ],
+    [
+      "with a version that says something else later",
+      1,
+      [at(0, 1, became("a", booked)), at(2, 3, shown("a", { ...booked, status: "CONFIRMED" }))],
+    ],
+    [
+      "that is refused as stale for no reason",
+      1,
+      [at(0, 1, became("a", booked)), at(2, 3, { kind: "REFUSED", appointmentId: "a", version: 2 })],
+    ],
+    [
+      "that a change without an answer was done to",
+      0,
+      [at(0, 1, became("a", booked)), at(2, NEVER, perhaps("a", 1)), at(3, 4, shown("a", confirmed))],
+    ],
+    [
+      "that a change without an answer was taken back of",
+      1,
+      [
+        at(0, 1, became("a", booked)),
+        at(2, NEVER, perhaps("a", 1)),
+        at(3, 4, shown("a", confirmed)),
+        at(5, 6, shown("a", booked)),
+      ],
+    ],
+    [
+      "that is merged meanwhile",
+      0,
+      [
+        at(0, 1, became("a", booked)),
+        at(2, 3, { kind: "MERGED", appointmentId: "a" }),
+        at(4, 5, shown("a", { ...booked, version: 2 })),
+      ],
+    ],
+    ["that was booked without an answer", 0, [at(0, 1, shown("a", booked)), at(2, 3, became("a", confirmed))]],
+    [
+      "that was booked without an answer, with a stale read",
+      1,
+      [at(0, 1, shown("a", confirmed)), at(2, 3, shown("a", booked))],
+    ],
+  ])("%s: %i broken", (_, broken, history) => {
+    expect(brokenAppointments(history)).toHaveLength(broken);
+  });
+});
+
+describe("the history of units of capacity", () => {
+  test.each<[what: string, broken: readonly string[], history: readonly Operation<Trace>[]]>([
+    [
+      "that are taken, given back and taken again",
+      [],
+      [at(0, 1, became("a", booked)), at(2, 3, became("a", cancelled)), at(4, 5, became("b", booked))],
+    ],
+    [
+      "that two have at once",
+      ["practitioner", "program"],
+      [at(0, 1, became("a", booked)), at(2, 3, became("b", booked))],
+    ],
+    [
+      "of a day that two have at once",
+      ["program"],
+      [at(0, 1, became("a", booked)), at(2, 3, became("b", { ...booked, ...LATER }))],
+    ],
+    [
+      "that are exchanged at once",
+      [],
+      [at(0, 1, became("a", booked)), at(2, 9, became("b", booked)), at(3, 9, became("a", cancelled))],
+    ],
+    [
+      "that are moved within a day",
+      [],
+      [at(0, 1, became("a", booked)), at(2, 3, became("a", { ...confirmed, ...LATER }))],
+    ],
+    [
+      "that an overbooked appointment is beside",
+      [],
+      [at(0, 1, became("a", booked)), at(2, 3, became("b", { ...booked, overbooked: true }))],
+    ],
+    [
+      "that a stale search shows as free",
+      ["practitioner"],
+      [at(0, 1, became("a", booked)), at(2, 3, { kind: "FREE", place: PLACE })],
+    ],
+    [
+      "that a search shows as free while they are taken",
+      [],
+      [at(0, 3, became("a", booked)), at(2, 5, { kind: "FREE", place: PLACE })],
+    ],
+    ["of a day that is said to be full and is not", ["program"], [at(0, 1, { kind: "FULL", ...PLACE })]],
+    ["of a day that is full", [], [at(0, 1, became("a", booked)), at(2, 3, { kind: "FULL", ...PLACE })]],
+  ])("%s", (_, broken, history) => {
+    const units = brokenUnits(history, CAPACITIES).map((text) => /capacity of (\w+)/.exec(text)?.[1]);
+    expect([...new Set(units)].map(String).toSorted()).toEqual(broken);
+  });
+});
+
+function at(calledAt: number, answeredAt: number, call: Trace): Operation<Trace> {
+  return { call, calledAt, answeredAt };
+}
