@@ -26,6 +26,7 @@ import type { Config } from "./settings/config.js";
 import { keptMeasurement } from "./telemetry/metrics/kept-measurement.js";
 import { openTelemetry, type Telemetry } from "./telemetry/open-telemetry.js";
 import type { TelemetryTerms } from "./telemetry/telemetry-terms.js";
+import { encodeTextsByBuffer } from "./text-encoding.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
 
 /** A running service. */
@@ -66,6 +67,7 @@ type Closer = () => Promise<void> | void;
 /** Puts the service together and starts it. Rejects, with everything closed again, where a part cannot start. */
 export async function startServer(config: ServerConfig, ports: ServerPorts): Promise<RunningServer> {
   const closers: Closer[] = [];
+  encodeTextsByBuffer();
   try {
     return await start(config, ports, closers);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
 import { type Call, callOf, type Principal, principalOf } from "../call.js";
@@ -98,10 +98,9 @@ function claimOf(request: UnaryRequest, call: Call, principal: Principal): Idemp
 }
 
 function fingerprint(operation: string, principal: Principal, schema: DescMessage, message: Message): Uint8Array {
-  return createHash("sha256")
-    .update(`${operation}\n${principal.organizationId ?? ""}\n${principal.companyId ?? ""}\n`)
-    .update(toBinary(schema, message, { writeUnknownFields: false }))
-    .digest();
+  const terms = Buffer.from(`${operation}\n${principal.organizationId ?? ""}\n${principal.companyId ?? ""}\n`);
+  const bytes = toBinary(schema, message, { writeUnknownFields: false });
+  return hash("sha256", Buffer.concat([terms, bytes]), "buffer");
 }
 
 /** 409: the key stands for another request, or a call with it is still at work. */
