@@ -33,5 +33,6 @@ export function stateOf(
   now: { readonly remaining: number; readonly endsInMs: number; readonly exceeded: boolean },
 ): QuotaState {
   const resetSeconds = Math.max(1, Math.ceil(now.endsInMs / 1_000));
-  return { ...policy, remaining: Math.max(0, now.remaining), resetSeconds, exceeded: now.exceeded };
+  const { name, quota, windowSeconds } = policy;
+  return { name, quota, windowSeconds, remaining: Math.max(0, now.remaining), resetSeconds, exceeded: now.exceeded };
 }

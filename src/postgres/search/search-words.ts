@@ -42,7 +42,7 @@ export function documentWord(documentNumber: string): string {
 }
 
 function cut(word: string): string {
-  return Array.from(word).slice(0, MAX_WORD).join("");
+  return word.length <= MAX_WORD ? word : Array.from(word).slice(0, MAX_WORD).join("");
 }
 
 function digitsOf(phone: string): string {

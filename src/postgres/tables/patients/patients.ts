@@ -74,9 +74,10 @@ const updateUnlessRivalled = prepared(WRITTEN, (row) =>
  * PostgreSQL would write the document number into its log.
  */
 export async function insertPatient(transaction: Transaction, patient: PatientRecord): Promise<boolean> {
-  const rows = await transaction.rows(insertUnlessActive(rowOf(transaction, patient)));
+  const row = rowOf(transaction, patient);
+  const rows = await transaction.rows(insertUnlessActive(row));
   if (rows.length === 0) return false;
-  insertSearchWords(transaction, patient.id, searchWords(patient));
+  insertSearchWords(transaction, patient.id, row.search_words);
   return true;
 }
 
