@@ -66,6 +66,11 @@ export interface Effect {
 /** A statement built by Knex, compiled and run by a {@link Transaction}. */
 export type Statement = Knex.QueryBuilder | Knex.Raw;
 
+/** A statement that fails where it adds no row, so that the transaction it stands in cannot commit. */
+export interface RequiredStatement {
+  readonly required: Statement;
+}
+
 /**
  * The database transaction of a call, already bound to its tenant. Statements are sent in the order of the calls and
  * without waiting for the answers of earlier ones, so that those started together share a round trip.
@@ -77,6 +82,12 @@ export interface Transaction {
   rows<Row extends object>(statement: Statement): Promise<Row[]>;
   /** Sends a statement whose outcome the answer does not depend on. A failure of it fails the commit. */
   send(statement: Statement): void;
+  /**
+   * Sends a statement that has to add a row for the call to succeed, and is not waited for: where it adds none, the transaction is
+   * aborted by the statement itself and the call fails with `refusal`. So a call whose answer does not hang on what the
+   * database says travels whole, COMMIT included, in one round trip.
+   */
+  require(statement: RequiredStatement, refusal: () => unknown): void;
 }
 
 /** The request headers that the stages judge, each as often as it was sent. */

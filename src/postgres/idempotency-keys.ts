@@ -25,9 +25,9 @@ const RESULT_COLUMNS = {
   response: "response",
 } satisfies ColumnsOf<ResultRecord>;
 
-const insertClaim = prepared(["tenant_id", "key_hash", "operation", "fingerprint", "correlation_id"], (row) =>
-  sql("idempotency_keys").insert(row),
-);
+const CLAIM_COLUMNS = ["tenant_id", "key_hash", "operation", "fingerprint", "correlation_id", "response"] as const;
+
+const insertClaim = prepared(CLAIM_COLUMNS, (row) => sql("idempotency_keys").insert(row));
 
 const updateResponse = prepared(["tenant_id", "key_hash", "response"], ({ response, ...key }) =>
   sql("idempotency_keys").where(key).update({ response }),
@@ -37,17 +37,36 @@ const selectResult = prepared(["tenant_id", "key_hash"], (key) =>
   sql("idempotency_keys").where(key).select(RESULT_COLUMNS),
 );
 
+/** The bytes of a response, for a claim that is sent a moment after it is made: with what was given until then. */
+export class LateResponse {
+  #response: Uint8Array | undefined;
+  #isSent = false;
+
+  /** Says whether the claim takes the response along. Where it does not, it was sent, and {@link storeResult} completes it. */
+  give(response: Uint8Array): boolean {
+    if (!this.#isSent) this.#response = response;
+    return !this.#isSent;
+  }
+
+  /** Called by pg when the claim is sent. */
+  toPostgres(): Uint8Array | null {
+    this.#isSent = true;
+    return this.#response ?? null;
+  }
+}
+
 /**
  * Claims the key, or fails with a unique violation where it is taken, which aborts the transaction and with it every
  * statement that was sent behind the claim. A claim that another open transaction holds is waited for.
  */
-export function claimKey(claim: IdempotencyClaim): Statement {
+export function claimKey(claim: IdempotencyClaim, response: LateResponse): Statement {
   return insertClaim({
     tenant_id: claim.tenantId,
     key_hash: keyHash(claim),
     operation: claim.operation,
     fingerprint: claim.fingerprint,
     correlation_id: claim.correlationId,
+    response,
   });
 }
 

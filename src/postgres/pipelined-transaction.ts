@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { PoolClient, QueryResult } from "pg";
-import type { CallTrace, Statement, Transaction } from "../call.js";
+import type { CallTrace, RequiredStatement, Statement, Transaction } from "../call.js";
 import { isLowerCaseUuid } from "../uuid.js";
+import { classifyFailure } from "./sql-errors.js";
 import { type BatchedStatement, StatementBatch } from "./statement-batch.js";
 
 /** How a transaction begins. */
@@ -35,8 +36,8 @@ const statementNames = new Map<string, string>();
 
 /**
  * A transaction whose statements are sent as soon as they are asked for, those of one turn of the event loop as one
- * {@link StatementBatch}. BEGIN and the settings travel with the first statement, COMMIT with the last, so a call with one
- * dependency between its statements takes two round trips.
+ * {@link StatementBatch}. BEGIN and the settings travel with the first statement, COMMIT with the last, so a call takes
+ * one round trip, and one more for each answer that it waits for before it goes on.
  *
  * The scope is set with SET LOCAL as a literal, after a check of its characters: it is the form that distributed PostgreSQL
  * hands on to its workers, each by itself, and it cannot outlive the transaction on a pooled connection. Once the end is asked
@@ -85,6 +86,11 @@ export class PipelinedTransaction implements Transaction {
     this.#sent.push(this.#run(statement));
   }
 
+  require({ required }: RequiredStatement, refusal: () => unknown): void {
+    const explain = (error: unknown) => (classifyFailure(error) === "NO_ROW" ? refusal() : undefined);
+    this.#sent.push(this.#run(required, explain));
+  }
+
   /**
    * Sends COMMIT behind everything else and waits for all of it. Rejects where a statement failed, and where the server
    * answers COMMIT with the tag ROLLBACK, as it does for a transaction that was aborted.
@@ -114,10 +120,10 @@ export class PipelinedTransaction implements Transaction {
     return next;
   }
 
-  #run(statement: Statement): Promise<QueryResult> {
+  #run(statement: Statement, explain?: BatchedStatement["explain"]): Promise<QueryResult> {
     const { sql, bindings } = statement.toSQL().toNative();
     const name = this.#start.namedStatements ? statementName(sql) : undefined;
-    return this.#add({ text: sql, values: bindings as unknown[], name });
+    return this.#add({ text: sql, values: bindings as unknown[], name, explain });
   }
 
   #add(statement: BatchedStatement): Promise<QueryResult> {

@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
-import type { Statement } from "../call.js";
+import type { RequiredStatement, Statement } from "../call.js";
+import { sql } from "./sql.js";
 
 /** What stands for a value while the text of a statement is made. Knex binds it like any value that it does not know. */
 class Parameter {
@@ -23,16 +24,30 @@ export function prepared<Name extends string>(
   build: (parameters: Readonly<Record<Name, Parameter>>) => Knex.QueryBuilder | Knex.Raw,
 ): (values: Readonly<Record<Name, unknown>>) => Statement {
   const parameters = Object.fromEntries(names.map((name) => [name, new Parameter(name)]));
-  const { sql, bindings } = build(parameters as Record<Name, Parameter>)
+  const { sql: text, bindings } = build(parameters as Record<Name, Parameter>)
     .toSQL()
     .toNative();
   const unused = names.filter((name) => !bindings.includes(parameters[name] as Parameter));
-  if (unused.length > 0) throw new Error(`not bound: ${unused.join(", ")} in ${sql}`);
+  if (unused.length > 0) throw new Error(`not bound: ${unused.join(", ")} in ${text}`);
   return (values: Readonly<Record<string, unknown>>) => {
     const bound = bindings.map((binding) => (binding instanceof Parameter ? valueOf(values, binding) : binding));
-    const native = { sql, bindings: bound };
+    const native = { sql: text, bindings: bound };
     return { toSQL: () => ({ toNative: () => native }) } as unknown as Statement;
   };
+}
+
+/**
+ * Like {@link prepared}, for an INSERT that may add nothing, as with ON CONFLICT DO NOTHING, and RETURNING: the statement fails
+ * where it added nothing, by a division by zero, of which PostgreSQL's log tells no value of the row.
+ */
+export function preparedRequired<Name extends string>(
+  names: readonly Name[],
+  build: (parameters: Readonly<Record<Name, Parameter>>) => Knex.QueryBuilder,
+): (values: Readonly<Record<Name, unknown>>) => RequiredStatement {
+  const bind = prepared(names, (parameters) =>
+    sql.queryBuilder().with("added", build(parameters)).select(sql.raw("1 / count(*)")).from("added"),
+  );
+  return (values) => ({ required: bind(values) });
 }
 
 function valueOf(values: Readonly<Record<string, unknown>>, { name }: Parameter): unknown {

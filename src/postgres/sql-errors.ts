@@ -17,6 +17,8 @@ export type DatabaseFailure =
   /** A lock was not to be had in time. */
   | "LOCK_TIMEOUT"
   | "UNIQUE_VIOLATION"
+  /** A number was divided by zero, which statements do that require a row and find none. */
+  | "NO_ROW"
   /** The role lacks a right. */
   | "FORBIDDEN"
   /** The server does not let the role in: there is none of that name, or the password is another. */
@@ -32,6 +34,7 @@ const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
   "40P01": "RETRY",
   "55P03": "LOCK_TIMEOUT",
   "23505": "UNIQUE_VIOLATION",
+  "22012": "NO_ROW",
   "42501": "FORBIDDEN",
   "28000": "REFUSED_ROLE",
   "28P01": "REFUSED_ROLE",

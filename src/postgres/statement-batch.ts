@@ -6,11 +6,14 @@ export interface BatchedStatement {
   readonly values: readonly unknown[];
   /** What to keep it prepared as, for as long as the connection lives; undefined to prepare it for this once. */
   readonly name: string | undefined;
+  /** What to fail with in place of the server's error, where that is none of its own. */
+  readonly explain?: ((error: unknown) => unknown) | undefined;
 }
 
 /** A statement with its promise. `result` and `unreadable` are what has come of its answer so far. */
 interface PendingStatement extends BatchedStatement {
-  readonly values: (string | Buffer | null)[];
+  /** As they are sent, once they are. */
+  parameters: (string | Buffer | null)[];
   readonly resolve: (result: QueryResult) => void;
   readonly reject: (error: unknown) => void;
   readonly result: ResultBuilder;
@@ -41,7 +44,7 @@ export class StatementBatch extends Query {
   declare name: string | undefined;
   declare text: string;
   readonly #client: ClientBase;
-  readonly #statements: PendingStatement[] = [];
+  #statements: PendingStatement[] = [];
   /** The place of the statement that is being answered. */
   #position = 0;
 
@@ -50,23 +53,21 @@ export class StatementBatch extends Query {
     this.#client = client;
   }
 
-  /** Adds a statement to a batch that is not sent yet. Rejects with what the statement or the connection failed with. */
-  add({ text, values, name }: BatchedStatement): Promise<QueryResult> {
+  /**
+   * Adds a statement to a batch that is not sent yet. Rejects with what the statement or the connection failed with. Values are
+   * read when the batch is sent: one with a method `toPostgres` can be given until then.
+   */
+  add(statement: BatchedStatement): Promise<QueryResult> {
     return new Promise((resolve, reject) => {
       const result = new (Result as unknown as ResultConstructor)(undefined, this.#client);
-      this.#statements.push({
-        text,
-        values: values.map((value) => prepareValue(value)),
-        name,
-        resolve,
-        reject,
-        result,
-      });
+      const { text, values, name, explain } = statement;
+      this.#statements.push({ text, values, name, explain, parameters: [], resolve, reject, result });
     });
   }
 
   /** Called by pg's client to send the batch. */
   override submit = (connection: Connection): void => {
+    this.#statements = this.#statements.filter(readParameters);
     connection.stream.cork();
     for (const statement of this.#statements) writeStatement(connection as FullConnection, statement);
     connection.sync();
@@ -105,7 +106,7 @@ export class StatementBatch extends Query {
 
   handleError(error: unknown, { submittedNamedStatements }: FullConnection): void {
     const [current, ...skipped] = this.#statements.slice(this.#position);
-    current?.reject(error);
+    current?.reject(current.explain?.(error) ?? error);
     for (const { name, reject } of skipped) {
       reject(error instanceof DatabaseError ? abortedTransaction() : error);
       if (name !== undefined) delete submittedNamedStatements[name];
@@ -123,12 +124,23 @@ export class StatementBatch extends Query {
   }
 }
 
-function writeStatement(connection: FullConnection, { text, values, name }: PendingStatement): void {
+/** Says whether the values of a statement can be sent; rejects it where they cannot. */
+function readParameters(statement: PendingStatement): boolean {
+  try {
+    statement.parameters = statement.values.map((value) => prepareValue(value));
+    return true;
+  } catch (error) {
+    statement.reject(error);
+    return false;
+  }
+}
+
+function writeStatement(connection: FullConnection, { text, parameters, name }: PendingStatement): void {
   const { parsedStatements, submittedNamedStatements } = connection;
   const known = name === undefined ? undefined : (parsedStatements[name] ?? submittedNamedStatements[name]);
   if (known === undefined) connection.parse({ text, name: name ?? "", types: [] }, true);
   if (name !== undefined && known === undefined) submittedNamedStatements[name] = text;
-  connection.bind({ statement: name ?? "", values }, true);
+  connection.bind({ statement: name ?? "", values: parameters }, true);
   connection.describe({ type: "P", name: "" }, true);
   connection.execute({}, true);
 }

@@ -4,7 +4,7 @@ import type { IdempotencyClaim, IdempotentWork, Outcome } from "../interceptors/
 import { appendAudit } from "./audit.js";
 import { readRecords } from "./columns.js";
 import type { Database } from "./database.js";
-import { claimKey, findResult, type ResultRecord, storeResult } from "./idempotency-keys.js";
+import { claimKey, findResult, LateResponse, type ResultRecord, storeResult } from "./idempotency-keys.js";
 import type { PipelinedTransaction, TransactionLimits } from "./pipelined-transaction.js";
 import { prepared } from "./prepared.js";
 import { runTransaction, type TransactionSource, type TransactionWork } from "./run-transaction.js";
@@ -50,7 +50,8 @@ export class UnitOfWork implements IdempotentWork {
   /**
    * Does the work under an idempotency key. The claim is sent ahead and not waited for: where the key is taken, the
    * transaction is aborted before the work's own statements, so the work may start at once and what it makes of its
-   * aborted statements is thrown away.
+   * aborted statements is thrown away. Work that waits for no answer has its response in the claim, and is committed in one
+   * round trip.
    *
    * `work` uses `call.transaction`, gives the bytes to store, and may run more than once: after a serialization failure
    * or a deadlock (three times at most), and once after a lost connection, where the key decides whether the first run
@@ -76,11 +77,12 @@ export class UnitOfWork implements IdempotentWork {
   #attempt(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work, isRerun: boolean): Promise<Outcome> {
     let claimFailure: Promise<unknown> = Promise.resolve(undefined);
     const execute = async (transaction: PipelinedTransaction): Promise<Outcome> => {
-      claimFailure = failureOf(transaction.rows(claimKey(claim)));
+      const stored = new LateResponse();
+      claimFailure = failureOf(transaction.rows(claimKey(claim, stored)));
       transaction.send(this.#patience);
       bind(call, transaction);
       const response = await work();
-      transaction.send(storeResult(claim, response));
+      if (!stored.give(response)) transaction.send(storeResult(claim, response));
       for (const row of appendAudit(call, principal)) transaction.send(row);
       return { kind: "EXECUTED" };
     };

@@ -80,11 +80,13 @@ function withoutClaim(sound: IdempotentWork): IdempotentWork {
     async execute(claim, call, principal, work): Promise<Outcome> {
       const response = results.get(claim.key);
       if (response !== undefined) return { kind: "REPLAY", response, isOwn: false };
-      return sound.execute({ ...claim, key: randomUUID() }, call, principal, async () => {
-        const bytes = await work();
-        results.set(claim.key, bytes);
+      let bytes: Uint8Array = new Uint8Array();
+      const outcome = await sound.execute({ ...claim, key: randomUUID() }, call, principal, async () => {
+        bytes = await work();
         return bytes;
       });
+      results.set(claim.key, bytes);
+      return outcome;
     },
   };
 }

@@ -45,7 +45,7 @@ test("does not take a stream for something that can be replayed", () => {
 });
 
 function ready(): Call {
-  const transaction = { tenantId, rows: async () => [], send: () => undefined };
+  const transaction = { tenantId, rows: async () => [], send: () => undefined, require: () => undefined };
   return { ...callWith(), operation: "cupo.access.v1.PatientService/RegisterPatient", transaction };
 }
 

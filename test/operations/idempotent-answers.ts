@@ -1,11 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.js";
 import { sendAtOnce, violationsOfOnce } from "../support/once.js";
 import { expectCommonHeaders, expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import type { TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import type { OperationUnderTest } from "./common-answers.js";
+
+/** Connections that have done all that they were told, which is not all that comes. */
+const WAITING_FOR_COMMIT = `SELECT FROM pg_stat_activity
+  WHERE datname = current_database() AND state = 'active' AND wait_event = 'ClientRead'`;
 
 /** A request that can be sent again: same path, body and key, by default the same principal. */
 interface Repeatable {
@@ -88,6 +93,7 @@ function describeConflicts(prepare: () => Promise<Repeatable>, serviceOf: () => 
     const hold = serviceOf().proxy.holdBefore("COMMIT", "cupo.access.v1.");
     const first = request.send();
     await hold.reached;
+    await eventually(async () => (await serviceOf().query(WAITING_FOR_COMMIT)).length > 0);
     const second = await request.send();
     hold.release();
     expectProblem(second, 409, ["Idempotency-Key IDEMPOTENCY_IN_PROGRESS"]);

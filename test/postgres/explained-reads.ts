@@ -67,6 +67,9 @@ function explaining(client: Client, tenantId: string, plans: PlanNode[]): Transa
       const { sql, bindings } = statement.toSQL().toNative();
       void client.query(sql, bindings as unknown[]);
     },
+    require: () => {
+      throw new Error("a read adds nothing");
+    },
     rows: async (statement) => {
       const { rows, plan } = await explain(client, statement);
       plans.push(plan);

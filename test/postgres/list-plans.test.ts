@@ -259,6 +259,7 @@ async function expectFewBlocks(list: (transaction: Transaction) => Promise<unkno
     await list({
       tenantId,
       send: () => expect.unreachable("a list only reads"),
+      require: () => expect.unreachable("a list only reads"),
       rows: async (statement) => {
         plans.push(await explain(statement));
         return [];

@@ -34,6 +34,7 @@ beforeAll(async () => {
       return (await client.query(sql, bindings as unknown[])).rows;
     },
     send: () => undefined,
+    require: () => undefined,
   };
 });
 

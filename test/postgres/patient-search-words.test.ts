@@ -77,6 +77,7 @@ async function plansOfSearch(client: Client): Promise<string[]> {
   const transaction: Transaction = {
     tenantId,
     send: () => expect.unreachable("a search only reads"),
+    require: () => expect.unreachable("a search only reads"),
     rows: async (statement) => {
       plans.push(await explain(client, statement));
       return [];

@@ -133,7 +133,12 @@ async function statementOf<A extends object>(
   const rows = (statement: Statement) => Promise.resolve(send(statement)).then(() => []);
   const who = { id: "issuer client", issuer: "issuer", clientId: "client", scopes: new Set<string>() };
   const principal = { ...who, tenantId, organizationId: organization, companyId };
-  await listResources({ tenantId, rows, send }, principal, table, page);
+  await listResources(
+    { tenantId, rows, send, require: () => expect.unreachable("a list only reads") },
+    principal,
+    table,
+    page,
+  );
   const [statement] = sent;
   if (statement === undefined) throw new Error("the list sent no statement");
   return statement;

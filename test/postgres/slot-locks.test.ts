@@ -57,6 +57,7 @@ function transactionOf(client: Client): Transaction {
   return {
     tenantId,
     send: () => undefined,
+    require: () => undefined,
     async rows(statement) {
       const { sql, bindings } = statement.toSQL().toNative();
       return (await client.query(sql, bindings as unknown[])).rows;

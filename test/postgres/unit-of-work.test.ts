@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { CupoError } from "../../src/errors.js";
 import { sql } from "../../src/postgres/sql.js";
 import { insertPatient } from "../../src/postgres/tables/patients/patients.js";
+import { duplicateDocument } from "../../src/services/patients/patient-service.js";
 import { deferred } from "../support/deferred.js";
 import {
   newCall,
@@ -38,19 +39,46 @@ describe("a key that is free", () => {
     expect(await work.count("idempotency_keys")).toBe(1);
   });
 
-  test("takes two round trips", async () => {
+  test("takes one round trip for work that waits for no answer", async () => {
     await work.register(newCall(), work.claim(newCall()), newPatient());
     const before = server.proxy.roundTrips();
     const call = newCall();
     await work.register(call, work.claim(call), newPatient());
+    expect(server.proxy.roundTrips() - before).toBe(1);
+  });
+
+  test("takes two round trips for work that waits for one, and keeps its result all the same", async () => {
+    const call = newCall();
+    const key = work.claim(call);
+    const before = server.proxy.roundTrips();
+    const outcome = await work.store.execute(key, call, work.principal, async () => {
+      await transactionOf(call).rows(sql.raw("SELECT 1"));
+      return RESPONSE;
+    });
+    expect(outcome).toEqual({ kind: "EXECUTED" });
     expect(server.proxy.roundTrips() - before).toBe(2);
+    const replay = { kind: "REPLAY", response: Buffer.from(RESPONSE), isOwn: false };
+    expect(await work.register(newCall(), key, newPatient())).toEqual(replay);
+  });
+
+  test("is refused, with nothing kept, where a row that is required is not added", async () => {
+    const patient = newPatient();
+    await work.register(newCall(), work.claim(newCall()), patient);
+    const key = work.claim(newCall());
+    const attempt = work.register(newCall(), key, { ...patient, id: randomUUID() });
+    await expect(attempt).rejects.toMatchObject({ errors: [{ code: "DUPLICATE", field: "documentNumber" }] });
+    expect(await work.count("patients")).toBe(1);
+    expect(await work.count("audit_events")).toBe(1);
+    expect(await work.count("idempotency_keys")).toBe(1);
+    expect(await work.register(newCall(), key, newPatient())).toEqual({ kind: "EXECUTED" });
   });
 
   test("leaves nothing behind, and the key free, where the work fails", async () => {
     const call = newCall();
     const refused = new CupoError("VALIDATION_FAILED");
     const attempt = work.store.execute(work.claim(call), call, work.principal, async () => {
-      await insertPatient(transactionOf(call), newPatient());
+      insertPatient(transactionOf(call), newPatient(), duplicateDocument);
+      await transactionOf(call).rows(sql.raw("SELECT 1"));
       throw refused;
     });
     await expect(attempt).rejects.toBe(refused);
@@ -121,7 +149,7 @@ describe("a key that is taken", () => {
     const key = work.claim(first);
     const { promise: ended, resolve: end } = deferred();
     const slow = work.store.execute(key, first, work.principal, async () => {
-      await insertPatient(transactionOf(first), newPatient());
+      insertPatient(transactionOf(first), newPatient(), duplicateDocument);
       await ended;
       return RESPONSE;
     });

@@ -5,6 +5,7 @@ import { openCall } from "../../src/interceptors/open-call.js";
 import { openDatabase } from "../../src/postgres/database.js";
 import { insertPatient, type PatientRecord } from "../../src/postgres/tables/patients/patients.js";
 import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
+import { duplicateDocument } from "../../src/services/patients/patient-service.js";
 import { testNow } from "../support/clock.js";
 import { createTestDatabase, execute } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
@@ -120,7 +121,7 @@ function tenantWork(store: UnitOfWork, adminUrl: string): Omit<TenantWork, "back
     claim,
     register: (call, key, patient) =>
       store.execute(key, call, principal, async () => {
-        await insertPatient(transactionOf(call), patient);
+        insertPatient(transactionOf(call), patient, duplicateDocument);
         call.effects.push({ resourceType: "Patient", resourceId: patient.id, action: "CREATE", version: 1 });
         return RESPONSE;
       }),

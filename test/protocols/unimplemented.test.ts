@@ -15,7 +15,7 @@ import { patientRpc } from "../support/rpc-clients.js";
 const store: IdempotentWork = {
   read: (_call, _principal, work) => work(),
   async execute(_claim, call, { tenantId }, work) {
-    call.transaction = { tenantId, rows: async () => [], send: () => undefined };
+    call.transaction = { tenantId, rows: async () => [], send: () => undefined, require: () => undefined };
     await work();
     return { kind: "EXECUTED" };
   },

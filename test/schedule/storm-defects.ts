@@ -54,6 +54,7 @@ function lockless(transaction: Transaction): Transaction {
     tenantId: transaction.tenantId,
     rows: (statement) => transaction.rows(unlocked(statement)),
     send: (statement) => transaction.send(unlocked(statement)),
+    require: (statement, refusal) => transaction.require(statement, refusal),
   };
 }
 
@@ -70,5 +71,6 @@ function outside({ tenantId }: Transaction): Transaction {
     tenantId,
     rows: async <Row extends object>(statement: Statement) => (await run(statement)) as Row[],
     send: (statement) => void run(statement).catch(() => undefined),
+    require: ({ required }) => void run(required).catch(() => undefined),
   };
 }

@@ -23,9 +23,9 @@ export interface PostgresProxy {
   cutBefore(text: string): void;
   /** Cuts the connection as soon as the server's bytes hold this text, before they reach the client. */
   cutAfter(text: string): void;
-  /** Holds the client's bytes from the first that have this text, on a connection whose client said `behind` before, if given. */
+  /** Holds the client's bytes from this text on, so that the server does what was said before it, on a connection whose client said `behind` before, if given. */
   holdBefore(text: string, behind?: string): Hold;
-  /** Holds the server's bytes from the first that have this text, on a connection whose client said `behind` before, if given. */
+  /** Holds the server's bytes from this text on, on a connection whose client said `behind` before, if given. */
   holdAfter(text: string, behind?: string): Hold;
   /** Refuses new connections and cuts all that are open, until called with false. */
   setDown(down: boolean): void;
@@ -39,7 +39,7 @@ interface Ambush {
   readonly behind?: string | undefined;
   /** Where it has said so. */
   armedOn?: number;
-  readonly spring: (connection: Connection) => void;
+  readonly spring: (connection: Connection, data: Buffer) => Buffer;
 }
 
 /** One direction of a connection. */
@@ -88,8 +88,8 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     url: url.href,
     roundTrips: () => trips,
     tap: (read) => void taps.push(read),
-    cutBefore: (text) => ambushes.client.push({ text, spring: ({ from }) => from.destroy() }),
-    cutAfter: (text) => ambushes.server.push({ text, spring: ({ from }) => from.destroy() }),
+    cutBefore: (text) => ambushes.client.push({ text, spring: cut }),
+    cutAfter: (text) => ambushes.server.push({ text, spring: cut }),
     holdBefore: (text, behind) => hold({ text, behind }, ambushes.client),
     holdAfter: (text, behind) => hold({ text, behind }, ambushes.server),
     setDown(down) {
@@ -122,10 +122,16 @@ function relay(way: { number: number; from: Socket; to: Socket }, ambushes: Ambu
   const connection: Connection = { number, from, held: undefined, forward: (data) => void to.write(data) };
   from.on("data", (data: Buffer) => {
     onData(data);
-    if (connection.held === undefined) takeAmbush(ambushes, number, data)?.spring(connection);
-    if (connection.held !== undefined) connection.held.push(data);
-    else if (!from.destroyed) connection.forward(data);
+    const ambush = connection.held === undefined ? takeAmbush(ambushes, number, data) : undefined;
+    const rest = ambush?.spring(connection, data) ?? data;
+    if (connection.held !== undefined) connection.held.push(rest);
+    else if (!from.destroyed) connection.forward(rest);
   });
+}
+
+function cut({ from }: Connection, data: Buffer): Buffer {
+  from.destroy();
+  return data;
 }
 
 function arm(ambushes: Ambush[], connection: number, data: Buffer): void {
@@ -146,10 +152,13 @@ function hold(at: Pick<Ambush, "text" | "behind">, ambushes: Ambush[]): Hold {
   const { promise: reached, resolve } = deferred();
   ambushes.push({
     ...at,
-    spring(sprung) {
+    spring(sprung, data) {
+      const start = data.indexOf(at.text);
       connection = sprung;
+      connection.forward(data.subarray(0, start));
       connection.held = [];
       resolve();
+      return data.subarray(start);
     },
   });
   return {

@@ -26,7 +26,7 @@ const CLOCK_SKEW_MS = 5 * 60_000;
 export function createPatientService(now: () => number): Implementation<typeof PatientService> {
   return {
     async registerPatient(request, call) {
-      const patient = await registerPatient(request, call, now());
+      const patient = registerPatient(request, call, now());
       return { patient };
     },
     async updatePatient(request, call) {
@@ -36,11 +36,11 @@ export function createPatientService(now: () => number): Implementation<typeof P
   };
 }
 
-async function registerPatient(
+function registerPatient(
   { email, consentGrantedAt, ...request }: RegisterPatientRequestValid,
   call: ReadyCall,
   nowMs: number,
-): Promise<Patient> {
+): Patient {
   refuseFutureConsent(consentGrantedAt, nowMs);
   const transaction = call.transaction;
   const { documentType, documentNumber, fullName, phone } = request;
@@ -58,7 +58,7 @@ async function registerPatient(
     createdAt: at,
     updatedAt: at,
   };
-  if (!(await insertPatient(transaction, patient))) throw duplicateDocument();
+  insertPatient(transaction, patient, duplicateDocument);
   recordConsent(transaction, patient.id, toJson(TimestampSchema, consentGrantedAt), call.principal, call);
   call.effects.push({ resourceType: "Patient", resourceId: patient.id, action: "CREATE", version: 1 });
   return toPatient(patient);

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
-import { prepared } from "../../prepared.js";
+import { prepared, preparedRequired } from "../../prepared.js";
 import { searchWords } from "../../search/search-words.js";
 import { sql } from "../../sql.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
@@ -44,7 +44,7 @@ export const patientColumns = {
 const DERIVED = ["document_type_key", "document_number_key", "search_words"] as const;
 const WRITTEN = ["tenant_id", ...Object.values(patientColumns), ...DERIVED] as const;
 
-const insertUnlessActive = prepared(WRITTEN, (row) =>
+const insertUnlessActive = preparedRequired(WRITTEN, (row) =>
   sql("patients").insert(row).onConflict().ignore().returning("id"),
 );
 
@@ -69,16 +69,14 @@ const updateUnlessRivalled = prepared(WRITTEN, (row) =>
 );
 
 /**
- * Adds a patient, unless an ACTIVE patient of the tenant has the same document: then nothing is added and the answer is
- * false. The unique index decides, so that of two registrations at once one wins; no exception is raised, because
+ * Adds a patient, unless an ACTIVE patient of the tenant has the same document: then nothing is added and the call fails with
+ * `refusal`. The unique index decides, so that of two registrations at once one wins; it raises no exception of its own, because
  * PostgreSQL would write the document number into its log.
  */
-export async function insertPatient(transaction: Transaction, patient: PatientRecord): Promise<boolean> {
+export function insertPatient(transaction: Transaction, patient: PatientRecord, refusal: () => unknown): void {
   const row = rowOf(transaction, patient);
-  const rows = await transaction.rows(insertUnlessActive(row));
-  if (rows.length === 0) return false;
+  transaction.require(insertUnlessActive(row), refusal);
   insertSearchWords(transaction, patient.id, row.search_words);
-  return true;
 }
 
 /** The patient, locked until the transaction ends; undefined where the tenant has no such patient. */
