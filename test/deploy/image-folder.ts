@@ -24,7 +24,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const READABLE = { folder: 0o555, file: 0o444 };
 
 /**
- * Lays out what the last stage of the Dockerfile takes: what was compiled, and of the packages what `npm ci --omit=dev
+ * Lays out what the last stage of the Dockerfile takes: what was built, and of the packages what `npm ci --omit=dev
  * --omit=optional` would install by the lock file. Nothing is asked of a registry.
  */
 export async function layImageFolder(): Promise<ImageFolder> {
@@ -32,20 +32,20 @@ export async function layImageFolder(): Promise<ImageFolder> {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const into = ["--noCheck", "--outDir", join(folder, "dist"), "--tsBuildInfoFile", join(folder, "tsbuildinfo")];
   await promisify(execFile)(process.execPath, [tsc, "-p", join(root, "tsconfig.build.json"), ...into]);
-  await promisify(execFile)(process.execPath, [join(root, "scripts/copy-assets.mjs")], {
-    cwd: await sourcesIn(folder),
-  });
+  const cwd = sourcesIn(folder);
+  await promisify(execFile)(process.execPath, [join(root, "scripts/copy-assets.mjs")], { cwd });
   const packages = neededPackages();
   for (const name of packages) cpSync(join(root, name), join(folder, name), { recursive: true, filter: isOwn(name) });
   cpSync(join(root, "package.json"), join(folder, "package.json"));
+  await promisify(execFile)(process.execPath, [join(root, "scripts/bundle.mjs")], { cwd });
   closeToWriters(folder);
   return { folder, packages, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** copy-assets.mjs copies from src to dist of the folder that it is run in. */
-async function sourcesIn(folder: string): Promise<string> {
-  for (const assets of ["postgres/migrations", "reference-page/browser"])
-    cpSync(join(root, "src", assets), join(folder, "src", assets), { recursive: true });
+/** The scripts of the build take from src, and put into dist, of the folder that they are run in. */
+function sourcesIn(folder: string): string {
+  for (const source of ["postgres/migrations", "reference-page/browser", "main.ts"])
+    cpSync(join(root, "src", source), join(folder, "src", source), { recursive: true });
   return folder;
 }
 

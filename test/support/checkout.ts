@@ -25,7 +25,8 @@ export async function layCheckout(): Promise<Checkout> {
   const stamp = join(folder, "build/tsconfig.build.tsbuildinfo");
   const into = ["--noCheck", "--outDir", join(folder, "dist"), "--tsBuildInfoFile", stamp];
   await promisify(execFile)(process.execPath, [tsc, "-p", join(root, "tsconfig.build.json"), ...into]);
-  await promisify(execFile)(process.execPath, ["scripts/copy-assets.mjs"], { cwd: folder });
+  for (const script of ["scripts/copy-assets.mjs", "scripts/bundle.mjs"])
+    await promisify(execFile)(process.execPath, [script], { cwd: folder });
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
