@@ -22,14 +22,14 @@ const LONG = {
   KILLS: "8",
   LAST_UNIT_TRIALS: "60",
   ROLLOUT_REQUESTS: "40",
-  SIMULATION_COMMANDS: "100000",
+  SIMULATION_COMMANDS: "10000",
 };
 /** What races, beside the folder of faults. */
 const STORMS = ["storm", "storm-defects", "last-unit", "visit-storm", "materialization-races", "lock-order"];
 /** What is played to the service and to a model of it, and the defects that this must see. */
 const SIMULATIONS = ["simulation", "simulation-defects"];
 const RESULTS = "build/test-faults";
-const LONGEST_FILE_MS = 20 * 60_000;
+const LONGEST_FILE_MS = 60 * 60_000;
 
 const { values, positionals } = parseArgs({ options: { minutes: { type: "string" } }, allowPositionals: true });
 const minutes = values.minutes === undefined ? 0 : Number(values.minutes);
