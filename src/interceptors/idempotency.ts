@@ -30,6 +30,8 @@ export type Outcome =
     }
   /** The key belongs to another request. */
   | { readonly kind: "REUSED" }
+  /** The key was used, and its result erased with the person whom it was about. */
+  | { readonly kind: "ERASED" }
   /** Another call holds the key and did not end in time. */
   | { readonly kind: "IN_PROGRESS" };
 
@@ -75,7 +77,7 @@ export function idempotency(store: IdempotentWork, recordAccess: RecordAccess): 
       return toBinary(response.method.output, response.message);
     });
     if (outcome.kind === "EXECUTED" && executed !== undefined) return executed;
-    if (outcome.kind !== "REPLAY") throw keyRefusal(outcome.kind === "REUSED" ? "REUSED" : "IN_PROGRESS");
+    if (outcome.kind !== "REPLAY") throw keyRefusal(outcome.kind === "EXECUTED" ? "IN_PROGRESS" : outcome.kind);
     call.storedResponse = outcome.response;
     if (outcome.isOwn) return next(request);
     const shown = shownPatients(request.method.output, outcome.response);
@@ -103,9 +105,13 @@ function fingerprint(operation: string, principal: Principal, schema: DescMessag
   return hash("sha256", Buffer.concat([terms, bytes]), "buffer");
 }
 
-/** 409: the key stands for another request, or a call with it is still at work. */
-export function keyRefusal(kind: "REUSED" | "IN_PROGRESS"): CupoError {
+/** 409: the key stands for another request, its result was erased, or a call with it is still at work. */
+export function keyRefusal(kind: "REUSED" | "ERASED" | "IN_PROGRESS"): CupoError {
   const field = "Idempotency-Key";
+  if (kind === "ERASED") {
+    const message = "the result of this key was erased with the patient whom it was about; it is not done again";
+    return conflict({ code: "RESULT_ERASED", field, message });
+  }
   if (kind === "REUSED") {
     const message = "this key was used for another request of the same operation; use a new one";
     return conflict({ code: "IDEMPOTENCY_KEY_REUSED", field, message });

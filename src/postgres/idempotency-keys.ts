@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Statement } from "../call.js";
+import type { Statement, Transaction } from "../call.js";
 import { type IdempotencyClaim, KEY_RETENTION_HOURS } from "../interceptors/idempotency.js";
 import type { ColumnsOf } from "./columns.js";
 import { prepared } from "./prepared.js";
@@ -11,7 +11,7 @@ import { sql } from "./sql.js";
 export interface ResultRecord {
   readonly fingerprint: Buffer;
   readonly correlationId: string;
-  /** Undefined only in the transaction that claims the key. */
+  /** Undefined in the transaction that claims the key, and where what it held was erased. */
   readonly response: Buffer | undefined;
 }
 
@@ -78,6 +78,22 @@ export function storeResult(claim: IdempotencyClaim, response: Uint8Array): Stat
 /** The committed result of a key, if there is one: a {@link ResultRecord}. */
 export function findResult(claim: IdempotencyClaim): Statement {
   return selectResult({ tenant_id: claim.tenantId, key_hash: keyHash(claim) });
+}
+
+/**
+ * Erases every result of the tenant that names one of these ids, and what would tell its request: the key stays taken, so that
+ * nobody does by a retry what was done before. UUIDs stand in a response as text. All that the tenant has stored is looked
+ * through, because no key says whom its result is about, and none should have to for what happens so seldom.
+ */
+export function eraseResults(transaction: Transaction, ids: readonly string[]): void {
+  transaction.send(
+    sql.raw(
+      `UPDATE idempotency_keys SET response = NULL, fingerprint = decode(repeat('00', 32), 'hex')
+       WHERE tenant_id = ? AND response IS NOT NULL
+         AND EXISTS (SELECT FROM unnest(?::text[]) AS named (id) WHERE position(convert_to(named.id, 'UTF8') IN response) > 0)`,
+      [transaction.tenantId, ids as string[]],
+    ),
+  );
 }
 
 /** Deletes at most `limit` keys of any tenant that are past their retention, and gives their number. */

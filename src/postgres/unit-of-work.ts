@@ -186,7 +186,8 @@ async function readOutcome(
     readRecords<ResultRecord>(transaction, findResult(claim)),
     transaction.commit(),
   ]);
-  if (stored?.response === undefined) return { kind: "IN_PROGRESS" };
+  if (stored === undefined) return { kind: "IN_PROGRESS" };
+  if (stored.response === undefined) return { kind: "ERASED" };
   if (!stored.fingerprint.equals(claim.fingerprint)) return { kind: "REUSED" };
   return { kind: "REPLAY", response: stored.response, isOwn: isRerun && stored.correlationId === claim.correlationId };
 }

@@ -3,7 +3,7 @@ import type { Rooms } from "./sources.js";
 /** The rooms of the operations, and which of the others each builds on. */
 export const serviceRooms: Rooms = {
   resources: [],
-  patients: ["resources"],
+  patients: ["resources", "appointments", "desk", "eligibility", "notes"],
   catalogs: ["resources"],
   eligibility: ["resources"],
   desk: ["resources"],
@@ -20,7 +20,7 @@ export const tableRooms: Rooms = {
   resources: [],
   patients: ["resources"],
   catalogs: ["resources"],
-  eligibility: [],
+  eligibility: ["resources"],
   desk: ["resources"],
   schedule: ["resources"],
   appointments: ["resources", "schedule"],

@@ -58,3 +58,9 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   quota_windows: ALL,
   slots: ALL,
 };
+
+/** The columns of append-only tables that the service may update besides: texts, which row-level security lets it empty alone. */
+export const erasableColumns: Readonly<Record<string, readonly string[]>> = {
+  appointment_history: ["comment", "correction_reason"],
+  patient_changes: ["former_document_number", "former_document_type", "reason"],
+};

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { classifyFailure } from "../sql-errors.js";
 import { scramVerifier } from "./scram-verifier.js";
-import { serviceRights } from "./service-rights.js";
+import { erasableColumns, serviceRights } from "./service-rights.js";
 
 /** Who the service is in the database. */
 export interface ServiceRole {
@@ -83,15 +83,22 @@ async function grantTables(database: Knex.Transaction, { name }: ServiceRole): P
   const held = await rowsOf(
     database,
     `SELECT relname AS table, ARRAY(SELECT privilege_type FROM aclexplode(relacl)
-       WHERE grantee = (SELECT oid FROM pg_roles WHERE rolname = ?)) AS rights
+         WHERE grantee = (SELECT oid FROM pg_roles WHERE rolname = ?)) AS rights,
+       ARRAY(SELECT attname || ' ' || privilege_type FROM pg_attribute, aclexplode(attacl)
+         WHERE attrelid = pg_class.oid AND grantee = (SELECT oid FROM pg_roles WHERE rolname = ?)) AS columns
      FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
     name,
+    name,
   );
-  for (const { table, rights } of held) {
+  for (const { table, rights, columns } of held) {
     const wanted = serviceRights[String(table)] ?? [];
-    if (sameRights(wanted, rights as string[])) continue;
+    const erasable = erasableColumns[String(table)] ?? [];
+    const wantedColumns = erasable.map((column) => `${column} UPDATE`);
+    if (sameRights(wanted, rights as string[]) && sameRights(wantedColumns, columns as string[])) continue;
     await database.raw("REVOKE ALL ON ?? FROM ??", [String(table), name]);
     if (wanted.length > 0) await database.raw(`GRANT ${wanted.join(", ")} ON ?? TO ??`, [String(table), name]);
+    if (erasable.length > 0)
+      await database.raw(`GRANT UPDATE (${erasable.join(", ")}) ON ?? TO ??`, [String(table), name]);
   }
 }
 

@@ -79,8 +79,9 @@ export interface Locked {
  * 3. the program whose schedule changes, or the holiday, block or location; who owns the calendar has all of them to itself.
  *    Who overbooks shares the program, because no slot of the rules tells of a practitioner who leaves meanwhile;
  * 4. the patient, and of the same patient the waitlist entry that a booking serves; the two patients of a merge, and the
- *    entries of the one who goes, in the order of their ids: {@link lockForMerge};
- * 5. the appointment; those of a patient who is merged in the order of their ids;
+ *    entries of the one who goes, in the order of their ids: {@link lockForMerge}; likewise all of a person who is erased:
+ *    `erasure-locks.ts`;
+ * 5. the appointment; those of a patient who is merged or erased in the order of their ids;
  * 6. the option token, which is used up;
  * 7. slots in the order of their ids, all by one statement: here those that an appointment takes and those that it has,
  *    several for one that is long, and any number where `slot-plan.ts` withdraws them;

@@ -42,6 +42,7 @@ export async function correctStatus(
   const appointment = requireFound(locked.appointment);
   requireVersion(appointment, expectedVersion);
   requireStepBack(appointment, to);
+  if (locked.patient === undefined) throw refused("STATE_NOT_ALLOWED", "the patient of the appointment was erased");
   if (!isLive(appointment.status)) await takeTimeAgain(call, appointment, locked.slots);
   const corrected: AppointmentRecord = {
     ...appointment,

@@ -13,9 +13,8 @@ import type {
   UserAttentionService,
 } from "../../gen/cupo/access/v1/user_attention_service_pb.js";
 import type { Implementation } from "../../implementation.js";
-import { findAppointmentPatient } from "../../postgres/tables/appointments/appointments.js";
 import { type CaseRecord, insertCase } from "../../postgres/tables/desk/user-attention-cases.js";
-import { holdSurvivor } from "../../postgres/tables/patients/patient-locks.js";
+import { holdPatientOf, holdSurvivor } from "../../postgres/tables/patients/patient-locks.js";
 
 /** User-attention cases (specification section 4.6). `now` gives milliseconds since the epoch. */
 export function createUserAttentionService(now: () => number): Implementation<typeof UserAttentionService> {
@@ -62,14 +61,14 @@ async function requireAgreement(
   call: ReadyCall,
 ): Promise<string | undefined> {
   const transaction = call.transaction;
-  const [patient, appointmentPatientId] = await Promise.all([
+  const [patient, appointmentPatient] = await Promise.all([
     patientId === undefined ? undefined : holdSurvivor(transaction, patientId),
-    appointmentId === undefined ? undefined : findAppointmentPatient(transaction, appointmentId),
+    appointmentId === undefined ? undefined : holdPatientOf(transaction, appointmentId),
   ]);
   const errors: FieldError[] = [];
   if (patientId !== undefined && patient === undefined) errors.push(missing("patientId"));
-  if (appointmentId !== undefined && appointmentPatientId === undefined) errors.push(missing("appointmentId"));
-  if (patient !== undefined && appointmentPatientId !== undefined && appointmentPatientId !== patient.id) {
+  if (appointmentId !== undefined && appointmentPatient === undefined) errors.push(missing("appointmentId"));
+  if (patient !== undefined && appointmentPatient !== undefined && appointmentPatient.id !== patient.id) {
     errors.push({ code: "INVALID_VALUE", field: "appointmentId", message: "the appointment is another patient's" });
   }
   if (errors.length > 0) throw validationFailed(errors);

@@ -1,15 +1,8 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { EligibilityAuditService } from "../../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
-import {
-  type EligibilityDecisionDetails,
-  EligibilityDecisionDetails_Reason_Code,
-  EligibilityDecisionDetailsSchema,
-} from "../../gen/cupo/clinic/v1/eligibility_decision_details_pb.js";
-import { type EligibilityRecord, EligibilityRecordSchema } from "../../gen/cupo/clinic/v1/eligibility_record_pb.js";
 import type { Implementation } from "../../implementation.js";
-import { type AttributedEligibilityRecord, findDecision } from "../../postgres/tables/eligibility/eligibility.js";
+import { findDecision } from "../../postgres/tables/eligibility/eligibility.js";
 import { requireFound } from "../resources/preconditions.js";
+import { toEligibilityRecord } from "./eligibility-messages.js";
 
 /** Eligibility decisions that were made, for those who have to explain them. */
 export function createEligibilityAuditService(): Implementation<typeof EligibilityAuditService> {
@@ -19,33 +12,4 @@ export function createEligibilityAuditService(): Implementation<typeof Eligibili
       return { eligibilityRecord: toEligibilityRecord(kept) };
     },
   };
-}
-
-function toEligibilityRecord(kept: AttributedEligibilityRecord): EligibilityRecord {
-  return create(EligibilityRecordSchema, {
-    eligibilityDecision: toEligibilityDecisionDetails(kept),
-    patientId: kept.patientId,
-    payerId: kept.payerId,
-    contractId: kept.contractId,
-    serviceId: kept.serviceId,
-    serviceDate: kept.serviceDate,
-    principal: kept.principal,
-    correlationId: kept.correlationId,
-  });
-}
-
-function toEligibilityDecisionDetails({
-  id,
-  evaluatedAt,
-  validUntil,
-  reasons,
-  eligible,
-}: AttributedEligibilityRecord): EligibilityDecisionDetails {
-  return create(EligibilityDecisionDetailsSchema, {
-    decisionId: id,
-    eligible,
-    evaluatedAt: timestampFromDate(evaluatedAt),
-    validUntil: timestampFromDate(validUntil),
-    reasons: reasons.map((reason) => ({ ...reason, code: EligibilityDecisionDetails_Reason_Code[reason.code] })),
-  });
 }

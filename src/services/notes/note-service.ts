@@ -19,7 +19,7 @@ import {
   updateNote,
 } from "../../postgres/tables/notes/notes.js";
 import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
-import { holdPatient } from "../../postgres/tables/patients/patient-locks.js";
+import { holdPatient, holdPatientOf } from "../../postgres/tables/patients/patient-locks.js";
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
@@ -55,9 +55,7 @@ export function createNoteService(now: () => number): Implementation<typeof Note
 async function add(request: AddNoteRequestValid, call: ReadyCall, nowMs: number): Promise<NoteRecord> {
   const { patientId, appointmentId, text } = request;
   const subject = { patientId, appointmentId };
-  requireFound(
-    patientId === undefined ? await findPatientOf(subject, call) : await holdPatient(call.transaction, patientId),
-  );
+  requireFound(await holdSubject(subject, call));
   const at = new Date(nowMs);
   const note: NoteRecord = {
     ...subject,
@@ -112,6 +110,12 @@ async function listPage(request: ListNotesRequest, call: ReadyCall) {
   insertAccessRecords(call, [requireFound(patient)]);
   const { rows, next } = cutPage(found, page, ({ id }) => [id], "notes", filters);
   return { notes: rows.map(toNote), ...next };
+}
+
+/** Keeps whom a note is to be about from being erased meanwhile; undefined where the tenant has no such patient or appointment. */
+async function holdSubject({ patientId, appointmentId }: NoteSubject, { transaction }: ReadyCall) {
+  if (appointmentId !== undefined) return holdPatientOf(transaction, appointmentId);
+  return patientId === undefined ? undefined : holdPatient(transaction, patientId);
 }
 
 /** The id of the patient whom a note is about, or whose appointment; undefined where the tenant has neither. */

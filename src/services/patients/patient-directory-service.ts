@@ -28,7 +28,8 @@ import { idAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { toAccessRecord, toConsent, toPatientDetails } from "./patient-messages.js";
-import { createPatientRecordMethods, refuseMerged } from "./patient-record-methods.js";
+import { createPatientRecordMethods, refuseMerged, requireOnRecord } from "./patient-record-methods.js";
+import { createPatientRightsMethods } from "./patient-rights-methods.js";
 import { patientSearchMethods } from "./patient-search-methods.js";
 import { duplicateDocument } from "./patient-service.js";
 
@@ -40,6 +41,7 @@ export function createPatientDirectoryService(now: () => number): Implementation
   return {
     ...patientSearchMethods,
     ...createPatientRecordMethods(now),
+    ...createPatientRightsMethods(now),
     async getPatient({ patientId }, call) {
       const patient = requireFound(await findPatient(call.transaction, patientId));
       recordAccess(call, [patient]);
@@ -106,11 +108,11 @@ async function listConsentsPage(request: ListConsentsRequestValid, call: ReadyCa
   const transaction = call.transaction;
   const { patientId } = request;
   const page = readPage(request, "consents", [patientId]);
-  const [patient, found] = await Promise.all([
-    findPatient(transaction, patientId),
+  const [found] = await Promise.all([
     listConsents(transaction, patientId, { afterId: idAfter(page), limit: page.size + 1 }),
+    requireOnRecord(transaction, patientId),
   ]);
-  recordAccess(call, [requireFound(patient)]);
+  insertAccessRecords(call, [patientId]);
   const { rows, next } = cutPage(found, page, ({ id }) => [id], "consents", [patientId]);
   return { consents: rows.map(toConsent), ...next };
 }
@@ -120,11 +122,10 @@ async function listAccessRecordsPage(request: ListAccessRecordsRequestValid, cal
   const transaction = call.transaction;
   const { patientId } = request;
   const page = readPage(request, "access records", [patientId]);
-  const [patient, found] = await Promise.all([
-    findPatient(transaction, patientId),
+  const [found] = await Promise.all([
     listAccessRecords(transaction, patientId, { afterId: idAfter(page), limit: page.size + 1 }),
+    requireOnRecord(transaction, patientId),
   ]);
-  requireFound(patient);
   const { rows, next } = cutPage(found, page, ({ id }) => [id], "access records", [patientId]);
   return { accessRecords: rows.map(toAccessRecord), ...next };
 }

@@ -1,4 +1,4 @@
-import type { ReadyCall } from "../../call.js";
+import type { ReadyCall, Transaction } from "../../call.js";
 import { conflict } from "../../errors.js";
 import type {
   CorrectPatientDocumentRequestValid,
@@ -9,7 +9,7 @@ import type { Implementation } from "../../implementation.js";
 import { insertPatientChange, listPatientChanges } from "../../postgres/tables/patients/patient-changes.js";
 import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
 import {
-  findPatient,
+  isOnRecord,
   lockPatient,
   type PatientRecord,
   writeActivePatient,
@@ -56,6 +56,11 @@ export function refuseMerged({ mergedInto }: PatientRecord, field: string): void
   throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "the patient was merged into another" });
 }
 
+/** 404 where the tenant never had such a patient: evidence is shown of one who was erased, too. */
+export async function requireOnRecord(transaction: Transaction, patientId: string): Promise<void> {
+  requireFound((await isOnRecord(transaction, patientId)) || undefined);
+}
+
 /** The document that the patient has already is set like any other, which counts as a change. */
 async function correctDocument(
   { patientId, documentType, documentNumber, reason, expectedVersion }: CorrectPatientDocumentRequestValid,
@@ -84,11 +89,11 @@ async function listChangesPage(request: ListPatientChangesRequestValid, call: Re
   const transaction = call.transaction;
   const { patientId } = request;
   const page = readPage(request, "patient changes", [patientId]);
-  const [patient, found] = await Promise.all([
-    findPatient(transaction, patientId),
+  const [found] = await Promise.all([
     listPatientChanges(transaction, patientId, { afterId: idAfter(page), limit: page.size + 1 }),
+    requireOnRecord(transaction, patientId),
   ]);
-  insertAccessRecords(call, [requireFound(patient).id]);
+  insertAccessRecords(call, [patientId]);
   const { rows, next } = cutPage(found, page, ({ id }) => [id], "patient changes", [patientId]);
   return { changes: rows.map(toPatientChange), ...next };
 }

@@ -44,6 +44,17 @@ export function wordAfter({ after }: Page): readonly [wanted: string, word: stri
   return [wanted, word, id];
 }
 
+/** The change of an appointment, one of several, that the page before ended with; 422 as above. */
+export function placeOfChangeAfter({
+  after,
+}: Page): { readonly appointmentId: string; readonly version: number } | undefined {
+  if (after === undefined) return undefined;
+  const [appointmentId = "", version = ""] = after;
+  if (after.length !== 2 || parseOpaqueId(appointmentId) === undefined || !/^[1-9]\d{0,8}$/.test(version))
+    throw invalidPageToken();
+  return { appointmentId, version: Number(version) };
+}
+
 function keyAfter({ after }: Page, parse: (key: string) => string | undefined): string | undefined {
   if (after === undefined) return undefined;
   const key = after.length === 1 ? parse(after[0] ?? "") : undefined;

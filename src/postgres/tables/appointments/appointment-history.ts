@@ -34,7 +34,8 @@ export interface AppointmentChangeRecord {
   readonly mergedFromPatientId: string | undefined;
 }
 
-const COLUMNS = {
+/** The columns of a change, by attribute. */
+export const changeColumns = {
   appointmentId: "appointment_id",
   version: "version",
   fromStatus: "from_status",
@@ -94,7 +95,7 @@ export function insertAppointmentChange(
     correctionReason,
     mergedFromPatientId: before?.patientId === after.patientId ? undefined : before?.patientId,
   };
-  const row = { tenant_id: transaction.tenantId, ...toRow(COLUMNS, change) };
+  const row = { tenant_id: transaction.tenantId, ...toRow(changeColumns, change) };
   transaction.send(sql("appointment_history").insert(row));
 }
 
@@ -109,6 +110,6 @@ export async function listAppointmentChanges(
     .where("version", ">", afterVersion)
     .orderBy("version")
     .limit(limit)
-    .select(COLUMNS);
+    .select(changeColumns);
   return readRecords(transaction, query);
 }

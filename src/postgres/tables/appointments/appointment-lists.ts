@@ -94,7 +94,8 @@ export async function readAppointments(transaction: Transaction, ids: readonly s
   );
 }
 
-function withRetention({ tenantId }: Transaction): Knex.QueryBuilder {
+/** All appointments of the tenant, each with why it is retained, to be narrowed down. */
+export function withRetention({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("appointments")
     .where({ tenant_id: tenantId })
     .select(appointmentColumns, sql.raw(RETENTION, [tenantId]));

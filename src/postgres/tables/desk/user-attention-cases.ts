@@ -1,3 +1,4 @@
+import type { Knex } from "knex";
 import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords, toPartialRow, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
@@ -95,7 +96,8 @@ export function writeCase(transaction: Transaction, { id, ...change }: CaseChang
   transaction.send(sql("user_attention_cases").where(key).update(toRow(CHANGE_COLUMNS, change)));
 }
 
-function cases({ tenantId }: Transaction) {
+/** All cases of the tenant, to be narrowed down. */
+export function cases({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("user_attention_cases")
     .where({ tenant_id: tenantId })
     .select({ ...COLUMNS, ...CHANGE_COLUMNS, deskStatus: "desk_status" });

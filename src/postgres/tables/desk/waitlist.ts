@@ -1,3 +1,4 @@
+import type { Knex } from "knex";
 import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords, toPartialRow, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
@@ -109,7 +110,8 @@ export async function lockWaitlistEntriesOf(transaction: Transaction, patientId:
   await transaction.rows(sql("waitlist_entries").where(key).orderBy("id").select("id").forNoKeyUpdate());
 }
 
-function entries({ tenantId }: Transaction) {
+/** All entries of the tenant, open and closed, to be narrowed down. */
+export function entries({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("waitlist_entries")
     .where({ tenant_id: tenantId })
     .select({ ...COLUMNS, ...CLOSURE_COLUMNS, deskStatus: "desk_status" });

@@ -1,6 +1,7 @@
 import type { Call, Principal, Transaction } from "../../../call.js";
-import { type ColumnsOf, readRecord, toRow } from "../../columns.js";
+import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
+import { byId, type ListPage } from "../resources/lists.js";
 
 /** What was asked. */
 export interface EligibilityQuestion {
@@ -92,4 +93,14 @@ export async function findDecision(
 ): Promise<AttributedEligibilityRecord | undefined> {
   const query = sql("eligibility_decisions").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS);
   return readRecord(transaction, query);
+}
+
+/** One page of the decisions on a patient, the oldest first. */
+export async function listDecisionsOfPatient(
+  transaction: Transaction,
+  patientId: string,
+  page: ListPage,
+): Promise<AttributedEligibilityRecord[]> {
+  const query = sql("eligibility_decisions").where({ tenant_id: transaction.tenantId, patient_id: patientId });
+  return readRecords(transaction, byId(query.select(COLUMNS), page));
 }

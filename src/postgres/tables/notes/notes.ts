@@ -29,7 +29,8 @@ export interface NoteRecord extends NoteSubject {
   readonly removed: boolean;
 }
 
-const COLUMNS = {
+/** The columns of a note, by attribute. */
+export const noteColumns = {
   id: "id",
   patientId: "patient_id",
   appointmentId: "appointment_id",
@@ -46,24 +47,24 @@ const COLUMNS = {
 
 /** Adds a note at version 1. */
 export function insertNote(transaction: Transaction, note: NoteRecord): void {
-  transaction.send(sql("notes").insert({ tenant_id: transaction.tenantId, ...toRow(COLUMNS, note) }));
+  transaction.send(sql("notes").insert({ tenant_id: transaction.tenantId, ...toRow(noteColumns, note) }));
 }
 
 /** The note as it is now; undefined where the tenant has no such note. */
 export async function findNote(transaction: Transaction, id: string): Promise<NoteRecord | undefined> {
-  return readRecord(transaction, sql("notes").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS));
+  return readRecord(transaction, sql("notes").where({ tenant_id: transaction.tenantId, id }).select(noteColumns));
 }
 
 /** The note, locked until the transaction ends, which locks nothing behind it that others share. */
 export async function lockNote(transaction: Transaction, id: string): Promise<NoteRecord | undefined> {
-  const query = sql("notes").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS);
+  const query = sql("notes").where({ tenant_id: transaction.tenantId, id }).select(noteColumns);
   return readRecord(transaction, query.forNoKeyUpdate());
 }
 
 /** Writes a note that the transaction has locked. */
 export function updateNote(transaction: Transaction, note: NoteRecord): void {
   const key = { tenant_id: transaction.tenantId, id: note.id };
-  transaction.send(sql("notes").where(key).update(toRow(COLUMNS, note)));
+  transaction.send(sql("notes").where(key).update(toRow(noteColumns, note)));
 }
 
 /** One page of the notes about a patient or an appointment, the oldest first. */
@@ -76,7 +77,7 @@ export async function listNotes(
   const subject = givenOnly({ patient_id: patientId, appointment_id: appointmentId });
   const query = sql("notes")
     .where({ tenant_id: transaction.tenantId, ...subject })
-    .select(COLUMNS);
+    .select(noteColumns);
   if (!includeRemoved) query.where({ removed: false });
   return readRecords(transaction, byId(query, page));
 }

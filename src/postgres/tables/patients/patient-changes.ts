@@ -10,12 +10,13 @@ export interface PatientChangeRecord {
   readonly id: string;
   readonly patientId: string;
   readonly version: number;
-  readonly kind: "DOCUMENT_CORRECTED" | "MERGED_INTO" | "ABSORBED";
+  readonly kind: "DOCUMENT_CORRECTED" | "MERGED_INTO" | "ABSORBED" | "ERASED";
   /** The other patient of a merge. */
   readonly otherPatientId: string | undefined;
-  /** The document before a correction. */
+  /** The document before a correction, unless the patient was erased. */
   readonly formerDocumentType: string | undefined;
   readonly formerDocumentNumber: string | undefined;
+  /** Empty for what was done before the patient was erased. */
   readonly reason: string;
   readonly changedAt: Date;
   readonly principal: string;
@@ -42,8 +43,12 @@ const COLUMNS = {
 export type ChangeOfPatient = Pick<PatientChangeRecord, "kind" | "reason"> &
   Partial<Pick<PatientChangeRecord, "otherPatientId" | "formerDocumentType" | "formerDocumentNumber">>;
 
-/** Appends what a call did to a patient, who is as the call leaves them. */
-export function insertPatientChange(call: ReadyCall, after: PatientRecord, change: ChangeOfPatient): void {
+/** Appends what a call did to a patient, who is as the call leaves them, and gives the record of it. */
+export function insertPatientChange(
+  call: ReadyCall,
+  after: Pick<PatientRecord, "id" | "version" | "updatedAt">,
+  change: ChangeOfPatient,
+): PatientChangeRecord {
   const { transaction, principal, actor, correlationId } = call;
   const record: PatientChangeRecord = {
     otherPatientId: undefined,
@@ -59,6 +64,14 @@ export function insertPatientChange(call: ReadyCall, after: PatientRecord, chang
     correlationId,
   };
   transaction.send(sql("patient_changes").insert({ tenant_id: transaction.tenantId, ...toRow(COLUMNS, record) }));
+  return record;
+}
+
+/** Empties what the changes of these patients tell of them; that, when and by whom they were changed stays. */
+export function emptyPatientChanges(transaction: Transaction, patientIds: readonly string[]): void {
+  const emptied = { reason: "", former_document_type: null, former_document_number: null };
+  const query = sql("patient_changes").where({ tenant_id: transaction.tenantId }).update(emptied);
+  transaction.send(query.whereRaw("patient_id = ANY(?::uuid[])", [patientIds as string[]]));
 }
 
 /** One page of the changes of a patient, the latest first. */

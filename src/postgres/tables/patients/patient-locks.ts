@@ -1,7 +1,7 @@
 import type { Transaction } from "../../../call.js";
 import { readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
-import { type PatientRecord, patientColumns } from "./patients.js";
+import { knownPatients, type PatientRecord, patientColumns } from "./patients.js";
 
 /** The patient of an appointment, locked until the transaction ends; undefined where there is no such appointment. */
 export async function lockPatientOf(
@@ -10,16 +10,27 @@ export async function lockPatientOf(
 ): Promise<PatientRecord | undefined> {
   const { tenantId } = transaction;
   const patient = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select("patient_id");
-  const query = sql("patients").where({ tenant_id: tenantId }).where("id", patient).select(patientColumns);
+  const query = knownPatients({ tenant_id: tenantId }).where("id", patient).select(patientColumns);
   return readRecord(transaction, query.forNoKeyUpdate());
 }
 
 /**
- * The patient as it is now, whom nobody merges into another until the transaction ends, for what is to belong to them.
+ * The patient as it is now, whom nobody merges into another, or erases, until the transaction ends, for what is to belong to them.
  * Bookings for the patient go on. Undefined where the tenant has no such patient.
  */
 export async function holdPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
-  const query = sql("patients").where({ tenant_id: transaction.tenantId, id }).select(patientColumns);
+  const query = knownPatients({ tenant_id: transaction.tenantId, id }).select(patientColumns);
+  return readRecord(transaction, query.forKeyShare());
+}
+
+/** Like {@link holdPatient}, of the patient of an appointment. */
+export async function holdPatientOf(
+  transaction: Transaction,
+  appointmentId: string,
+): Promise<PatientRecord | undefined> {
+  const { tenantId } = transaction;
+  const patient = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select("patient_id");
+  const query = knownPatients({ tenant_id: tenantId }).where("id", patient).select(patientColumns);
   return readRecord(transaction, query.forKeyShare());
 }
 
@@ -34,7 +45,7 @@ export async function lockPatientsToMerge(
   transaction: Transaction,
   ids: readonly [string, string],
 ): Promise<PatientRecord[]> {
-  const query = sql("patients").where({ tenant_id: transaction.tenantId }).whereIn("id", ids).select(patientColumns);
+  const query = knownPatients({ tenant_id: transaction.tenantId }).whereIn("id", ids).select(patientColumns);
   return readRecords(transaction, query.orderBy("id").forUpdate());
 }
 
@@ -48,10 +59,6 @@ export async function lockPatientsOf(
     .where({ tenant_id: tenantId })
     .whereRaw("id = ANY(?::uuid[])", [appointmentIds as string[]])
     .select("patient_id");
-  const query = sql("patients")
-    .where({ tenant_id: tenantId })
-    .whereIn("id", patients)
-    .orderBy("id")
-    .select(patientColumns);
+  const query = knownPatients({ tenant_id: tenantId }).whereIn("id", patients).orderBy("id").select(patientColumns);
   return readRecords(transaction, query.forNoKeyUpdate());
 }

@@ -10,7 +10,7 @@ import { insertSearchWords, replaceSearchWords } from "./patient-search-words.js
 
 export type PatientStatus = "ACTIVE" | "INACTIVE" | "DECEASED";
 
-/** A patient as it is kept. */
+/** A patient as it is kept. Whoever was erased is none: see `one-person.ts`. */
 export interface PatientRecord {
   readonly id: string;
   readonly documentType: string;
@@ -48,10 +48,10 @@ const insertUnlessActive = preparedRequired(WRITTEN, (row) =>
   sql("patients").insert(row).onConflict().ignore().returning("id"),
 );
 
-const selectById = prepared(["tenant_id", "id"], (key) => sql("patients").where(key).select(patientColumns));
+const selectById = prepared(["tenant_id", "id"], (key) => knownPatients(key).select(patientColumns));
 
 const selectByIdForUpdate = prepared(["tenant_id", "id"], (key) =>
-  sql("patients").where(key).select(patientColumns).forNoKeyUpdate(),
+  knownPatients(key).select(patientColumns).forNoKeyUpdate(),
 );
 
 const update = prepared(WRITTEN, (row) => updateOf(row));
@@ -95,8 +95,7 @@ export async function findPatientNames(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
-  const query = sql("patients")
-    .where({ tenant_id: transaction.tenantId })
+  const query = knownPatients({ tenant_id: transaction.tenantId })
     .whereRaw("id = ANY(?::uuid[])", [ids as string[]])
     .select({ id: "id", fullName: "full_name" });
   const rows = await transaction.rows<{ id: string; fullName: string }>(query);
@@ -123,14 +122,25 @@ export async function listPatients(
   filter: { readonly status: string | undefined },
   page: ListPage,
 ): Promise<PatientRecord[]> {
-  const query = sql("patients").where({ tenant_id: transaction.tenantId, ...givenOnly(filter) });
+  const query = knownPatients({ tenant_id: transaction.tenantId, ...givenOnly(filter) });
   return readRecords(transaction, byId(query.select(patientColumns), page));
 }
 
 /** Those of the patients whom the tenant has, in no order. */
 export async function readPatients(transaction: Transaction, ids: readonly string[]): Promise<PatientRecord[]> {
-  const query = sql("patients").where({ tenant_id: transaction.tenantId }).select(patientColumns);
+  const query = knownPatients({ tenant_id: transaction.tenantId }).select(patientColumns);
   return readRecords(transaction, query.whereRaw("id = ANY(?::uuid[])", [ids as string[]]));
+}
+
+/** The patients with these values in their columns who were not erased: what every read of patients begins with. */
+export function knownPatients(key: Readonly<Record<string, unknown>>): Knex.QueryBuilder {
+  return sql("patients").where(key).whereNull("erased_at");
+}
+
+/** Whether the tenant has, or had, such a patient: one who was erased counts too. */
+export async function isOnRecord(transaction: Transaction, id: string): Promise<boolean> {
+  const query = sql("patients").where({ tenant_id: transaction.tenantId, id }).select("id");
+  return (await transaction.rows(query)).length > 0;
 }
 
 /** Writes a patient that the transaction has locked; one that was not ACTIVE before is not to be now, nor another's document. */
