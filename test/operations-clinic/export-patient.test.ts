@@ -1,0 +1,199 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import { readDistributedTables } from "../postgres/distributed-tables.js";
+import { type Clinic, openClinic } from "../schedule/clinic.js";
+import { auditOf } from "../support/audit.js";
+import { registerPatient } from "../support/registration.js";
+import { callRpc, type RpcChanges } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { type KnownPerson, knownPerson } from "./known-person.js";
+import { describeAccess, expectRefusal, expectTokenIsBound, type Item, idsOf } from "./rpc-under-test.js";
+
+const { exportPatient } = PatientDirectoryService.method;
+
+/** The lists of an export. */
+const KINDS = [
+  "patients",
+  "consents",
+  "patientChanges",
+  "appointments",
+  "appointmentChanges",
+  "waitlistEntries",
+  "userAttentionCases",
+  "notes",
+  "eligibilityRecords",
+  "accessRecords",
+] as const;
+
+type Export = Readonly<Record<(typeof KINDS)[number], Item[]>>;
+
+/**
+ * The tables that hold something of a patient, and why those that are in no export are in none: copies, ids that lead to the
+ * rest, or things of the clinic's.
+ */
+const TABLES_OF_PATIENTS: Readonly<Record<string, string>> = {
+  patients: "patients",
+  patient_consents: "consents",
+  patient_changes: "patientChanges",
+  appointments: "appointments",
+  appointment_history: "appointmentChanges",
+  waitlist_entries: "waitlistEntries",
+  user_attention_cases: "userAttentionCases",
+  notes: "notes",
+  eligibility_decisions: "eligibilityRecords",
+  patient_access_records: "accessRecords",
+  patient_search_words: "a copy of name, telephone and document",
+  slots: "the time of an appointment",
+};
+
+let service: TestService;
+let clinic: Clinic;
+let person: KnownPerson;
+/** The correlation id of a read of the patient ahead of every export. */
+let read: string;
+
+beforeAll(async () => {
+  service = await startTestService();
+  clinic = await openClinic(service);
+  person = await knownPerson(clinic);
+  const { getPatient } = PatientDirectoryService.method;
+  const answer = await callRpc(service, getPatient, { patientId: person.patient.id });
+  read = `${answer.headers.get("x-correlation-id")}`;
+});
+
+afterAll(() => service.close());
+
+describe("ExportPatient", () => {
+  describeAccess(
+    {
+      method: exportPatient,
+      scope: "patients:export",
+      id: "patientId",
+      prepare: async (target) => ({ patientId: (await registerPatient(target)).id }),
+    },
+    () => service,
+  );
+
+  test("gives every record of the person, of those who were merged too, each once", async () => {
+    const { patient, duplicate, appointmentIds, entryIds, caseIds, noteIds, decisionId } = person;
+    const [whole, ...rest] = await pagesOf(patient.id, 200);
+    expect(rest).toEqual([]);
+    const both = [patient.id, duplicate.id].toSorted();
+    const ids = (kind: keyof Export) => idsOf(whole?.[kind] ?? []).toSorted();
+    expect(ids("patients")).toEqual(both);
+    expect(ids("appointments")).toEqual(appointmentIds.toSorted());
+    expect(ids("waitlistEntries")).toEqual(entryIds.toSorted());
+    expect(ids("userAttentionCases")).toEqual(caseIds.toSorted());
+    expect(ids("notes")).toEqual(noteIds.toSorted());
+    expect(whole?.eligibilityRecords).toMatchObject([{ eligibilityDecision: { decisionId } }]);
+    expect(whole?.consents.map(({ patientId }) => patientId).toSorted()).toEqual(both);
+    const changes = whole?.patientChanges.map(({ patientId, kind }) => `${patientId} ${kind}`);
+    expect(changes?.toSorted()).toEqual(
+      [`${patient.id} ABSORBED`, `${patient.id} DOCUMENT_CORRECTED`, `${duplicate.id} MERGED_INTO`].toSorted(),
+    );
+    const steps = whole?.appointmentChanges.map(({ appointmentId, version }) => `${appointmentId} ${version}`);
+    expect(steps).toEqual(await keptSteps(appointmentIds));
+    expect(whole?.accessRecords).toMatchObject([{ patientId: patient.id, correlationId: read }]);
+  });
+
+  test("gives the texts that tell of the person, and numbers of documents to who may see them alone", async () => {
+    const [whole] = await pagesOf(person.patient.id, 200);
+    const [mark = "", document = "", former = ""] = person.marks;
+    const kinds = KINDS.filter((kind) => JSON.stringify(whole?.[kind]).includes(mark));
+    const silent = KINDS.filter((kind) => !kinds.includes(kind));
+    expect(silent).toEqual(["consents", "eligibilityRecords", "accessRecords"]);
+    for (const number of [document, former]) expect(JSON.stringify(whole)).toContain(number);
+    const scopes = service.scopes.filter((scope) => scope !== "patients:document:read");
+    const [narrow] = await pagesOf(person.patient.id, 200, { as: { scopes } });
+    for (const number of [document, former]) expect(JSON.stringify(narrow)).not.toContain(number);
+  });
+
+  test("is of the whole person, whoever of the merged is named", async () => {
+    const [named] = await pagesOf(person.duplicate.id, 200);
+    expect(idsOf(named?.patients ?? [])).toHaveLength(2);
+    expect(idsOf(named?.appointments ?? [])).toHaveLength(person.appointmentIds.length);
+  });
+
+  test.each([1, 7])("in pages of %i gives the same, in the same order, and comes to an end", async (size) => {
+    const [whole] = await pagesOf(person.patient.id, 200);
+    const pages = await pagesOf(person.patient.id, size);
+    const counts = pages.map((page) => KINDS.reduce((sum, kind) => sum + page[kind].length, 0));
+    expect(counts.slice(0, -1).filter((count) => count !== size)).toEqual([]);
+    for (const kind of KINDS.slice(0, -1)) expect(pages.flatMap((page) => page[kind])).toEqual(whole?.[kind]);
+    const accesses = pages.flatMap((page) => page.accessRecords).map((item) => item["accessRecordId"]);
+    const before = (whole?.accessRecords ?? []).map((item) => item["accessRecordId"]);
+    expect(new Set(accesses).size).toBe(accesses.length);
+    expect(before.filter((id) => !accesses.includes(id))).toEqual([]);
+  });
+
+  test("takes the token of a page for the same person, tenant and caller alone", async () => {
+    const other = (await registerPatient(service)).id;
+    await expectTokenIsBound(service, exportPatient, {
+      request: { patientId: person.patient.id },
+      other: { patientId: other },
+    });
+  });
+
+  test("leaves an access record of everybody who is in it on each page, no audit row, and no copy", async () => {
+    const answer = await callRpc(service, exportPatient, { patientId: person.patient.id });
+    const correlationId = `${answer.headers.get("x-correlation-id")}`;
+    const accesses = await service.query(
+      `SELECT patient_id, operation FROM patient_access_records WHERE correlation_id = '${correlationId}'`,
+    );
+    const operation = "cupo.clinic.v1.PatientDirectoryService/ExportPatient";
+    const both = [person.patient.id, person.duplicate.id].toSorted();
+    expect(accesses.map((row) => row["patient_id"]).toSorted()).toEqual(both);
+    expect(new Set(accesses.map((row) => row["operation"]))).toEqual(new Set([operation]));
+    expect(await auditOf(service, answer)).toEqual([]);
+    expect(await service.query(`SELECT FROM idempotency_keys WHERE correlation_id = '${correlationId}'`)).toEqual([]);
+  });
+
+  test("knows every table that refers to a patient or an appointment", async () => {
+    const { names } = await readDistributedTables(service.databaseUrl);
+    const columns = await service.query(
+      `SELECT DISTINCT table_name AS name FROM information_schema.columns
+       WHERE column_name ~ '^(patient_id|appointment_id|merged_from_patient_id|other_patient_id)$'`,
+    );
+    const referring = columns.map(({ name }) => String(name)).filter((name) => names.has(name));
+    expect([...referring, "patients"].toSorted()).toEqual(Object.keys(TABLES_OF_PATIENTS).toSorted());
+    const exported = Object.values(TABLES_OF_PATIENTS).filter((value) => !value.includes(" "));
+    expect(exported.toSorted()).toEqual([...KINDS].toSorted());
+  });
+
+  test("does not exist for somebody who is erased, or whoever never was", async () => {
+    const { id: patientId } = await registerPatient(service);
+    await callRpc(service, PatientDirectoryService.method.erasePatient, {
+      patientId,
+      reason: "R-1",
+      expectedVersion: 1,
+    });
+    expectRefusal(await callRpc(service, exportPatient, { patientId }), 404);
+    expectRefusal(await callRpc(service, exportPatient, { patientId: randomUUID() }), 404);
+  });
+});
+
+async function pagesOf(patientId: string, pageSize: number, changes?: RpcChanges): Promise<Export[]> {
+  const pages: Export[] = [];
+  let pageToken = "";
+  do {
+    const request: JsonObject = { patientId, pageSize, pageToken };
+    const { status, body, text } = await callRpc(service, exportPatient, request, changes);
+    expect([status, text]).toEqual([200, text]);
+    const { nextPageToken, ...page } = body as unknown as Export & { nextPageToken: string };
+    pages.push(page);
+    pageToken = nextPageToken;
+  } while (pageToken !== "");
+  return pages;
+}
+
+/** All steps of these appointments that are kept, in the order of an export. */
+async function keptSteps(ids: readonly string[]): Promise<string[]> {
+  const list = ids.map((id) => `'${id}'`).join(", ");
+  const rows = await service.query(
+    `SELECT appointment_id || ' ' || version AS step FROM appointment_history WHERE appointment_id IN (${list})
+     ORDER BY appointment_id, version`,
+  );
+  return rows.map(({ step }) => String(step));
+}

@@ -1,0 +1,158 @@
+import { randomInt, randomUUID } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import * as makers from "../contract/makers.js";
+import { rpcNamed } from "../contract/published-operations.js";
+import { appointmentIn, awaitStep, bookFirst, type Clinic, call, day, mustCall } from "../schedule/clinic.js";
+import { type PatientBody, patientOf, registration } from "../support/registration.js";
+import { callRpc } from "../support/rpc.js";
+import { deskFixtures } from "./desk-fixtures.js";
+import { timedBooking } from "./timed-bookings.js";
+
+/** A person of whom the clinic has every kind of record, all finished but one waitlist entry, with what tells of them alone. */
+export interface KnownPerson {
+  readonly patient: PatientBody;
+  readonly duplicate: PatientBody;
+  /** Attended, cancelled and overbooked, in this order. */
+  readonly appointmentIds: readonly string[];
+  /** Open and closed. */
+  readonly entryIds: readonly string[];
+  /** About the patient and about the first appointment. */
+  readonly caseIds: readonly string[];
+  readonly noteIds: readonly string[];
+  readonly decisionId: string;
+  /** The idempotency key of the registration, and what was registered. */
+  readonly key: string;
+  readonly registered: JsonObject;
+  /** Texts that stand nowhere but in what is known of this person, in lower case. */
+  readonly marks: readonly string[];
+}
+
+/** Makes a person in the clinic's tenant; the clock goes on to the day of the first appointment. */
+export async function knownPerson(clinic: Clinic): Promise<KnownPerson> {
+  const mark = `zorzal${Array.from({ length: 10 }, () => String.fromCodePoint(randomInt(97, 123))).join("")}`;
+  const [document, former, phone] = Array.from({ length: 3 }, () => String(randomInt(2_000_000_000, 9_999_999_999)));
+  const key = randomUUID();
+  const registered: JsonObject = {
+    ...registration(),
+    fullName: `Luz Marina ${mark}`,
+    documentNumber: `${former}`,
+    phone: `+57 ${phone}`,
+    email: `${mark}@example.com`,
+  };
+  const first = await callRpc(clinic.service, rpcNamed("RegisterPatient"), registered, {
+    as: clinic.as,
+    headers: { "idempotency-key": key },
+  });
+  const { patient } = first.body as unknown as { patient: PatientBody };
+  const duplicate = await twin(clinic, mark);
+  const must = (rpc: string, request: JsonObject) => mustCall(clinic, rpc, request);
+  await must("CorrectPatientDocument", {
+    patientId: patient.id,
+    documentType: "CE",
+    documentNumber: `${document}`,
+    reason: `Digitado mal para ${mark}.`,
+    expectedVersion: 1,
+  });
+  await must("MergePatients", {
+    survivorPatientId: patient.id,
+    survivorExpectedVersion: 2,
+    duplicatePatientId: duplicate.id,
+    duplicateExpectedVersion: 1,
+    reason: `La misma persona, ${mark}.`,
+  });
+  const desk = await deskOf(clinic, patient.id, mark);
+  const appointmentIds = await appointmentsOf(clinic, patient.id, mark);
+  const visit = await desk.complain({ appointmentId: appointmentIds[0] ?? "" });
+  const noteIds = [
+    await desk.note({ patientId: patient.id }),
+    await desk.note({ appointmentId: appointmentIds[0] ?? "" }),
+  ];
+  return {
+    patient: { ...patient, version: 3 },
+    duplicate: { ...duplicate, version: 2 },
+    appointmentIds,
+    entryIds: desk.entryIds,
+    caseIds: [desk.caseId, visit],
+    noteIds,
+    decisionId: await decisionOn(clinic, patient.id),
+    key,
+    registered,
+    marks: [mark, `${document}`, `${former}`, `${phone}`, reversed(`${phone}`)],
+  };
+}
+
+/** The words of telephones are kept from their last digit on. */
+function reversed(digits: string): string {
+  return [...digits].toReversed().join("");
+}
+
+async function twin({ service, as }: Clinic, mark: string): Promise<PatientBody> {
+  const token = await service.token({ ...as, client: randomUUID() });
+  const body = registration({ fullName: `Luz M ${mark}`, email: `otra.${mark}@example.com` });
+  return patientOf(await service.request("POST", "/patients", { token, body }));
+}
+
+async function deskOf(clinic: Clinic, patientId: string, mark: string) {
+  const make = deskFixtures(clinic.service, clinic.as);
+  const { serviceId } = clinic;
+  const complain = async (about: JsonObject) => {
+    const texts = { externalReference: `REF ${mark}`, description: `Habló ${mark} de la espera.` };
+    const userAttentionCaseId = await make.attentionCase({ ...about, ...texts });
+    const closing = { userAttentionCaseId, expectedVersion: 1, reason: `Se llamó a ${mark}.` };
+    await mustCall(clinic, "CloseUserAttentionCase", closing);
+    return userAttentionCaseId;
+  };
+  const open = await make.entry({ patientId, serviceId });
+  const closed = await make.entry({ patientId, serviceId });
+  const closing = { waitlistEntryId: closed, expectedVersion: 1, reason: `Ya no espera ${mark}.` };
+  await mustCall(clinic, "CloseWaitlistEntry", closing);
+  return {
+    entryIds: [open, closed],
+    caseId: await complain({ patientId }),
+    complain,
+    async note(about: JsonObject) {
+      const { note } = await mustCall(clinic, "AddNote", { ...about, text: `A ${mark} la acompaña su hija.` });
+      return (note as { noteId: string }).noteId;
+    },
+  };
+}
+
+async function appointmentsOf(clinic: Clinic, patientId: string, mark: string): Promise<string[]> {
+  const cancellationReasonId = await makers.cancellationReason.create(clinic.service, clinic.as);
+  const cancel = async (appointmentId: string) =>
+    mustCall(clinic, "CancelAppointment", {
+      appointmentId,
+      expectedVersion: 1,
+      cancellationReasonId,
+      comment: `Avisó el esposo de ${mark}.`,
+    });
+  const attended = await bookFirst(clinic, patientId);
+  const later = { dateFrom: day(clinic, 9), dateTo: day(clinic, 9) };
+  const cancelled = await bookFirst(clinic, patientId, later);
+  await cancel(cancelled.appointmentId);
+  const startsAt = `${day(clinic, 12)}T19:00:00-05:00`;
+  const beside = await timedBooking(clinic, { patientId, startsAt, durationMinutes: 20 });
+  const overbooked = appointmentIn(
+    await call(clinic, "OverbookAppointment", { ...beside, reason: `${mark} viene de lejos.` }),
+  );
+  await cancel(overbooked.appointmentId);
+  const { appointmentId } = attended;
+  for (const [i, step] of ["ConfirmAppointment", "CheckInAppointment"].entries()) {
+    awaitStep(clinic, step, attended);
+    await mustCall(clinic, step, { appointmentId, expectedVersion: i + 1 });
+  }
+  const correction = { appointmentId, status: "CONFIRMED", expectedVersion: 3, reason: `No era ${mark}.` };
+  await mustCall(clinic, "CorrectAppointmentStatus", correction);
+  for (const [i, step] of ["CheckInAppointment", "MarkAppointmentAttended"].entries()) {
+    await mustCall(clinic, step, { appointmentId, expectedVersion: i + 4 });
+  }
+  return [appointmentId, cancelled.appointmentId, overbooked.appointmentId];
+}
+
+async function decisionOn({ service, as, serviceId }: Clinic, patientId: string): Promise<string> {
+  const payerId = await makers.payer.create(service, as);
+  const contractId = await makers.contract.create(service, as);
+  const request = { patientId, payerId, contractId, serviceId, serviceDate: "2027-01-12" };
+  const { body } = await callRpc(service, rpcNamed("CheckEligibility"), request, { as });
+  return (body as unknown as { eligibilityDecision: { decisionId: string } }).eligibilityDecision.decisionId;
+}
