@@ -88,6 +88,13 @@ describe("VerifyInvariants", () => {
        WHERE tenant_id = :tenant AND id = (SELECT min(p.id::text)::uuid FROM patients p WHERE p.tenant_id = :tenant)`,
     ],
     [
+      "an appointment that is to come, of a patient who was erased",
+      ["ERASED_PATIENT_KNOWN 1 patient"],
+      `UPDATE patients SET status = 'INACTIVE', erased_at = now(), email = NULL, search_words = '{}', document_type = '',
+         document_number = '', document_type_key = '', document_number_key = '', full_name = '', phone = ''
+       WHERE tenant_id = :tenant AND id = (SELECT min(p.id::text)::uuid FROM patients p WHERE p.tenant_id = :tenant)`,
+    ],
+    [
       "a practitioner in two places",
       ["HISTORY_WRONG 1 appointment", "PRACTITIONER_OVERLAP 1 appointment", "SLOT_WRONG 1 slot"],
       `UPDATE appointments a SET practitioner_id = (SELECT max(b.practitioner_id::text)::uuid FROM appointments b

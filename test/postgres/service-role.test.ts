@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
 import { openReadyDatabase } from "../../src/database-startup.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
-import { serviceRights } from "../../src/postgres/migration/service-rights.js";
+import { erasableColumns, serviceRights } from "../../src/postgres/migration/service-rights.js";
 import { createTestDatabase, execute, type TestDatabase, withDatabase } from "../support/database.js";
 
 const APPEND_ONLY = [
@@ -34,6 +34,46 @@ describe("the service's role", () => {
        FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
     );
     expect(Object.fromEntries(held.map(({ name, rights }) => [name, rights]))).toEqual(serviceRights);
+  });
+
+  test("may update besides columns that it may empty, and no other", async () => {
+    const held = await execute(
+      database.ownerUrl,
+      `SELECT attrelid::regclass::text AS name, array_agg(attname::text ORDER BY attname) AS columns FROM pg_attribute
+       WHERE attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r') AND attnum > 0
+         AND NOT attisdropped AND has_column_privilege('${serviceName()}', attrelid, attnum, 'UPDATE')
+         AND NOT has_table_privilege('${serviceName()}', attrelid, 'UPDATE') GROUP BY attrelid`,
+    );
+    expect(Object.fromEntries(held.map(({ name, columns }) => [name, columns]))).toEqual(erasableColumns);
+  });
+
+  test("is given the columns that it lacks, and loses those that it should not have, by the next migration", async () => {
+    const name = serviceName();
+    await execute(
+      database.ownerUrl,
+      `REVOKE ALL ON patient_changes FROM ${name}`,
+      `GRANT UPDATE (principal) ON appointment_history TO ${name}`,
+    );
+    await migrate({ url: database.ownerUrl, serviceUrl: database.url });
+    await expect(execute(database.url, "UPDATE appointment_history SET principal = ''")).rejects.toMatchObject(
+      FORBIDDEN,
+    );
+    expect(await execute(database.url, "UPDATE patient_changes SET reason = ''")).toEqual([]);
+  });
+
+  test.each([
+    ["appointment_history", "comment = 'otra cosa'"],
+    ["appointment_history", "correction_reason = 'otra cosa'"],
+    ["patient_changes", "reason = 'otra cosa'"],
+    ["patient_changes", "reason = '', former_document_type = 'CC', former_document_number = '1'"],
+  ])("cannot put another text in the place of one that it empties: %s, %s", async (table, change) => {
+    const tenant = "5b8d5b34-2f0e-4b5e-9f3a-5ad6b3a3f0f1";
+    await execute(database.adminUrl, ...rowsToEmpty(tenant));
+    const bound = [`SET cupo.tenant_id = '${tenant}'`, `UPDATE ${table} SET ${change}`];
+    await expect(execute(database.url, ...bound)).rejects.toThrow("row-level security");
+    const emptied =
+      "UPDATE patient_changes SET reason = '', former_document_type = NULL, former_document_number = NULL";
+    await execute(database.url, bound[0] ?? "", emptied, "UPDATE appointment_history SET comment = NULL");
   });
 
   test.each(APPEND_ONLY)("neither changes nor erases what is in %s, without regard to its policies", async (table) => {
@@ -166,6 +206,20 @@ describe("the start of the service", () => {
     await expect(start).rejects.toThrow(/^The PostgreSQL server refuses a role[^\n]+$/);
   });
 });
+
+/** A row of each of the tables, past their foreign keys. */
+function rowsToEmpty(tenant: string): string[] {
+  const id = "0190163d-8694-739b-aea5-966c26f8ad91";
+  return [
+    "SET session_replication_role = replica",
+    `INSERT INTO patient_changes (tenant_id, id, patient_id, version, kind, former_document_type, former_document_number, reason,
+       changed_at, principal, correlation_id)
+     VALUES ('${tenant}', '${id}', '${id}', 2, 'DOCUMENT_CORRECTED', 'CC', '9', 'Digitado mal', now(), 'p', '${id}')`,
+    `INSERT INTO appointment_history (tenant_id, appointment_id, version, to_status, to_starts_at, to_ends_at, to_program_id,
+       to_practitioner_id, principal, correlation_id, changed_at, comment)
+     VALUES ('${tenant}', '${id}', 1, 'CANCELLED', now(), now(), '${id}', '${id}', 'p', '${id}', now(), 'Avisó')`,
+  ];
+}
 
 async function warningsOfStart(urls: Parameters<typeof openReadyDatabase>[0]): Promise<unknown[]> {
   const lines: unknown[] = [];

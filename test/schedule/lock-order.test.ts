@@ -195,6 +195,19 @@ describe("locks in the one order", () => {
     ]);
   });
 
+  test("ErasePatient, which locks all records of the person, then entries, appointments and cases by their ids", async () => {
+    await deskFixtures(service).entry({ patientId, serviceId: clinic.serviceId });
+    const sent = await send("ErasePatient", { patientId, expectedVersion: 1, reason: "Radicado 7" });
+    expect(summaryOf(sent).locked).toEqual(["idempotency_keys", "patients", "waitlist_entries", "appointments"]);
+    const locks = sent.map(({ text }) => text).filter((text) => / for (no key )?update$/.test(text));
+    expect(locks).toEqual([
+      expect.stringMatching(/"patients" .* order by "id" asc for update$/s),
+      expect.stringMatching(/"waitlist_entries" .* order by "id" asc for no key update$/),
+      expect.stringMatching(/"appointments" .* order by "id" asc for no key update$/),
+      expect.stringMatching(/"user_attention_cases" .* order by "id" asc for no key update$/s),
+    ]);
+  });
+
   test.each<[string, () => JsonObject]>([
     ["UpdateProgramRule", () => ({ ...ruleOf(clinic), expectedVersion: 1, startsAtLocal: "09:00:00" })],
     ["ReplaceProgramPractitioners", () => ({ ...programOf(clinic), practitionerIds: [], expectedVersion: 2 })],

@@ -55,5 +55,6 @@ export const demo = {
     giraldo: "71468dbb-a644-55f5-a673-9e37f286138d",
     forero: "9e3fe334-e138-56ce-9227-a379c1b21908",
     cuellar: "918a0188-286e-5dab-80d1-72104e9059b5",
+    tascon: "daace987-8391-5a78-8053-2517856a8265",
   },
 } as const;

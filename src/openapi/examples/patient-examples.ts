@@ -23,6 +23,12 @@ export const patientExamples: RequestExamples = {
     duplicateExpectedVersion: 1,
     reason: "Es la misma persona, registrada dos veces.",
   }),
+  ExportPatient: example({ patientId: demo.patient.quintero, pageSize: 200 }),
+  ErasePatient: example({
+    patientId: demo.patient.tascon,
+    reason: "Lo pidió el titular, radicado 2026-0042.",
+    expectedVersion: 1,
+  }),
   ListPatientChanges: example({ patientId: demo.patient.quintero }),
   ListEvents: example({ start: "OLDEST", resourceTypes: ["PATIENT", "APPOINTMENT"], pageSize: 20 }),
   ListConsents: example({ patientId: demo.patient.quintero }),

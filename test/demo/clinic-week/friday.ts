@@ -56,4 +56,12 @@ export function friday(task: WriteTask): void {
     const ofReception = accessRecords.filter(({ actor }) => actor === "recepcion-07");
     expect(ofReception.map(({ operation }) => operation.split("/").at(-1))).toContain("ListAppointments");
   });
+
+  task("Give a patient all that is held on her", async (week) => {
+    const { patientId } = await findPatient(week.supervisor, MARIA);
+    const whole = await week.supervisor.directory.exportPatient({ patientId, pageSize: 200 });
+    expect(whole.patients).toMatchObject([{ patientId, fullName: MARIA }]);
+    expect(whole.appointments.length).toBeGreaterThan(0);
+    expect(whole.nextPageToken).toBe("");
+  });
 }

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import type { WriteTask } from "./tasks.js";
+import { findPatient } from "./usual-steps.js";
 import { DATES, given } from "./week.js";
 
 /** The week is closed. */
@@ -11,6 +12,13 @@ export function saturday(task: WriteTask): void {
       dateTo: DATES.Saturday,
     });
     expect(opportunityBreaches).toEqual([]);
+  });
+
+  task("Erase a patient who asks for it, and has been served", async (week) => {
+    const { patientId, version } = await findPatient(week.supervisor, "Isabella Trujillo Perdomo");
+    const reason = "Radicado 2027-0117, a solicitud de la titular.";
+    const { erasure } = await week.supervisor.directory.erasePatient({ patientId, expectedVersion: version, reason });
+    expect(given(erasure)).toMatchObject({ patientId, reason });
   });
 
   task("Have all bookings of the week looked over", async (week) => {

@@ -18,7 +18,14 @@ export const DATES = {
 } as const;
 
 /** What only the supervisor may do. */
-const SUPERVISION = new Set(["scheduling:correct", "scheduling:overbook", "patients:correct", "patients:merge"]);
+const SUPERVISION = new Set([
+  "scheduling:correct",
+  "scheduling:overbook",
+  "patients:correct",
+  "patients:merge",
+  "patients:export",
+  "patients:erase",
+]);
 
 /** What the desk has lists of; each thing in them is known by its code. */
 export type Listed =

@@ -56,6 +56,14 @@ const RULES: Readonly<Record<string, string>> = {
       UNION ALL (SELECT DISTINCT ON (appointment_id) rule_id, local_date, 0, 1, 0 FROM occupied WHERE rule_id IS NOT NULL)
       UNION ALL SELECT rule_id, local_date, 0, 0, booked FROM counters) AS booking
     GROUP BY rule_id, local_date HAVING sum(live) <> sum(counted) OR sum(holders) <> sum(counted)`,
+  ERASED_PATIENT_KNOWN: `SELECT p.id FROM patients p WHERE p.tenant_id = :tenant AND p.erased_at IS NOT NULL AND (
+    EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id
+      AND (a.status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN') OR a.comment IS NOT NULL OR a.overbooking_reason <> ''))
+    OR EXISTS (SELECT FROM waitlist_entries w WHERE w.tenant_id = :tenant AND w.patient_id = p.id
+      AND (w.closed_at IS NULL OR w.close_reason <> ''))
+    OR EXISTS (SELECT FROM user_attention_cases c WHERE c.tenant_id = :tenant AND c.patient_id = p.id
+      AND (c.closed_at IS NULL OR c.description <> ''))
+    OR EXISTS (SELECT FROM notes n WHERE n.tenant_id = :tenant AND n.patient_id = p.id AND NOT n.removed))`,
   HISTORY_WRONG: `SELECT a.id FROM appointments a
     LEFT JOIN (SELECT appointment_id, count(*) AS changes, max(version) AS latest FROM history GROUP BY 1) AS whole
       ON whole.appointment_id = a.id
