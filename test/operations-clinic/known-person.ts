@@ -83,7 +83,7 @@ export async function knownPerson(clinic: Clinic): Promise<KnownPerson> {
 
 /** The words of telephones are kept from their last digit on. */
 function reversed(digits: string): string {
-  return [...digits].toReversed().join("");
+  return Array.from(digits).toReversed().join("");
 }
 
 async function twin({ service, as }: Clinic, mark: string): Promise<PatientBody> {
