@@ -1,6 +1,6 @@
 import type { Inspection } from "../postgres/inspection/open-inspection.js";
 import { type RoleFacts, readRoleFacts, type TableFacts } from "../postgres/inspection/role-facts.js";
-import { serviceRights } from "../postgres/migration/service-rights.js";
+import { erasableColumns, serviceRights } from "../postgres/migration/service-rights.js";
 import { type Finding, failure, ok, warning } from "./finding.js";
 
 const MIGRATE = "Run migrate with MIGRATION_DATABASE_URL, which gives the rights anew and takes away what is more";
@@ -43,8 +43,10 @@ function judgeRole({ name, isSuperuser, bypassesRowSecurity, tables }: RoleFacts
   return ok("role", `the service's role ${name} owns nothing and has the rights that it uses, no others`);
 }
 
-function differencesOf({ name, rights }: TableFacts): string[] {
-  const wanted: readonly string[] = serviceRights[name] ?? [];
+function differencesOf({ name, rights: ofTable, updatedColumns }: TableFacts): string[] {
+  const columns = (list: readonly string[]) => list.map((column) => `UPDATE (${column})`);
+  const wanted: readonly string[] = [...(serviceRights[name] ?? []), ...columns(erasableColumns[name] ?? [])];
+  const rights = [...ofTable, ...columns(updatedColumns)];
   const missing = wanted.filter((right) => !rights.includes(right));
   const excess = rights.filter((right) => !wanted.includes(right));
   return [

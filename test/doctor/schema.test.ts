@@ -93,6 +93,8 @@ describe("of the service's role", () => {
     ["GRANT TRUNCATE ON audit_events TO", "has TRUNCATE on audit_events, which it must not"],
     ["GRANT UPDATE ON patient_consents TO", "has UPDATE on patient_consents, which it must not"],
     ["REVOKE INSERT ON appointments FROM", "lacks INSERT on appointments"],
+    ["GRANT UPDATE (kind) ON patient_changes TO", "has UPDATE (kind) on patient_changes, which it must not"],
+    ["REVOKE UPDATE (comment) ON appointment_history FROM", "lacks UPDATE (comment) on appointment_history"],
   ])("%s it is a failure", async (statement, says) => {
     const name = serviceName();
     await execute(patient.database.ownerUrl, `${statement} ${name}`);

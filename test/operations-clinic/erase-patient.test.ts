@@ -121,6 +121,15 @@ describe("an erased person", () => {
       expect(appointment).toMatchObject({ patientId: person.patient.id, status, serviceId: clinic.serviceId });
       expect(appointment).not.toHaveProperty("comment");
     }
+    const named = await mustCall(clinic, "ListAppointments", {
+      patientId: person.patient.id,
+      includePatientNames: true,
+    });
+    expect((named["appointments"] as JsonObject[]).map((each) => each["patientName"])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
     const { changes } = await mustCall(clinic, "ListAppointmentChanges", { appointmentId: `${attended}` });
     const steps = (changes as JsonObject[]).map(({ toStatus, correctionReason }) => [toStatus, correctionReason]);
     expect(steps.slice(2, 5)).toEqual([

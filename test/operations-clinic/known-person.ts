@@ -66,6 +66,7 @@ export async function knownPerson(clinic: Clinic): Promise<KnownPerson> {
   const noteIds = [
     await desk.note({ patientId: patient.id }),
     await desk.note({ appointmentId: appointmentIds[0] ?? "" }),
+    await desk.note({ patientId: duplicate.id }),
   ];
   return {
     patient: { ...patient, version: 3 },

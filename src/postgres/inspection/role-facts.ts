@@ -7,6 +7,8 @@ export interface TableFacts {
   readonly isOwned: boolean;
   /** What the role may do to it, of SELECT, INSERT, UPDATE, DELETE and TRUNCATE. */
   readonly rights: readonly string[];
+  /** The columns that it may update where it may not update the table. */
+  readonly updatedColumns: readonly string[];
   /** Whether its rows belong to tenants. */
   readonly hasTenants: boolean;
   /** Whether row-level security binds everybody in it, its owner too, by at least one policy. */
@@ -26,6 +28,8 @@ const ROLE = `SELECT rolname::text AS name, rolsuper AS is_superuser, rolbypassr
 const TABLES = `SELECT relname::text AS name, pg_has_role(relowner, 'USAGE') AS is_owned,
     ARRAY(SELECT one FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) AS one
       WHERE has_table_privilege(c.oid, one)) AS rights,
+    ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+      AND has_column_privilege(c.oid, attnum, 'UPDATE') AND NOT has_table_privilege(c.oid, 'UPDATE')) AS columns,
     EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id' AND NOT attisdropped) AS has_tenants,
     relrowsecurity AND relforcerowsecurity AND EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid) AS is_secured
   FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY relname`;
@@ -37,6 +41,7 @@ export async function readRoleFacts(inspection: Inspection): Promise<RoleFacts> 
     name: string;
     is_owned: boolean;
     rights: string[];
+    columns: string[];
     has_tenants: boolean;
     is_secured: boolean;
   }>(TABLES);
@@ -44,10 +49,11 @@ export async function readRoleFacts(inspection: Inspection): Promise<RoleFacts> 
     name: role?.name ?? "",
     isSuperuser: role?.is_superuser ?? false,
     bypassesRowSecurity: role?.bypasses_row_security ?? false,
-    tables: tables.map(({ name, is_owned, rights, has_tenants, is_secured }) => ({
+    tables: tables.map(({ name, is_owned, rights, columns, has_tenants, is_secured }) => ({
       name,
       isOwned: is_owned,
       rights,
+      updatedColumns: columns,
       hasTenants: has_tenants,
       isSecured: is_secured,
     })),

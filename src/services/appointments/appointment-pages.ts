@@ -53,10 +53,13 @@ export async function listAppointmentsPage(request: ListAppointmentsRequest, cal
   return page;
 }
 
-/** Whoever is given a patient's name leaves an access record in the transaction that read it. */
+/** Whoever is given a patient's name leaves an access record in the transaction that read it. Who was erased has none. */
 async function namePatients(appointments: readonly AppointmentDetails[], call: ReadyCall): Promise<void> {
   const ids = new Set(appointments.map(({ patientId }) => patientId));
   const names = await findPatientNames(call.transaction, [...ids]);
   insertAccessRecords(call, [...names.keys()]);
-  for (const appointment of appointments) appointment.patientName = names.get(appointment.patientId) ?? "";
+  for (const appointment of appointments) {
+    const name = names.get(appointment.patientId);
+    if (name !== undefined) appointment.patientName = name;
+  }
 }

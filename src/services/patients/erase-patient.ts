@@ -77,17 +77,19 @@ function refuseUnfinished({ appointments, cases }: LockedForErasure): void {
 }
 
 /** Empties what was written about the person, appointments by a step of their own each. */
-async function emptyRecords(call: ReadyCall, patientId: string, { appointments, cases }: LockedForErasure, at: Date) {
+async function emptyRecords(call: ReadyCall, patientId: string, locked: LockedForErasure, at: Date) {
   const { transaction, principal, actor } = call;
+  const { patients, appointments, cases } = locked;
   const by = { principal: principal.id, actor, at };
-  const [told, entries, notes] = await Promise.all([
+  const [told, entries, ...noted] = await Promise.all([
     emptyHistory(
       transaction,
       appointments.map(({ id }) => id),
     ),
     emptyEntriesOfPatient(transaction, patientId, by),
-    removeNotesOfPatient(transaction, patientId, by, at),
+    ...patients.map(({ id }) => removeNotesOfPatient(transaction, id, by, at)),
   ]);
+  const notes = noted.flat();
   const withText = appointments.filter(
     ({ id, comment, overbookingReason }) => told.has(id) || comment !== undefined || overbookingReason !== undefined,
   );

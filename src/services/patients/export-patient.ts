@@ -68,7 +68,10 @@ export async function exportPage(
   return response;
 }
 
-/** Evidence stayed with whom it was recorded for; all else was given to the patient by the merges. */
+/**
+ * Evidence stayed with whom it was recorded for, and notes can be made of a duplicate after the merge; all else was given to the
+ * patient by it.
+ */
 function sectionsOf(transaction: Transaction, person: Person, into: ExportPatientResponse): readonly Section[] {
   const [{ id }] = person;
   const ids = person.map((patient) => patient.id);
@@ -89,7 +92,7 @@ function sectionsOf(transaction: Transaction, person: Person, into: ExportPatien
     appointmentChanges(transaction, id, into),
     byId("entries", into.waitlistEntries, own(listEntriesOfPatient), toWaitlistEntryDetails),
     byId("cases", into.userAttentionCases, own(listCasesOfPatient), toUserAttentionCaseDetails),
-    byId("notes", into.notes, own(listNotesOfPatient), toNote),
+    ...everyones((one) => byId(`notes ${one}`, into.notes, of(one)(listNotesOfPatient), toNote)),
     ...everyones((one) =>
       byId(`decisions ${one}`, into.eligibilityRecords, of(one)(listDecisionsOfPatient), toEligibilityRecord),
     ),
