@@ -45,13 +45,10 @@ export async function openWorld(service: TestService): Promise<{ model: ClinicMo
   const as = { tenantId: randomUUID() };
   const caller = openCaller(service, as);
   const call = (rpc: string, request: JsonObject) => caller(methodNamed(rpc), request);
-  const make = <T>(count: number, create: () => Promise<T>) => Promise.all(Array.from({ length: count }, create));
-  const [practitionerIds, patientIds, serviceId, cancellationReasonId] = await Promise.all([
-    make(PRACTITIONERS, () => makers.practitioner.create(service, as)),
-    make(PATIENTS, async () => patientIn(await call("RegisterPatient", { ...registration() }))),
-    makers.healthcareService.create(service, as),
-    makers.cancellationReason.create(service, as),
-  ]);
+  const practitionerIds = await make(PRACTITIONERS, () => makers.practitioner.create(service, as));
+  const patientIds = await make(PATIENTS, async () => patientIn(await call("RegisterPatient", { ...registration() })));
+  const serviceId = await makers.healthcareService.create(service, as);
+  const cancellationReasonId = await makers.cancellationReason.create(service, as);
   const dates = [day({ service }, 0), day({ service }, 1)] as const;
   const rule = { validFrom: dates[0], validTo: dates[1], ...termsOf(FIRST_TERMS) };
   const changes = { as, serviceId, practitionerIds, rule, materialized: false };
@@ -68,6 +65,13 @@ export async function openWorld(service: TestService): Promise<{ model: ClinicMo
     },
     real: { clinics, patientIds, practitionerIds, cancellationReasonId, ...lists, dates, call, msOf, goTo },
   };
+}
+
+/** One after the other. */
+async function make<T>(count: number, create: () => Promise<T>): Promise<T[]> {
+  const made: T[] = [];
+  for (let i = 0; i < count; i++) made.push(await create());
+  return made;
 }
 
 /** The terms of a rule as a request has them. */

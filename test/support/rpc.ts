@@ -37,9 +37,12 @@ export async function callRpc(
 /** Calls RPCs of the internal listener as {@link callRpc} does. */
 export type RpcCaller = (method: DescMethodUnary, request: JsonObject) => Promise<RestAnswer>;
 
+/** How often a call is sent at most. */
+const ATTEMPTS = 10;
+
 /**
- * Calls RPCs as one principal over one transport, and does not hold the messages to the OpenAPI document: for very many calls, of
- * which that would take most of the time.
+ * Calls RPCs as one principal over one transport, again under the same key where the service was not available, and does not hold
+ * the messages to the OpenAPI document: for very many calls, on a machine that may be busy.
  */
 export function openCaller(service: TestService, as?: TokenFor): RpcCaller {
   const authorized: Interceptor = (next) => async (request) => credentials(await service.token(as))(next)(request);
@@ -48,7 +51,14 @@ export function openCaller(service: TestService, as?: TokenFor): RpcCaller {
     httpVersion: "1.1",
     interceptors: [authorized],
   });
-  return (method, request) => callOver(transport, method, request, {});
+  return async (method, request) => {
+    const headers = { "idempotency-key": randomUUID() };
+    let answered = await callOver(transport, method, request, headers);
+    for (let sent = 1; sent < ATTEMPTS && answered.status === 503; sent++) {
+      answered = await callOver(transport, method, request, headers);
+    }
+    return answered;
+  };
 }
 
 async function callOver(
