@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { migrate } from "../../src/postgres/migration/migrate.js";
 import { oldestReleaseFor } from "../../src/postgres/migration/newer-migrations.js";
 import { execute, withDatabase } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
 
 let url: string;
 let name: string;
@@ -50,6 +52,30 @@ test("goes on where a process died that was migrating", async () => {
      WHERE locktype = 'advisory' AND d.datname = current_database()`,
   );
   expect(lock?.["locks"]).toBe(0);
+});
+
+test("gives way to calls that have a table, holds up no other for long, and is done when they are", async () => {
+  await migrate({ url });
+  const table = "user_attention_cases";
+  const migration = "0023-cases-by-appointment";
+  const undo = [
+    `DROP INDEX ${table}_appointment_idx`,
+    `DELETE FROM schema_migrations WHERE name = '${migration}'`,
+    `DELETE FROM schema_compatibility WHERE migration = '${migration}'`,
+  ];
+  await execute(url, ...undo);
+  const caller = new Client(url);
+  await caller.connect();
+  await caller.query(`BEGIN; LOCK TABLE ${table} IN ROW EXCLUSIVE MODE`);
+  const migrated = migrate({ url });
+  const waits = `SELECT FROM pg_locks WHERE relation = '${table}'::regclass AND NOT granted`;
+  await eventually(async () => (await execute(url, waits)).length > 0);
+  const other = ["BEGIN", "SET LOCAL lock_timeout = '5s'", `LOCK TABLE ${table} IN ROW EXCLUSIVE MODE`, "COMMIT"];
+  await execute(url, ...other);
+  await caller.query("COMMIT");
+  await caller.end();
+  await migrated;
+  expect(await execute(url, `SELECT FROM schema_migrations WHERE name = '${migration}'`)).toHaveLength(1);
 });
 
 describe("a schema that a newer release has migrated", () => {

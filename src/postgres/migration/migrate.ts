@@ -1,4 +1,6 @@
+import { randomInt } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import knex, { type Knex } from "knex";
 import { fillSearchWords } from "../search/fill-search-words.js";
 import { classifyFailure } from "../sql-errors.js";
@@ -19,10 +21,16 @@ export interface MigrateOptions {
 /** Any number will do, as long as every release uses the same: it names the lock in pg_locks. */
 const LOCK = 4_823_096_001;
 
+/** How long a migration waits for a table. Calls that want it queue up behind who waits, and give up after a second. */
+const PATIENCE = "SET LOCAL lock_timeout = '300ms'";
+/** With a pause of half a second between them, some five minutes. */
+const MAX_TRIES = 400;
+
 /**
  * Brings the schema up to date. Several processes may do so at once: an advisory lock lets one work and the others wait.
  * The lock belongs to a transaction, so that it ends with the process that holds it, also behind a connection pooler.
- * Each migration is one transaction; one that was cut off left nothing behind and runs again. The job queue has migrations
+ * Each migration is one transaction; one that was cut off left nothing behind and runs again. One that does not get a table
+ * soon gives way to the calls that have it, and tries again. The job queue has migrations
  * of its own, in a schema of its own.
  *
  * Who does not own the tables may only find them up to date; rejects otherwise. A schema that a newer release has migrated is
@@ -32,7 +40,8 @@ export async function migrate({ url, serviceUrl, onProgress }: MigrateOptions): 
   const address = new URL(url);
   address.searchParams.delete("prepared_statements");
   const connection = { connectionString: address.href, application_name: "cupo-migrate" };
-  const database = knex({ client: "pg", connection, pool: { min: 0, max: 3 } });
+  const log = { warn: () => undefined };
+  const database = knex({ client: "pg", connection, pool: { min: 0, max: 3 }, log });
   try {
     await database.transaction(async (lock) => {
       await lock.raw("SELECT pg_advisory_xact_lock(?)", [LOCK]);
@@ -64,8 +73,21 @@ async function bringUpToDate(database: Knex, url: string, onProgress: MigrateOpt
   );
   if (pending.length > 0) await database.migrate.forceFreeMigrationsLock(config);
   if ((await jobQueueRevision(database)) < JOB_QUEUE_REVISION) await migrateJobQueue(url);
-  if (pending.length > 0) await database.migrate.latest(config);
+  if (pending.length > 0) await applyPending(database, config);
   return isNewer;
+}
+
+async function applyPending(database: Knex, config: Knex.MigratorConfig): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await database.migrate.latest(config);
+      return;
+    } catch (error) {
+      const failure = classifyFailure(error);
+      if ((failure !== "LOCK_TIMEOUT" && failure !== "RETRY") || tries === MAX_TRIES) throw error;
+      await sleep(randomInt(250, 750));
+    }
+  }
 }
 
 async function jobQueueRevision(database: Knex): Promise<number> {
@@ -104,6 +126,7 @@ class SqlMigrations implements Knex.MigrationSource<string> {
     return {
       up: async (database) => {
         this.#onProgress?.(`migrating to ${name}`);
+        await database.raw(PATIENCE);
         await database.raw(sql);
         await recordCompatibility(database, name, sql);
         await FILLS[name]?.(database);
