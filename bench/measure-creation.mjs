@@ -1,4 +1,5 @@
 import { waitForQuiet } from "./quiet-machine.mjs";
+import { rowsOf } from "./rows-of.mjs";
 import { runPgbench } from "./run-pgbench.mjs";
 import { CONNECTIONS, runWrk } from "./run-wrk.mjs";
 import { sampleMemory } from "./sample-memory.mjs";
@@ -11,7 +12,9 @@ const WARM_UP_SECONDS = 3;
  * had, and the largest share of the processors that strangers used just before a run.
  *
  * A run is void, and the promise rejects, where an answer was not a success, or where one of the tables did not grow by
- * as many rows as there were answers; requests that the end of a run cut off may have added rows too.
+ * the rows of as many creations as there were answers; requests that the end of a run cut off may have added theirs too.
+ *
+ * @param {{ tables: ReadonlyMap<string, number> }} options `tables` with the rows that a creation adds to each
  */
 export async function measureCreation({ scripts, constants, tables, database, service, token, ...pace }) {
   const { signal } = pace;
@@ -61,16 +64,14 @@ async function withRowsCounted(database, tables, load) {
   const before = await countRows(database, tables);
   const result = await load();
   const after = await countRows(database, tables);
-  for (const table of tables) {
-    const added = after[table] - before[table];
-    if (added >= result.completed && added <= result.completed + CONNECTIONS) continue;
-    throw new Error(`${result.completed} creations were answered, but ${table} grew by ${added} rows`);
+  for (const [table, rows] of tables) {
+    const created = (after[table] - before[table]) / rows;
+    if (Number.isInteger(created) && created >= result.completed && created <= result.completed + CONNECTIONS) continue;
+    throw new Error(`${result.completed} creations were answered, but ${table} has the rows of ${created} more`);
   }
   return result;
 }
 
 async function countRows(database, tables) {
-  const counts = tables.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`);
-  const [row] = await database.query(`SELECT ${counts.join(", ")}`);
-  return Object.fromEntries(tables.map((table) => [table, Number(row[table])]));
+  return Object.fromEntries(await rowsOf(database, [...tables.keys()]));
 }

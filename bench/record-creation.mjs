@@ -7,7 +7,7 @@ const CREATIONS = 3;
 
 /**
  * Runs the service behind a recording proxy, registers patients one after the other, and gives the statements that the
- * last one took, a list for each round trip, and its document number.
+ * last one took, a list for each round trip, its document number, and how many were registered.
  *
  * @param {{ dataDir: string, databaseUrl: string, token: string, signal: AbortSignal }} options
  */
@@ -34,7 +34,7 @@ async function record(baseUrl, token, tap) {
     flights = tap.takeFlights().map(ofCalls).find(isTransaction) ?? [];
   }
   if (flights.length === 0) throw new Error("the recorded statements are not one transaction");
-  return { flights, document };
+  return { flights, document, creations: CREATIONS };
 }
 
 /** Without what tells other processes of a commit, behind it: no call waits for that, and many share it. */

@@ -6,6 +6,7 @@ import { signToken, startService } from "./measured-service.mjs";
 import { createPgbenchScripts } from "./pgbench-scripts.mjs";
 import { recordCreation } from "./record-creation.mjs";
 import { report } from "./report.mjs";
+import { rowsOf } from "./rows-of.mjs";
 import { requirePrograms } from "./run-program.mjs";
 
 const stopping = new AbortController();
@@ -34,10 +35,14 @@ async function bench(signal) {
     const token = await signToken(database.dataDir, signal);
     progress("recording the statements of a creation");
     const recorded = await recordCreation({ ...options, token });
+    const { scripts, constants, tables: names } = createPgbenchScripts(recorded);
+    const tables = new Map(
+      Array.from(await rowsOf(database, names), ([name, rows]) => [name, rows / recorded.creations]),
+    );
     progress("measuring the start");
     const start = await measureStart({ ...options, token });
     const creation = await withService(options, (service) =>
-      measureCreation({ ...createPgbenchScripts(recorded), database, service, token, ...pace }),
+      measureCreation({ scripts, constants, tables, database, service, token, ...pace }),
     );
     const [server] = await database.query("SHOW server_version");
     console.log(`\n${report({ ...recorded, ...creation, start, serverVersion: server.server_version })}`);
