@@ -110,7 +110,9 @@ function join(client: Socket, upstream: Socket): void {
   ] as const) {
     from.setNoDelay(true);
     from.on("error", () => to.destroy());
-    from.on("close", () => to.destroy());
+    from.on("close", () => {
+      if (!from.readableEnded) to.destroy();
+    });
     from.pipe(to);
   }
   if (client.destroyed) upstream.destroy();
