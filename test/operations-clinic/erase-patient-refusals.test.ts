@@ -6,15 +6,15 @@ import * as makers from "../contract/makers.js";
 import { bookFirst, type Clinic, call, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { brokenInvariants, foundByTheService } from "../schedule/invariants.js";
 import { messagesOf } from "../support/problem.js";
-import { type PatientBody, registerPatient } from "../support/registration.js";
+import { registerPatient } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
+import { complaint, erasureOf, mergeOf, REASON } from "./erasure-requests.js";
 import { expectRefusal } from "./rpc-under-test.js";
 
 const directory = PatientDirectoryService.method;
-const REASON = "Radicado 2026-0042, a solicitud de la titular";
 
 let service: TestService;
 let clinic: Clinic;
@@ -136,17 +136,6 @@ describe("the erasure of a patient", () => {
   });
 });
 
-const complaint = { category: "COMPLAINT", externalReference: "REF-9", description: "La espera fue larga." };
-
 function send(request: JsonObject, changes?: RpcChanges): Promise<RestAnswer> {
   return callRpc(service, directory.erasePatient, request, changes);
-}
-
-function erasureOf({ id: patientId, version: expectedVersion }: PatientBody): JsonObject {
-  return { patientId, expectedVersion, reason: REASON };
-}
-
-function mergeOf({ id, version }: PatientBody, duplicatePatientId: string): JsonObject {
-  const survivor = { survivorPatientId: id, survivorExpectedVersion: version };
-  return { ...survivor, duplicatePatientId, duplicateExpectedVersion: 1 };
 }

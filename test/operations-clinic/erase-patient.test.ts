@@ -6,15 +6,15 @@ import { readDistributedTables } from "../postgres/distributed-tables.js";
 import { type Clinic, call, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { brokenInvariants, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
-import { type PatientBody, registerPatient } from "../support/registration.js";
+import { registerPatient } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
+import { complaint, erasureOf, mergeOf, REASON } from "./erasure-requests.js";
 import { type KnownPerson, knownPerson } from "./known-person.js";
 import { describeAccess, expectRefusal, idsOf, itemsIn } from "./rpc-under-test.js";
 
 const directory = PatientDirectoryService.method;
-const REASON = "Radicado 2026-0042, a solicitud de la titular";
 
 let service: TestService;
 let clinic: Clinic;
@@ -217,20 +217,10 @@ describe("an erased person", () => {
   });
 });
 
-const complaint = { category: "COMPLAINT", externalReference: "REF-9", description: "La espera fue larga." };
 const wish = { dateFrom: "2020-01-31", dateTo: "9999-12-31", preferredPeriods: ["MORNING"] };
 
 function send(request: JsonObject, changes?: RpcChanges): Promise<RestAnswer> {
   return callRpc(service, directory.erasePatient, request, changes);
-}
-
-function erasureOf({ id: patientId, version: expectedVersion }: PatientBody): JsonObject {
-  return { patientId, expectedVersion, reason: REASON };
-}
-
-function mergeOf({ id, version }: PatientBody, duplicatePatientId: string): JsonObject {
-  const survivor = { survivorPatientId: id, survivorExpectedVersion: version };
-  return { ...survivor, duplicatePatientId, duplicateExpectedVersion: 1 };
 }
 
 /** The tables of tenants in which one of these texts stands, in any case, in bytes too. */

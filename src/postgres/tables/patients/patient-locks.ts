@@ -8,10 +8,7 @@ export async function lockPatientOf(
   transaction: Transaction,
   appointmentId: string,
 ): Promise<PatientRecord | undefined> {
-  const { tenantId } = transaction;
-  const patient = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select("patient_id");
-  const query = knownPatients({ tenant_id: tenantId }).where("id", patient).select(patientColumns);
-  return readRecord(transaction, query.forNoKeyUpdate());
+  return readRecord(transaction, patientOf(transaction, appointmentId).forNoKeyUpdate());
 }
 
 /**
@@ -28,10 +25,7 @@ export async function holdPatientOf(
   transaction: Transaction,
   appointmentId: string,
 ): Promise<PatientRecord | undefined> {
-  const { tenantId } = transaction;
-  const patient = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select("patient_id");
-  const query = knownPatients({ tenant_id: tenantId }).where("id", patient).select(patientColumns);
-  return readRecord(transaction, query.forKeyShare());
+  return readRecord(transaction, patientOf(transaction, appointmentId).forKeyShare());
 }
 
 /** Like {@link holdPatient}, of whoever the patient was merged into in the end. */
@@ -61,4 +55,9 @@ export async function lockPatientsOf(
     .select("patient_id");
   const query = knownPatients({ tenant_id: tenantId }).whereIn("id", patients).orderBy("id").select(patientColumns);
   return readRecords(transaction, query.forNoKeyUpdate());
+}
+
+function patientOf({ tenantId }: Transaction, appointmentId: string) {
+  const patient = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select("patient_id");
+  return knownPatients({ tenant_id: tenantId }).where("id", patient).select(patientColumns);
 }
