@@ -9,7 +9,8 @@ import { join } from "node:path";
 const built = "dist/main.js";
 /** Written by every compilation, also one that fails. */
 const stamp = "build/tsconfig.build.tsbuildinfo";
-const sources = ["src", "proto", "package.json", "buf.gen.yaml", "tsconfig.json", "tsconfig.build.json"];
+const settings = ["package.json", "buf.gen.yaml", "tsconfig.json", "tsconfig.build.json"];
+const sources = ["src", "proto", "scripts/bundle.mjs", "scripts/copy-assets.mjs", ...settings];
 
 if (!existsSync(built) || !existsSync(stamp) || newest(sources) > statSync(stamp).mtimeMs) {
   const { status } = spawnSync("npm run --silent build", { shell: true, stdio: ["ignore", 2, 2] });
