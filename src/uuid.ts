@@ -22,30 +22,34 @@ const IDS_A_FILL = 256;
 /** The counter within a millisecond has 32 bits; its start leaves the highest free, so that it does not run over. */
 const COUNTER_START_MASK = 0x7fffffff;
 
-const pool = Buffer.allocUnsafeSlow(BYTES * IDS_A_FILL);
-let used = pool.length;
-let lastMs = 0;
-let counter = 0;
+/** A new UUID of version 7 (RFC 9562 section 5.7), greater than every one that this process made before. */
+export const newId: () => string = createUuid7Source(() => Date.now());
 
 /**
- * A new UUID of version 7 (RFC 9562 section 5.7), greater than every one that this process made before: a counter orders those of a
- * millisecond, and goes on where the clock stands still or is set back (section 6.2, method 1).
+ * What makes UUIDs of version 7, each greater than all that it made before, by a clock in milliseconds since the epoch: a counter
+ * orders those of a millisecond, and goes on where the clock stands still or is set back (RFC 9562 section 6.2, method 1).
  */
-export function newId(): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const random = pool.subarray(used, used + BYTES);
-  used += BYTES;
-  const nowMs = Date.now();
-  if (nowMs > lastMs) {
-    lastMs = nowMs;
-    counter = random.readUInt32BE(6) & COUNTER_START_MASK;
-  } else {
-    counter += 1;
-  }
-  return v7({ random, msecs: lastMs, seq: counter });
+export function createUuid7Source(now: () => number): () => string {
+  const pool = Buffer.allocUnsafeSlow(BYTES * IDS_A_FILL);
+  let used = pool.length;
+  let lastMs = 0;
+  let counter = 0;
+  return () => {
+    if (used === pool.length) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    const random = pool.subarray(used, used + BYTES);
+    used += BYTES;
+    const nowMs = now();
+    if (nowMs > lastMs) {
+      lastMs = nowMs;
+      counter = random.readUInt32BE(6) & COUNTER_START_MASK;
+    } else {
+      counter += 1;
+    }
+    return v7({ random, msecs: lastMs, seq: counter });
+  };
 }
 
 /** When a UUID of version 7 was made, by the clock of who made it, in milliseconds since the epoch (RFC 9562, section 5.7). */
