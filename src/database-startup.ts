@@ -4,9 +4,11 @@ import { readyCall } from "./call.js";
 import type { ChainPorts } from "./interceptors/chain.js";
 import { type Database, type DatabaseOptions, openDatabase } from "./postgres/database.js";
 import { migrate } from "./postgres/migration/migrate.js";
+import { createReplicaReads, type ReplicaOutcome, type ReplicaReads } from "./postgres/replica/replica-reads.js";
 import { classifyFailure, isAway } from "./postgres/sql-errors.js";
 import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
+import type { Config } from "./settings/config.js";
 
 const ACQUIRE_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 15_000;
@@ -45,15 +47,7 @@ export async function openReadyDatabase(
 ): Promise<Database> {
   const { databaseUrl: url, migrationDatabaseUrl = url } = urls;
   const onProgress = (text: string) => logger.info(text);
-  const database = openDatabase({
-    url,
-    maxConnections,
-    acquireTimeoutMs: ACQUIRE_TIMEOUT_MS,
-    queryTimeoutMs: QUERY_TIMEOUT_MS,
-    onStatementsUnnamed: () => logger.warn(POOLER_WARNING),
-    onIdleError: () => logger.warn("a database connection broke while it was idle"),
-    onAcquired,
-  });
+  const database = openDatabase({ ...poolTerms(url, maxConnections, logger), onAcquired });
   try {
     await patiently(() => requireBoundRole(database, url !== migrationDatabaseUrl), logger);
     await patiently(() => migrate({ url: migrationDatabaseUrl, serviceUrl: url, onProgress }), logger);
@@ -65,13 +59,60 @@ export async function openReadyDatabase(
   }
 }
 
-/** What calls are done in, on a database. `onCommitted` is told of a tenant of which something has changed. */
+/** A streaming replica that reads are done on. */
+export interface Replica {
+  readonly reads: ReplicaReads;
+  readonly pool: Database["pool"];
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the pool of the streaming replica, where there is one; it may be away, in which case the primary does its work. Rejects for a
+ * role that row-level security does not bind.
+ */
+export async function openReplica(
+  { replicaUrl, databaseConnections }: Pick<Config, "replicaUrl" | "databaseConnections">,
+  primary: Database,
+  logger: Logger,
+  onOutcome: (outcome: ReplicaOutcome) => void,
+): Promise<Replica | undefined> {
+  if (replicaUrl === undefined) return undefined;
+  const replica = openDatabase(poolTerms(replicaUrl, databaseConnections.calls, logger));
+  try {
+    await requireBoundRole(replica, false, "DATABASE_REPLICA_URL");
+  } catch (error) {
+    if (!isAway(classifyFailure(error))) {
+      await replica.close();
+      throw error;
+    }
+    logger.warn("the replica is not there yet; the primary reads until it is");
+  }
+  const reads = createReplicaReads({ primary, replica, onOutcome });
+  return { reads, pool: replica.pool, close: () => replica.close() };
+}
+
+function poolTerms(url: string, maxConnections: number, logger: Logger): DatabaseOptions {
+  return {
+    url,
+    maxConnections,
+    acquireTimeoutMs: ACQUIRE_TIMEOUT_MS,
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    onStatementsUnnamed: () => logger.warn(POOLER_WARNING),
+    onIdleError: () => logger.warn("a database connection broke while it was idle"),
+  };
+}
+
+/**
+ * What calls are done in, on a database. `onCommitted` is told of a tenant of which something has changed; `replica` reads what it
+ * may in place of the database.
+ */
 export function createCallStore(
   database: Database,
   onCommitted: (tenantId: string) => void,
+  replica: ReplicaReads | undefined,
 ): Pick<ChainPorts, "store" | "recordAccess"> {
   return {
-    store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff, onCommitted }),
+    store: new UnitOfWork(database, { ...TRANSACTION_LIMITS, backOff, onCommitted, replica }),
     recordAccess: (call, patientIds) => insertAccessRecords(readyCall(call), patientIds),
   };
 }
@@ -80,14 +121,18 @@ export function createCallStore(
  * Before anything is made in the name of a role that must not have it: rejects for one that row-level security does not bind.
  * Where somebody else migrates, the role may not be there yet.
  */
-async function requireBoundRole(database: Database, isMadeByMigration: boolean): Promise<void> {
+async function requireBoundRole(
+  database: Database,
+  isMadeByMigration: boolean,
+  setting = "DATABASE_URL",
+): Promise<void> {
   const excess = await database.findExcessOfRole().catch((error: unknown) => {
     if (isMadeByMigration && classifyFailure(error) === "REFUSED_ROLE") return undefined;
     throw error;
   });
   if (excess !== "BYPASSES_ROW_SECURITY") return;
   throw new Error(
-    "The role in DATABASE_URL is a superuser or has BYPASSRLS, so row-level security would not bind it. " +
+    `The role in ${setting} is a superuser or has BYPASSRLS, so row-level security would not bind it. ` +
       "Use a role without either; MIGRATION_DATABASE_URL is where the owner of the tables belongs.",
   );
 }

@@ -1,4 +1,5 @@
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import {
   type Operation,
   Operation_IdempotencyKey,
@@ -28,6 +29,15 @@ export function operationOf(method: DescMethod): Operation {
 /** Whether a call of an RPC must name an idempotency key: every one does that does not say in its proto that it takes none. */
 export function takesIdempotencyKey(method: DescMethod): boolean {
   return operationOf(method).idempotencyKey !== Operation_IdempotencyKey.NONE;
+}
+
+/**
+ * Whether an RPC may be done on a replica: it has no side effects, and it is a search, a list or heavy, beside which it costs
+ * little to ask the primary how far the replica must have come.
+ */
+export function isReplicable(method: DescMethod): boolean {
+  const isLarge = operationOf(method).heavy || method.input.fields.some(({ name }) => name === "page_size");
+  return method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS && isLarge;
 }
 
 /** The request fields, by proto name, that REST takes from the path. */

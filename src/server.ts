@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { createCallStore, openReadyDatabase } from "./database-startup.js";
+import { createCallStore, openReadyDatabase, openReplica } from "./database-startup.js";
 import { openEventFeeds } from "./events/open-event-feeds.js";
 import { createChain } from "./interceptors/chain.js";
 import { createStopping } from "./interceptors/stream-life.js";
@@ -84,7 +84,7 @@ async function start(
   const telemetry = await openTelemetry({ terms, ...telemetryOptions(config, logger) });
   closers.push(() => telemetry.close());
   let stopJobs: Closer = () => undefined;
-  const { database, probe, feeds } = await openDatabase(config, { logger, now }, telemetry, closers);
+  const { database, replica, probe, feeds } = await openDatabase(config, { logger, now }, telemetry, closers);
   closers.push(() => stopJobs());
   const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
@@ -100,7 +100,7 @@ async function start(
       validate,
       listErrors: listViolations,
       stopping: stopping.signal,
-      ...createCallStore(database, feeds.committed),
+      ...createCallStore(database, feeds.committed, replica),
       pages: createPageTokens(keyRing),
       isTraced: telemetry.isTraced,
     }),
@@ -130,6 +130,9 @@ async function openDatabase(
   const database = await openReadyDatabase(config, config.databaseConnections.calls, logger, pools.acquired);
   closers.push(() => database.close());
   pools.watch("calls", database.pool);
+  const replica = await openReplica(config, database, logger, (outcome) => service.readFromReplica(outcome));
+  closers.push(() => replica?.close());
+  if (replica !== undefined) pools.watch("replica", replica.pool);
   service.watchBacklog(keptMeasurement(() => readBacklog(database, now), BACKLOG_PACE));
   const probe = openReadinessProbe({ url: config.databaseUrl, onReadOnly: () => database.discardConnections() });
   closers.push(() => probe.close());
@@ -137,7 +140,7 @@ async function openDatabase(
   const onError = warning(logger, "the change feed is slow");
   const feeds = openEventFeeds({ database, databaseUrl: config.databaseUrl, onError });
   closers.push(() => feeds.close());
-  return { database, probe, feeds };
+  return { database, replica: replica?.reads, probe, feeds };
 }
 
 async function openIssuer(

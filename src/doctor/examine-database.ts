@@ -7,24 +7,19 @@ import type { DatabaseAddresses, DoctorOptions } from "./doctor-options.js";
 import { type Check, type Finding, failure, ok } from "./finding.js";
 import { examineJobs } from "./job-findings.js";
 import { examineMigrations } from "./migration-findings.js";
+import { examineReplica } from "./replica-findings.js";
 import { examineOwner, examineRole } from "./role-findings.js";
 import { judgeClock, judgeConnections, judgePooler, judgeVersion, judgeWrites } from "./server-findings.js";
 
 /** What there is to say of a database, from the way there to the jobs in it. Ends where nobody is let in. */
-export async function examineDatabase(
+export function examineDatabase(
   { url, ownerUrl }: DatabaseAddresses,
   config: Config,
   options: DoctorOptions,
 ): Promise<Finding[]> {
-  const inspection = await openInspection(url).catch((error: unknown) =>
-    explainAway("database", "DATABASE_URL", error),
+  return examineAt("database", "DATABASE_URL", url, (inspection) =>
+    examineThrough(inspection, { url, ownerUrl }, config, options),
   );
-  if ("check" in inspection) return [inspection];
-  try {
-    return await examineThrough(inspection, { url, ownerUrl }, config, options);
-  } finally {
-    await inspection.close();
-  }
 }
 
 async function examineThrough(
@@ -47,19 +42,33 @@ async function examineThrough(
     judgePooler(pooler, new URL(url)),
     judgeConnections(facts, config, replicas ?? Math.max(config.rateLimit.replicas, facts.processes)),
     ...(await examineJobs(inspection)),
+    ...(config.replicaUrl === undefined ? [] : await examineReplicaAt(config.replicaUrl, facts.identity, now)),
   ];
 }
 
-async function examineOwnerAt(ownerUrl: string, identity: string, now: () => number): Promise<Finding[]> {
-  const owner = await openInspection(ownerUrl).catch((error: unknown) =>
-    explainAway("owner", "MIGRATION_DATABASE_URL", error),
-  );
-  if ("check" in owner) return [owner];
-  try {
+function examineOwnerAt(ownerUrl: string, identity: string, now: () => number): Promise<Finding[]> {
+  return examineAt("owner", "MIGRATION_DATABASE_URL", ownerUrl, async (owner) => {
     const isSameDatabase = (await readServerFacts(owner, now)).identity === identity;
-    return await examineOwner(owner, isSameDatabase);
+    return examineOwner(owner, isSameDatabase);
+  });
+}
+
+function examineReplicaAt(replicaUrl: string, identity: string, now: () => number): Promise<Finding[]> {
+  return examineAt("replica", "DATABASE_REPLICA_URL", replicaUrl, (replica) => examineReplica(replica, identity, now));
+}
+
+async function examineAt(
+  check: Check,
+  setting: string,
+  url: string,
+  look: (inspection: Inspection) => Promise<Finding[]>,
+): Promise<Finding[]> {
+  const inspection = await openInspection(url).catch((error: unknown) => explainAway(check, setting, error));
+  if ("check" in inspection) return [inspection];
+  try {
+    return await look(inspection);
   } finally {
-    await owner.close();
+    await inspection.close();
   }
 }
 

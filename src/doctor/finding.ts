@@ -12,6 +12,7 @@ export type Check =
   | "row security"
   | "pooler"
   | "connections"
+  | "replica"
   | "jobs"
   | "disk";
 

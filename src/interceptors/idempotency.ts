@@ -3,7 +3,7 @@ import { type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
 import { type Call, callOf, type Principal, principalOf } from "../call.js";
 import { type CupoError, conflict } from "../errors.js";
-import { operationName, takesIdempotencyKey } from "../operation.js";
+import { isReplicable, operationName, takesIdempotencyKey } from "../operation.js";
 import { shownPatients } from "./shown-patients.js";
 
 /** The claim of an idempotency key by one call: which key, and which request it stands for. */
@@ -41,8 +41,11 @@ export type Outcome =
  */
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
-  /** Runs a read in one transaction, `call.transaction`, without a key. It may write too: who read what is kept. */
-  read<T>(call: Call, principal: Principal, work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs a read in one transaction, `call.transaction`, without a key. It may write too, since who read what is kept, unless it
+   * `isReplicable`: then a replica may do it that has everything which was committed before.
+   */
+  read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable?: boolean): Promise<T>;
 }
 
 /** Records, in the transaction of a call, that it shows the data of these patients to its principal. */
@@ -67,7 +70,8 @@ export function idempotency(store: IdempotentWork, recordAccess: RecordAccess): 
     if (request.stream) return next(request);
     const call = callOf(request.contextValues);
     const principal = principalOf(request.contextValues);
-    if (!takesIdempotencyKey(request.method)) return store.read(call, principal, () => next(request));
+    const { method } = request;
+    if (!takesIdempotencyKey(method)) return store.read(call, principal, () => next(request), isReplicable(method));
     let executed: UnaryResponse | undefined;
     const claim = claimOf(request, call, principal);
     const outcome = await store.execute(claim, call, principal, async () => {

@@ -7,6 +7,7 @@ import type { Database } from "./database.js";
 import { claimKey, findResult, LateResponse, type ResultRecord, storeResult } from "./idempotency-keys.js";
 import type { PipelinedTransaction, TransactionLimits } from "./pipelined-transaction.js";
 import { prepared } from "./prepared.js";
+import type { ReplicaReads } from "./replica/replica-reads.js";
 import { runTransaction, type TransactionSource, type TransactionWork } from "./run-transaction.js";
 import { sql } from "./sql.js";
 import { classifyFailure, condemnsConnections, type DatabaseFailure, isAway } from "./sql-errors.js";
@@ -23,6 +24,8 @@ export interface UnitOfWorkOptions extends TransactionLimits {
   readonly backOff: (attempt: number) => Promise<void>;
   /** Told of a tenant of which something has changed, behind the commit; nothing waits for it. */
   readonly onCommitted?: (tenantId: string) => void;
+  /** Where reads that may be done on a replica are tried first; they are done on the primary unless given. */
+  readonly replica?: ReplicaReads | undefined;
 }
 
 /** Does what the call is for and gives the bytes of its response. */
@@ -64,14 +67,19 @@ export class UnitOfWork implements IdempotentWork {
     return outcome;
   }
 
-  /** Runs a read, which has no key: it is run again after the same failures, since it leaves nothing that could double. */
-  async read<T>(call: Call, principal: Principal, work: () => Promise<T>): Promise<T> {
-    return this.#repeat(() =>
-      this.#run(call, principal.tenantId, async (transaction) => {
-        bind(call, transaction);
-        return work();
-      }),
-    );
+  /**
+   * Runs a read, which has no key: it is run again after the same failures, since it leaves nothing that could double. One that
+   * is `isReplicable` is done on the replica where there is one that has come far enough.
+   */
+  async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
+    const { tenantId } = principal;
+    const read = async (transaction: PipelinedTransaction) => {
+      bind(call, transaction);
+      return work();
+    };
+    const start = { scope: { tenantId }, limits: this.options, trace: call.trace };
+    const done = isReplicable ? await this.options.replica?.attempt(call.operation ?? "", start, read) : undefined;
+    return done === undefined ? this.#repeat(() => this.#run(call, tenantId, read)) : done.result;
   }
 
   #attempt(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work, isRerun: boolean): Promise<Outcome> {

@@ -19,6 +19,8 @@ export interface Config extends LimitsConfig {
   readonly databaseUrl: string | undefined;
   /** As the owner of the tables; undefined: as in databaseUrl. */
   readonly migrationDatabaseUrl: string | undefined;
+  /** A streaming replica of the database, for reads; undefined where there is none. */
+  readonly replicaUrl: string | undefined;
   /** How many connections to the database a process has for calls, and how many for background jobs. */
   readonly databaseConnections: { readonly calls: number; readonly jobs: number };
   /** Absolute path of the folder for the embedded PostgreSQL and the development issuer's key. */
@@ -94,7 +96,8 @@ function assemble(source: Source, problems: string[]): Config {
     publicUrl: read(settings.publicUrl),
     problemsUrl: read(settings.problemsUrl),
     databaseUrl: read(settings.databaseUrl),
-    migrationDatabaseUrl: migrationUrlOf(source, problems),
+    migrationDatabaseUrl: otherUrlOf(source, settings.migrationDatabaseUrl, problems),
+    replicaUrl: otherUrlOf(source, settings.replicaUrl, problems),
     databaseConnections: { calls: read(settings.databaseConnections) ?? 0, jobs: read(settings.jobConnections) ?? 0 },
     dataDir: resolve(read(settings.dataDir) ?? ""),
     issuer: issuerOf(source, problems),
@@ -124,11 +127,11 @@ function visitMarginsOf({ read }: Source): Config["visitMargins"] {
   };
 }
 
-function migrationUrlOf({ read, isGiven }: Source, problems: string[]): string | undefined {
-  const { databaseUrl, migrationDatabaseUrl } = settings;
-  if (isGiven(migrationDatabaseUrl) && !isGiven(databaseUrl))
-    problems.push("DATABASE_URL is missing; it goes with MIGRATION_DATABASE_URL");
-  return read(migrationDatabaseUrl);
+/** The URL of another way to the same database, which is none without that of the database. */
+function otherUrlOf({ read, isGiven }: Source, other: Setting<string>, problems: string[]): string | undefined {
+  if (isGiven(other) && !isGiven(settings.databaseUrl))
+    problems.push(`DATABASE_URL is missing; it goes with ${other.name}`);
+  return read(other);
 }
 
 function issuerOf({ read, isGiven }: Source, problems: string[]): IssuerConfig | undefined {

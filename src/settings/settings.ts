@@ -56,6 +56,12 @@ export const settings = {
     "The same database as the role that owns the tables and migrates them; it gives the service's role its rights, and " +
       "makes it where it may. Without it the service migrates as its own role.",
   ),
+  replicaUrl: databaseUrl(
+    "DATABASE_REPLICA_URL",
+    "A streaming replica of the same database, as the service's role: lists, searches and previews without side effects read " +
+      "there whatever was committed before, and on the primary where the replica is behind or away. It has as many " +
+      "connections of each process as DATABASE_CONNECTIONS says.",
+  ),
   databaseConnections: count(
     "DATABASE_CONNECTIONS",
     "10",

@@ -86,6 +86,7 @@ function countedBy(tell: ReturnType<typeof deferMetrics>["tell"]): Pick<Telemetr
     service: {
       failed: (error, call) => tell(({ service }) => service.failed(error, call)),
       reached: (limit) => tell(({ service }) => service.reached(limit)),
+      readFromReplica: (outcome) => tell(({ service }) => service.readFromReplica(outcome)),
       watchReadiness: (takesWrites) => tell(({ service }) => service.watchReadiness(takesWrites)),
       watchKeys: (ageMs) => tell(({ service }) => service.watchKeys(ageMs)),
       watchBacklog: (read) => tell(({ service }) => service.watchBacklog(read)),

@@ -11,7 +11,7 @@ export interface MeasuredPool {
 /** The connections of the process to its database. */
 export interface PoolMetrics {
   /** Has a pool measured under a name. */
-  watch(name: "calls" | "jobs" | "quotas", pool: MeasuredPool): void;
+  watch(name: "calls" | "jobs" | "quotas" | "replica", pool: MeasuredPool): void;
   /** Somebody waited for a connection of the pool of the calls, and got it or not. */
   acquired(ms: number, isGiven: boolean): void;
 }

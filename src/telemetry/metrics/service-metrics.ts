@@ -23,6 +23,8 @@ export interface ServiceMetrics {
   failed(error: CupoError, call: Call): void;
   /** A limit was reached outside of calls. */
   reached(limit: AnyLimit): void;
+  /** A read that a replica was asked for ended; how, is told by {@link ReplicaOutcome}. */
+  readFromReplica(outcome: ReplicaOutcome): void;
   /** Has it measured whether the database takes writes; undefined where that cannot be known. */
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
   /** Has the age of the issuer's keys measured, in milliseconds. */
@@ -30,6 +32,10 @@ export interface ServiceMetrics {
   /** Has the backlog measured; undefined where it cannot be known. */
   watchBacklog(read: () => Promise<Backlog | undefined>): void;
 }
+
+/** Whether the replica served a read; it was behind the primary, was away, or cannot do what the read does, otherwise. */
+const REPLICA_OUTCOMES = ["served", "behind", "away", "unable"] as const;
+type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
 
 const SECONDS_OF_A_DAY = 86_400;
 
@@ -48,6 +54,11 @@ export function createServiceMetrics(meter: Meter): ServiceMetrics {
     description: "What was refused, or not done, because there would have been too much of it.",
     unit: "{refusal}",
   });
+  const replicaReads = meter.createCounter("cupo.replica.reads", {
+    description: "Reads that the replica was asked for, by whether it served them or left them to the primary.",
+    unit: "{read}",
+  });
+  for (const outcome of REPLICA_OUTCOMES) replicaReads.add(0, { "cupo.replica.outcome": outcome });
   for (const limit of LIMITS) limits.add(0, { "cupo.limit": limit });
   return {
     failed(error, { operation }) {
@@ -56,6 +67,7 @@ export function createServiceMetrics(meter: Meter): ServiceMetrics {
       if (error.limit !== undefined) limits.add(1, { "cupo.limit": error.limit });
     },
     reached: (limit) => limits.add(1, { "cupo.limit": limit }),
+    readFromReplica: (outcome) => replicaReads.add(1, { "cupo.replica.outcome": outcome }),
     watchReadiness(takesWrites) {
       const text = "Whether the database takes writes, without which the service is not ready: 1 or 0.";
       gaugeOf(meter, "cupo.ready", text, "").addCallback(async (result) => {

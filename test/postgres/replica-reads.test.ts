@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { examine } from "../../src/doctor/doctor.js";
+import { requestExamples } from "../../src/openapi/examples/request-examples.js";
+import { isReplicable } from "../../src/operation.js";
+import { exampleCalls, startDemoService, unaryMethods } from "../openapi/example-calls.js";
+import { createResource, location, rpcNamed } from "../operations-clinic/resources-under-test.js";
+import { eventually } from "../support/eventually.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import { type ReplicatedPostgres, startReplicatedPostgres } from "../support/standby.js";
+import { readMetrics } from "../telemetry/metrics-page.js";
+
+let postgres: ReplicatedPostgres;
+let service: TestService;
+
+beforeAll(async () => {
+  postgres = await startReplicatedPostgres();
+  service = await startDemoService(settings());
+});
+
+afterAll(async () => {
+  await service?.close();
+  await postgres?.close();
+});
+
+function settings() {
+  return {
+    DATABASE_URL: postgres.primaryUrl,
+    MIGRATION_DATABASE_URL: postgres.ownerUrl,
+    DATABASE_REPLICA_URL: postgres.replicaUrl,
+  };
+}
+
+/** How many reads ended so until now. */
+async function reads(outcome: string): Promise<number> {
+  const page = await readMetrics(service.internalUrl);
+  return page.sum("cupo_replica_reads_total", { cupo_replica_outcome: outcome }) ?? 0;
+}
+
+async function listedIds(tenantId: string): Promise<unknown[]> {
+  const { body } = await callRpc(service, rpcNamed("ListLocations"), { pageSize: 100 }, { as: { tenantId } });
+  const { locations = [] } = body as { readonly locations?: readonly { readonly locationId: string }[] };
+  return locations.map(({ locationId }) => locationId);
+}
+
+async function createLocation(tenantId: string): Promise<unknown> {
+  const { id } = await createResource(service, location, {}, { tenantId });
+  return id;
+}
+
+/** Asks for a list until the replica gives it. */
+async function eventuallyServed(tenantId: string): Promise<void> {
+  await eventually(async () => {
+    const served = await reads("served");
+    await listedIds(tenantId);
+    return (await reads("served")) > served;
+  });
+}
+
+test("a list has what was committed the moment before", async () => {
+  const tenantId = randomUUID();
+  const created: unknown[] = [];
+  for (let i = 0; i < 20; i++) {
+    created.push(await createLocation(tenantId));
+    expect(await listedIds(tenantId)).toEqual(created);
+  }
+  await eventuallyServed(tenantId);
+});
+
+test("every search, list and preview without side effects can be read there, but what gives events their places", async () => {
+  const examples = exampleCalls(service, requestExamples(service.now()));
+  const methodOf = (name: string) => unaryMethods.get(name.split(" ")[0] ?? "");
+  const names = Object.keys(requestExamples(service.now())).filter((name) => {
+    const method = methodOf(name);
+    return method !== undefined && isReplicable(method);
+  });
+  const unable = [];
+  for (const name of names) {
+    const before = [await reads("unable"), (await reads("served")) + (await reads("behind"))];
+    expect([name, (await examples.call(name)).status]).toEqual([name, 200]);
+    const after = [await reads("unable"), (await reads("served")) + (await reads("behind"))];
+    if (after[0] !== before[0]) unable.push(name);
+    else expect([name, Number(after[1]) > Number(before[1])]).toEqual([name, true]);
+  }
+  expect(names.length).toBeGreaterThan(20);
+  expect(unable).toEqual(["ListEvents"]);
+});
+
+test("the doctor finds a standby of the same database, and says what is no such", async () => {
+  const told = async (url: string) => {
+    const environment = { ...settings(), DATABASE_REPLICA_URL: url };
+    const ports = { now: service.now, freeBytes: async () => 2 ** 40, findEmbedded: async () => undefined };
+    const findings = await examine({ ...ports, environment });
+    return findings.filter(({ check }) => check === "replica").map(({ level, says }) => `${level}: ${says}`);
+  };
+  expect(await told(postgres.replicaUrl)).toEqual(["ok: a standby of the same database lets the service in"]);
+  expect(await told(postgres.primaryUrl)).toEqual([
+    "failure: DATABASE_REPLICA_URL leads to a server that takes writes",
+  ]);
+  expect(await told(service.databaseUrl)).toEqual([
+    "failure: DATABASE_REPLICA_URL leads to a copy of another database than DATABASE_URL",
+  ]);
+  expect(await told(postgres.superuserReplicaUrl)).toEqual(["failure: the service's role postgres is a superuser"]);
+  expect(await told("postgres://cupo@127.0.0.1:1/cupo")).toEqual([
+    expect.stringMatching(/^failure: DATABASE_REPLICA_URL leads to no database that lets the service in: /),
+  ]);
+});
+
+describe("the primary reads", () => {
+  test("where the replica is behind, until it has what was committed", async () => {
+    const tenantId = randomUUID();
+    await postgres.pauseReplay();
+    onTestFinished(() => postgres.resumeReplay());
+    const before = await reads("behind");
+    const id = await createLocation(tenantId);
+    expect(await listedIds(tenantId)).toEqual([id]);
+    expect(await reads("behind")).toBe(before + 1);
+    await postgres.resumeReplay();
+    await eventuallyServed(tenantId);
+  });
+
+  test("where the role on the replica is none that row-level security binds, which the service does not start with", async () => {
+    const started = startTestService({ ...settings(), DATABASE_REPLICA_URL: postgres.superuserReplicaUrl });
+    await expect(started).rejects.toThrow("The role in DATABASE_REPLICA_URL is a superuser or has BYPASSRLS");
+  });
+
+  test("where the replica follows nobody any more, and where it is gone", async () => {
+    const tenantId = randomUUID();
+    await postgres.promoteReplica();
+    const behind = await reads("behind");
+    const id = await createLocation(tenantId);
+    expect(await listedIds(tenantId)).toEqual([id]);
+    expect(await reads("behind")).toBe(behind + 1);
+    await postgres.stopReplica();
+    expect(await listedIds(tenantId)).toEqual([id]);
+    expect(await listedIds(tenantId)).toEqual([id]);
+    expect(await reads("away")).toBe(1);
+  });
+});
