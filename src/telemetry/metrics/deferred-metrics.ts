@@ -4,7 +4,7 @@ import type { LiveMetrics } from "./live-metrics.js";
 export interface DeferredMetrics {
   /** Has something counted: now, or as soon as there are instruments. */
   tell(record: (metrics: LiveMetrics) => void): void;
-  /** Makes the instruments, unless they are there or being made. */
+  /** Makes the instruments, unless they are there or being made. Where that failed, the next call tries again. */
   load(): Promise<LiveMetrics>;
   /** Ends them, where they were made. */
   close(): Promise<void>;
@@ -33,7 +33,13 @@ export function deferMetrics(open: () => Promise<LiveMetrics>): DeferredMetrics 
       if (live !== undefined) record(live);
       else if (kept.length < MAX_KEPT) kept.push(record);
     },
-    load: () => (loading ??= load()),
+    load() {
+      loading ??= load().catch((error: unknown) => {
+        loading = undefined;
+        throw error;
+      });
+      return loading;
+    },
     async close() {
       await (await loading?.catch(() => undefined))?.close();
     },
