@@ -270,10 +270,11 @@ function extend({ as }: Pick<Clinic, "as">, ports: Partial<ExtensionPorts> = {})
   return extendSchedules(`${as.tenantId}`, { database, now: service.now, maxOpenSlots: 1_000_000, logger, ...ports });
 }
 
-/** A clinic in a tenant of its own, with so many practitioners. */
+/** A clinic in a tenant of its own, with so many practitioners, open every morning up to the horizon. */
 async function openOwn({ staff = 1, ...changes }: ClinicChanges & { readonly staff?: number } = {}): Promise<Clinic> {
   const as = { tenantId: randomUUID() };
-  return openClinic(service, { ...changes, as, practitionerIds: await createPractitioners(staff, as) });
+  const rule = { ...everyMorning, ...changes.rule };
+  return openClinic(service, { ...changes, as, rule, practitionerIds: await createPractitioners(staff, as) });
 }
 
 /** A program in a tenant of its own, and what it lacks. */

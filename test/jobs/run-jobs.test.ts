@@ -67,7 +67,7 @@ test("makes the schedule of a program that is complete, without being asked for 
 
 test("gives tenants their turns: a small schedule does not wait until a large one is made", async () => {
   const practitionerIds = await Promise.all(Array.from({ length: 60 }, () => makers.practitioner.create(service, {})));
-  const large = await openClinic(service, { practitionerIds, materialized: false });
+  const large = await openClinic(service, { practitionerIds, materialized: false, rule: everyMorning });
   const small = await openClinic(service, { as: { tenantId: randomUUID() }, materialized: false });
   start();
   for (const clinic of [large, small]) await vi.waitFor(() => expectComplete(clinic), patience);

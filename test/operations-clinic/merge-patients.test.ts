@@ -103,7 +103,7 @@ describe("MergePatients", () => {
   test("is refused with every pair of live appointments that overlap, and possible without them", async () => {
     const other = await openClinic(service);
     const { survivor, duplicate } = await twoPatients();
-    const dates = { dateFrom: day(clinic, 20), dateTo: day(clinic, 20) };
+    const dates = { dateFrom: day(clinic, 10), dateTo: day(clinic, 10) };
     const own = await bookFirst(clinic, survivor.id, dates);
     const twin = await bookFirst(other, duplicate.id, dates);
     expect(own.startsAt).toBe(twin.startsAt);
@@ -182,8 +182,8 @@ describe("MergePatients", () => {
     const { survivor, duplicate } = await twoPatients();
     const last = await registerPatient(service);
     const { appointmentId } = await bookFirst(clinic, duplicate.id, {
-      dateFrom: day(clinic, 30),
-      dateTo: day(clinic, 30),
+      dateFrom: day(clinic, 13),
+      dateTo: day(clinic, 13),
     });
     await send(mergeOf({ survivor, duplicate }));
     await send(mergeOf({ survivor: last, duplicate: { ...survivor, version: 2 } }));

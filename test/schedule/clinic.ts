@@ -73,7 +73,13 @@ interface CommonCatalogs {
 
 const catalogs = new WeakMap<TestService, Map<string, Promise<CommonCatalogs>>>();
 
-/** Makes a program with a service, a practitioner and a rule, and its schedule; what it only refers to is that of other clinics. */
+/** A clinic is open for so long from today: much longer schedules cost a test more than all that it looks at. */
+const DAYS_OPEN = 14;
+
+/**
+ * Makes a program with a service, a practitioner and a rule, and its schedule; what it only refers to is that of other clinics. It
+ * is open every morning of two weeks, unless its rule says otherwise: with `everyMorning` up to the horizon.
+ */
 export async function openClinic(service: TestService, changes: ClinicChanges = {}): Promise<Clinic> {
   const { as = {}, program = {}, rule = {}, materialized = true } = changes;
   const { opportunityDefinitionId, requestSourceId, appointmentTypeId } = await commonCatalogs(service, as);
@@ -82,7 +88,8 @@ export async function openClinic(service: TestService, changes: ClinicChanges = 
     changes.practitionerIds ?? makers.practitioner.create(service, as).then((id) => [id]),
     makers.createProgram(service, program, as),
   ]);
-  const ruleId = await makers.createRule(service, programId, { ...everyMorning, ...rule }, as);
+  const terms = { ...everyMorning, validTo: day({ service }, DAYS_OPEN), ...rule };
+  const ruleId = await makers.createRule(service, programId, terms, as);
   const clinic = { service, as, serviceId, practitionerIds, programId, ruleId, requestSourceId, appointmentTypeId };
   await mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds: [serviceId], expectedVersion: 1 });
   const practitioners = { programId, practitionerIds: [...practitionerIds], expectedVersion: 1 };

@@ -160,7 +160,7 @@ describe("an appointment of several slots", () => {
     const { clinic, patientId, type } = await prepare(60);
     const other = await makers.createPatient(service);
     for (let i = 0; i < 8; i++) {
-      const dates = { dateFrom: day(clinic, 10 + i), dateTo: day(clinic, 10 + i) };
+      const dates = { dateFrom: day(clinic, 3 + i), dateTo: day(clinic, 3 + i) };
       const [mine, others] = await Promise.all([
         optionsFor(clinic, { patientId, ...type, ...dates }),
         optionsFor(clinic, { patientId: other, ...type, ...dates }),

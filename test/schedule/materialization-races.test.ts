@@ -20,6 +20,8 @@ import { countDeadlocks, detectDeadlocksEarly } from "./deadlocks.js";
 import { brokenInvariants } from "./invariants.js";
 import { scheduleDifferences } from "./schedule-differences.js";
 
+const ON_HOLIDAYS_CLOSED = { ...everyMorning, holidayPolicy: "SKIP" };
+
 let database: TestDatabase;
 let service: TestService;
 let gate: CommitGate;
@@ -46,7 +48,7 @@ afterAll(async () => {
 
 describe("a holiday and the first schedule of a program", () => {
   test("leave no slot on the holiday where the schedule is not committed yet", async () => {
-    const clinic = await openClinic(service, { rule: { holidayPolicy: "SKIP" }, materialized: false });
+    const clinic = await openClinic(service, { rule: ON_HOLIDAYS_CLOSED, materialized: false });
     const open = await gate.close("MaterializeSchedule");
     const made = materialize(clinic);
     await gate.waiting(1);
@@ -59,7 +61,7 @@ describe("a holiday and the first schedule of a program", () => {
   });
 
   test("leave no slot on the holiday where the holiday is not committed yet", async () => {
-    const clinic = await openClinic(service, { rule: { holidayPolicy: "SKIP" }, materialized: false });
+    const clinic = await openClinic(service, { rule: ON_HOLIDAYS_CLOSED, materialized: false });
     const open = await gate.close("CreateHoliday");
     const closed = addHoliday(clinic, 22);
     await gate.waiting(1);
@@ -187,7 +189,7 @@ describe("two holidays and a move of an appointment from one to the other, betwe
 
 /** An appointment in one program on the first of two days, and the move of it to another program on the second. */
 async function prepareMove(days: number) {
-  const rule = { holidayPolicy: "SKIP" };
+  const rule = ON_HOLIDAYS_CLOSED;
   const from = await openClinic(service, { rule });
   const to = await openClinic(service, { rule, serviceId: from.serviceId });
   const [first, second] = [day(from, days), day(from, days + 1)];

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as makers from "../contract/makers.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { bookFirst, type Clinic, call, day, materialize, mustCall, openClinic, optionsFor } from "./clinic.js";
+import { bookFirst, type Clinic, call, day, everyMorning, materialize, mustCall, openClinic, optionsFor } from "./clinic.js";
 import { brokenInvariants } from "./invariants.js";
 import { scheduleDifferences } from "./schedule-differences.js";
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 test("makes a slot for each practitioner and each time of the rules, 90 days ahead", async () => {
   const practitionerIds = await Promise.all([1, 2].map(() => makers.practitioner.create(service, {})));
-  const clinic = await openClinic(service, { practitionerIds });
+  const clinic = await openClinic(service, { practitionerIds, rule: everyMorning });
   expect(await statusOf(clinic)).toMatchObject({ materializedThrough: day(clinic, 90) });
   expect(await slotsOn(clinic, 90)).toHaveLength(16);
   expect(await slotsOn(clinic, 91)).toEqual([]);
@@ -71,7 +71,7 @@ test("withdraws the slots of a practitioner who leaves", async () => {
 });
 
 test("follows a holiday that is added, made inactive and made active again", async () => {
-  const clinic = await openClinic(service, { rule: { holidayPolicy: "SKIP" } });
+  const clinic = await openClinic(service, { rule: { ...everyMorning, holidayPolicy: "SKIP" } });
   const { generation } = await statusOf(clinic);
   const { holiday } = await mustCall(clinic, "CreateHoliday", { date: day(clinic, 30), name: "Fiesta", active: true });
   const holidayId = (holiday as { id: string }).id;
@@ -85,7 +85,8 @@ test("follows a holiday that is added, made inactive and made active again", asy
 });
 
 test("withdraws the slots of the holidays that are seeded", async () => {
-  const clinic = await openClinic(service, { as: { tenantId: randomUUID() }, rule: { holidayPolicy: "SKIP" } });
+  const rule = { ...everyMorning, holidayPolicy: "SKIP" };
+  const clinic = await openClinic(service, { as: { tenantId: randomUUID() }, rule });
   const dates = await datesWithSlots(clinic);
   const holidays: string[] = [];
   for (const year of new Set([day(clinic, 0), day(clinic, 90)].map((date) => Number(date.slice(0, 4))))) {
@@ -104,7 +105,8 @@ test("leaves a schedule that was never made as it is", async () => {
 });
 
 test("leaves a schedule that was never made as it is, whatever block or holiday comes and goes", async () => {
-  const clinic = await openClinic(service, { materialized: false, rule: { holidayPolicy: "SKIP" } });
+  const rule = { ...everyMorning, holidayPolicy: "SKIP" };
+  const clinic = await openClinic(service, { materialized: false, rule });
   const times = { startsAt: `${day(clinic, 2)}T09:00:00-05:00`, endsAt: `${day(clinic, 2)}T10:00:00-05:00` };
   const target = { kind: "ILLNESS", programId: clinic.programId };
   const created = await mustCall(clinic, "CreateScheduleBlock", { ...target, ...times });

@@ -149,5 +149,5 @@ async function openWith(
   const practitionerIds = await Promise.all(
     Array.from({ length: staff }, () => makers.practitioner.create(service, as)),
   );
-  return openClinic(service, { as, practitionerIds, rule });
+  return openClinic(service, { as, practitionerIds, rule: { ...everyMorning, ...rule } });
 }

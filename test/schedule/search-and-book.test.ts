@@ -198,7 +198,7 @@ describe("booking", () => {
     const other = await openClinic(service, { practitionerIds });
     const secondPatient = await makers.createPatient(service);
     for (let i = 0; i < 8; i++) {
-      const dates = { dateFrom: day(clinic, 10 + i), dateTo: day(clinic, 10 + i) };
+      const dates = { dateFrom: day(clinic, 3 + i), dateTo: day(clinic, 3 + i) };
       const [[first], [second]] = await Promise.all([
         tokensFor(clinic, patientId, dates),
         tokensFor(other, secondPatient, dates),
