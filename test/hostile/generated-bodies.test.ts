@@ -4,7 +4,7 @@ import { expectProblem } from "../support/problem.js";
 import { type Registration, registration } from "../support/registration.js";
 import { startTestService, type TestService } from "../support/service.js";
 
-const RUNS = 150;
+const RUNS = 40;
 
 let service: TestService;
 

@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import type { DescMethodUnary, JsonValue } from "@bufbuild/protobuf";
+import * as fc from "fast-check";
+import { operationOf } from "../../src/operation.js";
+import * as makers from "../contract/makers.js";
+import { bookFirst, call, openClinic, optionsFor } from "../schedule/clinic.js";
+import { isTooBusy } from "../support/once.js";
+import { registration } from "../support/registration.js";
+import type { TestService } from "../support/service.js";
+import { fuzzedOperations, type GeneratedRequest, requestsTo } from "./generated-requests.js";
+import { MARKER } from "./good-values.js";
+import { faultsInLog, faultsOf, tracesOf } from "./judge-answer.js";
+import type { Ground } from "./pending.js";
+import { sendGenerated, type Verdict } from "./send-generated.js";
+
+/** How many requests were answered with each status, by the name of the operation. */
+export type Tally = Map<string, Map<number, number>>;
+
+/** What requests are sent to: a clinic of their own, and what it has answered. */
+export interface Field {
+  readonly service: TestService;
+  readonly tenantId: string;
+  readonly heard: Map<string, JsonValue[]>;
+  readonly ground: Ground;
+  readonly tally: Tally;
+}
+
+/** How many values of a name are kept. */
+const KEPT = 20;
+/** What the clinic has not by itself, by the name of its id. */
+const REFERRED = {
+  payerId: makers.payer,
+  contractId: makers.contract,
+  opportunityDefinitionId: makers.opportunityDefinition,
+  consultationTypeId: makers.consultationType,
+  cancellationReasonId: makers.cancellationReason,
+  noShowReasonId: makers.noShowReason,
+};
+/** How often a request is sent to a service that is too busy. */
+const ATTEMPTS = 10;
+
+/**
+ * Sends so many requests to every operation and requires of each answer what may be said of all: a status of the operation's
+ * row, below 500; a Problem for a refusal, which repeats nothing and left nothing behind; nothing in the log. At the end the
+ * bookings agree. Rejects with the smallest request of each operation that fails, and the seed that leads there.
+ */
+export async function fuzz(
+  field: Field,
+  seed: number,
+  requestsEach: number,
+  operations: readonly DescMethodUnary[] = fuzzedOperations,
+): Promise<void> {
+  const failures: string[] = [];
+  for (const [index, method] of operations.entries()) {
+    const property = fc.asyncProperty(requestsTo(method), (request) => attempt(field, request));
+    const outcome = await fc.check(property, { seed: seed + index, numRuns: requestsEach });
+    if (outcome.failed) failures.push(`${fc.defaultReportMessage(outcome)}\n${String(outcome.errorInstance)}`);
+  }
+  const { service, tenantId } = field;
+  const { body } = await call({ service, as: { tenantId } }, "VerifyInvariants", {});
+  const { findings } = body["invariantReport"] as { readonly findings: readonly object[] };
+  requireNoFaults([...failures, ...findings.map((finding) => JSON.stringify(finding))]);
+}
+
+async function attempt(field: Field, request: GeneratedRequest): Promise<void> {
+  const { service, ground, tally } = field;
+  const from = service.log.length;
+  const token = await service.token({ tenantId: field.tenantId });
+  let verdict = await sendGenerated(service, ground, token, request);
+  for (let sent = 1; sent < ATTEMPTS && isTooBusy(verdict); sent++)
+    verdict = await sendGenerated(service, ground, token, request);
+  count(tally, request.method.name, verdict.status);
+  const isSuccess = verdict.status === operationOf(request.method).successStatus;
+  if (isSuccess) listen(field.heard, verdict);
+  const traces = isSuccess ? [] : await tracesOf(service, verdict);
+  requireNoFaults([...faultsOf(request, verdict), ...faultsInLog(service.log, from), ...traces]);
+}
+
+function requireNoFaults(faults: readonly string[]): void {
+  if (faults.length > 0) throw new Error(faults.join("\n\n"));
+}
+
+/** Opens a clinic with what most requests refer to. */
+export async function openField(service: TestService, tally: Tally = new Map()): Promise<Field> {
+  const as = { tenantId: randomUUID() };
+  const clinic = await openClinic(service, { as });
+  const heard = new Map<string, JsonValue[]>();
+  const text = `Paciente ${MARKER}`;
+  const patientId = await makers.createPatient(service, registration({ fullName: text }), as);
+  const [option] = await optionsFor(clinic, { patientId });
+  const { serviceId, programId, ruleId, requestSourceId, appointmentTypeId, practitionerIds } = clinic;
+  const catalogs = { serviceId, requestSourceId, appointmentTypeId, practitionerIds: [...practitionerIds] };
+  const { appointmentId, locationId } = await bookFirst(clinic, patientId, {}, 1);
+  hear(heard, "", { ...catalogs, programId, ruleId, patientId, appointmentId, locationId });
+  for (const [name, maker] of Object.entries(REFERRED)) hear(heard, name, await maker.create(service, as));
+  hear(heard, "", { optionToken: `${option?.optionToken}` });
+  const ground = { now: service.now, heard: (name: string, number: number) => recall(heard, name, number) };
+  return { service, tenantId: as.tenantId, heard, ground, tally };
+}
+
+function listen(heard: Field["heard"], { body }: Verdict): void {
+  for (const [name, value] of Object.entries(body)) hear(heard, name, value as JsonValue);
+}
+
+/** Notes every text of an answer by the name of its member; an `id` by what it is the id of. */
+function hear(heard: Field["heard"], name: string, value: JsonValue): void {
+  if (Array.isArray(value)) for (const each of value) hear(heard, name.replace(/s$/, ""), each);
+  else if (value !== null && typeof value === "object")
+    for (const [member, held] of Object.entries(value)) hear(heard, member === "id" ? `${name}Id` : member, held);
+  else if (value !== "" && /Id$|token$|cursor$|^version$/i.test(name))
+    heard.set(name, [...(heard.get(name) ?? []), value].slice(-KEPT));
+}
+
+function recall(heard: Field["heard"], name: string, number: number): JsonValue | undefined {
+  const ending = [...heard.keys()].find((each) => name.toLowerCase().endsWith(each.toLowerCase()));
+  const values = heard.get(name) ?? heard.get(ending ?? "") ?? [];
+  return values.at(-1 - (number % Math.max(1, values.length)));
+}
+
+function count(tally: Tally, operation: string, status: number): void {
+  const row = tally.get(operation) ?? new Map<number, number>();
+  row.set(status, (row.get(status) ?? 0) + 1);
+  tally.set(operation, row);
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from "node:crypto";
+import {
+  type DescMessage,
+  type DescMethodUnary,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { operationName, operationOf, pathFields, takesIdempotencyKey } from "../../src/operation.js";
+import { httpBindings } from "../../src/rest/routes/http-rule.js";
+import { envelope, type RawOutcome, type RpcFormat, rpcFormats, sendCall } from "../support/raw-rpc.js";
+import { parseObject, type RestAnswer, sendRequest } from "../support/rest-request.js";
+import type { TestService } from "../support/service.js";
+import type { Damage, GeneratedRequest } from "./generated-requests.js";
+import { type Ground, settle } from "./pending.js";
+
+/** What came of a request: as REST answers it, whichever way it went. */
+export interface Verdict extends RestAnswer {
+  /** Every byte of the answer that can be read. */
+  readonly everything: string;
+  /** By which the request is known in what the service keeps; undefined where it named none, or a bad one. */
+  readonly correlationId: string | undefined;
+}
+
+const PLACEHOLDER = /\{(\w+)\}/g;
+
+/** Sends a request as the principal of a token. */
+export function sendGenerated(
+  service: TestService,
+  ground: Ground,
+  token: string,
+  request: GeneratedRequest,
+): Promise<Verdict> {
+  const { method, way } = request;
+  const correlationId = "x-correlation-id" in request.headers ? undefined : randomUUID();
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(takesIdempotencyKey(method) ? { "idempotency-key": randomUUID() } : {}),
+    ...(correlationId === undefined ? {} : { "x-correlation-id": correlationId }),
+    ...request.headers,
+  };
+  const format = rpcFormats[way];
+  const body = settle(request.body, ground);
+  return format === undefined
+    ? sendRest(service, request, { body, headers, correlationId })
+    : sendRpc(service, format, request, { body, headers, correlationId });
+}
+
+interface Sent {
+  readonly body: JsonValue;
+  readonly headers: Readonly<Record<string, string | null>>;
+  readonly correlationId: string | undefined;
+}
+
+async function sendRest(service: TestService, request: GeneratedRequest, sent: Sent): Promise<Verdict> {
+  const { method, damage } = request;
+  const [binding] = httpBindings(method);
+  const named = isObject(sent.body) ? sent.body : {};
+  const jsonNames = new Map(method.input.fields.map((field) => [field.name, field.jsonName]));
+  const path = binding?.template.replace(PLACEHOLDER, (_, name: string) => segment(named[`${jsonNames.get(name)}`]));
+  const inPath = new Set([...pathFields(method)].map((name) => jsonNames.get(name)));
+  const others = Object.entries(named).filter(([name]) => !inPath.has(name));
+  const body = isObject(sent.body) ? withMembers(others) : sent.body;
+  const text = damaged(Buffer.from(JSON.stringify(body)), damage).toString();
+  const headers = { "idempotency-key": null, "content-type": "application/json", ...sent.headers };
+  const answer = await sendRequest(`${binding?.httpMethod}`, `${service.baseUrl}${path}`, { headers, body: text });
+  return {
+    ...answer,
+    everything: `${[...answer.headers].join("\n")}\n${answer.text}`,
+    correlationId: sent.correlationId,
+  };
+}
+
+/** What stands in a path: nothing that makes it another path. */
+function segment(value: JsonValue | undefined): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value ?? null);
+  return /^\.{0,2}$/.test(text) ? "-" : encodeURIComponent(Buffer.from(text).toString());
+}
+
+async function sendRpc(
+  service: TestService,
+  format: RpcFormat,
+  { method, damage }: GeneratedRequest,
+  { body, headers, correlationId }: Sent,
+): Promise<Verdict> {
+  const message = format.isJson ? Buffer.from(JSON.stringify(body)) : binaryOf(method.input, body);
+  const bytes = damaged(message, damage);
+  const outcome = await sendCall(service.internalUrl, format, {
+    path: `/${operationName(method)}`,
+    headers: Object.fromEntries(
+      Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== null),
+    ),
+    body: format.hasEnvelope ? envelope(bytes) : bytes,
+  });
+  return { ...asRest(method, outcome), everything: outcome.everything, correlationId };
+}
+
+/** The message with every member that can be in one, and with a field that no message has. */
+function binaryOf(type: DescMessage, body: JsonValue): Buffer {
+  const members = isObject(body) ? Object.entries(body) : [];
+  const fitting = members.filter(([name, value]) => readMessage(type, withMembers([[name, value]])) !== undefined);
+  const message = readMessage(type, withMembers(fitting));
+  if (message === undefined) throw new Error(`${type.typeName} cannot be made of ${JSON.stringify(body)}`);
+  const unknown = Buffer.from([0xfa, 0xff, 0x3f, 0x03, 0x61, 0x62, 0x63]);
+  return Buffer.concat([toBinary(type, message), unknown]);
+}
+
+function readMessage(type: DescMessage, members: JsonObject): Message | undefined {
+  try {
+    return fromJson(type, members);
+  } catch {
+    return undefined;
+  }
+}
+
+function asRest(method: DescMethodUnary, { status, code, problem, headers, everything }: RawOutcome): RestAnswer {
+  if (code === undefined && status === 200) {
+    const [, text = ""] = everything.split("\n{");
+    return { status: operationOf(method).successStatus, headers, text, body: parseObject(`{${text.trim()}`) };
+  }
+  const asProblem = new Headers(headers);
+  asProblem.set("content-type", "application/problem+json");
+  const body = problem ?? { code: code === undefined ? status : Code[code] };
+  return { status: Number(body["status"] ?? 0), headers: asProblem, text: everything, body };
+}
+
+function damaged(bytes: Buffer, damage: Damage | undefined): Buffer {
+  if (damage === undefined) return bytes;
+  const at = Math.floor((damage.at / 1_000) * bytes.length);
+  return Buffer.concat([bytes.subarray(0, at), damage.bytes, bytes.subarray(at + damage.gone)]);
+}
+
+function withMembers(members: readonly (readonly [string, JsonValue])[]): JsonObject {
+  const object: JsonObject = Object.create(null);
+  for (const [name, value] of members) object[name] = value;
+  return object;
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
