@@ -23,6 +23,7 @@ const LONG = {
   LAST_UNIT_TRIALS: "60",
   ROLLOUT_REQUESTS: "40",
   SIMULATION_COMMANDS: "10000",
+  EVERY_STATEMENT: "1",
 };
 /** What races, beside the folder of faults. */
 const STORMS = ["storm", "storm-defects", "last-unit", "visit-storm", "materialization-races", "lock-order"];

@@ -6,7 +6,7 @@ export type DatabaseFailure =
   | "RETRY"
   /** The connection broke; whether a COMMIT under way took effect is not known. */
   | "LOST"
-  /** The database cannot be reached, is starting or stopping: nothing took effect. */
+  /** The database cannot be reached, is starting or stopping, or has no room on its disk or in memory: nothing took effect. */
   | "UNAVAILABLE"
   /** The database takes no more connections: nothing took effect. */
   | "FULL"
@@ -44,6 +44,8 @@ const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
   "25006": "READ_ONLY",
   "25P02": "ABORTED",
   "25P03": "LOST",
+  "53100": "UNAVAILABLE",
+  "53200": "UNAVAILABLE",
   "53300": "FULL",
   "57014": "UNAVAILABLE",
   "57P01": "LOST",

@@ -1,12 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { deferred } from "./deferred.js";
-
-/** Bytes that are kept from going on, and all that follow them on their connection in their direction. */
-export interface Hold {
-  /** Resolves when the text has come. */
-  readonly reached: Promise<void>;
-  release(): void;
-}
+import { type Ambush, arm, type Connection, cut, type Hold, hold, takeAmbush } from "./postgres-ambushes.js";
 
 /** A proxy in front of PostgreSQL that counts round trips and can hold bytes and cut connections. */
 export interface PostgresProxy {
@@ -27,27 +20,26 @@ export interface PostgresProxy {
   holdBefore(text: string, behind?: string): Hold;
   /** Holds the server's bytes from this text on, on a connection whose client said `behind` before, if given. */
   holdAfter(text: string, behind?: string): Hold;
+  /**
+   * Gives the client's bytes to a function in place of the server, until called with undefined; what it does not send on is
+   * lost.
+   */
+  divert(take: ((way: Way, data: Buffer) => void) | undefined): void;
+  /**
+   * Sends nothing on in either direction, as a network does that swallows what it is given: of the connections that are open
+   * now, for as long as they are (`OPEN`), or of all and of new ones too (`ALL`), until called with undefined.
+   */
+  silence(which: "OPEN" | "ALL" | undefined): void;
   /** Refuses new connections and cuts all that are open, until called with false. */
   setDown(down: boolean): void;
   close(): Promise<void>;
 }
 
-/** What happens once to the next bytes that hold the text. */
-interface Ambush {
-  readonly text: string;
-  /** What the client says first. */
-  readonly behind?: string | undefined;
-  /** Where it has said so. */
-  armedOn?: number;
-  readonly spring: (connection: Connection, data: Buffer) => Buffer;
-}
-
-/** One direction of a connection. */
-interface Connection {
+/** The way of a client's bytes to its server. */
+export interface Way {
   readonly number: number;
-  readonly from: Socket;
-  /** The bytes that are being held; undefined while nothing is. */
-  held: Buffer[] | undefined;
+  /** The process of the server at its end; undefined until that has said which. */
+  readonly pid: number | undefined;
   forward(data: Buffer): void;
 }
 
@@ -57,9 +49,13 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   const sockets = new Set<Socket>();
   const ambushes: Record<"client" | "server", Ambush[]> = { client: [], server: [] };
   const taps: ((connection: number, data: Buffer) => void)[] = [];
+  const pids = new Map<number, number>();
+  const silent = new Set<number>();
   let trips = 0;
   let connections = 0;
   let isDown = false;
+  let isSilent = false;
+  let divert: ((way: Way, data: Buffer) => void) | undefined;
   const server = createServer((client) => {
     const connection = connections;
     connections += 1;
@@ -70,14 +66,25 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     const upstream = connect(Number(target.port), target.hostname);
     joinEnds(client, upstream, sockets);
     let serverSpoke = true;
-    relay({ number: connection, from: client, to: upstream }, ambushes.client, (data) => {
+    const isMute = () => isSilent || silent.has(connection);
+    const way: Way = {
+      number: connection,
+      get pid() {
+        return pids.get(connection);
+      },
+      forward: (data) => void upstream.write(data),
+    };
+    const take = (data: Buffer) => divert && (divert(way, data), true);
+    relay({ number: connection, from: client, to: upstream, isMute, take }, ambushes.client, (data) => {
       if (serverSpoke) trips += 1;
       serverSpoke = false;
       arm([...ambushes.client, ...ambushes.server], connection, data);
       for (const read of taps) read(connection, data);
     });
-    relay({ number: connection, from: upstream, to: client }, ambushes.server, () => {
+    relay({ number: connection, from: upstream, to: client, isMute }, ambushes.server, (data) => {
       serverSpoke = true;
+      const pid = pids.has(connection) ? undefined : pidIn(data);
+      if (pid !== undefined) pids.set(connection, pid);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -92,6 +99,13 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     cutAfter: (text) => ambushes.server.push({ text, spring: cut }),
     holdBefore: (text, behind) => hold({ text, behind }, ambushes.client),
     holdAfter: (text, behind) => hold({ text, behind }, ambushes.server),
+    divert(take) {
+      divert = take;
+    },
+    silence(which) {
+      isSilent = which === "ALL";
+      if (which === "OPEN") for (let open = 0; open < connections; open++) silent.add(open);
+    },
     setDown(down) {
       isDown = down;
       if (down) for (const socket of sockets) socket.destroy();
@@ -117,56 +131,33 @@ function joinEnds(client: Socket, upstream: Socket, sockets: Set<Socket>): void 
   }
 }
 
-function relay(way: { number: number; from: Socket; to: Socket }, ambushes: Ambush[], onData: (data: Buffer) => void) {
-  const { number, from, to } = way;
+/** The key of a connection to cancel what it does, by which a server says what process it is: K, its length, and the pid. */
+const KEY = Buffer.from([0x4b, 0, 0, 0, 12]);
+
+function pidIn(data: Buffer): number | undefined {
+  const at = data.indexOf(KEY);
+  return at < 0 ? undefined : data.readInt32BE(at + KEY.length);
+}
+
+interface Direction {
+  readonly number: number;
+  readonly from: Socket;
+  readonly to: Socket;
+  readonly isMute: () => boolean;
+  /** Whether somebody else takes the bytes. */
+  readonly take?: (data: Buffer) => boolean | undefined;
+}
+
+function relay(direction: Direction, ambushes: Ambush[], onData: (data: Buffer) => void) {
+  const { number, from, to, isMute, take } = direction;
   const connection: Connection = { number, from, held: undefined, forward: (data) => void to.write(data) };
   from.on("data", (data: Buffer) => {
+    if (isMute()) return;
     onData(data);
+    if (take?.(data) === true) return;
     const ambush = connection.held === undefined ? takeAmbush(ambushes, number, data) : undefined;
     const rest = ambush?.spring(connection, data) ?? data;
     if (connection.held !== undefined) connection.held.push(rest);
     else if (!from.destroyed) connection.forward(rest);
   });
-}
-
-function cut({ from }: Connection, data: Buffer): Buffer {
-  from.destroy();
-  return data;
-}
-
-function arm(ambushes: Ambush[], connection: number, data: Buffer): void {
-  for (const ambush of ambushes) {
-    if (ambush.behind !== undefined && data.includes(ambush.behind)) ambush.armedOn = connection;
-  }
-}
-
-function takeAmbush(ambushes: Ambush[], connection: number, data: Buffer): Ambush | undefined {
-  const index = ambushes.findIndex(
-    ({ text, behind, armedOn }) => data.includes(text) && (behind === undefined || armedOn === connection),
-  );
-  return index < 0 ? undefined : ambushes.splice(index, 1)[0];
-}
-
-function hold(at: Pick<Ambush, "text" | "behind">, ambushes: Ambush[]): Hold {
-  let connection: Connection | undefined;
-  const { promise: reached, resolve } = deferred();
-  ambushes.push({
-    ...at,
-    spring(sprung, data) {
-      const start = data.indexOf(at.text);
-      connection = sprung;
-      connection.forward(data.subarray(0, start));
-      connection.held = [];
-      resolve();
-      return data.subarray(start);
-    },
-  });
-  return {
-    reached,
-    release() {
-      const held = connection?.held ?? [];
-      if (connection !== undefined) connection.held = undefined;
-      for (const data of held) connection?.forward(data);
-    },
-  };
 }

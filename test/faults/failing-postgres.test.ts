@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { type Database, openDatabase } from "../../src/postgres/database.js";
+import { migrate } from "../../src/postgres/migration/migrate.js";
+import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
+import { createServices } from "../../src/services/services.js";
+import { brokenInvariants } from "../schedule/invariants.js";
+import { testNow } from "../support/clock.js";
+import { type ComposedService, startComposedService } from "../support/composed-service.js";
+import { execute } from "../support/database.js";
+import { eventually, patience } from "../support/eventually.js";
+import { noEvents } from "../support/no-events.js";
+import { noSlotLimits } from "../support/no-slot-limits.js";
+import { noTokens } from "../support/no-tokens.js";
+import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
+import { expectProblem } from "../support/problem.js";
+import { registration } from "../support/registration.js";
+import { type RestAnswer, sendRequest } from "../support/rest-request.js";
+import { usualMargins } from "../support/usual-margins.js";
+import { openSmallDisk, type SmallDisk } from "./full-disk.js";
+import { type KillablePostgres, startKillablePostgres } from "./kill-storm-postgres.js";
+
+/** A connection over which nothing comes is given up after this, in place of the service's 15 s. */
+const SILENCE_MS = 2_000;
+const CONNECTIONS = 3;
+
+const ports = {
+  now: testNow,
+  tokens: noTokens,
+  slotLimits: noSlotLimits,
+  visitMargins: usualMargins,
+  events: noEvents,
+};
+
+/** A registration that is the same each time it is sent. */
+type Send = () => Promise<RestAnswer>;
+
+let postgres: KillablePostgres;
+let proxy: PostgresProxy;
+let database: Database;
+let service: ComposedService;
+let disk: SmallDisk;
+const requests: Send[] = [];
+
+beforeAll(async () => {
+  postgres = await startKillablePostgres();
+  await migrate({ url: postgres.ownerUrl, serviceUrl: postgres.url });
+  disk = await openSmallDisk(postgres.adminUrl, "patients");
+  proxy = await startPostgresProxy(postgres.url);
+  const limits = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, workLockTimeoutMs: 5_000, idleTimeoutMs: 15_000 };
+  database = openDatabase({
+    url: proxy.url,
+    maxConnections: CONNECTIONS,
+    acquireTimeoutMs: SILENCE_MS,
+    queryTimeoutMs: SILENCE_MS,
+    onIdleError: () => undefined,
+  });
+  const unitOfWork = new UnitOfWork(database, { ...limits, backOff: () => Promise.resolve() });
+  service = await startComposedService(createServices(ports), unitOfWork);
+});
+
+afterEach(() => proxy.silence(undefined));
+
+afterAll(async () => {
+  await service.close();
+  await database.close();
+  await proxy.close();
+  await postgres.close();
+  await disk.close();
+});
+
+test("a disk that is full is 503 to who writes, and no one else; what was refused is done when there is room", async () => {
+  await disk.fill();
+  const refused = newRequest();
+  expectPatience(await refused());
+  expect((await call("ListLocations")).status).toBe(200);
+  await disk.free();
+  expect((await refused()).status).toBe(201);
+  await expectAllDoneOnce();
+});
+
+test("a database that has no connection left is 503, and used again when it has", async () => {
+  const role = new URL(postgres.url).username;
+  const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`;
+  await execute(postgres.adminUrl, `ALTER ROLE "${role}" CONNECTION LIMIT 0`, others);
+  const refused = newRequest();
+  expectPatience(await refused());
+  await execute(postgres.adminUrl, `ALTER ROLE "${role}" CONNECTION LIMIT -1`);
+  expect((await refused()).status).toBe(201);
+  await expectAllDoneOnce();
+});
+
+test("connections that are open at one end only are given up, and what was sent over them is done over others", async () => {
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => newRequest()()));
+  proxy.silence("OPEN");
+  const answers = await Promise.all(Array.from({ length: CONNECTIONS }, () => newRequest()()));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+  await expectAllDoneOnce();
+});
+
+test("a network that swallows everything is 503, and the service heals when it does not any more", async () => {
+  proxy.silence("ALL");
+  const refused = newRequest();
+  expectPatience(await refused());
+  expectPatience(await refused());
+  proxy.silence(undefined);
+  await vi.waitUntil(async () => (await refused()).status === 201, patience);
+  await expectAllDoneOnce();
+});
+
+test("a backend that stands still at its COMMIT keeps nobody else from working, and its call is done once when it goes on", async () => {
+  const commit = proxy.holdBefore("COMMIT");
+  const stopped = newRequest();
+  const answer = stopped();
+  await commit.reached;
+  const pid = await pidAtWork();
+  process.kill(pid, "SIGSTOP");
+  try {
+    commit.release();
+    expect((await newRequest()()).status).toBe(201);
+    expectPatience(await answer);
+    expect((await newRequest()()).status).toBe(201);
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+  await vi.waitUntil(async () => (await stopped()).status === 201, patience);
+  await expectAllDoneOnce();
+});
+
+function newRequest(): Send {
+  const headers = { "idempotency-key": randomUUID() };
+  const body = registration();
+  const send = () => sendRequest("POST", `${service.publicUrl}/patients`, { headers, body });
+  requests.push(send);
+  return send;
+}
+
+/** Refused for now: with 503, or because whoever was sent it first has not ended. */
+function expectPatience(answer: RestAnswer): void {
+  expectProblem(answer, answer.status === 409 ? 409 : 503);
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+}
+
+/** Sends every request of the file again: each has one patient and one row of the audit trail, and the bookings agree. */
+async function expectAllDoneOnce(): Promise<void> {
+  const answers = await Promise.all(requests.map((send) => send()));
+  const replayed = answers.map(({ status, headers }) => [status, headers.get("idempotent-replayed")]);
+  expect(replayed).toEqual(answers.map(() => [201, "true"]));
+  const query = (sql: string) => execute(postgres.adminUrl, sql);
+  const rows = await query("SELECT resource_id::text AS id FROM audit_events");
+  const inOrder = (ids: readonly unknown[]) => ids.map(String).toSorted();
+  expect(inOrder(rows.map(({ id }) => id))).toEqual(inOrder(answers.map(({ body }) => body["id"])));
+  const { invariantReport } = (await call("VerifyInvariants")).body as { invariantReport?: { findings?: unknown } };
+  expect(invariantReport?.findings).toEqual([]);
+  expect(await brokenInvariants({ query })).toEqual([]);
+}
+
+function call(rpc: "ListLocations" | "VerifyInvariants"): Promise<RestAnswer> {
+  const name = rpc === "ListLocations" ? "ReferenceDataService" : "OperationsService";
+  return sendRequest("POST", `${service.internalUrl}/cupo.clinic.v1.${name}/${rpc}`, { body: {} });
+}
+
+/** The one backend that is in a transaction and has done all that it was told. */
+async function pidAtWork(): Promise<number> {
+  const atWork = `SELECT pid FROM pg_stat_activity WHERE application_name = 'cupo' AND xact_start IS NOT NULL
+    AND wait_event = 'ClientRead'`;
+  let pid: unknown;
+  await eventually(async () => {
+    const [row] = await execute(postgres.adminUrl, atWork);
+    pid = row?.["pid"];
+    return pid !== undefined;
+  });
+  return Number(pid);
+}
