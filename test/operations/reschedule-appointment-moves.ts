@@ -1,14 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import * as makers from "../contract/makers.js";
-import {
-  type AppointmentBody,
-  bookFirst,
-  type Clinic,
-  mustCall,
-  openClinic,
-  optionsFor,
-} from "../schedule/clinic.js";
+import { type AppointmentBody, bookFirst, type Clinic, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { auditOf } from "../support/audit.js";
 import { expectProblem } from "../support/problem.js";
 import type { RequestChanges, RestAnswer } from "../support/rest-request.js";

@@ -2,7 +2,17 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as makers from "../contract/makers.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { bookFirst, type Clinic, call, day, everyMorning, materialize, mustCall, openClinic, optionsFor } from "./clinic.js";
+import {
+  bookFirst,
+  type Clinic,
+  call,
+  day,
+  everyMorning,
+  materialize,
+  mustCall,
+  openClinic,
+  optionsFor,
+} from "./clinic.js";
 import { brokenInvariants } from "./invariants.js";
 import { scheduleDifferences } from "./schedule-differences.js";
 
