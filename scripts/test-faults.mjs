@@ -20,6 +20,7 @@ import { readResults } from "./test-results.mjs";
 const LONG = {
   STORM_SECONDS: "30",
   KILLS: "8",
+  CUTS: "100",
   LAST_UNIT_TRIALS: "60",
   ROLLOUT_REQUESTS: "40",
   SIMULATION_COMMANDS: "10000",

@@ -7,6 +7,13 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { within } from "../support/within.js";
 
+/** How many connections are cut; CUTS makes them more. */
+const CUTS = Number(process.env["CUTS"] || 10);
+const CUTS_AT_ONCE = 10;
+const REQUESTS = 40;
+const SLACK_MS = 120_000;
+const CUT_MS = 500;
+
 let service: TestService;
 
 beforeAll(async () => {
@@ -49,10 +56,20 @@ test.each(["cutBefore", "cutAfter"] as const)(
   },
 );
 
-test("many requests whose connections are lost at once are each done once", async () => {
-  const requests = Array.from({ length: 40 }, newRequest);
+test(
+  "many requests whose connections are lost at once are each done once",
+  async () => {
+    for (let cuts = 0; cuts < CUTS; cuts += CUTS_AT_ONCE) await loseConnections();
+  },
+  SLACK_MS + CUTS * CUT_MS,
+);
+
+/** Sends many requests, cuts the connections of some before and of others after their COMMIT, and sends all again. */
+async function loseConnections(): Promise<void> {
+  const requests = Array.from({ length: REQUESTS }, newRequest);
   const first = requests.map((send) => send());
-  for (const cut of ["cutAfter", "cutBefore"] as const) for (let i = 0; i < 5; i++) service.proxy[cut]("COMMIT");
+  for (const cut of ["cutAfter", "cutBefore"] as const)
+    for (let i = 0; i < CUTS_AT_ONCE / 2; i++) service.proxy[cut]("COMMIT");
   const answers = await Promise.all(first);
   const again = await Promise.all(requests.map((send) => send()));
   for (const [index, answer] of answers.entries()) {
@@ -64,7 +81,7 @@ test("many requests whose connections are lost at once are each done once", asyn
   const rows = await service.query(`SELECT resource_id FROM audit_events WHERE resource_id IN (${ids})`);
   expect(new Set(rows.map(({ resource_id: id }) => id)).size).toBe(requests.length);
   expect(rows).toHaveLength(requests.length);
-});
+}
 
 /** A registration that is the same each time it is sent. */
 function newRequest(): () => Promise<RestAnswer> {

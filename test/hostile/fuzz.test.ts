@@ -26,12 +26,15 @@ test(
     const end = performance.now() + MINUTES * 60_000;
     const tally: Tally = new Map();
     let seed = SEED;
-    do {
-      await fuzz(await openField(service, tally), seed, REQUESTS_EACH);
-      seed += fuzzedOperations.length;
-    } while (performance.now() < end);
+    try {
+      do {
+        await fuzz(await openField(service, tally), seed, REQUESTS_EACH);
+        seed += fuzzedOperations.length;
+      } while (performance.now() < end);
+    } finally {
+      if (MINUTES > 0) print(tally);
+    }
     expect(tally.size).toBe(fuzzedOperations.length);
-    if (MINUTES > 0) print(tally);
   },
   SLACK_MS + MINUTES * 60_000,
 );

@@ -98,14 +98,15 @@ async function sendRpc(
   return { ...asRest(method, outcome), everything: outcome.everything, correlationId };
 }
 
-/** The message with every member that can be in one, and with a field that no message has. */
+/** The message with every member that can be in one beside those before it, and with a field that no message has. */
 function binaryOf(type: DescMessage, body: JsonValue): Buffer {
-  const members = isObject(body) ? Object.entries(body) : [];
-  const fitting = members.filter(([name, value]) => readMessage(type, withMembers([[name, value]])) !== undefined);
-  const message = readMessage(type, withMembers(fitting));
-  if (message === undefined) throw new Error(`${type.typeName} cannot be made of ${JSON.stringify(body)}`);
+  let fitting: JsonObject = {};
+  for (const member of isObject(body) ? Object.entries(body) : []) {
+    const longer = withMembers([...Object.entries(fitting), member]);
+    if (readMessage(type, longer) !== undefined) fitting = longer;
+  }
   const unknown = Buffer.from([0xfa, 0xff, 0x3f, 0x03, 0x61, 0x62, 0x63]);
-  return Buffer.concat([toBinary(type, message), unknown]);
+  return Buffer.concat([toBinary(type, fromJson(type, fitting)), unknown]);
 }
 
 function readMessage(type: DescMessage, members: JsonObject): Message | undefined {

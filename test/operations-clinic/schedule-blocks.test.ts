@@ -161,6 +161,18 @@ describe("CreateScheduleBlock", () => {
       ["endsAt INVALID_RANGE"],
     ],
     [
+      "an end 367 days behind the start",
+      (clinic) => ({ programId: clinic.programId, endsAt: `${day(clinic, 369)}T00:00:00-05:00` }),
+      422,
+      ["endsAt INVALID_RANGE"],
+    ],
+    [
+      "an end at the end of all time",
+      (clinic) => ({ programId: clinic.programId, endsAt: "9999-12-31T23:59:59.999Z" }),
+      422,
+      ["endsAt INVALID_RANGE"],
+    ],
+    [
       "an end that is past",
       (clinic) => ({ programId: clinic.programId, startsAt: "2026-01-01T00:00:00Z", endsAt: "2026-01-02T00:00:00Z" }),
       422,

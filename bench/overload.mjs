@@ -1,0 +1,94 @@
+/**
+ * Measures what becomes of a service that is asked for more than it can do: patients are registered by a hundred tenants over as many
+ * connections as it is fastest with, and then over five and twenty-five times as many, each of which asks again as soon as it is answered;
+ * one more tenant registers 20 a second meanwhile, whether those before were answered or not. Quotas are too high to be reached,
+ * and limits of calls at work are those of a service that is not told otherwise. Prints a table:
+ *
+ *   npm run build && node bench/overload.mjs
+ *
+ * BENCH_SECONDS is how long each row takes (10). Needs wrk.
+ */
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { openDevelopmentIssuer } from "../dist/auth/development-issuer.js";
+import { openBenchDatabase } from "./bench-database.mjs";
+import { callerOf } from "./greedy-caller.mjs";
+import { registration } from "./greedy-requests.mjs";
+import { startService } from "./measured-service.mjs";
+import { BODY, DOCUMENT_PLACEHOLDER, PATH } from "./registration.mjs";
+import { runProgram } from "./run-program.mjs";
+
+const SECONDS = Number(process.env["BENCH_SECONDS"] || 10);
+const SCRIPT = fileURLToPath(new URL("overload.lua", import.meta.url));
+const TENANTS = 100;
+const ENOUGH = 32;
+const TIMES = [1, 5, 25];
+const PER_SECOND = 20;
+/** As of a service that is not told otherwise. */
+const LIMITS = { CALLS_PER_PRINCIPAL: "", CALLS_PER_TENANT: "", HEAVY_CALLS: "", HEAVY_CALLS_PER_TENANT: "" };
+const { signal } = new AbortController();
+
+const database = await openBenchDatabase((text) => process.stderr.write(`${text}\n`));
+try {
+  const { dataDir, url: databaseUrl } = database;
+  const service = await startService({ dataDir, databaseUrl, signal, settings: LIMITS });
+  try {
+    const tokens = await Promise.all(Array.from({ length: TENANTS }, sign));
+    writeFileSync(join(dataDir, "tokens"), tokens.join("\n"));
+    const other = callerOf({ ...service, token: await sign() });
+    await row(service, other, { label: "warm-up", connections: ENOUGH, run: 1 });
+    console.log(
+      "connections     201/s   429/s   503/s  other  none  p50 ms  p99 ms   the other tenant: p50 ms  p99 ms  not 201",
+    );
+    for (const [run, times] of [...TIMES, 1].entries()) {
+      const connections = ENOUGH * times;
+      console.log(await row(service, other, { label: connections, connections, run: run + 2 }));
+    }
+  } finally {
+    await service.stop();
+  }
+} finally {
+  await database.close();
+}
+
+async function sign() {
+  const issuer = await openDevelopmentIssuer({ dataDir: database.dataDir, now: Date.now });
+  const who = { tenantId: randomUUID(), client: randomUUID(), scopes: ["patients:write"] };
+  return issuer.sign({ ...who, expiresInSeconds: 3_600 });
+}
+
+async function row(service, other, { label, connections, run }) {
+  const [result, answers] = await Promise.all([crowd(service, connections, run), registerSteadily(other)]);
+  const times = answers.map(({ ms }) => ms).toSorted((a, b) => a - b);
+  const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))].toFixed(0);
+  const rate = (count) => (count / result.seconds).toFixed(0);
+  const failed = answers.filter(({ status }) => status !== 201).length;
+  const { served, limited, unavailable, others, broken, p50Ms, p99Ms } = result;
+  const cells = [rate(served), rate(limited), rate(unavailable), others, broken, p50Ms.toFixed(0), p99Ms.toFixed(0)];
+  const widths = [10, 8, 8, 7, 6, 8, 8];
+  const all = cells.map((cell, i) => String(cell).padStart(widths[i])).join("");
+  return `${String(label).padEnd(11)}${all}${at(0.5).padStart(27)}${at(0.99).padStart(8)}${String(failed).padStart(9)}`;
+}
+
+async function crowd({ baseUrl }, connections, run) {
+  const terms = ["--threads=1", `--connections=${connections}`, `--duration=${SECONDS}s`, "--timeout=10s"];
+  const tokens = join(database.dataDir, "tokens");
+  const env = { BODY, DOCUMENT_PLACEHOLDER, TOKENS: tokens, RUN: String(run) };
+  const output = await runProgram("wrk", [...terms, `--script=${SCRIPT}`, `${baseUrl}${PATH}`], { env, signal });
+  return JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
+}
+
+async function registerSteadily({ rest }) {
+  const sent = [];
+  const firstAt = performance.now();
+  for (let i = 0; i < SECONDS * PER_SECOND; i += 1) {
+    await delay(Math.max(0, firstAt + (i * 1_000) / PER_SECOND - performance.now()));
+    const startedAt = performance.now();
+    const answered = rest("POST", PATH, registration());
+    sent.push(answered.then((status) => ({ status, ms: performance.now() - startedAt })));
+  }
+  return Promise.all(sent);
+}
