@@ -10,12 +10,13 @@ export interface Strike {
 
 /** The length of what is ahead of each message: a letter, and its length with itself. The first of a connection has no letter. */
 const HEAD_BYTES = 5;
-/** Bind, with which every statement of the extended protocol is sent, and Query. */
-const STATEMENTS = new Set(["B", "Q"]);
+/** Bind, with which every statement of the extended protocol is sent, Query, and Sync, which ends a batch and asks for its answers. */
+const STATEMENTS = new Set(["B", "Q", "S"]);
 
 /**
  * Ends a backend by pg_terminate_backend when it has done all that was sent ahead of a statement, and in place of that. Counts
- * from 1 and from the next byte on, over all connections, those that travel in one batch one by one.
+ * from 1 and from the next byte on, over all connections, those that travel in one batch one by one and the end of a batch as
+ * one: at that behind COMMIT, the backend has committed and not said so.
  */
 export function strikeAt({ proxy, query }: Pick<TestService, "proxy" | "query">, statement: number): Strike {
   const pending = new Map<number, Buffer>();

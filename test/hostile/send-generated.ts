@@ -25,6 +25,7 @@ export interface Verdict extends RestAnswer {
   readonly correlationId: string | undefined;
 }
 
+const LONGEST_SEGMENT = 1_000;
 const PLACEHOLDER = /\{(\w+)\}/g;
 
 /** Sends a request as the principal of a token. */
@@ -74,9 +75,9 @@ async function sendRest(service: TestService, request: GeneratedRequest, sent: S
   };
 }
 
-/** What stands in a path: nothing that makes it another path. */
+/** What stands in a path: nothing that makes it another path, nor one that is too long for a header. */
 function segment(value: JsonValue | undefined): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value ?? null);
+  const text = (typeof value === "string" ? value : JSON.stringify(value ?? null)).slice(0, LONGEST_SEGMENT);
   return /^\.{0,2}$/.test(text) ? "-" : encodeURIComponent(Buffer.from(text).toString());
 }
 
