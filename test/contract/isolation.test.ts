@@ -5,7 +5,7 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import type { Maker } from "./makers.js";
-import { type Draft, prepare, referencesOf } from "./operations.js";
+import { type Draft, prepare, prepareUnused, referencesOf } from "./operations.js";
 import { implementedOperations, operationNamed, type PublishedOperation } from "./published-operations.js";
 import { readResource, sendGrpc, sendRest, summaryOf } from "./send.js";
 
@@ -35,7 +35,7 @@ for (const operation of implementedOperations) {
       test(
         isOpaque ? `${field}: what is no UUID does not exist` : `${field}: what is no UUID is no request`,
         async () => {
-          const draft = await prepare(operation, service);
+          const draft = await prepareUnused(operation, service);
           const answer = await sendRest(service, operation, put(operation, draft, field, "42"));
           if (isOpaque) expectProblem(answer, 404);
           else expectProblem(answer, 400, [`${field} INVALID_UUID`]);

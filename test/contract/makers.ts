@@ -85,24 +85,17 @@ export function createRule(
   return createdBy(service, "CreateProgramRule", { programId, ...ruleTerms, ...changes }, as);
 }
 
-/** Puts a confirmed appointment of the patient on record, outside of any schedule, and gives its id. */
+/**
+ * Puts a confirmed appointment of the patient on record, with a practitioner of its own, outside of any schedule, and gives its id.
+ * What else it refers to is that of others of the same principal.
+ */
 export async function createAppointment(service: TestService, patientId: string, as: TokenFor = {}): Promise<string> {
-  const programId = await createProgram(service, {}, as);
-  const references = {
-    service_id: healthcareService,
-    practitioner_id: practitioner,
-    location_id: location,
-    request_source_id: requestSource,
-    appointment_type_id: appointmentType,
-  };
-  const made = Object.entries(references).map(async ([column, maker]) => [column, await maker.create(service, as)]);
   const row = {
-    ...Object.fromEntries(await Promise.all(made)),
+    ...(await commonReferences(service, as)),
+    practitioner_id: await practitioner.create(service, as),
     tenant_id: as.tenantId ?? service.tenantId,
     id: randomUUID(),
     patient_id: patientId,
-    program_id: programId,
-    rule_id: await createRule(service, programId, {}, as),
     local_date: "2026-06-01",
     overbooked: false,
     status: "CONFIRMED",
@@ -116,6 +109,29 @@ export async function createAppointment(service: TestService, patientId: string,
     `INSERT INTO appointments SELECT * FROM jsonb_populate_record(NULL::appointments, '${JSON.stringify(row)}')`,
   );
   return row.id;
+}
+
+const references = new WeakMap<TestService, Map<string, Promise<object>>>();
+
+function commonReferences(service: TestService, as: TokenFor): Promise<object> {
+  const known = references.get(service) ?? new Map<string, Promise<object>>();
+  references.set(service, known);
+  const key = JSON.stringify(as);
+  const common = known.get(key) ?? createReferences(service, as);
+  known.set(key, common);
+  return common;
+}
+
+async function createReferences(service: TestService, as: TokenFor): Promise<object> {
+  const programId = await createProgram(service, {}, as);
+  return {
+    program_id: programId,
+    rule_id: await createRule(service, programId, {}, as),
+    service_id: await healthcareService.create(service, as),
+    location_id: await location.create(service, as),
+    request_source_id: await requestSource.create(service, as),
+    appointment_type_id: await appointmentType.create(service, as),
+  };
 }
 
 async function createdBy(service: TestService, rpc: string, request: JsonObject, as: TokenFor): Promise<string> {

@@ -161,6 +161,20 @@ export async function prepare(operation: PublishedOperation, service: TestServic
   return renew(operation, service, { path: inPath ?? {}, body: wrapLists(bodyFields, body) }, as);
 }
 
+const unused = new WeakMap<TestService, Map<PublishedOperation, Promise<Draft>>>();
+
+/**
+ * A request that would succeed, the same one for all who change it so that it is refused, which leaves it as it is. It is made by
+ * the first of them.
+ */
+export function prepareUnused(operation: PublishedOperation, service: TestService): Promise<Draft> {
+  const known = unused.get(service) ?? new Map<PublishedOperation, Promise<Draft>>();
+  unused.set(service, known);
+  const draft = known.get(operation) ?? prepare(operation, service);
+  known.set(operation, draft);
+  return draft;
+}
+
 /** The draft as it can be sent after a success: with those members of the body made anew that serve only once. */
 export async function renew(
   { method }: PublishedOperation,

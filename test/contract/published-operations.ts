@@ -2,7 +2,7 @@ import type { DescField, DescMessage, DescMethodUnary } from "@bufbuild/protobuf
 import type { Operation } from "../../src/gen/cupo/options/v1/options_pb.js";
 import { operationOf } from "../../src/operation.js";
 import { httpBindings } from "../../src/rest/routes/http-rule.js";
-import { createServices } from "../../src/services/services.js";
+import { createServices, servedServices } from "../../src/services/services.js";
 import { noEvents } from "../support/no-events.js";
 import { noSlotLimits } from "../support/no-slot-limits.js";
 import { noTokens } from "../support/no-tokens.js";
@@ -52,16 +52,11 @@ export function operationNamed(rpc: string): PublishedOperation {
   return operation;
 }
 
+const rpcs = new Map(servedServices.flatMap(({ service }) => service.methods).map((method) => [method.name, method]));
+
 /** The RPC of this name, of whichever service has it. */
 export function rpcNamed(name: string): DescMethodUnary {
-  const methods = createServices({
-    now: () => 0,
-    tokens: noTokens,
-    slotLimits: noSlotLimits,
-    visitMargins: usualMargins,
-    events: noEvents,
-  }).flatMap(({ service }) => service.methods);
-  const method = methods.find((each) => each.name === name);
+  const method = rpcs.get(name);
   if (method === undefined) throw new Error(`there is no RPC ${name}`);
   return method as DescMethodUnary;
 }

@@ -4,11 +4,10 @@ import { ConnectError, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { expect } from "vitest";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
-import { createMessageWriter } from "../../src/rest/json/write-message.js";
 import { idNameOf, withId } from "../operations-clinic/resources-under-test.js";
 import { isTooBusy } from "../support/once.js";
 import type { RestAnswer } from "../support/rest-request.js";
-import { callRpc } from "../support/rpc.js";
+import { callRpc, writerOf } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import type { Draft } from "./operations.js";
@@ -52,7 +51,7 @@ export async function sendGrpc(
   const allHeaders = { authorization, "idempotency-key": randomUUID(), ...headers };
   try {
     const answer = await transportTo(service).unary(method, undefined, undefined, allHeaders, message);
-    const whole = JSON.parse(createMessageWriter(method.output)(answer.message)) as JsonObject;
+    const whole = JSON.parse(writerOf(method.output)(answer.message)) as JsonObject;
     return answerOf(options.successStatus, answer.header, whole[response.jsonName] as JsonObject);
   } catch (error) {
     const [problem] = error instanceof ConnectError ? error.findDetails(ProblemSchema) : [];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectCommonHeaders, expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { prepare, referencesOf } from "./operations.js";
+import { prepare, prepareUnused, referencesOf } from "./operations.js";
 import { implementedOperations, type PublishedOperation } from "./published-operations.js";
 import { sendRest } from "./send.js";
 import { differences } from "./shape.js";
@@ -36,13 +36,13 @@ beforeAll(async () => {
 afterAll(() => Promise.all([service.close(), limited.close()]));
 
 const causes: Readonly<Record<number, { readonly name: string; readonly provoke: Cause }>> = {
-  400: { name: "a body that is no JSON", provoke: (operation) => sendWith(operation, { body: "{" }) },
-  401: { name: "no token", provoke: (operation) => sendWith(operation, { headers: { authorization: null } }) },
-  403: { name: "a missing scope", provoke: (operation) => sendWith(operation, { as: { scopes: [] } }) },
+  400: { name: "a body that is no JSON", provoke: (operation) => sendRefused(operation, { body: "{" }) },
+  401: { name: "no token", provoke: (operation) => sendRefused(operation, { headers: { authorization: null } }) },
+  403: { name: "a missing scope", provoke: (operation) => sendRefused(operation, { as: { scopes: [] } }) },
   404: { name: "a resource that does not exist", provoke: sendForMissing },
   409: { name: "another request under a used key", provoke: sendUnderUsedKey },
   410: { name: "an option whose time is over", provoke: sendTooLate },
-  422: { name: "an unknown member", provoke: (operation) => sendWith(operation, { body: { unknown: 1 } }) },
+  422: { name: "an unknown member", provoke: (operation) => sendRefused(operation, { body: { unknown: 1 } }) },
   429: { name: "a quota that is used up", provoke: sendTooOften },
   500: { name: "a table that is not there", provoke: sendWithoutAuditTable },
 };
@@ -74,21 +74,21 @@ for (const operation of implementedOperations) {
 
     test("refuses a token with every scope but its own, and names that one", async () => {
       const scopes = service.scopes.filter((scope) => scope !== options.scope);
-      const answer = await sendWith(operation, { as: { scopes } });
+      const answer = await sendRefused(operation, { as: { scopes } });
       expectProblem(answer, 403);
       expect(answer.headers.get("www-authenticate")).toContain(`scope="${options.scope}"`);
     });
 
     test("refuses an expired token, and one of another audience", async () => {
-      expectProblem(await sendWith(operation, { as: { expiresInSeconds: -300 } }), 401);
+      expectProblem(await sendRefused(operation, { as: { expiresInSeconds: -300 } }), 401);
       const authorization = `Bearer ${await service.forgeToken({ aud: "https://elsewhere.example.org" })}`;
-      expectProblem(await sendWith(operation, { headers: { authorization } }), 401);
+      expectProblem(await sendRefused(operation, { headers: { authorization } }), 401);
     });
 
     test("requires an Idempotency-Key and a media type, and knows no query", async () => {
-      const noKey = await sendWith(operation, { headers: { "idempotency-key": null } });
+      const noKey = await sendRefused(operation, { headers: { "idempotency-key": null } });
       expectProblem(noKey, 400, ["Idempotency-Key REQUIRED"]);
-      expectProblem(await sendWith(operation, { headers: { "content-type": "text/plain" } }), 400);
+      expectProblem(await sendRefused(operation, { headers: { "content-type": "text/plain" } }), 400);
       const path = name.replace(/^\w+ /, "").replaceAll(/\{\w+\}/g, () => randomUUID());
       const query = await service.request(operation.httpMethod, `${path}?dryRun=true`, { body: {} });
       expectProblem(query, 400);
@@ -107,9 +107,14 @@ async function sendWith(operation: PublishedOperation, changes: Parameters<typeo
   return sendRest(service, operation, await prepare(operation, service), changes);
 }
 
+/** With changes that have the request refused, whatever it is about. */
+async function sendRefused(operation: PublishedOperation, changes: Parameters<typeof sendRest>[3]): Promise<RestAnswer> {
+  return sendRest(service, operation, await prepareUnused(operation, service), changes);
+}
+
 /** The path's resources do not exist or, where the path has none, what the body refers to. */
 async function sendForMissing(operation: PublishedOperation): Promise<RestAnswer> {
-  const { path, body } = await prepare(operation, service);
+  const { path, body } = await prepareUnused(operation, service);
   if (Object.keys(path).length > 0) {
     const absent = Object.fromEntries(Object.keys(path).map((field) => [field, randomUUID()]));
     return sendRest(service, operation, { path: absent, body });
@@ -120,7 +125,7 @@ async function sendForMissing(operation: PublishedOperation): Promise<RestAnswer
 
 async function sendUnderUsedKey(operation: PublishedOperation): Promise<RestAnswer> {
   const headers = { "idempotency-key": randomUUID() };
-  const [first, second] = [await prepare(operation, service), await prepare(operation, service)];
+  const [first, second] = [await prepare(operation, service), await prepareUnused(operation, service)];
   await sendRest(service, operation, first, { headers });
   const answer = await sendRest(service, operation, second, { headers });
   expectProblem(answer, 409, ["Idempotency-Key IDEMPOTENCY_KEY_REUSED"]);

@@ -5,7 +5,7 @@ import { auditOf } from "../support/audit.js";
 import { sendAtOnce } from "../support/once.js";
 import { expectProblem, messagesOf } from "../support/problem.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { type Draft, prepare, referencesOf, renew } from "./operations.js";
+import { type Draft, prepare, prepareUnused, referencesOf, renew } from "./operations.js";
 import { operationNamed, type PublishedOperation, versionedOperations } from "./published-operations.js";
 import { readResource, sendGrpc, sendRest, summaryOf } from "./send.js";
 
@@ -25,7 +25,7 @@ for (const operation of versionedOperations) {
     test.each([0, 2, -1, 2_147_483_647, -2_147_483_648])(
       "refuses version %i of a resource at version 1, tells the current one and changes nothing",
       async (expectedVersion) => {
-        const draft = await prepare(operation, service);
+        const draft = await prepareUnused(operation, service);
         const before = await readResource(service, operation, draft);
         const answer = await sendRest(service, operation, draft, { body: { ...draft.body, expectedVersion } });
         expectProblem(answer, 409, ["expectedVersion STALE_VERSION"]);
@@ -36,7 +36,7 @@ for (const operation of versionedOperations) {
     );
 
     test("looks for the resource, then for what the body refers to, then at the version", async () => {
-      const draft = await prepare(operation, service);
+      const draft = await prepareUnused(operation, service);
       const absent = Object.fromEntries(Object.keys(draft.path).map((field) => [field, randomUUID()]));
       const body = { ...draft.body, ...missingReference(operation, draft), expectedVersion: 2 };
       expectProblem(await sendRest(service, operation, { path: absent, body }), 404, []);
@@ -47,7 +47,7 @@ for (const operation of versionedOperations) {
     });
 
     test("refuses a stale version over gRPC too", async () => {
-      const draft = await prepare(operation, service);
+      const draft = await prepareUnused(operation, service);
       const body = { ...draft.body, expectedVersion: 2 };
       expect(summaryOf(await sendGrpc(service, operation, { ...draft, body }))).toBe(STALE);
     });

@@ -18,23 +18,34 @@ export interface OperationUnderTest {
 /** Sends a good request with changes. */
 type Send = (changes?: RequestChanges) => ReturnType<TestService["request"]>;
 
+/** Sends requests that succeed, each another one, and such as are refused, all of them the same one that is never used up. */
+interface Senders {
+  readonly send: Send;
+  readonly sendRefused: Send;
+}
+
 /**
  * Describes what every operation answers whatever it does: the headers of a success, and the statuses 400, 401, 403 and
  * 429 (specification sections 4, 5, 7 and 8). `serviceOf` is called within tests.
  */
 export function describeCommonAnswers(operation: OperationUnderTest, serviceOf: () => TestService): void {
-  const send: Send = async (changes = {}) => {
-    const { path, body } = await operation.prepare(serviceOf());
+  const sendDraft = async (draft: ReturnType<OperationUnderTest["prepare"]>, changes: RequestChanges = {}) => {
+    const { path, body } = await draft;
     return serviceOf().request(operation.method, path, { body, ...changes });
   };
-  describe("every answer", () => describeHeaders(operation, send));
-  describe("400", () => describeInvalidRequests(send));
-  describe("401", () => describeInvalidTokens(send, serviceOf));
-  describe("403", () => describeMissingScope(operation, send, serviceOf));
+  let unused: ReturnType<OperationUnderTest["prepare"]> | undefined;
+  const senders: Senders = {
+    send: (changes) => sendDraft(operation.prepare(serviceOf()), changes),
+    sendRefused: (changes) => sendDraft((unused ??= operation.prepare(serviceOf())), changes),
+  };
+  describe("every answer", () => describeHeaders(operation, senders));
+  describe("400", () => describeInvalidRequests(senders));
+  describe("401", () => describeInvalidTokens(senders, serviceOf));
+  describe("403", () => describeMissingScope(operation, senders, serviceOf));
   describe("429", () => describeRateLimit(operation));
 }
 
-function describeHeaders({ successStatus }: OperationUnderTest, send: Send): void {
+function describeHeaders({ successStatus }: OperationUnderTest, { send, sendRefused }: Senders): void {
   test("is JSON that is not to be stored, under a generated correlation id, with the state of the quotas", async () => {
     const answer = await send();
     expect(answer.status).toBe(successStatus);
@@ -49,13 +60,13 @@ function describeHeaders({ successStatus }: OperationUnderTest, send: Send): voi
     const id = randomUUID().toUpperCase();
     const success = await send({ headers: { "x-correlation-id": id } });
     expect(success.headers.get("x-correlation-id")).toBe(id);
-    const failure = await send({ headers: { "x-correlation-id": id }, body: {} });
+    const failure = await sendRefused({ headers: { "x-correlation-id": id }, body: {} });
     expectProblem(failure, 422);
     expect(failure.body["correlationId"]).toBe(id);
   });
 }
 
-function describeInvalidRequests(send: Send): void {
+function describeInvalidRequests({ send, sendRefused }: Senders): void {
   test.each<[string, Record<string, string | null>, string]>([
     ["no Idempotency-Key", { "idempotency-key": null }, "Idempotency-Key REQUIRED"],
     ["an empty Idempotency-Key", { "idempotency-key": "" }, "Idempotency-Key REQUIRED"],
@@ -64,7 +75,7 @@ function describeInvalidRequests(send: Send): void {
     ["an Idempotency-Key that is not ASCII", { "idempotency-key": "café" }, "Idempotency-Key INVALID_FORMAT"],
     ["an X-Correlation-Id that is no UUID", { "x-correlation-id": "42" }, "X-Correlation-Id INVALID_UUID"],
   ])("refuses %s and names it", async (_, headers, item) => {
-    expectProblem(await send({ headers }), 400, [item]);
+    expectProblem(await sendRefused({ headers }), 400, [item]);
   });
 
   test("accepts an Idempotency-Key of 255 visible characters", async () => {
@@ -73,24 +84,24 @@ function describeInvalidRequests(send: Send): void {
   });
 
   test("names every bad header at once", async () => {
-    const answer = await send({ headers: { "idempotency-key": null, "x-correlation-id": "42" } });
+    const answer = await sendRefused({ headers: { "idempotency-key": null, "x-correlation-id": "42" } });
     expectProblem(answer, 400, ["X-Correlation-Id INVALID_UUID", "Idempotency-Key REQUIRED"]);
   });
 
   test("refuses a body that is not JSON, or not declared as JSON", async () => {
-    expectProblem(await send({ body: "{" }), 400);
-    expectProblem(await send({ headers: { "content-type": "text/plain" } }), 400);
+    expectProblem(await sendRefused({ body: "{" }), 400);
+    expectProblem(await sendRefused({ headers: { "content-type": "text/plain" } }), 400);
   });
 }
 
-function describeInvalidTokens(send: Send, serviceOf: () => TestService): void {
+function describeInvalidTokens({ sendRefused }: Senders, serviceOf: () => TestService): void {
   test.each<[string, string | null]>([
     ["no Authorization header", null],
     ["another scheme", "Basic dXNlcjpwYXNzd29yZA=="],
     ["a scheme without a token", "Bearer"],
     ["a token that is none", "Bearer abc.def.ghi"],
   ])("refuses %s", async (_, authorization) => {
-    const answer = await send({ headers: { authorization } });
+    const answer = await sendRefused({ headers: { authorization } });
     expectProblem(answer, 401);
     expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer\b/);
   });
@@ -104,16 +115,20 @@ function describeInvalidTokens(send: Send, serviceOf: () => TestService): void {
     ["whose signing key nobody knows", (service) => service.forgeToken({}, { kid: "unknown" })],
     ["that somebody else has signed", signedByStranger],
   ])("refuses a token %s, and says so in WWW-Authenticate (RFC 6750)", async (_, tokenOf) => {
-    const answer = await send({ token: await tokenOf(serviceOf()) });
+    const answer = await sendRefused({ token: await tokenOf(serviceOf()) });
     expectProblem(answer, 401);
     expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer .*error="invalid_token"/);
   });
 }
 
-function describeMissingScope({ scope }: OperationUnderTest, send: Send, serviceOf: () => TestService): void {
+function describeMissingScope(
+  { scope }: OperationUnderTest,
+  { send, sendRefused }: Senders,
+  serviceOf: () => TestService,
+): void {
   test("refuses a token without the operation's scope and names the scope", async () => {
     const scopes = serviceOf().scopes.filter((other) => other !== scope);
-    const answer = await send({ token: await serviceOf().token({ scopes }) });
+    const answer = await sendRefused({ token: await serviceOf().token({ scopes }) });
     expectProblem(answer, 403);
     const challenge = answer.headers.get("www-authenticate");
     expect(challenge).toMatch(/^Bearer .*error="insufficient_scope"/);
@@ -129,19 +144,21 @@ function describeRateLimit({ method, prepare }: OperationUnderTest): void {
   test("refuses what exceeds the quota of a principal, for as long as Retry-After says, and nobody else", async () => {
     const service = await startTestService({ RATE_LIMIT_PER_MINUTE: "2" });
     try {
-      const send = async (client: string, headers = {}) => {
-        const { path, body } = await prepare(service);
+      const refused = await prepare(service);
+      const send = async (client: string, headers = {}, draft?: typeof refused) => {
+        const { path, body } = draft ?? (await prepare(service));
         return service.request(method, path, { body, headers, token: await service.token({ client }) });
       };
-      await send("busy", { authorization: "Bearer bad" });
+      const unauthenticated = () => send("busy", { authorization: "Bearer bad" }, refused);
+      await unauthenticated();
       for (const _ of [1, 2]) expect((await send("busy")).status).toBeLessThan(300);
-      const answer = await send("busy");
+      const answer = await send("busy", {}, refused);
       expectProblem(answer, 429);
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
       expect(Number(answer.headers.get("retry-after"))).toBeLessThanOrEqual(60);
       expect(answer.headers.get("ratelimit-policy")).toContain('"minute";q=2;w=60');
       expect(answer.headers.get("ratelimit")).toContain('"minute";r=0;');
-      expectProblem(await send("busy", { authorization: "Bearer bad" }), 401);
+      expectProblem(await unauthenticated(), 401);
       expect((await send("idle")).status).toBeLessThan(300);
     } finally {
       await service.close();

@@ -48,23 +48,27 @@ const turns: Readonly<Record<string, Change>> = {
 };
 
 describe.each(Object.entries({ ...ends, ...turns }))("an option since which %s", (name, change) => {
+  let ground: Awaited<ReturnType<typeof prepare>>;
+
+  beforeAll(async () => {
+    ground = await prepare();
+    await change(ground.clinic, ground.toBook);
+  });
+
   test("is found as it is now, or not at all", async () => {
-    const { clinic, patientId, toBook } = await prepare();
-    await change(clinic, toBook);
+    const { clinic, patientId, toBook } = ground;
     const found = await optionsFor(clinic, { patientId });
     if (name in ends) expect(found).toEqual([]);
     else expect(found[0]?.startsAt).toBe(toBook.startsAt);
   });
 
   test("is not booked: 410", async () => {
-    const { clinic, patientId, toBook } = await prepare();
-    await change(clinic, toBook);
+    const { clinic, patientId, toBook } = ground;
     expect(summaryOf(await book(clinic, patientId, toBook.optionToken))).toBe("410");
   });
 
   test("is not what an appointment is moved to: 410", async () => {
-    const { clinic, appointmentId, toMove } = await prepare();
-    await change(clinic, toMove);
+    const { clinic, appointmentId, toMove } = ground;
     expect(summaryOf(await reschedule(clinic, appointmentId, toMove))).toBe("410");
   });
 });

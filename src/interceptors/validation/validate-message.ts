@@ -18,6 +18,9 @@ import { type ScreeningFinding, screenMessage } from "./screen-message.js";
 import type { SizeLimit } from "./size-limits.js";
 import { withoutSoundLists } from "./sound-lists.js";
 
+/** One for all who validate, because it compiles the rules of a message when it first meets one, which is dear. */
+const validator = createValidator({ registry: createRegistry(projectRules), regexMatch: createRegexMatch() });
+
 const LAST_RANK = Number.MAX_SAFE_INTEGER;
 
 /** A broken rule at its place. */
@@ -44,7 +47,6 @@ interface Item {
  * faulty: cannot be compiled, fails while it runs, or is missing in the table of codes.
  */
 export function createMessageValidator(): <D extends DescMessage>(schema: D, message: MessageShape<D>) => FieldError[] {
-  const validator = createValidator({ registry: createRegistry(projectRules), regexMatch: createRegexMatch() });
   return (schema, whole) => {
     const { message, tooLarge } = measureMessage(schema, whole);
     const result = validator.validate(schema, withoutSoundLists(schema, message));
