@@ -133,10 +133,15 @@ export const contract: ResourceUnderTest = {
   reference: { attribute: "payerId", to: () => payer },
 };
 
+const rpcs = new Map(
+  [ReferenceDataService, CatalogAdminService, CatalogService]
+    .flatMap(({ methods }) => methods)
+    .map((method) => [method.name, method]),
+);
+
 /** The RPC of this name, of whichever service has it. */
 export function rpcNamed(name: string): DescMethodUnary {
-  const services = [ReferenceDataService, CatalogAdminService, CatalogService];
-  const method = services.flatMap(({ methods }) => methods).find((each) => each.name === name);
+  const method = rpcs.get(name);
   if (method?.methodKind !== "unary") throw new Error(`there is no RPC ${name}`);
   return method as DescMethodUnary;
 }

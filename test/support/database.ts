@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Client, escapeIdentifier } from "pg";
+import { Client, escapeIdentifier, Pool } from "pg";
 import { inject } from "vitest";
 
 /** The server of a test run, as the global setup provides it. All are in the same server. */
@@ -49,14 +49,22 @@ async function createDatabase(template: string): Promise<TestDatabase> {
   const name = `${databaseOf(templateUrl)}_${randomBytes(6).toString("hex")}`;
   const owner = decodeURIComponent(new URL(ownerUrl).username);
   const origin = `TEMPLATE ${escapeIdentifier(template)} OWNER ${escapeIdentifier(owner)}`;
-  await execute(adminUrl, `CREATE DATABASE ${escapeIdentifier(name)} ${origin} STRATEGY FILE_COPY`);
+  const admin = adminOf(adminUrl);
+  await admin.query(`CREATE DATABASE ${escapeIdentifier(name)} ${origin} STRATEGY FILE_COPY`);
   return {
     url: withDatabase(templateUrl, name),
     ownerUrl: withDatabase(ownerUrl, name),
     adminUrl: withDatabase(adminUrl, name),
-    drop: () =>
-      execute(adminUrl, `DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`).then(() => undefined),
+    drop: () => admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`).then(() => undefined),
   };
+}
+
+let admins: Pool | undefined;
+
+/** Connections that make and drop the databases of a process's tests: to open one takes as long as that does. */
+function adminOf(adminUrl: string): Pool {
+  admins ??= new Pool({ connectionString: adminUrl, allowExitOnIdle: true }).on("error", ignoreTheEndOfTheServer);
+  return admins;
 }
 
 /** Runs statements one after the other on a connection of their own and gives the rows of the last. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { escapeIdentifier } from "pg";
+import { escapeIdentifier, escapeLiteral } from "pg";
 import type { TestProject } from "vitest/node";
 import { startEmbeddedPostgres } from "../../src/embedded-postgres/start-embedded-postgres.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
@@ -24,6 +24,9 @@ const SETTINGS = {
   checkpoint_timeout: "1h",
   max_connections: "300",
 };
+
+/** Each log-in to a role whose password was hashed 4,096 times takes its client as many rounds, and there are thousands. */
+const QUICK_LOGIN = { scram_iterations: "1" };
 
 /**
  * Provides every test file with a PostgreSQL server and a migrated template database: the embedded server in a temporary
@@ -78,7 +81,8 @@ async function startEmbedded(): Promise<Server> {
   const folder = await temporaryFolder();
   const cut = () => cutOff(folder);
   process.once("exit", cut);
-  const server = await startEmbeddedPostgres({ dataDir: folder, settings: SETTINGS });
+  const server = await startEmbeddedPostgres({ dataDir: folder, settings: { ...SETTINGS, ...QUICK_LOGIN } });
+  await hashAnew(server.superuserUrl);
   return {
     adminUrl: server.superuserUrl,
     stop: async () => {
@@ -87,6 +91,11 @@ async function startEmbedded(): Promise<Server> {
       process.off("exit", cut);
     },
   };
+}
+
+/** Gives a role the password that it has, hashed as the server is set now. */
+async function hashAnew(url: string): Promise<void> {
+  await execute(url, `ALTER ROLE CURRENT_USER PASSWORD ${escapeLiteral(decodeURIComponent(new URL(url).password))}`);
 }
 
 /** The end of a run that was interrupted, which waits for nothing: SIGQUIT is PostgreSQL's immediate shutdown. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type DescMethodUnary, type DescService, fromJson, type JsonObject, toJsonString } from "@bufbuild/protobuf";
+import { type DescMessage, type DescMethodUnary, type DescService, fromJson, type JsonObject, toJsonString } from "@bufbuild/protobuf";
 import { type Client, ConnectError, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
@@ -70,12 +70,21 @@ async function callOver(
   try {
     const message = fromJson(method.input, request);
     const response = await transport.unary(method, undefined, undefined, headers, message);
-    return answer(200, response.header, createMessageWriter(method.output)(response.message));
+    return answer(200, response.header, writerOf(method.output)(response.message));
   } catch (error) {
     const [problem] = error instanceof ConnectError ? error.findDetails(ProblemSchema) : [];
     if (!(error instanceof ConnectError) || problem === undefined) throw error;
     return answer(problem.status ?? 0, error.metadata, toJsonString(ProblemSchema, problem));
   }
+}
+
+const writers = new Map<DescMessage, ReturnType<typeof createMessageWriter>>();
+
+/** Writes messages of a kind in their JSON form. Compiled once. */
+export function writerOf(schema: DescMessage): ReturnType<typeof createMessageWriter> {
+  const writer = writers.get(schema) ?? createMessageWriter(schema);
+  writers.set(schema, writer);
+  return writer;
 }
 
 /** A client of a service on the internal listener, whose calls have everything that good ones have. */
