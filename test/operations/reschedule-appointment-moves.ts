@@ -1,7 +1,15 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import * as makers from "../contract/makers.js";
-import { type AppointmentBody, bookFirst, type Clinic, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
+import {
+  type AppointmentBody,
+  bookFirst,
+  type Clinic,
+  day,
+  mustCall,
+  openClinic,
+  optionsFor,
+} from "../schedule/clinic.js";
 import { auditOf } from "../support/audit.js";
 import { expectProblem } from "../support/problem.js";
 import type { RequestChanges, RestAnswer } from "../support/rest-request.js";
@@ -22,14 +30,16 @@ export interface MoveChanges extends Omit<RequestChanges, "body"> {
   readonly expectedVersion?: number | undefined;
 }
 
-/** Books the first slot of a day in a program of its own and looks for others. */
+/** Books the first slot of a day in a program of its own and looks for others, on the same day or so many days after today. */
 export async function prepareMove(
   service: TestService,
-  { rule = {}, as = {} }: { readonly rule?: JsonObject; readonly as?: TokenFor } = {},
+  { rule = {}, as = {}, days = 2 }: { readonly rule?: JsonObject; readonly as?: TokenFor; readonly days?: number } = {},
 ): Promise<Move> {
   const clinic = await openClinic(service, { rule, as });
   const appointment = await bookFirst(clinic, await makers.createPatient(service, {}, as));
-  return { clinic, appointment, options: await optionsFor(clinic, { appointmentId: appointment.appointmentId }) };
+  const { appointmentId } = appointment;
+  const dates = { dateFrom: day(clinic, days), dateTo: day(clinic, days) };
+  return { clinic, appointment, options: await optionsFor(clinic, { appointmentId, ...dates }) };
 }
 
 /** Sends the request to move the appointment. */

@@ -150,8 +150,7 @@ function pairsOf(all: readonly (readonly Fault[])[]): { earlier: Fault; later: F
 
 /** A request that moves an appointment to the first slot of another day, which has the capacity for no more. */
 async function makeDraft(): Promise<Draft> {
-  const prepared = await prepareMove(service, { rule: { dailyCapacity: 1 } });
-  const move = { ...prepared, options: await optionsOn(prepared, 3) };
+  const move = await prepareMove(service, { rule: { dailyCapacity: 1 }, days: 3 });
   return {
     move,
     dates: dateAfter(move, 3),

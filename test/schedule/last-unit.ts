@@ -11,6 +11,7 @@ import {
   type Clinic,
   call,
   day,
+  everyMorning,
   mustCall,
   openClinic,
   optionsFor,
@@ -47,7 +48,7 @@ export interface Trial {
 const DAYS = 88;
 /** Four slots for each of four practitioners: contenders meet at slots and at practitioners too, and all at the day. */
 const PRACTITIONERS = 4;
-const RULE: JsonObject = { dailyCapacity: 1, endsAtLocal: "10:00:00" };
+const RULE: JsonObject = { ...everyMorning, dailyCapacity: 1, endsAtLocal: "10:00:00" };
 
 /** Makes a program that takes one appointment a day, and so many contenders of each kind, half of each at either service. */
 export async function openContest({ both }: Twins, ofEachKind: number): Promise<Contest> {

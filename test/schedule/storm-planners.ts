@@ -4,7 +4,7 @@ import { day } from "./clinic.js";
 import { pick, type Storm } from "./storm-terms.js";
 
 /** The days that become holidays and cease to be ones, from today: some that are booked, never all of those. */
-const HOLIDAYS = [3, 5, 8, 30];
+const HOLIDAYS = [3, 5, 8, 12];
 
 /** Each of two programs in turn. */
 type Program = Storm["ground"]["programs"][number];
