@@ -44,6 +44,7 @@ await bundle.write({
   dir: compiled,
   format: "esm",
   sourcemap: true,
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   entryFileNames: "[name].js",
   chunkFileNames: `${LATER}[name]-[hash].js`,
 });

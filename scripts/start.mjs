@@ -4,11 +4,14 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import module from "node:module";
 
 const CHECK_MS = 500;
 const isPosix = process.platform !== "win32";
 
 await build();
+/** From Node.js 22.8 on, what was compiled is kept for the next start. */
+module.enableCompileCache?.("build/compile-cache");
 if (process.env.npm_lifecycle_event === "start") stopWithParent(process.ppid);
 process.argv.splice(2, 0, "serve", "--demo");
 await import("../dist/main.js");

@@ -66,7 +66,7 @@ export interface Effect {
 /** A statement built by Knex, compiled and run by a {@link Transaction}. */
 export type Statement = Knex.QueryBuilder | Knex.Raw;
 
-/** A statement that fails where it adds no row, so that the transaction it stands in cannot commit. */
+/** A statement that fails where it writes no row, so that the transaction it stands in cannot commit. */
 export interface RequiredStatement {
   readonly required: Statement;
 }
@@ -83,9 +83,9 @@ export interface Transaction {
   /** Sends a statement whose outcome the answer does not depend on. A failure of it fails the commit. */
   send(statement: Statement): void;
   /**
-   * Sends a statement that has to add a row for the call to succeed, and is not waited for: where it adds none, the transaction is
-   * aborted by the statement itself and the call fails with `refusal`. So a call whose answer does not hang on what the
-   * database says travels whole, COMMIT included, in one round trip.
+   * Sends a statement that has to write a row for the call to succeed, and is not waited for: where it writes none, the
+   * transaction is aborted by the statement itself and the call fails with `refusal`. So what a call has still to be refused for
+   * when all else was looked at travels with its effects, COMMIT included, in one round trip.
    */
   require(statement: RequiredStatement, refusal: () => unknown): void;
 }

@@ -1,12 +1,11 @@
-import { randomBytes, webcrypto } from "node:crypto";
-import type { CryptoKey } from "jose";
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { KeyRecord, KeyRingStore } from "./key-ring-store.js";
 import { isKeyId } from "./token-form.js";
 
 /** A key that can be used. */
 export interface TokenKey {
   readonly kid: string;
-  readonly key: CryptoKey;
+  readonly key: KeyObject;
 }
 
 /** The keys of the tokens of options and pages: one to seal with, and those that tokens in use may have been sealed with. */
@@ -17,7 +16,7 @@ export interface KeyRing {
    * The key with an id. One that this process does not know is looked for in the store, since another process may just
    * have made it. Rejects with what the store rejects with.
    */
-  find(kid: string): Promise<CryptoKey | undefined>;
+  find(kid: string): Promise<KeyObject | undefined>;
   /**
    * Learns of the keys that other processes made, makes a new one where the newest is a day old, and removes those that
    * were replaced two hours ago. For every process to call at least once an hour, so that none seals with a key that
@@ -49,24 +48,23 @@ const kidBytes = 6;
  */
 export async function openKeyRing({ store, now }: KeyRingOptions): Promise<KeyRing> {
   let keys: readonly RingKey[] = [];
-  const learn = async (stored: readonly KeyRecord[]) => {
-    const learnt = await Promise.all(stored.toSorted(byAge).map(importKey));
-    keys = learnt;
-    return learnt;
+  const learn = (stored: readonly KeyRecord[]) => {
+    keys = stored.toSorted(byAge).map(importKey);
+    return keys;
   };
   const rotate = async () => {
     if (isRotationDue(await store.load(), now())) await store.add(makeKey(now()));
     const stored = await store.load();
     const outlived = outlivedKeys(stored, now());
     if (outlived.length > 0) await store.remove(outlived.map(({ kid }) => kid));
-    await learn(stored.filter((key) => !outlived.includes(key)));
+    learn(stored.filter((key) => !outlived.includes(key)));
   };
   await rotate();
   return {
     current: () => newestKey(keys, now()),
     async find(kid) {
       const isWanted = (key: RingKey) => key.kid === kid;
-      return (keys.find(isWanted) ?? (await learn(await store.load())).find(isWanted))?.key;
+      return (keys.find(isWanted) ?? learn(await store.load()).find(isWanted))?.key;
     },
     rotate,
   };
@@ -97,11 +95,10 @@ function byAge(a: KeyRecord, b: KeyRecord): number {
   return a.createdAtMs - b.createdAtMs || (a.kid < b.kid ? -1 : 1);
 }
 
-async function importKey({ kid, secret, createdAtMs }: KeyRecord): Promise<RingKey> {
+function importKey({ kid, secret, createdAtMs }: KeyRecord): RingKey {
   if (!isKeyId(kid) || secret.length !== secretBytes)
     throw new Error("the store holds what is no key of option tokens");
-  const key = await webcrypto.subtle.importKey("raw", secret, "AES-GCM", false, ["encrypt", "decrypt"]);
-  return { kid, key, createdAtMs };
+  return { kid, key: createSecretKey(secret), createdAtMs };
 }
 
 function newestKey(keys: readonly RingKey[], nowMs: number): TokenKey {

@@ -34,7 +34,7 @@ export interface OptionTokens {
   seal(option: Option, holder: OptionHolder): Promise<SealedOption>;
   /**
    * Opens a token for its holder: a principal of the same tenant, organization and company. Whether the token was used before, and whether its slot is still what it was, is for the
-   * caller to judge. Rejects only with what the store of the keys rejects with.
+   * caller to judge. Waits for nothing where the key is known. Rejects only with what the store of the keys rejects with.
    */
   open(token: string, holder: OptionHolder): Promise<OpenedToken>;
 }
@@ -59,7 +59,7 @@ export function createOptionTokens({ keyRing, now }: OptionTokensOptions): Optio
     async seal({ startsAtMs, ...option }, holder) {
       const expiresAtMs = Math.min(now() + lifetimeMs, startsAtMs);
       const claims = encodeClaims({ ...option, jti: randomUUID(), expiresAtMs }, holder);
-      return { token: await sealBytes(keyRing, optionForm, claims), expiresAtMs };
+      return { token: sealBytes(keyRing, optionForm, claims), expiresAtMs };
     },
     async open(token, holder) {
       const bytes = await openBytes(keyRing, optionForm, token);

@@ -20,7 +20,7 @@ const digestBytes = 16;
 /** Makes the sealing and opening of page tokens, with the keys of option tokens: the header tells the two apart. */
 export function createPageTokens(keyRing: KeyRing): PageTokens {
   return {
-    seal: (place, holder) => sealBytes(keyRing, pageForm, Buffer.concat([digestOf(holder), Buffer.from(place)])),
+    seal: async (place, holder) => sealBytes(keyRing, pageForm, Buffer.concat([digestOf(holder), Buffer.from(place)])),
     async open(token, holder) {
       const bytes = await openBytes(keyRing, pageForm, token);
       if (bytes === undefined || !digestOf(holder).equals(bytes.subarray(0, digestBytes))) return undefined;

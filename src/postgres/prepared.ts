@@ -37,15 +37,16 @@ export function prepared<Name extends string>(
 }
 
 /**
- * Like {@link prepared}, for an INSERT that may add nothing, as with ON CONFLICT DO NOTHING, and RETURNING: the statement fails
- * where it added nothing, by a division by zero, of which PostgreSQL's log tells no value of the row.
+ * Like {@link prepared}, for a statement with RETURNING that may write no row, such as an INSERT with ON CONFLICT DO NOTHING
+ * or an UPDATE with a condition: it fails where it wrote none, by a division by zero, of which PostgreSQL's log tells no value of
+ * the row.
  */
 export function preparedRequired<Name extends string>(
   names: readonly Name[],
-  build: (parameters: Readonly<Record<Name, Parameter>>) => Knex.QueryBuilder,
+  build: (parameters: Readonly<Record<Name, Parameter>>) => Knex.QueryBuilder | Knex.Raw,
 ): (values: Readonly<Record<Name, unknown>>) => RequiredStatement {
   const bind = prepared(names, (parameters) =>
-    sql.queryBuilder().with("added", build(parameters)).select(sql.raw("1 / count(*)")).from("added"),
+    sql.queryBuilder().with("written", build(parameters)).select(sql.raw("1 / count(*)")).from("written"),
   );
   return (values) => ({ required: bind(values) });
 }

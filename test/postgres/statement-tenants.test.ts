@@ -5,16 +5,18 @@ import { extendSchedules } from "../../src/jobs/extend-schedules.js";
 import { placeEvents } from "../../src/jobs/place-events.js";
 import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "../../src/jobs/purges.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
+import { takesIdempotencyKey } from "../../src/operation.js";
 import { findChangedFeeds, readOutbox } from "../../src/postgres/tables/events/event-overview.js";
 import { findDueTenants, findFurthestBehind } from "../../src/postgres/tables/schedule/due-programs.js";
-import { exampleCalls, startDemoService } from "../openapi/example-calls.js";
+import { exampleCalls, startDemoService, unaryMethods } from "../openapi/example-calls.js";
 import { testNow } from "../support/clock.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
-import { recordStatements } from "../support/sent-statements.js";
+import { recordStatements, type SentStatement } from "../support/sent-statements.js";
 import { matches, readSources } from "../support/sources.js";
 import { readDistributedTables } from "./distributed-tables.js";
+import { ROUND_TRIPS, tripsOfLastCall } from "./round-trips.js";
 import { type DistributedTables, strayQueries } from "./statement-tenants.js";
 
 /** What is for all tenants at once, as deploy/citus/README.md lists it with the reasons: what each statement begins with. */
@@ -38,12 +40,15 @@ let database: TestDatabase;
 let proxy: PostgresProxy;
 let taken: ReturnType<typeof recordStatements>;
 let tables: DistributedTables;
+let sent: SentStatement[];
+let trips: Readonly<Record<string, number>>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   proxy = await startPostgresProxy(database.url);
   taken = recordStatements(proxy);
   tables = await readDistributedTables(database.adminUrl);
+  ({ sent, trips } = await callEverything());
 });
 
 afterAll(async () => {
@@ -52,9 +57,8 @@ afterAll(async () => {
 });
 
 test("every operation and every job states the tenant in each query for each table, but for what is for all tenants", async () => {
-  await callEverything();
   await doEveryJob();
-  const texts = new Set(taken().map(({ text }) => text));
+  const texts = new Set([...sent, ...taken()].map(({ text }) => text));
   expect(texts.size).toBeGreaterThan(250);
   const strays: string[] = [];
   for (const text of texts)
@@ -62,6 +66,17 @@ test("every operation and every job states the tenant in each query for each tab
   const known = strays.filter((text) => ACROSS_TENANTS.some((beginning) => text.startsWith(beginning)));
   expect(strays).toEqual(known);
   expect(known).toHaveLength(ACROSS_TENANTS.length);
+});
+
+test("every operation that writes takes as many round trips to the database as are stated for it", () => {
+  expect(trips).toEqual(ROUND_TRIPS);
+});
+
+test("a call whose statements wait for one another takes a round trip for each that it waits for", () => {
+  const statement = (text: string, flight: number) => ({ text, values: [], connection: 1, flight });
+  const claim = statement('insert into "idempotency_keys" ("response") values ($1)', 1);
+  const call = [statement("BEGIN", 1), claim, statement("SELECT 1", 2), statement("COMMIT", 3)];
+  expect(tripsOfLastCall([statement("BEGIN", 0), statement("COMMIT", 0), ...call])).toBe(3);
 });
 
 test("no statement in the source takes its tenant from another table, whether something above sends it or not", () => {
@@ -143,8 +158,10 @@ describe("a statement strays that", () => {
   });
 });
 
-/** Fills the demo tenants and calls the example of every operation. */
-async function callEverything(): Promise<void> {
+/** Fills the demo tenants and calls the example of every operation: what was sent, and the round trips of those that write. */
+async function callEverything() {
+  const all: SentStatement[] = [];
+  const tripsByName: Record<string, number> = {};
   const service = await startDemoService({ DATABASE_URL: proxy.url, RATE_LIMIT_STORE: "postgres" });
   try {
     const names = Object.keys(requestExamples(service.now()));
@@ -153,10 +170,15 @@ async function callEverything(): Promise<void> {
     for (const name of names) {
       const { status, text } = await examples.call(name);
       expect([name, Math.floor(status / 100), text]).toEqual([name, 2, text]);
+      const statements = taken();
+      all.push(...statements);
+      const method = unaryMethods.get(name);
+      if (method !== undefined && takesIdempotencyKey(method)) tripsByName[name] = tripsOfLastCall(statements);
     }
   } finally {
     await service.close();
   }
+  return { sent: all, trips: tripsByName };
 }
 
 async function doEveryJob(): Promise<void> {

@@ -1,3 +1,4 @@
+import { DatabaseError } from "pg";
 import type { Statement, Transaction } from "../../src/call.js";
 import { sql } from "../../src/postgres/sql.js";
 import type * as counters from "../../src/postgres/tables/appointments/day-counters.js";
@@ -32,14 +33,29 @@ export function withoutLocks(sound: typeof slots): typeof slots {
   };
 }
 
+/** One call of so many is done once more behind its count, as after a serialization failure: so rarely that none is so four times. */
+const REPEATED = 50;
+
 /** The module of the counters, which count outside the transaction while that defect is seeded. */
 export function withStrayCounter(sound: typeof counters): typeof counters {
+  let counted = 0;
   return {
     ...sound,
+    requireCapacity(transaction, day, refusal) {
+      sound.requireCapacity(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day, refusal);
+      counted += 1;
+      if (counted % REPEATED === 0) throw serializationFailure();
+    },
     takeCapacity: (transaction, day) => sound.takeCapacity(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day),
     giveCapacityBack: (transaction, day) =>
       sound.giveCapacityBack(without("COUNTER_OUTSIDE_TRANSACTION", transaction), day),
   };
+}
+
+function serializationFailure(): DatabaseError {
+  const failure = new DatabaseError("could not serialize access", 0, "error");
+  failure.code = "40001";
+  return failure;
 }
 
 /** The transaction, without what the defect takes from it if that is seeded. */

@@ -5,12 +5,15 @@ export interface SentStatement {
   readonly text: string;
   /** Its parameters in text form; none of a simple query. */
   readonly values: readonly (string | null)[];
+  /** The number of its connection. */
+  readonly connection: number;
   /** The number of the flight on its connection: statements of one travelled together, behind one synchronisation. */
   readonly flight: number;
 }
 
 /** What is known of a connection: bytes of a message that is not whole yet, and the texts of prepared statements. */
 interface Connection {
+  readonly number: number;
   pending: Buffer;
   hasBegun: boolean;
   flight: number;
@@ -29,6 +32,7 @@ export function recordStatements(proxy: PostgresProxy): () => SentStatement[] {
   let sent: SentStatement[] = [];
   proxy.tap((id, data) => {
     const connection = connections.get(id) ?? {
+      number: id,
       pending: Buffer.alloc(0),
       hasBegun: false,
       flight: 0,
@@ -62,13 +66,16 @@ function readMessages(connection: Connection): SentStatement[] {
 
 /** Parse ("P"), Bind ("B"), Query ("Q") and Sync ("S"); the other messages neither hold statements nor part them. */
 function readMessage(type: string, body: Buffer, connection: Connection): SentStatement[] {
-  const { flight, texts } = connection;
+  const { number, flight, texts } = connection;
   if (type === "S") connection.flight += 1;
-  if (type === "Q") return [{ text: readText(body, 0).text, values: [], flight }];
+  if (type === "Q") return [{ text: readText(body, 0).text, values: [], connection: number, flight }];
   if (type !== "P" && type !== "B") return [];
   const first = readText(body, 0);
   const second = readText(body, first.end);
-  if (type === "B") return [{ text: texts.get(second.text) ?? "", values: readValues(body, second.end), flight }];
+  if (type === "B") {
+    const values = readValues(body, second.end);
+    return [{ text: texts.get(second.text) ?? "", values, connection: number, flight }];
+  }
   texts.set(first.text, second.text);
   return [];
 }

@@ -3,26 +3,28 @@ import {
   type DayOfRule,
   giveCapacityBack,
   lockDays,
-  takeCapacity,
+  requireCapacity,
   takeLockedCapacity,
 } from "./appointments/day-counters.js";
 
 /**
  * Takes a unit of the capacity of one day and gives that of another back, if there is one: the last of what
- * `locks.ts` orders. Within one day neither is needed. False where no unit is left to take.
+ * `locks.ts` orders. Within one day neither is needed. Nothing is waited for: the call fails with `refusal` where no unit is left.
  */
-export async function exchangeCapacity(
+export function exchangeCapacity(
   transaction: Transaction,
   wanted: DayOfRule,
   old: DayOfRule | undefined,
-): Promise<boolean> {
-  if (old === undefined) return takeCapacity(transaction, wanted);
+  refusal: () => unknown,
+): void {
+  if (old === undefined) {
+    requireCapacity(transaction, wanted, refusal);
+    return;
+  }
   const [oldKey, wantedKey] = [dayKey(old), dayKey(wanted)];
-  if (oldKey === wantedKey) return true;
   if (oldKey < wantedKey) giveCapacityBack(transaction, old);
-  const isTaken = takeCapacity(transaction, wanted);
+  if (oldKey !== wantedKey) requireCapacity(transaction, wanted, refusal);
   if (oldKey > wantedKey) giveCapacityBack(transaction, old);
-  return isTaken;
 }
 
 /** Locks the counters of the days that {@link exchangeLockedCapacity} is to be about: the last of the one order. */

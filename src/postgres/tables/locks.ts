@@ -99,7 +99,7 @@ export async function lockInOrder(transaction: Transaction, wanted: WantedLocks)
   const { programId, patient: patientKey, waitlistEntryId, appointmentId, option, time } = wanted;
   const occupiedBy = wanted.freesSlot === true ? appointmentId : undefined;
   const returning = wanted.takesTimeAgain === true ? appointmentId : undefined;
-  const run = option === undefined ? time?.run : { firstSlotId: option.slotId, minutes: option.minutes };
+  const run = option === undefined ? time?.run : runOf(option);
   if (programId !== undefined) shareProgram(transaction, programId);
   const [patient, waitlistEntry, appointment, isTokenFresh, slots, formerSlots, isPractitionerActive] =
     await Promise.all([
@@ -120,6 +120,11 @@ export async function lockInOrder(transaction: Transaction, wanted: WantedLocks)
     occupiedSlots: slots.filter((slot) => occupiedBy !== undefined && slot.appointmentId === occupiedBy),
     isPractitionerActive: isPractitionerActive === true,
   };
+}
+
+/** The slots of an option. */
+export function runOf({ slotId: firstSlotId, minutes }: Pick<WantedOption, "slotId" | "minutes">): SlotRun {
+  return { firstSlotId, minutes };
 }
 
 /** What a merge of two patients has to itself; who of the two is undefined, the tenant does not have. */

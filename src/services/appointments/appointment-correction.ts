@@ -3,12 +3,19 @@ import { type CupoError, conflict, type FieldErrorCode } from "../../errors.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import { type AppointmentStatus, isLive } from "../../postgres/tables/appointments/appointment-status.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
-import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
+import { type BusyPeople, findBusyAgain, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
 import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import { exchangeCapacity } from "../../postgres/tables/capacities.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
-import { insertOwnSlot, occupySlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import {
+  findOccupiedSlots,
+  insertOwnSlot,
+  occupySlots,
+  retentionOf,
+  type SlotRecord,
+} from "../../postgres/tables/schedule/slots.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
+import type { ChangedAppointment } from "./appointment-transitions.js";
 import { fill } from "./take-slots.js";
 
 /** The status that each status can be taken back to. */
@@ -34,16 +41,20 @@ export async function correctStatus(
   call: ReadyCall,
   { appointmentId, expectedVersion, to, reason }: CorrectionRequest,
   nowMs: number,
-): Promise<AppointmentRecord> {
+): Promise<ChangedAppointment> {
   const transaction = call.transaction;
   const takesTimeAgain = to === "CONFIRMED";
   const wanted = { patient: { appointmentId }, appointmentId, takesTimeAgain };
-  const locked = await lockInOrder(transaction, wanted);
+  const [locked, held, busy] = await Promise.all([
+    lockInOrder(transaction, wanted),
+    findOccupiedSlots(transaction, appointmentId),
+    takesTimeAgain ? findBusyAgain(transaction, appointmentId) : nobodyBusy,
+  ]);
   const appointment = requireFound(locked.appointment);
   requireVersion(appointment, expectedVersion);
   requireStepBack(appointment, to);
   if (locked.patient === undefined) throw refused("STATE_NOT_ALLOWED", "the patient of the appointment was erased");
-  if (!isLive(appointment.status)) await takeTimeAgain(call, appointment, locked.slots);
+  const takenAgain = isLive(appointment.status) ? held : takeTimeAgain(call, appointment, locked.slots, busy);
   const corrected: AppointmentRecord = {
     ...appointment,
     status: to,
@@ -56,7 +67,7 @@ export async function correctStatus(
   insertAppointmentChange(transaction, appointment, corrected, call.principal, call, reason);
   const { id: resourceId, version } = corrected;
   call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
-  return corrected;
+  return { appointment: corrected, retention: retentionOf(await takenAgain) };
 }
 
 function requireStepBack({ status }: AppointmentRecord, to: AppointmentStatus): void {
@@ -64,24 +75,35 @@ function requireStepBack({ status }: AppointmentRecord, to: AppointmentStatus): 
   throw refused("STATE_NOT_ALLOWED", `an appointment that is ${status} cannot be taken back to ${to}`);
 }
 
-/** Takes the time of both people and a unit of the day again, in one round trip; a refusal takes the unit back. */
-async function takeTimeAgain(call: ReadyCall, appointment: AppointmentRecord, slots: readonly SlotRecord[]) {
+/**
+ * Takes the time of both people and a unit of the day again, and gives the slots that the appointment has then: those that are
+ * there, or one of its own, of which the database says whether it is retained.
+ */
+function takeTimeAgain(
+  call: ReadyCall,
+  appointment: AppointmentRecord,
+  slots: readonly SlotRecord[],
+  { isPractitionerBusy, isPatientBusy }: BusyPeople,
+): readonly SlotRecord[] | Promise<readonly SlotRecord[]> {
   const { transaction } = call;
-  const { id, patientId, practitionerId, overbooked, startsAt, endsAt } = appointment;
-  const day = countedDay(appointment);
-  const [isPractitionerBusy, isPatientBusy, hasCapacity] = await Promise.all([
-    !overbooked && isBusy(transaction, { practitionerId }, appointment, id),
-    isBusy(transaction, { patientId }, appointment, id),
-    day === undefined || exchangeCapacity(transaction, day, undefined),
-  ]);
-  if (isPractitionerBusy || slots.some(({ appointmentId }) => appointmentId !== undefined)) {
+  const { id, overbooked, startsAt, endsAt } = appointment;
+  if ((isPractitionerBusy && !overbooked) || slots.some(({ appointmentId }) => appointmentId !== undefined)) {
     throw refused("SLOT_OCCUPIED", "the practitioner has another appointment at that time");
   }
   if (isPatientBusy) throw refused("PATIENT_OVERLAP", "the patient has another appointment at that time");
-  if (!hasCapacity) throw refused("CAPACITY_EXHAUSTED", "the capacity of the day is used up");
+  const day = countedDay(appointment);
+  if (day !== undefined) exchangeCapacity(transaction, day, undefined, capacityExhausted);
   const minutes = (endsAt.getTime() - startsAt.getTime()) / 60_000;
-  if (fill(slots, minutes)) occupySlots(transaction, slots, id);
-  else insertOwnSlot(transaction, call.newId(), appointment, false);
+  if (fill(slots, minutes)) {
+    occupySlots(transaction, slots, id);
+    return slots;
+  }
+  insertOwnSlot(transaction, call.newId(), appointment, false);
+  return findOccupiedSlots(transaction, id);
+}
+
+function capacityExhausted(): CupoError {
+  return refused("CAPACITY_EXHAUSTED", "the capacity of the day is used up");
 }
 
 function refused(code: FieldErrorCode, message: string): CupoError {

@@ -7,8 +7,9 @@ import type { Implementation } from "../../implementation.js";
 import type { OpenedToken, OptionTokens } from "../../option-tokens/option-tokens.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
+import { findBusyInRun } from "../../postgres/tables/appointments/busy-people.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
-import { lockInOrder } from "../../postgres/tables/locks.js";
+import { lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { toAppointment } from "./appointment-messages.js";
@@ -37,9 +38,10 @@ async function reschedule(
   const transaction = call.transaction;
   const appointmentId = requireFound(parseOpaqueId(request.appointmentId));
   const usable = opened.kind === "OPTION" ? opened.option : undefined;
-  const [locked, offer] = await Promise.all([
+  const [locked, offer, busy] = await Promise.all([
     lockInOrder(transaction, { patient: { appointmentId }, appointmentId, option: usable, freesSlot: true }),
     usable && findOffer(transaction, call.principal, usable),
+    usable && findBusyInRun(transaction, runOf(usable), { appointmentId }),
   ]);
   const appointment = requireFound(locked.appointment);
   requireVersion(appointment, request.expectedVersion);
@@ -49,8 +51,7 @@ async function reschedule(
     ({ subject, serviceId }) =>
       subject.kind === "APPOINTMENT" && subject.id === appointment.id && serviceId === appointment.serviceId,
   );
-  const taker = { patientId: appointment.patientId, appointmentId };
-  const taken = await takeSlots(call, option, { locked, offer }, taker, nowMs);
+  const taken = takeSlots(transaction, option, { locked, offer, busy }, nowMs);
   return move(appointment, locked.occupiedSlots, taken, call, nowMs);
 }
 

@@ -7,7 +7,13 @@ import { countedDay, giveCapacityBack } from "../../postgres/tables/appointments
 import type { ReasonAttributes } from "../../postgres/tables/catalogs/catalogs.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
-import { releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import {
+  findOccupiedSlots,
+  type Retention,
+  releaseSlots,
+  retentionOf,
+  type SlotRecord,
+} from "../../postgres/tables/schedule/slots.js";
 import { formatInstant } from "../../scheduling/local-clock.js";
 import { earliestStepMs, type VisitMargins } from "../../scheduling/visit-times.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
@@ -37,33 +43,51 @@ export const cancel: Transition = { from: ["PENDING", "CONFIRMED", "CHECKED_IN"]
 export interface TransitionRequest {
   readonly appointmentId: string;
   readonly expectedVersion: number;
-  readonly details?: Partial<Pick<AppointmentRecord, "cancellationReasonId" | "noShowReasonId" | "comment">>;
+  readonly reason?: GivenReason;
+  readonly comment?: string | undefined;
+}
+
+/** The reason of a step, which has to exist and be active, and asks for a comment perhaps. */
+export interface GivenReason {
+  readonly field: "cancellationReasonId" | "noShowReasonId";
+  readonly id: string;
+  readonly table: ResourceTable<ReasonAttributes>;
+}
+
+/** An appointment that was changed, and why its slots are retained, if they are. */
+export interface ChangedAppointment {
+  readonly appointment: AppointmentRecord;
+  readonly retention: Retention | undefined;
 }
 
 /**
- * Moves an appointment on by one step: 404, then 409 for another version, for a status that the step is not from, for a time
- * at which it cannot be taken, and for a patient who is not active and would be expected from now on.
+ * Moves an appointment on by one step: 404, also for the reason, and 422 for one that will not do; then 409 for another version,
+ * for a status that the step is not from, for a time at which it cannot be taken, and for a patient who is not active and would
+ * be expected from now on.
  */
 export async function moveOn(
   call: ReadyCall,
   transition: Transition,
-  { appointmentId, expectedVersion, details = {} }: TransitionRequest,
+  { appointmentId, expectedVersion, reason, comment }: TransitionRequest,
   clock: VisitClock,
-): Promise<AppointmentRecord> {
+): Promise<ChangedAppointment> {
   const transaction = call.transaction;
-  const locked = await lockInOrder(transaction, {
-    ...(transition.expectsPatient && { patient: { appointmentId } }),
-    appointmentId,
-    freesSlot: !isLive(transition.to),
-  });
+  const freesSlot = !isLive(transition.to);
+  const expected = transition.expectsPatient && { patient: { appointmentId } };
+  const [locked, held, found] = await Promise.all([
+    lockInOrder(transaction, { ...expected, appointmentId, freesSlot }),
+    freesSlot ? [] : findOccupiedSlots(transaction, appointmentId),
+    reason && findResource(transaction, call.principal, reason.table, reason.id),
+  ]);
   const appointment = requireFound(locked.appointment);
+  if (reason !== undefined) requireReason(found, reason.field, comment);
   requireVersion(appointment, expectedVersion);
   requireStatus(appointment, transition);
   requireTime(appointment, transition, clock);
   if (transition.expectsPatient && appointment.status === "PENDING") requireActive(locked.patient, "appointmentId");
   const moved: AppointmentRecord = {
     ...appointment,
-    ...details,
+    ...(reason && { [reason.field]: reason.id, comment }),
     status: transition.to,
     version: appointment.version + 1,
     updatedAt: new Date(clock.nowMs),
@@ -73,18 +97,11 @@ export async function moveOn(
   insertAppointmentChange(transaction, appointment, moved, call.principal, call);
   const { id: resourceId, version } = moved;
   call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
-  return moved;
+  return { appointment: moved, retention: retentionOf(held) };
 }
 
 /** Requires the reason of a step to exist (404) and be active, with a comment where it asks for one (422). */
-export async function requireReason(
-  call: ReadyCall,
-  table: ResourceTable<ReasonAttributes>,
-  field: string,
-  id: string,
-  comment: string | undefined,
-): Promise<void> {
-  const reason = await findResource(call.transaction, call.principal, table, id);
+function requireReason(reason: ReasonAttributes | undefined, field: string, comment: string | undefined): void {
   if (reason === undefined) {
     const missing = { code: "NOT_FOUND" as const, field, message: "no such resource exists" };
     throw notFound("A resource that the request refers to does not exist; see errors.", [missing]);

@@ -2,13 +2,20 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
 import { type CupoError, type FieldErrorCode, validationFailed } from "../../errors.js";
 import type { AppointmentPlace, AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import { type BusyPeople, findBusyInRun, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
 import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
-import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
-import { exchangeCapacity } from "../../postgres/tables/capacities.js";
+import { countedDay, takeCapacity } from "../../postgres/tables/appointments/day-counters.js";
 import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
-import { findSlotAt, insertOwnSlot, occupySlots } from "../../postgres/tables/schedule/slots.js";
+import {
+  findOccupiedSlots,
+  findSlotAt,
+  insertOwnSlot,
+  occupySlots,
+  retentionOf,
+} from "../../postgres/tables/schedule/slots.js";
 import { earliestStart, isBookableStart, isWithinOneDay, minuteOf } from "../../scheduling/booking-times.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
+import type { ChangedAppointment } from "./appointment-transitions.js";
 import { addAppointment, newAppointment } from "./booking.js";
 import { type BookingPlace, findTogether, judgePlace, requireTogether } from "./booking-place.js";
 import { type BookingReferences, judgeReferences, requireUsable, type Wait } from "./booking-references.js";
@@ -41,8 +48,7 @@ export async function bookAppointmentAt(
     throw invalid("startsAt", "INVALID_VALUE", "the practitioner has no slots for that long at that time");
   requireFree(slots, "startsAt");
   const place = placeOf(slots, time.locationId);
-  const taker = { patientId: request.patientId, appointmentId: undefined };
-  await takeTime(call.transaction, place, undefined, taker, "startsAt");
+  takeTime(call.transaction, place, { busy: time.busy, heldDay: undefined }, "startsAt");
   return bookSlots(request, call, time, { slots, place }, nowMs);
 }
 
@@ -55,13 +61,14 @@ export async function overbookAppointment(
   request: TimedBooking & { readonly reason: string },
   call: ReadyCall,
   nowMs: number,
-): Promise<AppointmentRecord> {
+): Promise<ChangedAppointment> {
   const time = await lockTime(request, call, nowMs, true);
-  const ordinary = await tryOrdinary(request, call, time);
-  if (ordinary !== undefined) return bookSlots(request, call, time, ordinary, nowMs);
+  const ordinary = await tryOrdinary(call, time);
+  if (ordinary !== undefined) {
+    return { appointment: bookSlots(request, call, time, ordinary, nowMs), retention: undefined };
+  }
   const place = placeBeside(request, time);
-  const { patientId } = request;
-  if (await isBusy(call.transaction, { patientId }, place, undefined)) throw patientIsBusy("startsAt");
+  if (time.isPatientBusyBeside) throw patientIsBusy("startsAt");
   const overbooked = { overbooked: true, overbookingReason: request.reason };
   const appointment = {
     ...newAppointment(call, request, { ...place, ...time.wait }, nowMs),
@@ -71,7 +78,7 @@ export async function overbookAppointment(
   addAppointment(call, appointment);
   closeServedEntry(call, time.locked.waitlistEntry, appointment);
   insertOwnSlot(call.transaction, call.newId(), appointment, true);
-  return appointment;
+  return { appointment, retention: retentionOf(await findOccupiedSlots(call.transaction, appointment.id)) };
 }
 
 /** A time that is locked, with the slots of the rules in it. */
@@ -80,6 +87,10 @@ interface LockedTime {
   readonly minutes: number;
   readonly locationId: string;
   readonly locked: Locked;
+  /** In the time of the slots. */
+  readonly busy: BusyPeople;
+  /** In just the time that was asked for, where it may be beside the schedule. */
+  readonly isPatientBusyBeside: boolean;
   readonly wait: Wait;
 }
 
@@ -101,7 +112,12 @@ async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, i
     waitlistEntryId,
     time: { practitionerId, run },
   };
-  const [locked, found] = await Promise.all([lockInOrder(transaction, wanted), findTogether(request, call)]);
+  const [locked, found, busy, isPatientBusyBeside] = await Promise.all([
+    lockInOrder(transaction, wanted),
+    findTogether(request, call),
+    run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }),
+    isBeside && isBusy(transaction, { patientId }, timeFrom(startMs, minutes), undefined),
+  ]);
   const inactive = [...references.inactive, ...judged.inactive];
   requireUsable(locked, { missing: [...references.missing, ...judged.missing], inactive }, waitlistEntryId);
   requireServes(locked.waitlistEntry, patientId, serviceId);
@@ -110,27 +126,23 @@ async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, i
     minutes,
     locationId: requireTogether(found, locked.isPractitionerActive),
     locked,
+    busy,
+    isPatientBusyBeside,
     wait: references.wait,
   };
 }
 
 /** The slots of the rules at the time, taken; undefined where any of what an overbooking waives stands against it. */
 async function tryOrdinary(
-  request: TimedBooking,
-  call: ReadyCall,
-  { locked: { slots }, minutes, locationId }: LockedTime,
+  { transaction }: ReadyCall,
+  { locked: { slots }, minutes, locationId, busy }: LockedTime,
 ): Promise<TakenSlots | undefined> {
   if (!fill(slots, minutes) || slots.some(({ appointmentId }) => appointmentId !== undefined)) return undefined;
   const place = placeOf(slots, locationId);
-  const { practitionerId, patientId } = request;
-  const [isPractitionerBusy, isPatientBusy] = await Promise.all([
-    isBusy(call.transaction, { practitionerId }, place, undefined),
-    isBusy(call.transaction, { patientId }, place, undefined),
-  ]);
-  if (isPatientBusy) throw patientIsBusy("startsAt");
+  if (busy.isPatientBusy) throw patientIsBusy("startsAt");
   const day = countedDay(place);
-  if (isPractitionerBusy || day === undefined) return undefined;
-  return (await exchangeCapacity(call.transaction, day, undefined)) ? { slots, place } : undefined;
+  if (busy.isPractitionerBusy || day === undefined) return undefined;
+  return (await takeCapacity(transaction, day)) ? { slots, place } : undefined;
 }
 
 function bookSlots(
@@ -155,10 +167,12 @@ function placeBeside(
   if (!isWithinOneDay(startMs, minutes)) {
     throw invalid("durationMinutes", "INVALID_RANGE", "the appointment must end on the day it begins on");
   }
-  const startsAt = new Date(startMs);
-  const endsAt = new Date(startMs + minutes * 60_000);
   const localDate = localDateAt(startMs);
-  return { programId, ruleId: undefined, practitionerId, locationId, localDate, startsAt, endsAt };
+  return { programId, ruleId: undefined, practitionerId, locationId, localDate, ...timeFrom(startMs, minutes) };
+}
+
+function timeFrom(startMs: number, minutes: number): Pick<AppointmentPlace, "startsAt" | "endsAt"> {
+  return { startsAt: new Date(startMs), endsAt: new Date(startMs + minutes * 60_000) };
 }
 
 /** An appointment that has begun when it is booked is confirmed by that: the patient is there. */

@@ -1,17 +1,14 @@
-import type { ReadyCall } from "../../call.js";
 import { AppointmentDetails_Status } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { BookingService } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
-import { type AppointmentRecord, findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { cancellationReasons, noShowReasons } from "../../postgres/tables/catalogs/catalogs.js";
-import { findOccupiedSlots, retentionOf } from "../../postgres/tables/schedule/slots.js";
 import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { nameIn } from "../resources/enum-names.js";
-import { requireFound } from "../resources/preconditions.js";
 import { correctStatus } from "./appointment-correction.js";
 import { toAppointmentDetails } from "./appointment-messages.js";
 import { appointmentReadMethods } from "./appointment-read-methods.js";
+import type { ChangedAppointment } from "./appointment-transitions.js";
 import * as transitions from "./appointment-transitions.js";
 import { bookAppointment } from "./booking.js";
 import { bookAppointmentAt, overbookAppointment } from "./booking-at.js";
@@ -24,7 +21,7 @@ export function createBookingService(
   tokens: OptionTokens,
   margins: VisitMargins,
 ): Implementation<typeof BookingService> {
-  const { moveOn, requireReason } = transitions;
+  const { moveOn } = transitions;
   const clock = () => ({ nowMs: now(), margins });
   return {
     async searchAppointmentOptions(request, call) {
@@ -57,38 +54,35 @@ export function createBookingService(
       return { appointment: toAppointmentDetails(await bookAppointmentAt(request, call, now()), undefined) };
     },
     async overbookAppointment(request, call) {
-      return detailsOf(call, await overbookAppointment(request, call, now()));
+      return detailsOf(await overbookAppointment(request, call, now()));
     },
     async confirmAppointment(request, call) {
-      return detailsOf(call, await moveOn(call, transitions.confirm, request, clock()));
+      return detailsOf(await moveOn(call, transitions.confirm, request, clock()));
     },
     async checkInAppointment(request, call) {
-      return detailsOf(call, await moveOn(call, transitions.checkIn, request, clock()));
+      return detailsOf(await moveOn(call, transitions.checkIn, request, clock()));
     },
     async markAppointmentAttended(request, call) {
-      return detailsOf(call, await moveOn(call, transitions.attend, request, clock()));
+      return detailsOf(await moveOn(call, transitions.attend, request, clock()));
     },
     async markAppointmentNoShow({ appointmentId, expectedVersion, noShowReasonId, comment }, call) {
-      requireFound(await findAppointment(call.transaction, appointmentId));
-      await requireReason(call, noShowReasons, "noShowReasonId", noShowReasonId, comment);
-      const request = { appointmentId, expectedVersion, details: { noShowReasonId, comment } };
-      return detailsOf(call, await moveOn(call, transitions.missAppointment, request, clock()));
+      const reason = { field: "noShowReasonId", id: noShowReasonId, table: noShowReasons } as const;
+      const request = { appointmentId, expectedVersion, reason, comment };
+      return detailsOf(await moveOn(call, transitions.missAppointment, request, clock()));
     },
     async cancelAppointment({ appointmentId, expectedVersion, cancellationReasonId, comment }, call) {
-      requireFound(await findAppointment(call.transaction, appointmentId));
-      await requireReason(call, cancellationReasons, "cancellationReasonId", cancellationReasonId, comment);
-      const request = { appointmentId, expectedVersion, details: { cancellationReasonId, comment } };
-      return detailsOf(call, await moveOn(call, transitions.cancel, request, clock()));
+      const reason = { field: "cancellationReasonId", id: cancellationReasonId, table: cancellationReasons } as const;
+      const request = { appointmentId, expectedVersion, reason, comment };
+      return detailsOf(await moveOn(call, transitions.cancel, request, clock()));
     },
     async correctAppointmentStatus({ appointmentId, expectedVersion, status, reason }, call) {
       const request = { appointmentId, expectedVersion, to: nameIn(AppointmentDetails_Status, status), reason };
-      return detailsOf(call, await correctStatus(call, request, now()));
+      return detailsOf(await correctStatus(call, request, now()));
     },
     ...appointmentReadMethods,
   };
 }
 
-async function detailsOf(call: ReadyCall, appointment: AppointmentRecord) {
-  const slots = await findOccupiedSlots(call.transaction, appointment.id);
-  return { appointment: toAppointmentDetails(appointment, retentionOf(slots)) };
+function detailsOf({ appointment, retention }: ChangedAppointment) {
+  return { appointment: toAppointmentDetails(appointment, retention) };
 }

@@ -8,8 +8,9 @@ import {
   type AppointmentRecord,
   insertAppointment,
 } from "../../postgres/tables/appointments/appointments.js";
+import { findBusyInRun } from "../../postgres/tables/appointments/busy-people.js";
 import { findOffer } from "../../postgres/tables/appointments/offers.js";
-import { lockInOrder } from "../../postgres/tables/locks.js";
+import { lockInOrder, runOf } from "../../postgres/tables/locks.js";
 import { occupySlots } from "../../postgres/tables/schedule/slots.js";
 import { type BookingReferences, judgeReferences, requireUsable, type Wait } from "./booking-references.js";
 import { closeServedEntry, requireServes } from "./served-entry.js";
@@ -25,18 +26,18 @@ export async function bookAppointment(
   const transaction = call.transaction;
   const { patientId, waitlistEntryId } = request;
   const usable = opened.kind === "OPTION" ? opened.option : undefined;
-  const [locked, references, offer] = await Promise.all([
+  const [locked, references, offer, busy] = await Promise.all([
     lockInOrder(transaction, { patient: { id: patientId }, waitlistEntryId, option: usable }),
     judgeReferences(request, call, nowMs),
     usable && findOffer(transaction, call.principal, usable),
+    usable && findBusyInRun(transaction, runOf(usable), { patientId }),
   ]);
   const entry = locked.waitlistEntry;
   requireUsable(locked, references, waitlistEntryId);
   const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
   if (references.typeMinutes > option.minutes) throw optionTooShort();
-  const taker = { patientId, appointmentId: undefined };
   requireServes(entry, patientId, option.serviceId);
-  const { slots, place } = await takeSlots(call, option, { locked, offer }, taker, nowMs);
+  const { slots, place } = takeSlots(transaction, option, { locked, offer, busy }, nowMs);
   const { serviceId } = option;
   const appointment = newAppointment(call, { ...request, serviceId }, { ...place, ...references.wait }, nowMs);
   addAppointment(call, appointment);

@@ -7,15 +7,13 @@ import { WaitlistEntryDetails_Period } from "../../gen/cupo/clinic/v1/waitlist_e
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
 import { type AppointmentRecord, findAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
-import {
-  type OptionQuery,
-  type OptionRecord,
-  searchOptions,
-} from "../../postgres/tables/appointments/option-search.js";
+import type { OptionQuery } from "../../postgres/tables/appointments/free-slots.js";
+import { type OptionRecord, searchOptions } from "../../postgres/tables/appointments/option-search.js";
 import { appointmentTypes } from "../../postgres/tables/catalogs/catalogs.js";
+import { findPatientOf } from "../../postgres/tables/patients/patient-locks.js";
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
-import { findOccupiedSlots } from "../../postgres/tables/schedule/slots.js";
+import { findOccupiedSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { dayPeriods } from "../../scheduling/day-periods.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { endOfLocalDay, localDateAt, startOfLocalDay } from "../../scheduling/local-clock.js";
@@ -64,12 +62,23 @@ export async function findOptions(
 ): Promise<{ options: AppointmentOption[]; dueOn?: string; nextPageToken?: string }> {
   const filters = Object.values(wish);
   const page = readPage(request, "options", filters);
-  const { dueOn, ...subject } = await requireSubject(wish, call, nowMs);
   const list = { page, name: "options", filters };
-  const { rows, next } = await pageOfSlots(wish, subject, list, call, nowMs);
+  const search = (subject: SlotSubject) => pageOfSlots(wish, subject, list, call, nowMs);
+  const [{ dueOn, ...subject }, ahead] = await Promise.all([
+    requireSubject(wish, call, nowMs),
+    hangsOnSubject(wish) ? undefined : search({ ...nothingHeld, patientId: wish.patientId }),
+  ]);
+  const { rows, next } = ahead ?? (await search(subject));
   const options = await Promise.all(rows.map((row) => toOption(row, { ...wish, dueOn }, call, tokens)));
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
+
+/** Whether what is known of an appointment, or its type, says what slots will do; else they are looked for meanwhile. */
+function hangsOnSubject({ appointmentId, appointmentTypeId }: OptionWish): boolean {
+  return appointmentId !== undefined || appointmentTypeId !== undefined;
+}
+
+const nothingHeld = { appointmentId: undefined, heldDay: undefined, minutes: undefined };
 
 /** Whose appointments slots must not be in the way of; nobody's for whom nothing is looked for. */
 type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay" | "minutes">;
@@ -113,30 +122,49 @@ function endOfScheduleMs(nowMs: number): number {
   return Date.parse(endOfLocalDay(horizonFrom(nowMs).through));
 }
 
-/** Whom the options are for: 404 for one that does not exist, 409 for one that cannot be booked or moved. */
+/**
+ * Whom the options are for: 404 for one that does not exist, 409 for one that cannot be booked or moved; then 404 for a type of
+ * appointment that does not exist, and 422 for one that is not active.
+ */
 async function requireSubject(
   wish: OptionWish,
   call: ReadyCall,
   nowMs: number,
 ): Promise<SlotSubject & { readonly dueOn: string | undefined }> {
-  const transaction = call.transaction;
-  const { patientId, appointmentId, serviceId, subjectField: field } = wish;
-  const appointment = appointmentId === undefined ? undefined : await findAppointment(transaction, appointmentId);
-  if (appointmentId !== undefined && appointment === undefined) throw unknown(field);
-  const patient = await findPatient(transaction, appointment?.patientId ?? patientId ?? "");
+  const { appointmentId, subjectField: field } = wish;
+  if (appointmentId !== undefined) return requireMovableSubject(appointmentId, wish, call, nowMs);
+  const { appointmentTypeId } = wish;
+  const [patient, type, dueOn] = await Promise.all([
+    findPatient(call.transaction, wish.patientId ?? ""),
+    appointmentTypeId && findResource(call.transaction, call.principal, appointmentTypes, appointmentTypeId),
+    dueDateOf(wish, call, nowMs),
+  ]);
   if (patient === undefined) throw unknown(field);
-  if (appointment === undefined) {
-    requireActive(patient, field);
-    const [minutes, dueOn] = await Promise.all([minutesOfType(wish, call), dueDateOf(wish, call, nowMs)]);
-    return { patientId: patient.id, appointmentId, heldDay: undefined, minutes, dueOn };
-  }
+  requireActive(patient, field);
+  if (appointmentTypeId !== undefined && !type) throw unknown("appointmentTypeId");
+  if (type && !type.active) throw validationFailed([inactive("appointmentTypeId")]);
+  return { ...nothingHeld, patientId: patient.id, minutes: type ? type.durationMinutes : undefined, dueOn };
+}
+
+async function requireMovableSubject(
+  appointmentId: string,
+  { serviceId, subjectField: field }: OptionWish,
+  { transaction }: ReadyCall,
+  nowMs: number,
+): Promise<SlotSubject & { readonly dueOn: string | undefined }> {
+  const [appointment, patient, held] = await Promise.all([
+    findAppointment(transaction, appointmentId),
+    findPatientOf(transaction, appointmentId),
+    findOccupiedSlots(transaction, appointmentId),
+  ]);
+  if (appointment === undefined || patient === undefined) throw unknown(field);
   requireMovable(appointment, patient, field, nowMs);
   if (appointment.serviceId !== serviceId) {
     const message = "the appointment is for another service";
     throw validationFailed([{ code: "INVALID_VALUE", field: "serviceId", message }]);
   }
   const { dueOn } = appointment;
-  const minutes = await minutesHeld(appointment, call);
+  const minutes = minutesHeld(appointment, held);
   return { patientId: patient.id, appointmentId, heldDay: countedDay(appointment), minutes, dueOn };
 }
 
@@ -148,19 +176,9 @@ async function dueDateOf(wish: OptionWish, call: ReadyCall, nowMs: number): Prom
   return findDueDate(call.transaction, holder, localDateAt(nowMs));
 }
 
-/** How long an appointment of the type takes: 404 for a type that does not exist, 422 for one that is not active. */
-async function minutesOfType({ appointmentTypeId }: OptionWish, call: ReadyCall): Promise<number | undefined> {
-  if (appointmentTypeId === undefined) return undefined;
-  const type = await findResource(call.transaction, call.principal, appointmentTypes, appointmentTypeId);
-  if (type === undefined) throw unknown("appointmentTypeId");
-  if (!type.active) throw validationFailed([inactive("appointmentTypeId")]);
-  return type.durationMinutes;
-}
-
 /** As long as the appointment is now, where it has more than one slot or one of its own; else any one slot will do. */
-async function minutesHeld({ id, overbooked, startsAt, endsAt }: AppointmentRecord, call: ReadyCall) {
-  const slots = await findOccupiedSlots(call.transaction, id);
-  return slots.length > 1 || overbooked ? minutesBetween(startsAt, endsAt) : undefined;
+function minutesHeld({ overbooked, startsAt, endsAt }: AppointmentRecord, { length }: readonly SlotRecord[]) {
+  return length > 1 || overbooked ? minutesBetween(startsAt, endsAt) : undefined;
 }
 
 function minutesBetween(startsAt: Date, endsAt: Date): number {

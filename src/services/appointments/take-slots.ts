@@ -1,25 +1,19 @@
-import type { ReadyCall, Transaction } from "../../call.js";
+import type { Transaction } from "../../call.js";
 import { CupoError, conflict, type FieldErrorCode, validationFailed } from "../../errors.js";
 import type { OptionClaims } from "../../option-tokens/option-claims.js";
 import type { OpenedToken } from "../../option-tokens/option-tokens.js";
 import type { AppointmentPlace } from "../../postgres/tables/appointments/appointments.js";
-import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
+import type { BusyPeople } from "../../postgres/tables/appointments/busy-people.js";
 import { countedDay, type DayOfRule } from "../../postgres/tables/appointments/day-counters.js";
 import type { Offer } from "../../postgres/tables/appointments/offers.js";
 import { exchangeCapacity } from "../../postgres/tables/capacities.js";
-import { type Locked } from "../../postgres/tables/locks.js";
+import type { Locked } from "../../postgres/tables/locks.js";
 import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 
-/** Who is to have the slots of an option. */
-export interface Taker {
-  readonly patientId: string;
-  /** The appointment that moves, which does not stand in its own way; undefined for a new one. */
-  readonly appointmentId: string | undefined;
-}
-
-/** What was locked and found of an option and its taker. */
+/** What was locked and found of an option and its taker; the latter two are undefined where there is no option to look at. */
 export interface LookedUpOption {
   readonly locked: Locked;
+  readonly busy: BusyPeople | undefined;
   /** How the service can be had in the first slot now. */
   readonly offer: Offer | undefined;
 }
@@ -45,23 +39,23 @@ export function requireOption(opened: OpenedToken, isFor: (option: OptionClaims)
  * was used before and for an option that is not what it was when it was found; 409 for slots or a day that are taken, for
  * slots that the appointment has already, and where the patient is expected elsewhere.
  */
-export async function takeSlots(
-  call: ReadyCall,
+export function takeSlots(
+  transaction: Transaction,
   option: OptionClaims,
-  { locked, offer }: LookedUpOption,
-  taker: Taker,
+  { locked, offer, busy }: LookedUpOption,
   nowMs: number,
-): Promise<TakenSlots> {
+): TakenSlots {
   const { slots, occupiedSlots } = locked;
   if (!locked.isTokenFresh || !isSameRun(slots, option, nowMs)) throw optionGone();
   if (offer === undefined || !isSameOffer(offer, option) || !locked.isPractitionerActive) throw optionGone();
+  if (busy === undefined) throw new Error("an option without a look at its people");
   const held = new Set(occupiedSlots.map(({ id }) => id));
   if (slots.some(({ id }) => held.has(id))) {
     throw taken("optionToken", "SAME_SLOT", "the appointment has this slot already");
   }
   requireFree(slots, "optionToken");
   const place = placeOf(slots, offer.locationId);
-  await takeTime(call.transaction, place, countedDay(occupiedSlots[0]), taker, "optionToken");
+  takeTime(transaction, place, { busy, heldDay: countedDay(occupiedSlots[0]) }, "optionToken");
   return { slots, place };
 }
 
@@ -93,26 +87,23 @@ export function requireFree(slots: readonly SlotRecord[], field: string): void {
 }
 
 /**
- * Looks at both people and takes the capacity of the day in place of that of the day held, in one round trip; 409 on a field
- * of the request where either is busy or no capacity is left, and the transaction takes all of it back.
+ * Takes the capacity of the day in place of that of the day held, if there is one: 409 on a field of the request where one of the
+ * people is busy, or no capacity is left. That is judged by the statement that takes it, on the way of all other effects.
  */
-export async function takeTime(
+export function takeTime(
   transaction: Transaction,
   place: AppointmentPlace,
-  heldDay: DayOfRule | undefined,
-  { patientId, appointmentId }: Taker,
+  { busy, heldDay }: { readonly busy: BusyPeople; readonly heldDay: DayOfRule | undefined },
   field: string,
-): Promise<void> {
-  const { practitionerId } = place;
+): void {
+  if (busy.isPractitionerBusy)
+    throw taken(field, "SLOT_OCCUPIED", "the practitioner has another appointment at that time");
+  if (busy.isPatientBusy) throw patientIsBusy(field);
   const day = countedDay(place);
-  const [isPractitionerBusy, isPatientBusy, hasCapacity] = await Promise.all([
-    isBusy(transaction, { practitionerId }, place, appointmentId),
-    isBusy(transaction, { patientId }, place, appointmentId),
-    day === undefined || exchangeCapacity(transaction, day, heldDay),
-  ]);
-  if (isPractitionerBusy) throw taken(field, "SLOT_OCCUPIED", "the practitioner has another appointment at that time");
-  if (isPatientBusy) throw patientIsBusy(field);
-  if (!hasCapacity) throw taken(field, "CAPACITY_EXHAUSTED", "the capacity of the day is used up");
+  if (day === undefined) return;
+  exchangeCapacity(transaction, day, heldDay, () =>
+    taken(field, "CAPACITY_EXHAUSTED", "the capacity of the day is used up"),
+  );
 }
 
 /** 409: the patient is expected elsewhere, which nothing waives. */

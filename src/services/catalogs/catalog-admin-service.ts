@@ -24,10 +24,9 @@ import {
   changesOf,
   createResource,
   getResource,
+  lockReferring,
   lockResource,
-  missingReferences,
   ownerOf,
-  refuseMissing,
   saveResource,
 } from "../resources/resources.js";
 import * as to from "./catalog-details.js";
@@ -70,14 +69,8 @@ async function updateContract(
   nowMs: number,
 ): Promise<ContractDetails> {
   const changes = changesOf(request, "contractId");
-  const [contract, missing] = await Promise.all([
-    lockResource(call, contracts, request.contractId),
-    missingReferences(call, [{ field: "payerId", table: payers, id: changes.payerId }], {
-      table: contracts,
-      id: request.contractId,
-    }),
-  ]);
-  refuseMissing(missing);
+  const references = [{ field: "payerId", table: payers, id: changes.payerId }];
+  const contract = await lockReferring(call, contracts, request.contractId, references);
   requireVersion(contract, request.expectedVersion);
   requireDatesInOrder({ ...contract, ...changes });
   return to.toContractDetails(saveResource(call, contracts, contract, changes, nowMs));
@@ -97,11 +90,7 @@ async function replaceCoveredServices(
 ): Promise<CoveredServices> {
   const transaction = call.transaction;
   const references = serviceIds.map((id, i) => ({ field: `serviceIds[${i}]`, table: healthcareServices, id }));
-  const [contract, missing] = await Promise.all([
-    lockResource(call, contracts, contractId),
-    missingReferences(call, references, { table: contracts, id: contractId }),
-  ]);
-  refuseMissing(missing);
+  const contract = await lockReferring(call, contracts, contractId, references);
   requireVersion(contract, expectedVersion);
   const version = contract.version + 1;
   updateResource<ContractAttributes>(transaction, contracts, contractId, { version, updatedAt: new Date(nowMs) });

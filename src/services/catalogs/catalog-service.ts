@@ -13,7 +13,14 @@ import {
 import { opportunityDefinitions } from "../../postgres/tables/catalogs/reference-data.js";
 import { nameIn } from "../resources/enum-names.js";
 import { requireVersion } from "../resources/preconditions.js";
-import { changesOf, createResource, lockResource, requireReferences, saveResource } from "../resources/resources.js";
+import {
+  changesOf,
+  createResource,
+  lockReferring,
+  lockResource,
+  requireReferences,
+  saveResource,
+} from "../resources/resources.js";
 import * as to from "./catalog-messages.js";
 
 /** Administration of the catalogs (specification section 4.7). `now` gives milliseconds since the epoch. */
@@ -27,9 +34,8 @@ export function createCatalogService(now: () => number): Implementation<typeof C
     },
     async updateAppointmentType(request, call) {
       const changes = changesOf(request);
-      const current = await lockResource(call, appointmentTypes, request.id);
       const references = [opportunityDefinition(changes.opportunityDefinitionId)];
-      await requireReferences(call, references, { table: appointmentTypes, id: request.id });
+      const current = await lockReferring(call, appointmentTypes, request.id, references);
       requireVersion(current, request.expectedVersion);
       return { appointmentType: to.toAppointmentType(saveResource(call, appointmentTypes, current, changes, now())) };
     },

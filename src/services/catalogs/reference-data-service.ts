@@ -15,6 +15,7 @@ import {
   createResource,
   getResource,
   listResources,
+  lockReferring,
   lockResource,
   requireReferences,
   saveResource,
@@ -87,9 +88,8 @@ function healthcareServiceMethods(
     },
     async updateHealthcareService(request, call) {
       const changes = changesOf(request, "serviceId");
-      const current = await lockResource(call, healthcareServices, request.serviceId);
-      const holder = { table: healthcareServices, id: request.serviceId };
-      await requireReferences(call, [opportunityDefinition(changes.opportunityDefinitionId)], holder);
+      const references = [opportunityDefinition(changes.opportunityDefinitionId)];
+      const current = await lockReferring(call, healthcareServices, request.serviceId, references);
       requireVersion(current, request.expectedVersion);
       const updated = saveResource(call, healthcareServices, current, changes, now());
       return { healthcareService: to.toHealthcareService(updated) };

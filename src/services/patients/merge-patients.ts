@@ -3,7 +3,7 @@ import { conflict, conflicts, type FieldError } from "../../errors.js";
 import type { MergePatientsRequestValid } from "../../gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
-import { overlapsOf } from "../../postgres/tables/appointments/busy-times.js";
+import { type Overlap, overlapsOf } from "../../postgres/tables/appointments/busy-times.js";
 import { type LockedForMerge, lockForMerge } from "../../postgres/tables/locks.js";
 import { moveRows, type TableOfPatients } from "../../postgres/tables/patients/move-rows.js";
 import { insertPatientChange } from "../../postgres/tables/patients/patient-changes.js";
@@ -39,12 +39,15 @@ export async function mergePatients(
 ): Promise<Merge> {
   const transaction = call.transaction;
   const { survivorPatientId, duplicatePatientId, reason } = request;
-  const locked = await lockForMerge(transaction, survivorPatientId, duplicatePatientId);
+  const [locked, overlaps] = await Promise.all([
+    lockForMerge(transaction, survivorPatientId, duplicatePatientId),
+    overlapsOf(transaction, [duplicatePatientId, survivorPatientId], MAX_OVERLAPS),
+  ]);
   const before = requireBoth(locked);
   requireVersion(before.survivor, request.survivorExpectedVersion, "survivorExpectedVersion");
   requireVersion(before.duplicate, request.duplicateExpectedVersion, "duplicateExpectedVersion");
   requireMergeable(before);
-  await refuseOverlaps(call, before);
+  refuseOverlaps(overlaps);
   const move = (table: TableOfPatients, resourceType: ResourceType) =>
     moveWithEffects(call, { table, resourceType, from: duplicatePatientId, to: survivorPatientId });
   const [waitlistEntryIds, caseIds, noteIds] = await Promise.all([
@@ -77,8 +80,7 @@ function requireMergeable({ survivor, duplicate }: MergedPatients): void {
   throw conflict({ code: "STATE_NOT_ALLOWED", field: DUPLICATE, message });
 }
 
-async function refuseOverlaps({ transaction }: ReadyCall, { survivor, duplicate }: MergedPatients): Promise<void> {
-  const overlaps = await overlapsOf(transaction, [duplicate.id, survivor.id], MAX_OVERLAPS);
+function refuseOverlaps(overlaps: readonly Overlap[]): void {
   if (overlaps.length === 0) return;
   const items = overlaps.map(({ one, other }): FieldError => {
     const message = `appointment ${one} of the duplicate overlaps appointment ${other} of the survivor`;

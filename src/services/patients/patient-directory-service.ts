@@ -98,7 +98,7 @@ async function setStatus(
     updatedAt: new Date(nowMs),
   };
   if (updated.status !== "ACTIVE") writePatient(transaction, patient, updated);
-  else if (!(await writeActivePatient(transaction, patient, updated))) throw duplicateDocument();
+  else writeActivePatient(transaction, patient, updated, duplicateDocument);
   const { id, version } = updated;
   call.effects.push({ resourceType: "Patient", resourceId: id, action: "UPDATE", version });
   return updated;

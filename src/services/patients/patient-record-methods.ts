@@ -74,7 +74,7 @@ async function correctDocument(
   const version = patient.version + 1;
   const corrected: PatientRecord = { ...patient, documentType, documentNumber, version, updatedAt: new Date(nowMs) };
   if (corrected.status !== "ACTIVE") writePatient(transaction, patient, corrected);
-  else if (!(await writeActivePatient(transaction, patient, corrected))) throw duplicateDocument();
+  else writeActivePatient(transaction, patient, corrected, duplicateDocument);
   insertPatientChange(call, corrected, {
     kind: "DOCUMENT_CORRECTED",
     formerDocumentType: patient.documentType,

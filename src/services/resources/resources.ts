@@ -73,6 +73,24 @@ export async function lockResource<A extends object>(
   return requireFound(await lockResourceRow(call.transaction, call.principal, table, id));
 }
 
+/**
+ * {@link lockResource} of a resource that is to refer to others, which are looked at on the same way: 404 for itself, then for
+ * references as {@link requireReferences} refuses them.
+ */
+export async function lockReferring<A extends object>(
+  call: ReadyCall,
+  table: ResourceTable<A>,
+  id: string,
+  references: readonly Reference[],
+): Promise<ResourceRecord<A>> {
+  const [resource, missing] = await Promise.all([
+    lockResource(call, table, id),
+    missingReferences(call, references, { table, id }),
+  ]);
+  refuseMissing(missing);
+  return resource;
+}
+
 /** Writes the changes to a locked resource; its version grows by one if they name an attribute, be it to the same value. */
 export function saveResource<A extends object>(
   call: ReadyCall,

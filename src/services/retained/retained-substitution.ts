@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { ReadyCall } from "../../call.js";
-import { validationFailed } from "../../errors.js";
+import { notFound, validationFailed } from "../../errors.js";
 import {
   type RetainedAppointmentChoiceValid,
   type RetainedAppointmentOutcome,
@@ -14,10 +14,10 @@ import { findOffer } from "../../postgres/tables/appointments/offers.js";
 import { exchangeLockedCapacity, lockCapacities } from "../../postgres/tables/capacities.js";
 import { practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { lockAllInOrder } from "../../postgres/tables/locks.js";
+import { lockResourceRow } from "../../postgres/tables/resources/resources.js";
 import { occupySlots, releaseSlots, type SlotRecord } from "../../postgres/tables/schedule/slots.js";
 import { toAppointmentDetails } from "../appointments/appointment-messages.js";
 import { fill, placeOf } from "../appointments/take-slots.js";
-import { lockResource, requireReferences } from "../resources/resources.js";
 import { type Decision, decideAbout } from "./retained-decisions.js";
 import { Refusal, refused } from "./retained-refusals.js";
 
@@ -40,10 +40,16 @@ export async function substitutePractitioner(
 ): Promise<RetainedAppointmentOutcome[]> {
   const { transaction } = call;
   const field = "practitionerId";
-  await requireReferences(call, [{ field, table: practitioners, id: practitionerId }]);
   const ids = choices.map(({ appointmentId }) => appointmentId.toLowerCase());
-  const locked = await lockAllInOrder(transaction, ids, practitionerId);
-  if (!(await lockResource(call, practitioners, practitionerId)).active) {
+  const [locked, practitioner] = await Promise.all([
+    lockAllInOrder(transaction, ids, practitionerId),
+    lockResourceRow(transaction, call.principal, practitioners, practitionerId),
+  ]);
+  if (practitioner === undefined) {
+    const missing = { code: "NOT_FOUND" as const, field, message: "no such resource exists" };
+    throw notFound("A resource that the request refers to does not exist; see errors.", [missing]);
+  }
+  if (!practitioner.active) {
     throw validationFailed([{ code: "INVALID_VALUE", field, message: "the practitioner is not active" }]);
   }
   const free = locked.slots.filter((slot) => slot.practitionerId === practitionerId && isFree(slot));

@@ -2,7 +2,7 @@ import type { Transaction } from "../../call.js";
 import { conflict, validationFailed } from "../../errors.js";
 import { findProgramsOf } from "../../postgres/tables/appointments/booked-practitioners.js";
 import { findProgramsAt } from "../../postgres/tables/schedule/availability.js";
-import type { ScheduleBlockRecord } from "../../postgres/tables/schedule/schedule-blocks.js";
+import type { BlockTarget, ScheduleBlockRecord } from "../../postgres/tables/schedule/schedule-blocks.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import type { SpanChange } from "./remake-span.js";
 
@@ -12,15 +12,18 @@ const MAX_DURATION_MS = 366 * 86_400_000;
 
 type BlockTimes = Pick<ScheduleBlockRecord, "startsAt" | "endsAt">;
 
-/** The change of slots that a block as it is to be brings about; `before` is as it was, where it is not new. */
-export async function changeByBlock(
-  transaction: Transaction,
+/**
+ * The change of slots that a block as it is to be brings about in the programs that {@link programsOf} gives; `before` is as it
+ * was, where it is not new.
+ */
+export function changeByBlock(
+  programIds: readonly string[],
   block: ScheduleBlockRecord,
   before: BlockTimes | undefined,
-  { maxOpenSlots, nowMs }: { readonly maxOpenSlots: number; readonly nowMs: number },
-): Promise<SpanChange> {
+  { maxOpenSlots }: { readonly maxOpenSlots: number },
+): SpanChange {
   return {
-    programIds: await programsOf(transaction, block, new Date(nowMs)),
+    programIds,
     span: {
       from: localDateAt(Math.min(block.startsAt.getTime(), before?.startsAt.getTime() ?? Number.POSITIVE_INFINITY)),
       through: localDateAt(Math.max(block.endsAt.getTime(), before?.endsAt.getTime() ?? 0)),
@@ -57,9 +60,10 @@ export function requireNotOver({ endsAt }: ScheduleBlockRecord, nowMs: number): 
   throw conflict({ code: "STATE_NOT_ALLOWED", field: "scheduleBlockId", message: "the block is over" });
 }
 
-function programsOf(
+/** The programs whose slots a block touches. */
+export function programsOf(
   transaction: Transaction,
-  { practitionerId, locationId, programId }: ScheduleBlockRecord,
+  { practitionerId, locationId, programId }: BlockTarget,
   now: Date,
 ): readonly string[] | Promise<readonly string[]> {
   if (practitionerId !== undefined) return findProgramsOf(transaction, practitionerId, now);

@@ -10,7 +10,7 @@ import { addMissingSlots, deletePastSlots } from "../../postgres/tables/schedule
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
 import { MAX_SLOTS_IN_PART, nextPartOf, type PlanPart } from "./plan-parts.js";
-import { planSlots } from "./plan-slots.js";
+import { planOn, readPlanGround } from "./plan-slots.js";
 
 /** What became of a turn: a part was added to a schedule; */
 export type Turn =
@@ -59,5 +59,6 @@ async function planPart(
   const made = await readMaterialization(transaction, programId);
   const next = addCalendarDays(made.through ?? previousDate(horizon.from), 1);
   const [from, staff] = next >= horizon.from ? [next, made.staff] : [horizon.from, 0];
-  return nextPartOf(await planSlots(transaction, programId, { from, through: horizon.through }), staff, maxSlots);
+  const ground = await readPlanGround(transaction, programId, { from, through: horizon.through });
+  return nextPartOf(planOn(ground), staff, maxSlots);
 }

@@ -10,6 +10,7 @@ import {
   seedHolidays,
   writeHoliday,
 } from "../../postgres/tables/schedule/holidays.js";
+import { findMaterializedPrograms } from "../../postgres/tables/schedule/materialization.js";
 import { dateAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
@@ -48,13 +49,18 @@ async function updateHoliday(
 ): Promise<HolidayDetails> {
   const transaction = call.transaction;
   ownCalendar(transaction);
-  const holiday = requireFound(await lockHoliday(transaction, request.holidayId));
+  const [found, programIds] = await Promise.all([
+    lockHoliday(transaction, request.holidayId),
+    request.active === undefined ? [] : findMaterializedPrograms(transaction),
+  ]);
+  const holiday = requireFound(found);
   requireVersion(holiday, request.expectedVersion);
   const changes = changesOf(request);
   if (Object.keys(changes).length === 0) return toHolidayDetails(holiday);
   const { name = holiday.name, active = holiday.active } = changes;
   const updated = { ...holiday, name, active, version: holiday.version + 1 };
-  if (active !== holiday.active) await remakeDate(call.transaction, holiday.date, active, nowMs);
+  const change = { date: holiday.date, isHoliday: active };
+  if (active !== holiday.active) await remakeDate(transaction, programIds, change, nowMs);
   writeHoliday(transaction, updated, new Date(nowMs));
   call.effects.push({
     resourceType: "Holiday",
@@ -74,9 +80,12 @@ async function seed(year: number, call: ReadyCall, nowMs: number) {
     version: 1,
   }));
   ownCalendar(call.transaction);
-  const { created, existing } = await seedHolidays(call.transaction, wanted, new Date(nowMs));
+  const [{ created, existing }, programIds] = await Promise.all([
+    seedHolidays(call.transaction, wanted, new Date(nowMs)),
+    findMaterializedPrograms(call.transaction),
+  ]);
   for (const { id, date } of created) {
-    await remakeDate(call.transaction, date, true, nowMs);
+    await remakeDate(call.transaction, programIds, { date, isHoliday: true }, nowMs);
     call.effects.push({ resourceType: "Holiday", resourceId: id, action: "CREATE", version: 1 });
   }
   return { createdHolidays: created.map(toHolidayDetails), existingHolidays: existing.map(toHolidayDetails) };

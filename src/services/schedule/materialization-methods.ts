@@ -14,7 +14,7 @@ import { programs } from "../../postgres/tables/schedule/programs.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { requireFound } from "../resources/preconditions.js";
 import { lockResource, ownerOf } from "../resources/resources.js";
-import { isMade, materializeProgram } from "./materialize.js";
+import { isMade, materializeProgram, readScheduleGround } from "./materialize.js";
 import { requireRoomForSchedule, type SlotLimits } from "./plan-budget.js";
 
 type MaterializationMethods = Pick<
@@ -27,9 +27,12 @@ export function createMaterializationMethods(now: () => number, limits: SlotLimi
   return {
     async materializeSchedule({ programId }, call) {
       shareCalendar(call.transaction);
-      const program = await lockResource(call, programs, programId);
-      await requireRoomForSchedule(call.transaction, programId, limits, now());
-      await materializeProgram(call.transaction, programId, now());
+      const [program, schedule] = await Promise.all([
+        lockResource(call, programs, programId),
+        readScheduleGround(call.transaction, programId, now()),
+      ]);
+      await requireRoomForSchedule(call.transaction, schedule.state, limits, now());
+      materializeProgram(call.transaction, schedule, now());
       const ownedBy = ownerOf(program);
       call.effects.push({ resourceType: "Schedule", resourceId: programId, action: "UPDATE", ownedBy });
       return { materialization: await describe(call, programId, now()) };

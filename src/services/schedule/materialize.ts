@@ -12,34 +12,53 @@ import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/s
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { previousDate } from "../../scheduling/local-date.js";
 import { nextPartOf } from "./plan-parts.js";
-import { type PlanChanges, type ProgramPlan, planSlots } from "./plan-slots.js";
+import { type PlanChanges, type PlanGround, type ProgramPlan, planOn, readPlanGround } from "./plan-slots.js";
+
+/** How far the schedule of a program is made, and what it is planned from up to the horizon. */
+export interface ScheduleGround {
+  readonly state: MaterializationState;
+  readonly ground: PlanGround;
+}
+
+/** Reads the ground of a program's schedule in one turn; `joining` are practitioners who are about to work in it. */
+export async function readScheduleGround(
+  transaction: Transaction,
+  programId: string,
+  nowMs: number,
+  joining?: readonly string[],
+): Promise<ScheduleGround> {
+  const [state, ground] = await Promise.all([
+    readMaterialization(transaction, programId),
+    readPlanGround(transaction, programId, horizonFrom(nowMs), joining),
+  ]);
+  return { state, ground };
+}
 
 /**
  * Makes the schedule of a program, which the transaction has locked behind its share of the calendar: what does not fit goes
  * at once, what is missing comes up to the horizon; where that is more than a transaction should add, the first part comes
  * now and jobs add the others. Where nothing has changed, nothing does. A program that is not active gets no slots until it is.
  */
-export async function materializeProgram(transaction: Transaction, programId: string, nowMs: number): Promise<void> {
-  const [state, plan] = await Promise.all([
-    readMaterialization(transaction, programId),
-    planSlots(transaction, programId, horizonFrom(nowMs)),
-  ]);
-  carryOut(transaction, state, plan, nowMs);
+export function materializeProgram(transaction: Transaction, { state, ground }: ScheduleGround, nowMs: number): void {
+  carryOut(transaction, state, planOn(ground), nowMs);
 }
 
 /**
- * Starts a new generation of a program's schedule after a change of its rules, its practitioners, its place or its activity was
- * sent, under the same locks: what no longer fits is withdrawn before the change commits, so that nobody can book it any more. A schedule that
- * was never made is asked for, if the change has made the program complete.
+ * Starts a new generation of a program's schedule for a change of its rules, its practitioners, its place or its activity that is
+ * sent in the same transaction, under the same locks: what no longer fits is withdrawn before the change commits, so that nobody
+ * can book it any more. A schedule that was never made is asked for, if the change has made the program complete. `changes` are
+ * what the change makes otherwise than it was read.
  */
-export async function remakeProgram(transaction: Transaction, programId: string, nowMs: number): Promise<void> {
-  const [state, plan] = await Promise.all([
-    readMaterialization(transaction, programId),
-    planSlots(transaction, programId, horizonFrom(nowMs)),
-  ]);
+export function remakeProgram(
+  transaction: Transaction,
+  { state, ground }: ScheduleGround,
+  changes: PlanChanges,
+  nowMs: number,
+): void {
+  const { programId } = ground;
   if (!isMade(state)) return askForSchedule(transaction, programId, nowMs);
   startNewGeneration(transaction, [programId]);
-  carryOut(transaction, state, plan, nowMs);
+  carryOut(transaction, state, planOn(ground, changes), nowMs);
 }
 
 /**
@@ -67,8 +86,9 @@ export async function previewRemake(
   nowMs: number,
   limit: number,
 ): Promise<(SlotChanges & { readonly through: string }) | undefined> {
-  if (!isMade(await readMaterialization(transaction, programId))) return undefined;
-  const plan = await planSlots(transaction, programId, horizonFrom(nowMs), changes);
+  const { state, ground } = await readScheduleGround(transaction, programId, nowMs, changes.practitionerIds);
+  if (!isMade(state)) return undefined;
+  const plan = planOn(ground, changes);
   return { ...(await previewSlots(transaction, plan, new Date(nowMs), { limit })), through: plan.through };
 }
 

@@ -1,6 +1,6 @@
 import type { Transaction } from "../../call.js";
 import { type CupoError, validationFailed } from "../../errors.js";
-import { countOpenSlots, readMaterialization } from "../../postgres/tables/schedule/materialization.js";
+import { countOpenSlots, type MaterializationState } from "../../postgres/tables/schedule/materialization.js";
 import { HORIZON_DAYS, horizonFrom } from "../../scheduling/horizon.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { largestPlan } from "../../scheduling/plan-size.js";
@@ -70,11 +70,10 @@ export async function requireRoomForPlan(
 /** Refuses to make more of a schedule where the tenant has all the open slots that it may have: 422 TOO_MANY. */
 export async function requireRoomForSchedule(
   transaction: Transaction,
-  programId: string,
+  { through }: Pick<MaterializationState, "through">,
   { perTenant }: SlotLimits,
   nowMs: number,
 ): Promise<void> {
-  const { through } = await readMaterialization(transaction, programId);
   if (through !== undefined && through >= horizonFrom(nowMs).through) return;
   const open = await countOpenSlots(transaction, new Date(nowMs), perTenant);
   if (open >= perTenant) throw tenantIsFull("programId", perTenant);

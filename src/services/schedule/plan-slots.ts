@@ -1,6 +1,7 @@
 import type { Transaction } from "../../call.js";
 import { findBookedPractitioners } from "../../postgres/tables/appointments/booked-practitioners.js";
 import {
+  everybodyOf,
   findInactivePractitioners,
   type ProgramStanding,
   readProgramStanding,
@@ -12,7 +13,7 @@ import type {
   PlanObstacles,
   SlotPlan,
 } from "../../postgres/tables/schedule/planned-slots.js";
-import { readRules } from "../../postgres/tables/schedule/program-rules.js";
+import { type ProgramRuleRecord, readRules } from "../../postgres/tables/schedule/program-rules.js";
 import { programPractitioners, readProgramSet } from "../../postgres/tables/schedule/programs.js";
 import { readBlocksOver, type ScheduleBlockRecord } from "../../postgres/tables/schedule/schedule-blocks.js";
 import type { DateSpan } from "../../scheduling/horizon.js";
@@ -44,31 +45,58 @@ export interface HolidayChange {
 /** The plan of one program, whose staff all its runs are for. */
 export type ProgramPlan = SlotPlan & { readonly programIds: readonly [string] };
 
+/** What the slots of a program are planned from on the dates of a span, as it is. */
+export interface PlanGround {
+  readonly programId: string;
+  readonly span: DateSpan;
+  readonly rules: readonly ProgramRuleRecord[];
+  readonly practitionerIds: readonly string[];
+  readonly holidays: ReadonlySet<string>;
+  readonly standing: ProgramStanding | undefined;
+  /** Those with live appointments in the span, whether they still work in the program or not. */
+  readonly booked: readonly string[];
+  /** Of all whom a plan can be about, those who are not active, and the blocks that touch its slots. */
+  readonly inactive: readonly string[];
+  readonly blocks: readonly ScheduleBlockRecord[];
+}
+
 /**
- * Plans the slots of one program on the dates of a span, from its rules, its practitioners, the holidays and the blocks; none
- * where it, its place or the practitioner is not active. The transaction has the calendar, or only wants to know.
+ * Reads what the slots of a program are planned from, in one turn; `joining` are practitioners who are about to work in it. The
+ * transaction has the calendar, or only wants to know.
  */
-export async function planSlots(
+export async function readPlanGround(
   transaction: Transaction,
   programId: string,
   span: DateSpan,
-  changes: PlanChanges = {},
-): Promise<ProgramPlan> {
-  const time = { from: new Date(startOfLocalDay(span.from)), to: new Date(endOfLocalDay(span.through)) };
-  const [rules, practitionerIds, holidays, standing, booked] = await Promise.all([
-    changes.rules ?? readRules(transaction, programId),
-    changes.practitionerIds ?? readProgramSet(transaction, programPractitioners, programId).then(({ ids }) => ids),
+  joining: readonly string[] = [],
+): Promise<PlanGround> {
+  const time = timeOf(span);
+  const everybody = everybodyOf(transaction, programId, time, joining);
+  const [rules, { ids: practitionerIds }, holidays, standing, booked, inactive, blocks] = await Promise.all([
+    readRules(transaction, programId),
+    readProgramSet(transaction, programPractitioners, programId),
     readActiveHolidayDates(transaction, span.from, span.through),
     readProgramStanding(transaction, programId),
     findBookedPractitioners(transaction, programId, time),
-  ]);
-  if (changes.holiday?.isHoliday === true) holidays.add(changes.holiday.date);
-  if (changes.holiday?.isHoliday === false) holidays.delete(changes.holiday.date);
-  const everybody = [...new Set([...practitionerIds, ...booked])];
-  const [inactive, blocks] = await Promise.all([
     findInactivePractitioners(transaction, everybody),
-    readBlocksOver(transaction, { programId, practitionerIds: everybody }, time),
+    readBlocksOver(transaction, { programId, practitioners: everybody }, time),
   ]);
+  return { programId, span, rules, practitionerIds, holidays, standing, booked, inactive, blocks };
+}
+
+/**
+ * Plans the slots of one program from what was read and from what is about to be otherwise; none where it, its place or the
+ * practitioner is not active.
+ */
+export function planOn(ground: PlanGround, changes: PlanChanges = {}): ProgramPlan {
+  const { programId, span, standing } = ground;
+  const { rules = ground.rules, practitionerIds = ground.practitionerIds } = changes;
+  const holidays = withHoliday(ground.holidays, changes.holiday);
+  const everybody = new Set([...practitionerIds, ...ground.booked]);
+  const inactive = ground.inactive.filter((id) => everybody.has(id));
+  const blocks = ground.blocks.filter(
+    (each) => each.practitionerId === undefined || everybody.has(each.practitionerId),
+  );
   const inactivePractitioners = withPractitioner(inactive, changes.practitioner);
   const isInUse = standing?.isActive === true && standing.isLocationActive;
   const working = isInUse ? practitionerIds.filter((id) => !inactivePractitioners.includes(id)) : [];
@@ -79,12 +107,16 @@ export async function planSlots(
     staff: working.map((practitionerId) => ({ programId, practitionerId })),
     runs: planRuns(programId, rules, span, holidays),
     obstacles: {
-      blocks: withBlock(blocks, changes.block, time).map((block) => plannedBlock(block, programId)),
+      blocks: withBlock(blocks, changes.block, timeOf(span)).map((block) => plannedBlock(block, programId)),
       ...standingObstacles(programId, standing),
       inactivePractitioners,
       holidays: closedByHolidays(rules, holidays),
     },
   };
+}
+
+function timeOf({ from, through }: DateSpan): { readonly from: Date; readonly to: Date } {
+  return { from: new Date(startOfLocalDay(from)), to: new Date(endOfLocalDay(through)) };
 }
 
 /** The plan of all these programs together, for everybody or for one practitioner: of the others nothing is changed then. */
@@ -113,6 +145,12 @@ function joinObstacles(all: readonly PlanObstacles[]): PlanObstacles {
     inactivePractitioners: [...new Set(all.flatMap(({ inactivePractitioners }) => inactivePractitioners))],
     holidays: all.flatMap(({ holidays }) => holidays),
   };
+}
+
+function withHoliday(holidays: ReadonlySet<string>, change: HolidayChange | undefined): ReadonlySet<string> {
+  if (change === undefined) return holidays;
+  const others = [...holidays].filter((date) => date !== change.date);
+  return new Set(change.isHoliday ? [...others, change.date] : others);
 }
 
 function withPractitioner(inactive: readonly string[], change: PlanChanges["practitioner"]): readonly string[] {

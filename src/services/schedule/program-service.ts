@@ -27,10 +27,10 @@ import { requireFound } from "../resources/preconditions.js";
 import { createResource, listResources, lockResource, ownerOf, requireReferences } from "../resources/resources.js";
 import { createHolidayMethods } from "./holiday-methods.js";
 import { createMaterializationMethods } from "./materialization-methods.js";
-import { askForSchedule, remakeProgram } from "./materialize.js";
+import { askForSchedule, readScheduleGround, remakeProgram } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import { requireSoundRule, type SentAttributes, shownTime } from "./program-rule-change.js";
-import { replaceProgramSet } from "./program-sets.js";
+import { lockProgramSet, replaceProgramSet } from "./program-sets.js";
 import * as to from "./schedule-details.js";
 import { createSchedulePreviewMethods } from "./schedule-preview-methods.js";
 
@@ -67,7 +67,8 @@ export function createProgramService({ now, slotLimits }: SchedulePorts): Implem
       const references = serviceIds.map((id, i) => ({ field: `serviceIds[${i}]`, table: healthcareServices, id }));
       const ids = serviceIds.toSorted();
       const replacement = { programId, ids, expectedVersion, references };
-      const { set, ownedBy } = await replaceProgramSet(call, programServices, replacement);
+      const { before, ownedBy } = await lockProgramSet(call, programServices, replacement);
+      const set = replaceProgramSet(call.transaction, programServices, replacement, before);
       askForSchedule(call.transaction, programId, now());
       call.effects.push({
         resourceType: "ProgramServices",
@@ -131,19 +132,20 @@ async function createRule(
   const { programId } = request;
   const transaction = call.transaction;
   shareCalendar(transaction);
-  const [program, others, { ids }] = await Promise.all([
+  const [program, schedule] = await Promise.all([
     lockResource(call, programs, programId),
-    readRules(transaction, programId),
-    readProgramSet(transaction, programPractitioners, programId),
+    readScheduleGround(transaction, programId, nowMs),
   ]);
+  const { rules: others, practitionerIds } = schedule.ground;
   const rule = ruleOf(request, call.newId());
   requireRoomForRule(others);
   requireSoundRule(rule, others, sentByAll);
-  const before = { rules: others, practitioners: ids.length };
-  const change = { before, after: { ...before, rules: [...others, rule] }, field: enlargingField(sentByAll) };
+  const rules = [...others, rule];
+  const before = { rules: others, practitioners: practitionerIds.length };
+  const change = { before, after: { ...before, rules }, field: enlargingField(sentByAll) };
   await requireRoomForPlan(transaction, change, limits, nowMs);
   insertRule(transaction, rule, new Date(nowMs));
-  await remakeProgram(transaction, programId, nowMs);
+  remakeProgram(transaction, schedule, { rules }, nowMs);
   const ownedBy = ownerOf(program);
   call.effects.push({ resourceType: "ProgramRule", resourceId: rule.id, action: "CREATE", version: 1, ownedBy });
   return to.toProgramRuleDetails(rule);

@@ -1,4 +1,4 @@
-import type { Owner, ReadyCall } from "../../call.js";
+import type { Owner, ReadyCall, Transaction } from "../../call.js";
 import {
   type ProgramSet,
   type ProgramSetTable,
@@ -7,7 +7,7 @@ import {
   writeProgramSet,
 } from "../../postgres/tables/schedule/programs.js";
 import { requireVersion } from "../resources/preconditions.js";
-import { lockResource, ownerOf, type Reference, requireReferences } from "../resources/resources.js";
+import { lockReferring, ownerOf, type Reference } from "../resources/resources.js";
 
 /** The members that a set of a program shall have from now on. */
 export interface Replacement {
@@ -19,22 +19,30 @@ export interface Replacement {
 }
 
 /**
- * Replaces a set as a whole under the lock of the program: 404 for the program or a member, 409 for another version. Gives
- * the set that was, the one that is and whom the program belongs to.
+ * The set that is to be replaced, under the lock of its program, and whom the program belongs to: 404 for the program or a
+ * member, 409 for another version.
  */
-export async function replaceProgramSet(
+export async function lockProgramSet(
   call: ReadyCall,
   table: ProgramSetTable,
-  { programId, ids, expectedVersion, references }: Replacement,
-): Promise<{ readonly before: ProgramSet; readonly set: ProgramSet; readonly ownedBy: Owner }> {
-  const transaction = call.transaction;
-  const [program, current] = await Promise.all([
-    lockResource(call, programs, programId),
-    readProgramSet(transaction, table, programId),
+  { programId, expectedVersion, references }: Replacement,
+): Promise<{ readonly before: ProgramSet; readonly ownedBy: Owner }> {
+  const [program, before] = await Promise.all([
+    lockReferring(call, programs, programId, references),
+    readProgramSet(call.transaction, table, programId),
   ]);
-  await requireReferences(call, references, { table: programs, id: programId });
-  requireVersion(current, expectedVersion);
-  const set = { ids, version: current.version + 1 };
+  requireVersion(before, expectedVersion);
+  return { before, ownedBy: ownerOf(program) };
+}
+
+/** Replaces a locked set as a whole, and gives the one that is. */
+export function replaceProgramSet(
+  transaction: Transaction,
+  table: ProgramSetTable,
+  { programId, ids }: Replacement,
+  before: ProgramSet,
+): ProgramSet {
+  const set = { ids, version: before.version + 1 };
   writeProgramSet(transaction, table, programId, set);
-  return { before: current, set, ownedBy: ownerOf(program) };
+  return set;
 }

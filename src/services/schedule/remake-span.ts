@@ -3,7 +3,6 @@ import { requestExtension } from "../../postgres/job-queue.js";
 import {
   countOpenSlots,
   findMadePrograms,
-  findMaterializedPrograms,
   rewindMaterialization,
   startNewGeneration,
 } from "../../postgres/tables/schedule/materialization.js";
@@ -17,7 +16,7 @@ import { addMissingSlots, lockChangingSlots, withdrawLockedSlots } from "../../p
 import { type DateSpan, horizonFrom } from "../../scheduling/horizon.js";
 import { previousDate } from "../../scheduling/local-date.js";
 import { MAX_SLOTS_IN_PART } from "./plan-parts.js";
-import { joinPlans, type PlanChanges, planSlots } from "./plan-slots.js";
+import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanGround } from "./plan-slots.js";
 
 /** A change around programs, and the slots that it can be about. */
 export interface SpanChange {
@@ -60,14 +59,13 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
   return done;
 }
 
-/** Remakes one date in every schedule of the tenant for a holiday that is about to be written. */
+/** Remakes one date in schedules, which are to be all of the tenant, for a holiday that is about to be written. */
 export async function remakeDate(
   transaction: Transaction,
-  date: string,
-  isHoliday: boolean,
+  programIds: readonly string[],
+  { date, isHoliday }: HolidayChange,
   nowMs: number,
 ): Promise<void> {
-  const programIds = await findMaterializedPrograms(transaction);
   const span = { from: date, through: date };
   const changes = { holiday: { date, isHoliday } };
   await remakeSpan(transaction, { programIds, span, changes, maxOpenSlots: Number.POSITIVE_INFINITY }, nowMs);
@@ -83,10 +81,11 @@ async function planSpan(
   const through = span.through < horizon.through ? span.through : horizon.through;
   if (from > through || programIds.length === 0) return undefined;
   const made = { from, through };
-  const [withSchedule, plans] = await Promise.all([
+  const [withSchedule, grounds] = await Promise.all([
     findMadePrograms(transaction, programIds),
-    Promise.all(programIds.map((id) => planSlots(transaction, id, made, changes))),
+    Promise.all(programIds.map((id) => readPlanGround(transaction, id, made))),
   ]);
+  const plans = grounds.map((ground) => planOn(ground, changes));
   const parts = plans.map((plan) => (withSchedule.has(plan.programIds[0]) ? plan : withoutRuns(plan)));
   return joinPlans(parts, made, practitionerId);
 }

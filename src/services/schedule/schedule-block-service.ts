@@ -29,7 +29,7 @@ import { startAfter } from "../resources/page-keys.js";
 import { cutPage, readPage } from "../resources/pages.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { changesOf, ownerOf, requireReferences } from "../resources/resources.js";
-import { changeByBlock, requireInForce, requireNotOver, requireTimesAhead } from "./block-change.js";
+import { changeByBlock, programsOf, requireInForce, requireNotOver, requireTimesAhead } from "./block-change.js";
 import type { SchedulePorts } from "./program-service.js";
 import { previewSpan, remakeSpan } from "./remake-span.js";
 import { toScheduleBlockDetails, toScheduleBlockEffect } from "./schedule-block-messages.js";
@@ -81,8 +81,13 @@ async function createBlock(request: CreateScheduleBlockRequestValid, call: Ready
     { field: "locationId", table: locations, id: locationId },
     { field: "programId", table: programs, id: programId },
   ];
-  const [owner] = await Promise.all([findOwnerOf(transaction, target), requireReferences(call, references)]);
-  requireRoom(await countBlocksAhead(transaction, target, now, MAX_BLOCKS_AHEAD), target);
+  const [owner, blocksAhead, programIds] = await Promise.all([
+    findOwnerOf(transaction, target),
+    countBlocksAhead(transaction, target, now, MAX_BLOCKS_AHEAD),
+    programsOf(transaction, target, now),
+    requireReferences(call, references),
+  ]);
+  requireRoom(blocksAhead, target);
   const block: ScheduleBlockRecord = {
     id: call.newId(),
     ...owner,
@@ -95,7 +100,7 @@ async function createBlock(request: CreateScheduleBlockRequestValid, call: Ready
     createdAt: now,
     updatedAt: now,
   };
-  const change = await changeByBlock(transaction, block, undefined, terms);
+  const change = changeByBlock(programIds, block, undefined, terms);
   if (validateOnly) {
     return { effect: await toScheduleBlockEffect(transaction, await previewSpan(transaction, change, terms.nowMs)) };
   }
@@ -147,7 +152,8 @@ async function lockBlock(
 }
 
 async function previewOf(block: ScheduleBlockRecord, call: ReadyCall, terms: Terms) {
-  const change = await changeByBlock(call.transaction, block, undefined, terms);
+  const programIds = await programsOf(call.transaction, block, new Date(terms.nowMs));
+  const change = changeByBlock(programIds, block, undefined, terms);
   const shown = await previewSpan(call.transaction, change, terms.nowMs);
   return {
     scheduleBlock: toScheduleBlockDetails(block),
@@ -159,7 +165,8 @@ async function save(before: ScheduleBlockRecord, changed: ScheduleBlockRecord, c
   const { transaction } = call;
   const block = { ...changed, version: before.version + 1, updatedAt: new Date(terms.nowMs) };
   writeScheduleBlock(transaction, block);
-  const done = await remakeSpan(transaction, await changeByBlock(transaction, block, before, terms), terms.nowMs);
+  const programIds = await programsOf(transaction, block, new Date(terms.nowMs));
+  const done = await remakeSpan(transaction, changeByBlock(programIds, block, before, terms), terms.nowMs);
   noteEffect(call, block, "UPDATE");
   return { scheduleBlock: toScheduleBlockDetails(block), effect: await toScheduleBlockEffect(transaction, done) };
 }

@@ -13,15 +13,16 @@ import type { Implementation } from "../../implementation.js";
 import { locations, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import { ownCalendar, shareCalendar } from "../../postgres/tables/schedule/calendars.js";
 import { type HolidayRecord, insertHoliday } from "../../postgres/tables/schedule/holidays.js";
-import { readRules, writeRule } from "../../postgres/tables/schedule/program-rules.js";
-import { programPractitioners, programs, readProgramSet } from "../../postgres/tables/schedule/programs.js";
+import { findMaterializedPrograms } from "../../postgres/tables/schedule/materialization.js";
+import { writeRule } from "../../postgres/tables/schedule/program-rules.js";
+import { programPractitioners, programs } from "../../postgres/tables/schedule/programs.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
-import { changesOf, lockResource, ownerOf, requireReferences, saveResource } from "../resources/resources.js";
-import { askForSchedule, remakeProgram } from "./materialize.js";
+import { changesOf, lockReferring, lockResource, ownerOf, saveResource } from "../resources/resources.js";
+import { askForSchedule, readScheduleGround, remakeProgram } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import { mergeRule, requireSoundRule, withRule } from "./program-rule-change.js";
 import type { SchedulePorts } from "./program-service.js";
-import { replaceProgramSet } from "./program-sets.js";
+import { lockProgramSet, replaceProgramSet } from "./program-sets.js";
 import { remakeDate } from "./remake-span.js";
 import { toHoliday, toProgram, toProgramPractitioners, toProgramRule } from "./schedule-messages.js";
 
@@ -53,14 +54,15 @@ async function updateProgram(request: UpdateProgramRequestValid, call: ReadyCall
   const { programId: _, ...changes } = changesOf(request);
   const canRemake = changes.active !== undefined || changes.locationId !== undefined;
   if (canRemake) shareCalendar(call.transaction);
-  const program = await lockResource(call, programs, request.programId);
   const references = [{ field: "locationId", table: locations, id: changes.locationId }];
-  await requireReferences(call, references, { table: programs, id: request.programId });
+  const program = await lockReferring(call, programs, request.programId, references);
   requireVersion(program, request.expectedVersion);
   const updated = saveResource(call, programs, program, changes, nowMs);
   const isOtherwise = updated.active !== program.active || updated.locationId !== program.locationId;
-  if (isOtherwise) await remakeProgram(call.transaction, program.id, nowMs);
-  else if (updated !== program && updated.active) askForSchedule(call.transaction, program.id, nowMs);
+  if (isOtherwise) {
+    const schedule = await readScheduleGround(call.transaction, program.id, nowMs);
+    remakeProgram(call.transaction, schedule, {}, nowMs);
+  } else if (updated !== program && updated.active) askForSchedule(call.transaction, program.id, nowMs);
   return updated;
 }
 
@@ -72,11 +74,11 @@ async function updateRule(
 ): Promise<ProgramRule> {
   const transaction = call.transaction;
   shareCalendar(transaction);
-  const [program, rules, { ids }] = await Promise.all([
+  const [program, schedule] = await Promise.all([
     lockResource(call, programs, request.programId),
-    readRules(transaction, request.programId),
-    readProgramSet(transaction, programPractitioners, request.programId),
+    readScheduleGround(transaction, request.programId, nowMs),
   ]);
+  const { rules, practitionerIds } = schedule.ground;
   const rule = requireFound(rules.find(({ id }) => id === request.ruleId));
   requireVersion(rule, request.expectedVersion);
   const changes = changesOf(request);
@@ -84,11 +86,12 @@ async function updateRule(
   const merged = mergeRule(rule, changes, ProgramRule_HolidayPolicy);
   const sent = new Set(Object.keys(changes));
   requireSoundRule(merged, rules, sent);
-  const before = { rules, practitioners: ids.length };
-  const after = { ...before, rules: withRule(rules, merged) };
+  const changed = withRule(rules, merged);
+  const before = { rules, practitioners: practitionerIds.length };
+  const after = { ...before, rules: changed };
   await requireRoomForPlan(transaction, { before, after, field: enlargingField(sent) }, limits, nowMs);
   writeRule(transaction, merged, new Date(nowMs));
-  await remakeProgram(transaction, request.programId, nowMs);
+  remakeProgram(transaction, schedule, { rules: changed }, nowMs);
   const { id: resourceId, version } = merged;
   const ownedBy = ownerOf(program);
   record(call, { resourceType: "ProgramRule", resourceId, action: "UPDATE", version, ownedBy });
@@ -102,17 +105,22 @@ async function replacePractitioners(
   nowMs: number,
 ): Promise<ProgramPractitioners> {
   const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
-  shareCalendar(call.transaction);
+  const { transaction } = call;
+  shareCalendar(transaction);
   const replacement = { programId, ids: practitionerIds, expectedVersion, references };
-  const { before, set, ownedBy } = await replaceProgramSet(call, programPractitioners, replacement);
-  const rules = await readRules(call.transaction, programId);
+  const [{ before, ownedBy }, schedule] = await Promise.all([
+    lockProgramSet(call, programPractitioners, replacement),
+    readScheduleGround(transaction, programId, nowMs, practitionerIds),
+  ]);
+  const { rules } = schedule.ground;
   const change = {
     before: { rules, practitioners: before.ids.length },
     after: { rules, practitioners: practitionerIds.length },
     field: "practitionerIds",
   };
-  await requireRoomForPlan(call.transaction, change, limits, nowMs);
-  await remakeProgram(call.transaction, programId, nowMs);
+  await requireRoomForPlan(transaction, change, limits, nowMs);
+  const set = replaceProgramSet(transaction, programPractitioners, replacement, before);
+  remakeProgram(transaction, schedule, { practitionerIds }, nowMs);
   record(call, {
     resourceType: "ProgramPractitioners",
     resourceId: programId,
@@ -130,7 +138,10 @@ async function createHoliday(
 ): Promise<Holiday> {
   const holiday: HolidayRecord = { id: call.newId(), date, name, active, version: 1 };
   ownCalendar(call.transaction);
-  if (active) await remakeDate(call.transaction, date, true, nowMs);
+  if (active) {
+    const programIds = await findMaterializedPrograms(call.transaction);
+    await remakeDate(call.transaction, programIds, { date, isHoliday: true }, nowMs);
+  }
   insertHoliday(call.transaction, holiday, new Date(nowMs));
   record(call, { resourceType: "Holiday", resourceId: holiday.id, action: "CREATE", version: 1 });
   return toHoliday(holiday);

@@ -41,12 +41,18 @@ export async function isBusy(
   return (await transaction.rows(sql.raw(busyTime(person, PLACEHOLDERS), bindings))).length > 0;
 }
 
+/** Appointments of two patients that overlap. */
+export interface Overlap {
+  readonly one: string;
+  readonly other: string;
+}
+
 /** Pairs of live appointments of two patients that overlap, at most `limit`, by the start of the first one's. */
 export async function overlapsOf(
   transaction: Transaction,
   [oneId, otherId]: readonly [string, string],
   limit: number,
-): Promise<{ readonly one: string; readonly other: string }[]> {
+): Promise<Overlap[]> {
   const query = `SELECT a.id AS one, b.id AS other FROM appointments a
     JOIN appointments b ON b.tenant_id = :tenantId AND b.patient_id = :otherId AND b.status IN ${LIVE_STATUSES}
       AND b.starts_at > a.starts_at - interval '24 hours' AND b.starts_at < a.ends_at AND b.ends_at > a.starts_at

@@ -1,5 +1,5 @@
 import type { Transaction } from "../../../call.js";
-import { prepared } from "../../prepared.js";
+import { prepared, preparedRequired } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
 /** Whose capacity on which day. */
@@ -26,13 +26,16 @@ const addCounter = prepared(["tenant_id", "rule_id", "local_date"], (day) =>
     .ignore(),
 );
 
-const takeUnit = prepared(["tenant_id", "rule_id", "local_date"], ({ tenant_id, rule_id, local_date }) =>
-  sql.raw(
-    `UPDATE day_counters c SET booked = c.booked + 1 FROM program_rules r
-     WHERE c.tenant_id = ? AND c.rule_id = ? AND c.local_date = ? AND r.tenant_id = ? AND r.id = ?
-       AND c.booked < r.daily_capacity RETURNING c.booked`,
-    [tenant_id, rule_id, local_date, tenant_id, rule_id],
-  ),
+const TAKE_UNIT = `UPDATE day_counters c SET booked = c.booked + 1 FROM program_rules r
+  WHERE c.tenant_id = :tenant_id AND c.rule_id = :rule_id AND c.local_date = :local_date
+    AND r.tenant_id = :tenant_id AND r.id = :rule_id AND c.booked < r.daily_capacity RETURNING c.booked`;
+
+const takeUnit = prepared(["tenant_id", "rule_id", "local_date"], (names) => sql.raw(TAKE_UNIT, names));
+
+const requireUnit = preparedRequired(["tenant_id", "rule_id", "local_date"], (names) => sql.raw(TAKE_UNIT, names));
+
+const giveUnit = prepared(["tenant_id", "rule_id", "local_date"], (day) =>
+  sql("day_counters").where(day).decrement("booked"),
 );
 
 /**
@@ -46,6 +49,12 @@ export function takeCapacity(transaction: Transaction, day: DayOfRule): Promise<
   return takeLockedCapacity(transaction, day);
 }
 
+/** {@link takeCapacity}, but that the call fails with `refusal` where no unit is left. Nothing is waited for. */
+export function requireCapacity(transaction: Transaction, day: DayOfRule, refusal: () => unknown): void {
+  transaction.send(addCounter(keyOf(transaction, day)));
+  transaction.require(requireUnit(keyOf(transaction, day)), refusal);
+}
+
 /** {@link takeCapacity} on a day that {@link lockDays} has locked. */
 export async function takeLockedCapacity(transaction: Transaction, day: DayOfRule): Promise<boolean> {
   return (await transaction.rows(takeUnit(keyOf(transaction, day)))).length === 1;
@@ -53,7 +62,7 @@ export async function takeLockedCapacity(transaction: Transaction, day: DayOfRul
 
 /** Gives one unit of a rule's capacity on a date back. */
 export function giveCapacityBack(transaction: Transaction, day: DayOfRule): void {
-  transaction.send(sql("day_counters").where(keyOf(transaction, day)).decrement("booked"));
+  transaction.send(giveUnit(keyOf(transaction, day)));
 }
 
 /** Locks the counters of days in their one order until the transaction ends: for whoever changes several of them. */

@@ -3,6 +3,14 @@ import { readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { knownPatients, type PatientRecord, patientColumns } from "./patients.js";
 
+/** The patient of an appointment as they are now; undefined where there is no such appointment. */
+export async function findPatientOf(
+  transaction: Transaction,
+  appointmentId: string,
+): Promise<PatientRecord | undefined> {
+  return readRecord(transaction, patientOf(transaction, appointmentId));
+}
+
 /** The patient of an appointment, locked until the transaction ends; undefined where there is no such appointment. */
 export async function lockPatientOf(
   transaction: Transaction,

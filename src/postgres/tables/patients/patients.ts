@@ -56,7 +56,7 @@ const selectByIdForUpdate = prepared(["tenant_id", "id"], (key) =>
 
 const update = prepared(WRITTEN, (row) => updateOf(row));
 
-const updateUnlessRivalled = prepared(WRITTEN, (row) =>
+const updateUnlessRivalled = preparedRequired(WRITTEN, (row) =>
   updateOf(row)
     .whereNotExists(
       sql({ rival: "patients" }).whereRaw("rival.id <> patients.id AND rival.status = 'ACTIVE'").where({
@@ -151,19 +151,18 @@ export function writePatient(transaction: Transaction, before: PatientRecord, af
 
 /**
  * Writes a patient that the transaction has locked and who is to be ACTIVE, unless another ACTIVE patient of the tenant has
- * the same document: then nothing is written and the answer is false. The condition keeps the document number out of
+ * the same document: then nothing is written and the call fails with `refusal`. The condition keeps the document number out of
  * PostgreSQL's log. It cannot see a rival that has not committed yet; the unique index waits for that one and rejects this
  * call as a conflict on documentNumber.
  */
-export async function writeActivePatient(
+export function writeActivePatient(
   transaction: Transaction,
   before: PatientRecord,
   after: PatientRecord,
-): Promise<boolean> {
-  const rows = await transaction.rows(updateUnlessRivalled(rowOf(transaction, after)));
-  if (rows.length === 0) return false;
+  refusal: () => unknown,
+): void {
+  transaction.require(updateUnlessRivalled(rowOf(transaction, after)), refusal);
   replaceSearchWords(transaction, after.id, searchWords(before), searchWords(after));
-  return true;
 }
 
 function rowOf({ tenantId }: Transaction, patient: PatientRecord) {

@@ -3,6 +3,7 @@ import type { Owner, Principal, Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords, toPartialRow, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { givenOnly } from "../resources/lists.js";
+import type { IdsOf } from "./availability.js";
 
 /** Why somebody or something is not to be had. */
 export type BlockKind = "ILLNESS" | "VACATION" | "MEETING" | "CLOSED_ROOM" | "OTHER";
@@ -137,7 +138,7 @@ export async function countBlocksAhead(
  */
 export async function readBlocksOver(
   transaction: Transaction,
-  { programId, practitionerIds }: { readonly programId: string; readonly practitionerIds: readonly string[] },
+  { programId, practitioners }: { readonly programId: string; readonly practitioners: IdsOf },
   { from, to }: { readonly from: Date; readonly to: Date },
 ): Promise<ScheduleBlockRecord[]> {
   const tenant_id = transaction.tenantId;
@@ -145,10 +146,10 @@ export async function readBlocksOver(
   const query = sql("schedule_blocks")
     .where({ tenant_id })
     .whereRaw("cancelled_at IS NULL AND ends_at > ? AND starts_at < ?", [from, to])
-    .whereRaw("(program_id = ? OR location_id = (?) OR practitioner_id = ANY(?::uuid[]))", [
+    .whereRaw("(program_id = ? OR location_id = (?) OR practitioner_id = ANY(?))", [
       programId,
       location,
-      practitionerIds as string[],
+      practitioners,
     ]);
   return readRecords(transaction, query.orderBy("id").select(COLUMNS));
 }

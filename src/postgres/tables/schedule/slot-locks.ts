@@ -40,12 +40,16 @@ async function lockThose(transaction: Transaction, ids: readonly Knex.Raw[]): Pr
   return slots.toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime());
 }
 
-/** OFFSET keeps the two apart: under row-level security a join would not use the end of the time for the index. */
-const IDS_OF_RUN = `SELECT r.id FROM slots f CROSS JOIN LATERAL (
-    SELECT s.id FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = f.program_id
+/**
+ * SQL for the slots `r` of a run that begins with the slot `f`, by the members of {@link SlotRun} and `tenantId`. OFFSET keeps
+ * the two apart: under row-level security a join would not use the end of the time for the index.
+ */
+export const RUN_OF_SLOTS = `FROM slots f CROSS JOIN LATERAL (
+    SELECT s.id, s.starts_at, s.ends_at FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = f.program_id
       AND s.practitioner_id = f.practitioner_id AND NOT s.retained AND s.rule_id IS NOT NULL AND s.rule_id = f.rule_id
       AND s.starts_at >= f.starts_at AND s.starts_at < f.starts_at + make_interval(mins => :minutes::integer) OFFSET 0) AS r
   WHERE f.tenant_id = :tenantId AND f.id = :firstSlotId`;
+const IDS_OF_RUN = `SELECT r.id ${RUN_OF_SLOTS}`;
 const IDS_OF_APPOINTMENT = "SELECT id FROM slots WHERE tenant_id = :tenantId AND appointment_id = :occupiedBy";
 
 /** The slots of a run among others, if the first one still is. Whether they fill its time is for the caller to judge. */
