@@ -167,7 +167,7 @@ const rules: readonly Rule[] = [
       matches(
         sources,
         /^(services|jobs)\//,
-        /\b(lockPatientOf|lockAppointment|lockSlots|lockFormerSlots|lockPractitioner|lockPractitionerOf|shareProgram|consumeToken|takeCapacity)\b/,
+        /\b(lockPatientOf|lockAppointment|lockSlots|lockFormerSlots|lockPractitioner|lockPractitionerOf|shareProgram|consumeToken|takeCapacity|requireCapacity)\b/,
       ),
     defect: {
       "services/a.ts": 'import { lockSlots } from "../postgres/tables/schedule/slot-locks.js";',

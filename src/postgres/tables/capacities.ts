@@ -4,6 +4,7 @@ import {
   giveCapacityBack,
   lockDays,
   requireCapacity,
+  takeCapacity,
   takeLockedCapacity,
 } from "./appointments/day-counters.js";
 
@@ -25,6 +26,11 @@ export function exchangeCapacity(
   if (oldKey < wantedKey) giveCapacityBack(transaction, old);
   if (oldKey !== wantedKey) requireCapacity(transaction, wanted, refusal);
   if (oldKey > wantedKey) giveCapacityBack(transaction, old);
+}
+
+/** Takes a unit of the capacity of a day, as {@link exchangeCapacity} does, for whoever can do without: false where none is left. */
+export function tryCapacity(transaction: Transaction, wanted: DayOfRule): Promise<boolean> {
+  return takeCapacity(transaction, wanted);
 }
 
 /** Locks the counters of the days that {@link exchangeLockedCapacity} is to be about: the last of the one order. */

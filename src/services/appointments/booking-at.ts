@@ -4,7 +4,8 @@ import { type CupoError, type FieldErrorCode, validationFailed } from "../../err
 import type { AppointmentPlace, AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import { type BusyPeople, findBusyInRun, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
 import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
-import { countedDay, takeCapacity } from "../../postgres/tables/appointments/day-counters.js";
+import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
+import { tryCapacity } from "../../postgres/tables/capacities.js";
 import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
 import {
   findOccupiedSlots,
@@ -142,7 +143,7 @@ async function tryOrdinary(
   if (busy.isPatientBusy) throw patientIsBusy("startsAt");
   const day = countedDay(place);
   if (busy.isPractitionerBusy || day === undefined) return undefined;
-  return (await takeCapacity(transaction, day)) ? { slots, place } : undefined;
+  return (await tryCapacity(transaction, day)) ? { slots, place } : undefined;
 }
 
 function bookSlots(

@@ -1,7 +1,6 @@
 import type { Transaction } from "../../call.js";
-import { findBookedPractitioners } from "../../postgres/tables/appointments/booked-practitioners.js";
+import { everybodyOf, findBookedPractitioners } from "../../postgres/tables/appointments/booked-practitioners.js";
 import {
-  everybodyOf,
   findInactivePractitioners,
   type ProgramStanding,
   readProgramStanding,

@@ -1,5 +1,6 @@
 import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
+import type { IdsOf } from "../schedule/availability.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 
 /** The practitioners with live appointments in a program that begin in a time, whether they still work in it or not. */
@@ -14,6 +15,25 @@ export async function findBookedPractitioners(
     .distinct({ id: "practitioner_id" });
   return (await transaction.rows<{ id: string }>(query)).map(({ id }) => id);
 }
+
+/**
+ * The practitioners of a program, those with live appointments in it that begin in a time, and these: all who can have slots of it
+ * there, so that what is about them can be asked for before it is known who they are.
+ */
+export function everybodyOf(
+  { tenantId }: Transaction,
+  programId: string,
+  { from, to }: { readonly from: Date; readonly to: Date },
+  others: readonly string[],
+): IdsOf {
+  return sql.raw(EVERYBODY, { tenantId, programId, from, to, others });
+}
+
+const EVERYBODY = `ARRAY(
+    SELECT practitioner_id FROM program_practitioners WHERE tenant_id = :tenantId AND program_id = :programId
+    UNION SELECT practitioner_id FROM appointments WHERE tenant_id = :tenantId AND program_id = :programId
+      AND status IN ${LIVE_STATUSES} AND starts_at >= :from AND starts_at < :to
+    UNION SELECT unnest(:others::uuid[]))`;
 
 /** The programs in which a practitioner works, or has live appointments from an instant on. */
 export async function findProgramsOf(transaction: Transaction, practitionerId: string, from: Date): Promise<string[]> {

@@ -2,7 +2,6 @@ import type { Knex } from "knex";
 import type { Transaction } from "../../../call.js";
 import { readRecord } from "../../columns.js";
 import { sql } from "../../sql.js";
-import { LIVE_STATUSES } from "../appointments/appointment-status.js";
 
 /** Where a program is held, and whether it and the place are in use. */
 export interface ProgramStanding {
@@ -13,25 +12,6 @@ export interface ProgramStanding {
 
 /** SQL for an array of the ids of practitioners. */
 export type IdsOf = Knex.Raw;
-
-/**
- * The practitioners of a program, those with live appointments in it that begin in a time, and these: all who can have slots of it
- * there, so that what is about them can be asked for before it is known who they are.
- */
-export function everybodyOf(
-  { tenantId }: Transaction,
-  programId: string,
-  { from, to }: { readonly from: Date; readonly to: Date },
-  others: readonly string[],
-): IdsOf {
-  return sql.raw(EVERYBODY, { tenantId, programId, from, to, others });
-}
-
-const EVERYBODY = `ARRAY(
-    SELECT practitioner_id FROM program_practitioners WHERE tenant_id = :tenantId AND program_id = :programId
-    UNION SELECT practitioner_id FROM appointments WHERE tenant_id = :tenantId AND program_id = :programId
-      AND status IN ${LIVE_STATUSES} AND starts_at >= :from AND starts_at < :to
-    UNION SELECT unnest(:others::uuid[]))`;
 
 /** How a program stands now; undefined where there is none. */
 export async function readProgramStanding(
