@@ -59,7 +59,8 @@ function variablesOf(run, constants) {
   return [...constants, ["run", String(run)], ["count", "0"]];
 }
 
-async function withRowsCounted(database, tables, load) {
+/** Runs a load that registers patients, after a checkpoint. Rejects where a table did not grow by the rows of its creations. */
+export async function withRowsCounted(database, tables, load) {
   await database.checkpoint();
   const before = await countRows(database, tables);
   const result = await load();
