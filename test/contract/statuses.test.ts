@@ -108,7 +108,10 @@ async function sendWith(operation: PublishedOperation, changes: Parameters<typeo
 }
 
 /** With changes that have the request refused, whatever it is about. */
-async function sendRefused(operation: PublishedOperation, changes: Parameters<typeof sendRest>[3]): Promise<RestAnswer> {
+async function sendRefused(
+  operation: PublishedOperation,
+  changes: Parameters<typeof sendRest>[3],
+): Promise<RestAnswer> {
   return sendRest(service, operation, await prepareUnused(operation, service), changes);
 }
 

@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { type DescMessage, type DescMethodUnary, type DescService, fromJson, type JsonObject, toJsonString } from "@bufbuild/protobuf";
+import {
+  type DescMessage,
+  type DescMethodUnary,
+  type DescService,
+  fromJson,
+  type JsonObject,
+  toJsonString,
+} from "@bufbuild/protobuf";
 import { type Client, ConnectError, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
