@@ -13,8 +13,8 @@ import { createTokenVerifier, defaultClaimNames, defaultTokenTypes } from "../sr
 import { DEMO_TENANT_ID } from "../src/demo/large-clinic.js";
 import { scopesOf } from "../src/scopes.js";
 import { servedServices } from "../src/services/services.js";
+import { builtProgram } from "./support/built-program.js";
 import { machineClock } from "./support/clock.js";
-import { compiledSources } from "./support/compiled-sources.js";
 import { createTestDatabase, execute, type TestDatabase } from "./support/database.js";
 import { eventually } from "./support/eventually.js";
 
@@ -26,12 +26,12 @@ const companyId = "2c8b6d43-4e6f-4071-9b82-a3c4d5e6f708";
 const SCRIPT = "/usr/bin/script";
 const terminal = existsSync(SCRIPT) ? "" : " (there is no /usr/bin/script: Debian's package bsdutils)";
 
-/** Where the service is compiled to for these tests, since dist may be old. */
+/** Where the program is built for tests, since dist may be old. */
 let output: string;
 let dataDir: string;
 
 beforeAll(async () => {
-  output = join(await compiledSources(), "dist");
+  output = join(await builtProgram(), "dist");
 });
 
 beforeEach(async () => {

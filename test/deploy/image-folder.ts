@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { chmodSync, cpSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { builtProgram } from "../support/built-program.js";
 
 /** What the image holds, in a folder in which nobody but root may write. */
 export interface ImageFolder {
@@ -21,53 +22,47 @@ interface LockedPackage {
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const READABLE = { folder: 0o555, file: 0o444 };
+const run = promisify(execFile);
+/** By all, and not to be written by anybody. */
+const READABLE = "a+rX,a-w";
 
 /**
  * Lays out what the last stage of the Dockerfile takes: what was built, and of the packages what `npm ci --omit=dev
  * --omit=optional` would install by the lock file. Nothing is asked of a registry.
  */
 export async function layImageFolder(): Promise<ImageFolder> {
+  const program = await builtProgram();
   const folder = mkdtempSync(join(tmpdir(), "cupo-image-"));
-  const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const into = ["--noCheck", "--outDir", join(folder, "dist"), "--tsBuildInfoFile", join(folder, "tsbuildinfo")];
-  await promisify(execFile)(process.execPath, [tsc, "-p", join(root, "tsconfig.build.json"), ...into]);
-  const cwd = sourcesIn(folder);
-  await promisify(execFile)(process.execPath, [join(root, "scripts/copy-assets.mjs")], { cwd });
-  const packages = neededPackages();
-  for (const name of packages) cpSync(join(root, name), join(folder, name), { recursive: true, filter: isOwn(name) });
-  cpSync(join(root, "package.json"), join(folder, "package.json"));
-  await promisify(execFile)(process.execPath, [join(root, "scripts/bundle.mjs")], { cwd });
-  closeToWriters(folder);
-  return { folder, packages, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  const { needed, others } = lockedPackages();
+  for (const [parent, paths] of byParent(needed.filter((path) => !isWithinAnother(path)))) {
+    mkdirSync(join(folder, parent), { recursive: true });
+    await run("cp", ["-R", ...paths, join(folder, parent)], { cwd: root });
+  }
+  for (const path of others.filter(isWithinAnother)) rmSync(join(folder, path), { recursive: true, force: true });
+  await run("cp", ["-R", join(root, "package.json"), join(program, "dist"), folder]);
+  await run("chmod", ["-R", READABLE, folder]);
+  return { folder, packages: needed, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** The scripts of the build take from src, and put into dist, of the folder that they are run in. */
-function sourcesIn(folder: string): string {
-  for (const source of ["postgres/migrations", "reference-page/browser", "main.ts"])
-    cpSync(join(root, "src", source), join(folder, "src", source), { recursive: true });
-  return folder;
+function byParent(paths: readonly string[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const path of paths) groups.set(dirname(path), [...(groups.get(dirname(path)) ?? []), path]);
+  return groups;
 }
 
-function neededPackages(): string[] {
+function lockedPackages(): { readonly needed: readonly string[]; readonly others: readonly string[] } {
   const { packages }: { packages: Record<string, LockedPackage> } = JSON.parse(
     readFileSync(join(root, "package-lock.json"), "utf8"),
   );
-  return Object.entries(packages)
-    .filter(
-      ([path, { dev, optional, devOptional, link }]) =>
-        path.startsWith("node_modules/") && !(dev || optional || devOptional || link),
-    )
-    .map(([path]) => path);
+  const installed = Object.entries(packages).filter(([path]) => path.startsWith("node_modules/"));
+  const isNeeded = ({ dev, optional, devOptional, link }: LockedPackage) => !(dev || optional || devOptional || link);
+  return {
+    needed: installed.filter(([, entry]) => isNeeded(entry)).map(([path]) => path),
+    others: installed.filter(([, entry]) => !isNeeded(entry)).map(([path]) => path),
+  };
 }
 
-/** Packages within a package are in the lock file themselves, where they are needed. */
-function isOwn(name: string): (source: string) => boolean {
-  return (source) => !source.slice(join(root, name).length).includes("/node_modules");
-}
-
-function closeToWriters(path: string): void {
-  const isFolder = lstatSync(path).isDirectory();
-  if (isFolder) for (const name of readdirSync(path)) closeToWriters(join(path, name));
-  chmodSync(path, isFolder ? READABLE.folder : READABLE.file);
+/** It is copied with the other, of which it is no part. */
+function isWithinAnother(path: string): boolean {
+  return path.lastIndexOf("node_modules/") > 0;
 }

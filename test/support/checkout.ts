@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { builtProgram } from "./built-program.js";
 
 /** A copy of the project in which its scripts can be run without touching what other tests import. */
 export interface Checkout {
@@ -17,16 +18,11 @@ const LINKED = ["node_modules", "src", "proto", "examples", "buf.gen.yaml", "tsc
 
 /** Lays one, built from the sources as they are, so that nothing in it needs to be built; types are not judged. */
 export async function layCheckout(): Promise<Checkout> {
+  const program = await builtProgram();
   const folder = mkdtempSync(join(tmpdir(), "cupo-checkout-"));
   for (const name of LINKED) symlinkSync(join(root, name), join(folder, name));
   for (const name of ["scripts", "package.json"]) cpSync(join(root, name), join(folder, name), { recursive: true });
-  mkdirSync(join(folder, "build"));
-  const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const stamp = join(folder, "build/tsconfig.build.tsbuildinfo");
-  const into = ["--noCheck", "--outDir", join(folder, "dist"), "--tsBuildInfoFile", stamp];
-  await promisify(execFile)(process.execPath, [tsc, "-p", join(root, "tsconfig.build.json"), ...into]);
-  for (const script of ["scripts/copy-assets.mjs", "scripts/bundle.mjs"])
-    await promisify(execFile)(process.execPath, [script], { cwd: folder });
+  await promisify(execFile)("cp", ["-R", join(program, "dist"), join(program, "build"), folder]);
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 

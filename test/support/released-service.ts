@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { buildSources } from "./built-program.js";
 import { type CompiledService, compileService } from "./service-process.js";
 
 /** A release, and the commit that it was made of. */
@@ -42,7 +43,7 @@ export async function compileRelease({ commit }: Release): Promise<CompiledServi
   try {
     await extract(commit, folder);
     await generate(folder);
-    return await compileService(folder);
+    return await compileService(await buildSources(folder));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -55,10 +56,14 @@ async function extract(commit: string, folder: string): Promise<void> {
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
 }
 
-/** What `npm run generate` does for the service itself. */
+/** What `npm run generate` does for the service itself, by the project's own template, which spares a release its slower one. */
 async function generate(folder: string): Promise<void> {
   const programs = join(root, "node_modules/.bin");
   const options = { cwd: folder, env: { ...process.env, PATH: `${programs}${delimiter}${process.env["PATH"]}` } };
   await run(process.execPath, ["scripts/print-validate-proto.mjs"], options);
-  await run(process.execPath, ["node_modules/@bufbuild/buf/bin/buf", "generate"], options);
+  await run(
+    process.execPath,
+    ["node_modules/@bufbuild/buf/bin/buf", "generate", "--template", join(root, "buf.gen.yaml")],
+    options,
+  );
 }

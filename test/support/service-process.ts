@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { builtProgram } from "./built-program.js";
 import { machineClock } from "./clock.js";
-import { compiledSources } from "./compiled-sources.js";
 import { within } from "./within.js";
 
 /** The service, compiled from its sources as they are. */
@@ -32,14 +32,14 @@ export interface ServiceProcess {
 /** On free ports, and with nobody before it who would have to notice that it stops. */
 const ON_ITS_OWN = { PORT: "0", INTERNAL_PORT: "0", DRAIN_SECONDS: "0" };
 
-/** The service as its sources in the project are, or others like them. */
-export async function compileService(sources?: string): Promise<CompiledService> {
-  const folder = await compiledSources(sources);
+/** The service as its sources in the project are, or as another program was built into a folder. */
+export async function compileService(folder?: string): Promise<CompiledService> {
+  const program = join(folder ?? (await builtProgram()), "dist/main.js");
   const children: ChildProcess[] = [];
   return {
     start(environment) {
       const env = { PATH: process.env["PATH"], ...machineClock, ...ON_ITS_OWN, ...environment };
-      const child = spawn(process.execPath, [join(folder, "dist/main.js"), "serve"], { env });
+      const child = spawn(process.execPath, [program, "serve"], { env });
       children.push(child);
       return watch(child);
     },
