@@ -12,7 +12,7 @@ call() {
   key=$(node -p 'crypto.randomUUID()')
   for attempt in 1 2 3 4; do
     status=0
-    npx buf curl --protocol grpc --http2-prior-knowledge -H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: $key" \
+    node_modules/.bin/buf curl --protocol grpc --http2-prior-knowledge -H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: $key" \
       -d "$2" "$internal/$1" || status=$?
     [ $status = 112 ] && [ $attempt -lt 4 ] || return $status
     sleep 1

@@ -4,8 +4,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 out=$PWD/build/examples/go-grpc
 node scripts/export-protos.mjs "$out" > /dev/null
-(cd "$out" && npx buf generate --template buf.gen.go.yaml)
+buf=$PWD/node_modules/.bin/buf
+(cd "$out" && "$buf" generate --template buf.gen.go.yaml)
 rm -rf "$out/src" && mv "$out/generated/go" "$out/src"
-GO111MODULE=off GOPATH="$out:/usr/share/gocode" GOCACHE="${GOCACHE:-$out/cache}" \
-  go build -o "$out/book" examples/go-grpc/book.go
+GO111MODULE=off GOPATH="$out:/usr/share/gocode" go build -o "$out/book" examples/go-grpc/book.go
 "$out/book"

@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 out=build/examples/typescript-connect
 node scripts/export-protos.mjs "$out/protos" > /dev/null
-npx buf generate "$out/protos/protos" --template examples/typescript-connect/buf.gen.yaml --output "$out"
+node_modules/.bin/buf generate "$out/protos/protos" --template examples/typescript-connect/buf.gen.yaml --output "$out"
 cp examples/typescript-connect/book.ts "$out/book.ts"
-npx tsc --project examples/typescript-connect/tsconfig.json
+node_modules/.bin/tsc --project examples/typescript-connect/tsconfig.json
 node "$out/compiled/book.js"

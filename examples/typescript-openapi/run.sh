@@ -7,5 +7,5 @@ bin=examples/typescript-openapi/node_modules/.bin
 "$bin/openapi-typescript" "${CUPO_PUBLIC:-http://127.0.0.1:8080/api/external/v1}/openapi.json" -o "$out/access.d.ts" > /dev/null
 "$bin/openapi-typescript" "${CUPO_INTERNAL:-http://127.0.0.1:9090}/openapi.json" -o "$out/clinic.d.ts" > /dev/null
 cp examples/typescript-openapi/book.ts "$out/book.ts"
-"$bin/tsc" --project examples/typescript-openapi/tsconfig.json
+node_modules/.bin/tsc --project examples/typescript-openapi/tsconfig.json
 node "$out/compiled/book.js"
