@@ -1,11 +1,25 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const TIMEOUT_MS = 120_000;
 /** Test files mostly wait for the database, so that two share a core well; more than four would only queue there. */
 const MAX_WORKERS = 4;
 /** What replaces modules of the service, which no other file may see. */
 const REPLACES_MODULES = ["test/schedule/storm-defects.test.ts", "test/simulation/simulation-defects.test.ts"];
+
+/** What starts processes takes longest; begun at the end of a run, it would leave the other workers without work. */
+const LONG = /\/test\/(?:faults|examples|reference-page)\/|\/test\/(?:main|npm-start)\.test\.ts$/;
+
+class LongFirst extends BaseSequencer {
+  /** As usual, but for what is long; what has a process of its own is before it, so that none which is shared ends for it. */
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ project, moduleId }: TestSpecification) =>
+      project.config.isolate ? 0 : LONG.test(moduleId) ? 1 : 2;
+    const sortAsUsual = super.sort.bind(this);
+    return (await sortAsUsual(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}
 
 /** libfaketime, where `npm run test:clock` has it: see test/support/begin-file.ts. */
 delete process.env["FAKETIME_SHARED"];
@@ -24,6 +38,7 @@ const common = {
  */
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     globalSetup: "test/support/global-setup.ts",
     maxWorkers: Math.min(MAX_WORKERS, Math.max(2, availableParallelism())),
     projects: [
