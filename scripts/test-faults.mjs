@@ -25,6 +25,7 @@ const LONG = {
   ROLLOUT_REQUESTS: "40",
   SIMULATION_COMMANDS: "10000",
   EVERY_STATEMENT: "1",
+  PAUSES: "none",
 };
 /** What races, beside the folder of faults. */
 const STORMS = ["storm", "storm-defects", "last-unit", "visit-storm", "materialization-races", "lock-order"];

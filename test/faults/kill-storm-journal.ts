@@ -6,10 +6,12 @@ import { rpcNamed } from "../contract/published-operations.js";
 import { brokenAppointments } from "../linearizability/appointment-register.js";
 import { openBookingHistory } from "../linearizability/booking-history.js";
 import type { Send } from "../schedule/storm-terms.js";
+import { deferred } from "../support/deferred.js";
 import { itemsOf } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
+import { hasPauses } from "./beat.js";
 
 /** A request that takes an idempotency key, and what is known of it. */
 export interface Entry {
@@ -28,8 +30,8 @@ export interface Entry {
 export interface Journal {
   readonly send: Send;
   readonly entries: readonly Entry[];
-  /** How many requests were answered by neither a success nor a refusal when they were sent first. */
-  readonly lost: () => number;
+  /** What was answered by neither a success nor a refusal when it was sent first: the RPC, and the answer, if there was any. */
+  readonly lost: readonly string[];
   /** The answers that were errors of the service other than that it is unavailable. */
   readonly faults: readonly string[];
   /** Sends an entry until its outcome is known, or patience ends. */
@@ -38,6 +40,8 @@ export interface Journal {
   settle(entry: Entry, answer: RestAnswer): void;
   /** The appointments of which was told what no order of the calls can make true; entries without an outcome may be done. */
   contradictions(): string[];
+  /** Keeps what is to be sent for the first time until `work` is over; a storm then leaves the machine to what is started in it. */
+  pauseDuring(work: () => Promise<void>): Promise<void>;
   /** Resolves when so many more requests are done than now. */
   more(successes: number): Promise<void>;
 }
@@ -64,7 +68,8 @@ export function openJournal(
   const waiting: { count: number; resolve: () => void }[] = [];
   const history = openBookingHistory();
   const open = new Set<Entry>();
-  let lost = 0;
+  let pause = Promise.resolve();
+  const lost: string[] = [];
   let successes = 0;
   const attempt = async (entry: Entry) => {
     const answer = await sendOnce(services[randomInt(services.length)] ?? services[0], entry, headers);
@@ -92,7 +97,7 @@ export function openJournal(
   return {
     entries,
     faults,
-    lost: () => lost,
+    lost,
     persist,
     settle,
     contradictions() {
@@ -100,8 +105,14 @@ export function openJournal(
       open.clear();
       return brokenAppointments(history.operations);
     },
+    async pauseDuring(work) {
+      const { promise, resolve } = deferred();
+      if (hasPauses) pause = promise;
+      await work().finally(resolve);
+    },
     more: (count) => new Promise((resolve) => waiting.push({ count: successes + count, resolve })),
     async send(rpc, request) {
+      await pause;
       const calledAt = performance.now();
       const entry: Entry = { rpc, request, key: randomUUID(), correlationIds: [], calledAt, success: undefined };
       const isRead = !takesIdempotencyKey(rpcNamed(rpc));
@@ -111,9 +122,9 @@ export function openJournal(
       }
       let answer = await attempt(entry);
       if (!isDefinite(answer)) {
-        lost += isRead ? 0 : 1;
+        if (!isRead) lost.push(`${rpc} ${answer.status} ${answer.text}`);
         await recovery();
-        if (isRead || lost % LEFT === 0) return NO_ANSWER;
+        if (isRead || lost.length % LEFT === 0) return NO_ANSWER;
         answer = await persist(entry);
       }
       if (isDefinite(answer)) settle(entry, answer);

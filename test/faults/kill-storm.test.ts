@@ -56,7 +56,7 @@ describe("a storm in which processes and PostgreSQL are killed", () => {
       expect(journal.contradictions()).toEqual([]);
       expect(await everythingBroken(twins.both[1])).toEqual([]);
       expect(journal.faults).toEqual([]);
-      expect(journal.lost()).toBeGreaterThan(0);
+      expect(journal.lost).not.toEqual([]);
     },
     SLACK_MS + KILLS * KILL_MS,
   );

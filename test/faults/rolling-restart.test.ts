@@ -48,7 +48,7 @@ async function openGround() {
     await database.drop();
     await ground.close();
   });
-  const start = () => compiled.start({ ...ground.environment, DRAIN_SECONDS: "3" });
+  const start = () => compiled.start({ ...ground.environment, DRAIN_SECONDS: "2" });
   return { start, ground };
 }
 

@@ -6,8 +6,9 @@ import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { deferred } from "../support/deferred.js";
 import { registration } from "../support/registration.js";
+import { nextBeat } from "./beat.js";
 
-/** Clients that call without a pause. */
+/** Clients that call again and again. */
 export interface SteadyLoad {
   /** Resolves when so many more calls are answered. */
   more(calls: number): Promise<void>;
@@ -15,11 +16,12 @@ export interface SteadyLoad {
   stop(): Promise<{ readonly answered: number; readonly failed: readonly string[] }>;
 }
 
+const BEAT_MS = 100;
 const LIST_LOCATIONS = `/${ReferenceDataService.typeName}/${ReferenceDataService.method.listLocations.name}`;
 
 /**
  * So many clients that register patients over REST, and as many that list locations by gRPC's own client, each of them one
- * call behind the other on one connection that it keeps: where several were pooled, one would lie idle, and any server may
+ * call at each beat on one connection that it keeps: where several were pooled, one would lie idle, and any server may
  * close that just when it is taken up again (RFC 9112 section 9.5). A stream that crosses the GOAWAY is refused and was not
  * begun, which gRPC's client, like any, sends again by itself.
  */
@@ -56,7 +58,10 @@ export function startSteadyLoad(
   const clients = Array.from({ length: ofEachKind }, () => [restClient(), grpcClient()])
     .flat()
     .map(async (call) => {
-      while (!end.signal.aborted) count(await call());
+      while (!end.signal.aborted) {
+        await nextBeat(BEAT_MS);
+        count(await call());
+      }
     });
   return {
     async more(calls) {
