@@ -47,7 +47,7 @@ const rubyProof: StubProof = {
 };
 
 const cppProof: StubProof = {
-  probe: "echo '#include <google/protobuf/message.h>' | g++ -fsyntax-only -x c++ -",
+  probe: `printf '#if !__has_include(<google/protobuf/message.h>)\\n#error absent\\n#endif\\n' | g++ -E -x c++ -`,
   packages: "g++ libprotobuf-dev",
   script: `find cupo -name '*.pb.h' ! -name '*.grpc.pb.h' | sed 's/.*/#include "&"/' | g++ -fsyntax-only -I. -x c++ -`,
 };
