@@ -29,8 +29,7 @@ export async function openSlots(call, slots) {
   let made = 0;
   for (const program of programs) made += await countWhenMade(call, program);
   const ms = performance.now() - startedAt;
-  const longTypeId = await bookSome(call, clinic);
-  return { ...clinic, longTypeId, slots: made, ms };
+  return { ...clinic, ...(await bookSome(call, clinic)), slots: made, ms };
 }
 
 async function openClinic(call, staff, slotsADay) {
@@ -85,7 +84,10 @@ async function countWhenMade(call, program) {
   }
 }
 
-/** Gives the id of an appointment type of an hour, which takes several slots; those that are booked take one each. */
+/**
+ * Gives the id of an appointment type of an hour, which takes several slots, and what those that are booked refer to, which take
+ * one each.
+ */
 async function bookSome(call, { serviceId }) {
   const named = (name) => ({ code: name, name, active: true });
   const { requestSource } = await call("cupo.access.v1.CatalogService/CreateRequestSource", {
@@ -110,7 +112,7 @@ async function bookSome(call, { serviceId }) {
     const { options } = await call(`${SCHEDULING}/SearchAppointmentOptions`, { patientId, serviceId, ...dates });
     await call(`${SCHEDULING}/BookAppointment`, { patientId, optionToken: options[0].optionToken, ...ids });
   }
-  return longTypeId;
+  return { longTypeId, ...ids };
 }
 
 async function registerPatient(call) {

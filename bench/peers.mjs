@@ -75,7 +75,7 @@ async function startPeer(name, settings) {
       const address = /^Peer (\S+)$/m.exec(printed)?.[1];
       if (address !== undefined) resolve(address);
     });
-    exited.then(() => reject(new Error(`${name} ended before it listened`)));
+    void exited.then(() => reject(new Error(`${name} ended before it listened`)));
   });
   return {
     baseUrl,

@@ -41,17 +41,17 @@ const headers = {
 };
 
 app.addHook("onRequest", async (request, reply) => {
-  const [, token = ""] = /^Bearer (.+)$/.exec(request.headers.authorization ?? "") ?? [];
-  try {
-    const terms = { issuer: "urn:cupo:development-issuer", audience: "urn:cupo:api", typ: "at+jwt" };
-    const { payload } = await jwtVerify(token, keys, terms);
-    request.principal = { id: `${payload.iss} ${payload.client_id}`, tenantId: payload.tenant_id };
-    if (!payload.scope.split(" ").includes("patients:write")) return await reply.code(403).send({ code: "FORBIDDEN" });
-  } catch {
-    return reply.code(401).send({ code: "INVALID_ACCESS_TOKEN" });
-  }
-  await quota.consume(request.principal.id).catch(() => reply.code(429).send({ code: "RATE_LIMIT_EXCEEDED" }));
+  const principal = await principalOf(request.headers.authorization);
   reply.headers({ "x-correlation-id": request.id, "cache-control": "no-store" });
+  if (principal === undefined) return reply.code(401).send({ code: "INVALID_ACCESS_TOKEN" });
+  request.principal = principal;
+  const isWithin = await quota.consume(principal.id).then(
+    () => true,
+    () => false,
+  );
+  if (!isWithin) return reply.code(429).send({ code: "RATE_LIMIT_EXCEEDED" });
+  if (!principal.scopes.includes("patients:write")) return reply.code(403).send({ code: "INSUFFICIENT_SCOPE" });
+  return undefined;
 });
 
 app.post("/patients", { schema: { body, headers } }, async (request, reply) => {
@@ -68,6 +68,18 @@ app.post("/patients", { schema: { body, headers } }, async (request, reply) => {
 
 await app.listen({ host: "127.0.0.1", port: 0 });
 process.stdout.write(`Peer ${app.listeningOrigin}\n`);
+
+async function principalOf(authorization = "") {
+  const [, token = ""] = /^Bearer (.+)$/.exec(authorization) ?? [];
+  try {
+    const terms = { issuer: "urn:cupo:development-issuer", audience: "urn:cupo:api", typ: "at+jwt" };
+    const { payload } = await jwtVerify(token, keys, terms);
+    const { iss, client_id, tenant_id, scope } = payload;
+    return { id: `${iss} ${client_id}`, tenantId: tenant_id, scopes: scope.split(" ") };
+  } catch {
+    return undefined;
+  }
+}
 
 function claimOf({ body: sent, headers: given, principal }) {
   const hash = (text) => createHash("sha256").update(text).digest();
@@ -120,9 +132,8 @@ async function register(transaction, claim, { id: correlation_id, body: sent, pr
     action: "CREATE",
   });
   await transaction("event_outbox").insert({ tenant_id, audit_event_id: audited });
-  const { tenant_id: _, fingerprint, ...key } = { ...claim };
   await transaction("idempotency_keys")
-    .where({ tenant_id, ...key })
+    .where({ tenant_id, key_hash: claim.key_hash })
     .update({ response: Buffer.from(JSON.stringify(shown)) });
   return shown;
 }
