@@ -37,7 +37,7 @@ const works: Readonly<Record<string, () => Promise<() => Promise<Send>>>> = {
     return (headers) => callRpc(service, rpcNamed("BookAppointment"), request, { headers });
   },
   "a move": async () => {
-    const moved: AppointmentBody = await bookFirst(clinic, await createPatient(service));
+    const moved: AppointmentBody = await bookFirst(clinic, await createPatient(service), anyDay());
     const { appointmentId } = moved;
     let version = moved.version;
     return async () => {
@@ -84,8 +84,11 @@ async function isDoneOnce(send: Send, statement: number, traces: Set<number>): P
 }
 
 async function findOption(subject: { patientId: string } | { appointmentId: string }): Promise<string> {
-  const dates = { dateFrom: day(clinic, 2), dateTo: day(clinic, 19) };
-  const [option] = await optionsFor(clinic, { ...subject, ...dates });
+  const [option] = await optionsFor(clinic, { ...subject, ...anyDay() });
   if (option === undefined) throw new Error("there is nothing left to be booked");
   return option.optionToken;
+}
+
+function anyDay() {
+  return { dateFrom: day(clinic, 2), dateTo: day(clinic, 19) };
 }
