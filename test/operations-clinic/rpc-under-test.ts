@@ -26,11 +26,13 @@ export type Item = Readonly<Record<string, unknown>>;
  */
 export function describeAccess({ method, scope, id, prepare }: RpcUnderTest, serviceOf: () => TestService): void {
   const send = async (changes: RpcChanges) => callRpc(serviceOf(), method, await prepare(serviceOf()), changes);
+  let made: Promise<JsonObject> | undefined;
+  const unused = () => (made ??= prepare(serviceOf()));
 
   describe("access", () => {
     test("refuses a token without the scope, and is content with one that has no other", async () => {
       const scopes = serviceOf().scopes.filter((other) => other !== scope);
-      expectRefusal(await send({ as: { scopes } }), 403);
+      expectRefusal(await callRpc(serviceOf(), method, await unused(), { as: { scopes } }), 403);
       expect((await send({ as: { scopes: [scope] } })).status).toBe(200);
     });
 
@@ -39,18 +41,20 @@ export function describeAccess({ method, scope, id, prepare }: RpcUnderTest, ser
       expect((await send({ as })).status).toBe(200);
     });
 
-    if (id !== undefined) describeId({ method, id, prepare }, serviceOf);
+    if (id !== undefined) describeId({ method, id, unused }, serviceOf);
   });
 }
 
-function describeId(
-  { method, id, prepare }: Required<Pick<RpcUnderTest, "method" | "id" | "prepare">>,
-  serviceOf: () => TestService,
-): void {
+/** An RPC, and a request of it that refusals leave as it is. */
+interface RefusedRpc extends Required<Pick<RpcUnderTest, "method" | "id">> {
+  unused(): Promise<JsonObject>;
+}
+
+function describeId({ method, id, unused }: RefusedRpc, serviceOf: () => TestService): void {
   test("does not tell another tenant's from what never existed", async () => {
     const headers = { "x-correlation-id": randomUUID() };
     const as = { tenantId: randomUUID() };
-    const request = await prepare(serviceOf());
+    const request = await unused();
     const absent = await callRpc(serviceOf(), method, { ...request, [id]: randomUUID() }, { headers });
     const foreign = await callRpc(serviceOf(), method, request, { headers, as });
     expectRefusal(absent, 404);
@@ -58,7 +62,7 @@ function describeId(
   });
 
   test("refuses an id that is none", async () => {
-    const answer = await callRpc(serviceOf(), method, { ...(await prepare(serviceOf())), [id]: "42" });
+    const answer = await callRpc(serviceOf(), method, { ...(await unused()), [id]: "42" });
     expectRefusal(answer, 422, [`${id} INVALID_UUID`]);
   });
 }

@@ -19,15 +19,23 @@ interface Repeatable {
   send(changes?: { readonly body?: unknown; readonly claims?: TokenFor; readonly key?: string }): Promise<RestAnswer>;
 }
 
+/** A request that was done, and its first answer. What comes under its key later does nothing, so that tests share it. */
+interface Done {
+  readonly request: Repeatable;
+  readonly first: RestAnswer;
+}
+
 /**
  * Describes what every operation does with its Idempotency-Key (specification sections 4 and 8). `serviceOf` is called
  * within tests.
  */
 export function describeIdempotency(operation: OperationUnderTest, serviceOf: () => TestService): void {
   const prepare = () => prepareRequest(operation, serviceOf());
-  describe("a replay", () => describeReplays(operation, prepare, serviceOf));
-  describe("409 for the Idempotency-Key", () => describeConflicts(prepare, serviceOf));
-  describe("an Idempotency-Key", () => describeKeys(prepare));
+  let once: Promise<Done> | undefined;
+  const done = () => (once ??= prepare().then(async (request) => ({ request, first: await request.send() })));
+  describe("a replay", () => describeReplays(operation, done, serviceOf));
+  describe("409 for the Idempotency-Key", () => describeConflicts(prepare, done, serviceOf));
+  describe("an Idempotency-Key", () => describeKeys(prepare, done));
   test("one request that is sent 64 times at once is done once and answered equally", async () => {
     const request = await prepare();
     const answers = await sendAtOnce(serviceOf().publicUrl, 64, request.send);
@@ -38,12 +46,11 @@ export function describeIdempotency(operation: OperationUnderTest, serviceOf: ()
 
 function describeReplays(
   { successStatus }: OperationUnderTest,
-  prepare: () => Promise<Repeatable>,
+  done: () => Promise<Done>,
   serviceOf: () => TestService,
 ): void {
   test("gives status and body of the first answer, says so, and does nothing", async () => {
-    const request = await prepare();
-    const first = await request.send();
+    const { request, first } = await done();
     const second = await request.send();
     expect(second.status).toBe(successStatus);
     expect(second.text).toBe(first.text);
@@ -55,25 +62,26 @@ function describeReplays(
   });
 
   test("does not depend on how the same JSON is written", async () => {
-    const request = await prepare();
-    const first = await request.send();
+    const { request, first } = await done();
     const reversed = Object.fromEntries(Object.entries(request.body).toReversed());
     const second = await request.send({ body: JSON.stringify(reversed, null, 2) });
     expect([second.status, second.text]).toEqual([successStatus, first.text]);
   });
 
   test("is for those only who may do it now", async () => {
-    const request = await prepare();
-    await request.send();
+    const { request } = await done();
     expectProblem(await request.send({ claims: { scopes: ["patients:document:read"] } }), 403);
     expectProblem(await request.send({ claims: { expiresInSeconds: -300 } }), 401);
   });
 }
 
-function describeConflicts(prepare: () => Promise<Repeatable>, serviceOf: () => TestService): void {
+function describeConflicts(
+  prepare: () => Promise<Repeatable>,
+  done: () => Promise<Done>,
+  serviceOf: () => TestService,
+): void {
   test("refuses another request under a used key", async () => {
-    const request = await prepare();
-    const first = await request.send();
+    const { request, first } = await done();
     const other = await prepare();
     const body = { ...other.body, ...("fullName" in other.body ? { fullName: "Somebody Else" } : {}) };
     expectProblem(await request.send({ body }), 409, ["Idempotency-Key IDEMPOTENCY_KEY_REUSED"]);
@@ -82,8 +90,7 @@ function describeConflicts(prepare: () => Promise<Repeatable>, serviceOf: () => 
   });
 
   test.each(["organizationId", "companyId"])("takes a request under another %s for another one", async (claim) => {
-    const request = await prepare();
-    await request.send();
+    const { request } = await done();
     const answer = await request.send({ claims: { [claim]: randomUUID() } });
     expectProblem(answer, 409, ["Idempotency-Key IDEMPOTENCY_KEY_REUSED"]);
   });
@@ -102,7 +109,7 @@ function describeConflicts(prepare: () => Promise<Repeatable>, serviceOf: () => 
   });
 }
 
-function describeKeys(prepare: () => Promise<Repeatable>): void {
+function describeKeys(prepare: () => Promise<Repeatable>, done: () => Promise<Done>): void {
   test("is free again after a request that failed, for any request", async () => {
     const request = await prepare();
     expectProblem(await request.send({ body: {} }), 422);
@@ -112,8 +119,7 @@ function describeKeys(prepare: () => Promise<Repeatable>): void {
   });
 
   test("does not hide that a body is invalid", async () => {
-    const request = await prepare();
-    await request.send();
+    const { request } = await done();
     expectProblem(await request.send({ body: { ...request.body, unknown: true } }), 422, ["unknown UNKNOWN_FIELD"]);
   });
 
