@@ -20,6 +20,7 @@ import { countSlotsWhenMade, idIn, openGreedyClinic, ruleOf } from "./greedy-cli
 import { registration } from "./greedy-requests.mjs";
 import { startGreed, waysOf } from "./greedy-sender.mjs";
 import { startService } from "./measured-service.mjs";
+import { registerSteadily } from "./register-steadily.mjs";
 
 const SECONDS = Number(process.env["BENCH_SECONDS"] || 12);
 const ONLY = process.env["BENCH_ONLY"] ?? "";
@@ -106,7 +107,7 @@ async function measureBackground(greedy, victim, clinic) {
 /** Prints the other's answers until they are enough; then `stop` ends the greed. `until` can say something more. */
 async function measure(label, victim, { stop = async () => new Map(), until = async () => "" } = {}) {
   const said = until();
-  const answers = await registerSteadily(victim);
+  const answers = await registerSteadily(victim, { seconds: SECONDS, perSecond: PER_SECOND });
   const note = await said;
   const statuses = await stop();
   const times = answers.map(({ ms }) => ms).toSorted((a, b) => a - b);
@@ -131,19 +132,6 @@ function printWorst() {
     `${greedy.length} rows against a quiet p99 of ${quiet.toFixed(0)} ms: ${failed} failed or refused; twice as slow`,
   );
   console.log(over.length === 0 ? "or slower: none" : `or slower: ${over.join(", ")}`);
-}
-
-/** Registers a patient at even intervals, whether those before were answered or not. */
-async function registerSteadily({ rest }) {
-  const sent = [];
-  const firstAt = performance.now();
-  for (let i = 0; i < SECONDS * PER_SECOND; i += 1) {
-    await delay(Math.max(0, firstAt + (i * 1_000) / PER_SECOND - performance.now()));
-    const startedAt = performance.now();
-    const answered = rest("POST", "/patients", registration());
-    sent.push(answered.then((status) => ({ status, ms: performance.now() - startedAt })));
-  }
-  return Promise.all(sent);
 }
 
 /** Ten clients of a tenant, who send in turn. */

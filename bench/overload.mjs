@@ -11,13 +11,12 @@
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openDevelopmentIssuer } from "../dist/auth/development-issuer.js";
 import { openBenchDatabase } from "./bench-database.mjs";
 import { callerOf } from "./greedy-caller.mjs";
-import { registration } from "./greedy-requests.mjs";
 import { startService } from "./measured-service.mjs";
+import { registerSteadily } from "./register-steadily.mjs";
 import { BODY, DOCUMENT_PLACEHOLDER, PATH } from "./registration.mjs";
 import { runProgram } from "./run-program.mjs";
 
@@ -61,7 +60,10 @@ async function sign() {
 }
 
 async function row(service, other, { label, connections, run }) {
-  const [result, answers] = await Promise.all([crowd(service, connections, run), registerSteadily(other)]);
+  const [result, answers] = await Promise.all([
+    crowd(service, connections, run),
+    registerSteadily(other, { seconds: SECONDS, perSecond: PER_SECOND }),
+  ]);
   const times = answers.map(({ ms }) => ms).toSorted((a, b) => a - b);
   const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))].toFixed(0);
   const rate = (count) => (count / result.seconds).toFixed(0);
@@ -79,16 +81,4 @@ async function crowd({ baseUrl }, connections, run) {
   const env = { BODY, DOCUMENT_PLACEHOLDER, TOKENS: tokens, RUN: String(run) };
   const output = await runProgram("wrk", [...terms, `--script=${SCRIPT}`, `${baseUrl}${PATH}`], { env, signal });
   return JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
-}
-
-async function registerSteadily({ rest }) {
-  const sent = [];
-  const firstAt = performance.now();
-  for (let i = 0; i < SECONDS * PER_SECOND; i += 1) {
-    await delay(Math.max(0, firstAt + (i * 1_000) / PER_SECOND - performance.now()));
-    const startedAt = performance.now();
-    const answered = rest("POST", PATH, registration());
-    sent.push(answered.then((status) => ({ status, ms: performance.now() - startedAt })));
-  }
-  return Promise.all(sent);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import * as resources from "../operations-clinic/resources-under-test.js";
+import { oncePerPrincipal } from "../support/once-per-principal.js";
 import { patientOf, registration } from "../support/registration.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
@@ -111,16 +112,7 @@ export async function createAppointment(service: TestService, patientId: string,
   return row.id;
 }
 
-const references = new WeakMap<TestService, Map<string, Promise<object>>>();
-
-function commonReferences(service: TestService, as: TokenFor): Promise<object> {
-  const known = references.get(service) ?? new Map<string, Promise<object>>();
-  references.set(service, known);
-  const key = JSON.stringify(as);
-  const common = known.get(key) ?? createReferences(service, as);
-  known.set(key, common);
-  return common;
-}
+const commonReferences = oncePerPrincipal(createReferences);
 
 async function createReferences(service: TestService, as: TokenFor): Promise<object> {
   const programId = await createProgram(service, {}, as);

@@ -3,10 +3,7 @@ import type { Operation } from "../../src/gen/cupo/options/v1/options_pb.js";
 import { operationOf } from "../../src/operation.js";
 import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import { createServices, servedServices } from "../../src/services/services.js";
-import { noEvents } from "../support/no-events.js";
-import { noSlotLimits } from "../support/no-slot-limits.js";
-import { noTokens } from "../support/no-tokens.js";
-import { usualMargins } from "../support/usual-margins.js";
+import { barePorts } from "../support/bare-ports.js";
 
 /** An operation of the public interface, as its descriptor states it. */
 export interface PublishedOperation {
@@ -25,16 +22,11 @@ export interface PublishedOperation {
 }
 
 /** Every operation with a google.api.http rule, whether it is implemented or not, in the order of the protos. */
-export const publishedOperations: readonly PublishedOperation[] = createServices({
-  now: () => 0,
-  tokens: noTokens,
-  slotLimits: noSlotLimits,
-  visitMargins: usualMargins,
-  events: noEvents,
-}).flatMap(({ service, implementation }) =>
-  service.methods
-    .filter((method) => httpBindings(method).length > 0)
-    .map((method) => describeMethod(method as DescMethodUnary, method.localName in implementation)),
+export const publishedOperations: readonly PublishedOperation[] = createServices(barePorts).flatMap(
+  ({ service, implementation }) =>
+    service.methods
+      .filter((method) => httpBindings(method).length > 0)
+      .map((method) => describeMethod(method as DescMethodUnary, method.localName in implementation)),
 );
 
 /** The operations that can be called. */

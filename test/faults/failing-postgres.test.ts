@@ -5,32 +5,20 @@ import { migrate } from "../../src/postgres/migration/migrate.js";
 import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
 import { createServices } from "../../src/services/services.js";
 import { brokenInvariants } from "../schedule/invariants.js";
-import { testNow } from "../support/clock.js";
+import { barePorts } from "../support/bare-ports.js";
 import { type ComposedService, startComposedService } from "../support/composed-service.js";
 import { execute } from "../support/database.js";
 import { eventually, patience } from "../support/eventually.js";
-import { noEvents } from "../support/no-events.js";
-import { noSlotLimits } from "../support/no-slot-limits.js";
-import { noTokens } from "../support/no-tokens.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 import { expectProblem } from "../support/problem.js";
 import { registration } from "../support/registration.js";
 import { type RestAnswer, sendRequest } from "../support/rest-request.js";
-import { usualMargins } from "../support/usual-margins.js";
 import { openSmallDisk, type SmallDisk } from "./full-disk.js";
 import { type KillablePostgres, startKillablePostgres } from "./kill-storm-postgres.js";
 
 /** A connection over which nothing comes is given up after this, in place of the service's 15 s. */
 const SILENCE_MS = 2_000;
 const CONNECTIONS = 3;
-
-const ports = {
-  now: testNow,
-  tokens: noTokens,
-  slotLimits: noSlotLimits,
-  visitMargins: usualMargins,
-  events: noEvents,
-};
 
 /** A registration that is the same each time it is sent. */
 type Send = () => Promise<RestAnswer>;
@@ -56,7 +44,7 @@ beforeAll(async () => {
     onIdleError: () => undefined,
   });
   const unitOfWork = new UnitOfWork(database, { ...limits, backOff: () => Promise.resolve() });
-  service = await startComposedService(createServices(ports), unitOfWork);
+  service = await startComposedService(createServices(barePorts), unitOfWork);
 });
 
 afterEach(() => proxy.silence(undefined));

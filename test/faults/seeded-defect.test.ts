@@ -4,25 +4,13 @@ import type { IdempotentWork, Outcome } from "../../src/interceptors/idempotency
 import type { Database } from "../../src/postgres/database.js";
 import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
 import { createServices } from "../../src/services/services.js";
-import { testNow } from "../support/clock.js";
+import { barePorts } from "../support/bare-ports.js";
 import { type ComposedService, startComposedService } from "../support/composed-service.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
-import { noEvents } from "../support/no-events.js";
-import { noSlotLimits } from "../support/no-slot-limits.js";
-import { noTokens } from "../support/no-tokens.js";
 import { sendAtOnce, violationsOfOnce } from "../support/once.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { registration } from "../support/registration.js";
 import { type RestAnswer, sendRequest } from "../support/rest-request.js";
-import { usualMargins } from "../support/usual-margins.js";
-
-const ports = {
-  now: testNow,
-  tokens: noTokens,
-  slotLimits: noSlotLimits,
-  visitMargins: usualMargins,
-  events: noEvents,
-};
 
 /** The test of a test: the check of what was sent 64 times at once must see a store that does not claim its keys. */
 describe("the check that a request is done once", () => {
@@ -51,12 +39,12 @@ describe("the check that a request is done once", () => {
   });
 
   test("passes with the store of the service", async () => {
-    service = await startComposedService(createServices(ports), sound);
+    service = await startComposedService(createServices(barePorts), sound);
     expect(violationsOfOnce(await sendAtOnce(service.publicUrl, 64, newRequest()))).toEqual([]);
   });
 
   test("fails with a store that looks a key up before the work and keeps it after", async () => {
-    service = await startComposedService(createServices(ports), withoutClaim(sound));
+    service = await startComposedService(createServices(barePorts), withoutClaim(sound));
     expect(violationsOfOnce(await sendTwiceInTurn(newRequest()))).toEqual([]);
     expect(violationsOfOnce(await sendAtOnce(service.publicUrl, 64, newRequest()))).not.toEqual([]);
   });

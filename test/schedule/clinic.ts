@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import * as makers from "../contract/makers.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import * as resources from "../operations-clinic/resources-under-test.js";
+import { oncePerPrincipal } from "../support/once-per-principal.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
@@ -71,8 +72,6 @@ interface CommonCatalogs {
   readonly appointmentTypeId: string;
 }
 
-const catalogs = new WeakMap<TestService, Map<string, Promise<CommonCatalogs>>>();
-
 /** A clinic is open for so long from today: much longer schedules cost a test more than all that it looks at. */
 const DAYS_OPEN = 14;
 
@@ -98,14 +97,7 @@ export async function openClinic(service: TestService, changes: ClinicChanges = 
   return clinic;
 }
 
-function commonCatalogs(service: TestService, as: TokenFor): Promise<CommonCatalogs> {
-  const known = catalogs.get(service) ?? new Map<string, Promise<CommonCatalogs>>();
-  catalogs.set(service, known);
-  const key = JSON.stringify(as);
-  const common = known.get(key) ?? createCommonCatalogs(service, as);
-  known.set(key, common);
-  return common;
-}
+const commonCatalogs = oncePerPrincipal(createCommonCatalogs);
 
 async function createCommonCatalogs(service: TestService, as: TokenFor): Promise<CommonCatalogs> {
   const opportunityDefinitionId = await createIn(service, resources.opportunityDefinition, {}, as);

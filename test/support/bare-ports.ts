@@ -1,0 +1,26 @@
+import type { OptionTokens } from "../../src/option-tokens/option-tokens.js";
+import type { WatchPorts } from "../../src/services/events/watch-events.js";
+import type { ServicePorts } from "../../src/services/services.js";
+import { testNow } from "./clock.js";
+
+const noTokens: OptionTokens = {
+  seal: () => Promise.reject(new Error("no option tokens here")),
+  open: () => Promise.resolve({ kind: "INVALID" }),
+};
+const noEventsHere = () => Promise.reject(new Error("no events here"));
+const noEvents: WatchPorts = {
+  hub: { watch: noEventsHere, read: noEventsHere, findOldest: noEventsHere },
+  heartbeatMs: 1_000,
+};
+
+/**
+ * For whoever composes services that no test of theirs asks for options or events: more slots than anybody has, and the margins of
+ * a service whose settings say nothing of them.
+ */
+export const barePorts: ServicePorts = {
+  now: testNow,
+  tokens: noTokens,
+  slotLimits: { perPlan: 1_000_000_000, perTenant: 1_000_000_000 },
+  visitMargins: { checkInEarlyMinutes: 240, attendedEarlyMinutes: 60, noShowGraceMinutes: 15 },
+  events: noEvents,
+};

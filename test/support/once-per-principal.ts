@@ -1,0 +1,17 @@
+import type { TestService } from "./service.js";
+import type { TokenFor } from "./tokens.js";
+
+/** Makes something once for each principal of a service, and gives what was made to whoever asks again. */
+export function oncePerPrincipal<T>(
+  make: (service: TestService, as: TokenFor) => Promise<T>,
+): (service: TestService, as: TokenFor) => Promise<T> {
+  const made = new WeakMap<TestService, Map<string, Promise<T>>>();
+  return (service, as) => {
+    const known = made.get(service) ?? new Map<string, Promise<T>>();
+    made.set(service, known);
+    const key = JSON.stringify(as);
+    const common = known.get(key) ?? make(service, as);
+    known.set(key, common);
+    return common;
+  };
+}
