@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { readyCall } from "./call.js";
 import type { ChainPorts } from "./interceptors/chain.js";
 import { type Database, type DatabaseOptions, openDatabase } from "./postgres/database.js";
+import { isUpToDate } from "./postgres/migration/is-up-to-date.js";
 import { migrate } from "./postgres/migration/migrate.js";
 import { createReplicaReads, type ReplicaOutcome, type ReplicaReads } from "./postgres/replica/replica-reads.js";
 import { classifyFailure, isAway } from "./postgres/sql-errors.js";
@@ -35,7 +36,7 @@ export interface DatabaseUrls {
 }
 
 /**
- * Migrates the database and opens the pool. Waits up to a minute for one that is not there yet, as after a restart of
+ * Opens the pool of a database that is migrated, or migrates it. Waits up to a minute for one that is not there yet, as after a restart of
  * everything. Rejects where the service's role could pass row-level security by, because then a missing predicate would show
  * foreign tenants; says so where it could change the tables.
  */
@@ -50,7 +51,10 @@ export async function openReadyDatabase(
   const database = openDatabase({ ...poolTerms(url, maxConnections, logger), onAcquired });
   try {
     await patiently(() => requireBoundRole(database, url !== migrationDatabaseUrl), logger);
-    await patiently(() => migrate({ url: migrationDatabaseUrl, serviceUrl: url, onProgress }), logger);
+    await patiently(async () => {
+      if (url === migrationDatabaseUrl && (await isUpToDate(database.pool))) return;
+      await migrate({ url: migrationDatabaseUrl, serviceUrl: url, onProgress });
+    }, logger);
     if ((await database.findExcessOfRole()) === "OWNS_TABLES") logger.warn(OWNER_WARNING);
     return database;
   } catch (error) {

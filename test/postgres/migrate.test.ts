@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { isUpToDate } from "../../src/postgres/migration/is-up-to-date.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
 import { oldestReleaseFor } from "../../src/postgres/migration/newer-migrations.js";
 import { execute, withDatabase } from "../support/database.js";
@@ -36,6 +37,26 @@ test("has nothing to do, and says nothing, the second time", async () => {
   const progress: string[] = [];
   await migrate({ url, onProgress: (text) => progress.push(text) });
   expect(progress).toEqual([]);
+});
+
+test("is known to be done from one statement, and to be undone where something is missing or newer", async () => {
+  const client = new Client(url);
+  await client.connect();
+  expect(await isUpToDate(client)).toBe(false);
+  await migrate({ url });
+  expect(await isUpToDate(client)).toBe(true);
+  for (const change of [
+    "INSERT INTO schema_migrations (name) VALUES ('9999-newer')",
+    "DELETE FROM schema_migrations WHERE name = '0001-foundation'",
+    "DELETE FROM graphile_worker.migrations WHERE id > 1",
+    "DROP SCHEMA graphile_worker CASCADE",
+  ]) {
+    await client.query(`BEGIN; ${change}`);
+    expect(await isUpToDate(client)).toBe(false);
+    await client.query("ROLLBACK");
+    expect(await isUpToDate(client)).toBe(true);
+  }
+  await client.end();
 });
 
 test("goes on where a process died that was migrating", async () => {
