@@ -7,15 +7,12 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
+import { type ClinicIds, makeAlike } from "./clinic-copies.js";
 
 /** A program with everything that booking in it needs. */
-export interface Clinic {
+export interface Clinic extends ClinicIds {
   readonly service: TestService;
   readonly as: TokenFor;
-  readonly serviceId: string;
-  readonly practitionerIds: readonly string[];
-  readonly programId: string;
-  readonly ruleId: string;
   readonly requestSourceId: string;
   readonly appointmentTypeId: string;
 }
@@ -80,21 +77,34 @@ const DAYS_OPEN = 14;
  * is open every morning of two weeks, unless its rule says otherwise: with `everyMorning` up to the horizon.
  */
 export async function openClinic(service: TestService, changes: ClinicChanges = {}): Promise<Clinic> {
-  const { as = {}, program = {}, rule = {}, materialized = true } = changes;
-  const { opportunityDefinitionId, requestSourceId, appointmentTypeId } = await commonCatalogs(service, as);
+  const { as = {}, practitionerIds, materialized = true } = changes;
+  const catalogs = await commonCatalogs(service, as);
+  const rule: JsonObject = { ...everyMorning, validTo: day({ service }, DAYS_OPEN), ...changes.rule };
+  const make = () => makeClinic(service, catalogs, { ...changes, rule });
+  const dependsOnOthers = practitionerIds !== undefined || rule["holidayPolicy"] !== everyMorning["holidayPolicy"];
+  const words = JSON.stringify([service.tenantId, day({ service }, 0), catalogs, { ...changes, rule }]);
+  const ids = dependsOnOthers || !materialized ? await make() : await makeAlike(service, words, make);
+  const { requestSourceId, appointmentTypeId } = catalogs;
+  return { service, as, ...ids, requestSourceId, appointmentTypeId };
+}
+
+async function makeClinic(
+  service: TestService,
+  { opportunityDefinitionId }: CommonCatalogs,
+  { as = {}, program = {}, rule = {}, materialized = true, ...given }: ClinicChanges,
+): Promise<ClinicIds> {
   const [serviceId, practitionerIds, programId] = await Promise.all([
-    changes.serviceId ?? createIn(service, resources.healthcareService, { opportunityDefinitionId }, as),
-    changes.practitionerIds ?? makers.practitioner.create(service, as).then((id) => [id]),
+    given.serviceId ?? createIn(service, resources.healthcareService, { opportunityDefinitionId }, as),
+    given.practitionerIds ?? makers.practitioner.create(service, as).then((id) => [id]),
     makers.createProgram(service, program, as),
   ]);
-  const terms = { ...everyMorning, validTo: day({ service }, DAYS_OPEN), ...rule };
-  const ruleId = await makers.createRule(service, programId, terms, as);
-  const clinic = { service, as, serviceId, practitionerIds, programId, ruleId, requestSourceId, appointmentTypeId };
+  const ruleId = await makers.createRule(service, programId, rule, as);
+  const clinic = { service, as };
   await mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds: [serviceId], expectedVersion: 1 });
   const practitioners = { programId, practitionerIds: [...practitionerIds], expectedVersion: 1 };
   await mustCall(clinic, "ReplaceProgramPractitioners", practitioners);
-  if (materialized) await materialize(clinic);
-  return clinic;
+  if (materialized) await mustCall(clinic, "MaterializeSchedule", { programId });
+  return { serviceId, practitionerIds, programId, ruleId };
 }
 
 const commonCatalogs = oncePerPrincipal(createCommonCatalogs);
