@@ -36,16 +36,36 @@ interface PlanNode {
  * Runs what reads as a transaction of the tenant, planned by this mode (plan_cache_mode). Gives what was read, and holds it to so
  * many blocks, and to indexes where a table is large.
  */
-export async function expectFewBlocks<T>(
-  { client, tenantId, largeTables }: PlanGround,
-  { mode, blocks: most, rows }: PlanLimits,
+export function expectFewBlocks<T>(
+  ground: PlanGround,
+  limits: PlanLimits,
   read: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  return heldTo(ground, limits, async (plans) => read(explaining(ground, plans, (name) => rowsOf(ground, name))));
+}
+
+/** Holds a read of one statement to the same as {@link expectFewBlocks}, for who does not ask what it gives: it is run once, not twice. */
+export async function expectFewBlocksOfOne(
+  ground: PlanGround,
+  limits: PlanLimits,
+  read: (transaction: Transaction) => Promise<unknown>,
+): Promise<void> {
+  await heldTo(ground, limits, async (plans) => {
+    await read(explaining(ground, plans, async () => []));
+    expect(plans).toHaveLength(1);
+  });
+}
+
+async function heldTo<T>(
+  { client, largeTables }: PlanGround,
+  { mode, blocks: most, rows }: PlanLimits,
+  read: (plans: PlanNode[]) => Promise<T>,
 ): Promise<T> {
   const plans: PlanNode[] = [];
   await client.query("BEGIN");
   try {
     await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
-    const result = await read(explaining(client, tenantId, plans));
+    const result = await read(plans);
     const reads = plans.flatMap(withChildren).filter((node) => largeTables.has(`${node["Relation Name"]}`));
     expect(reads).not.toEqual([]);
     expect(reads.filter((node) => node["Node Type"] === "Seq Scan")).toEqual([]);
@@ -59,8 +79,14 @@ export async function expectFewBlocks<T>(
   }
 }
 
-/** A transaction that keeps the plan of each statement that gives rows, and runs it. */
-function explaining(client: Client, tenantId: string, plans: PlanNode[]): Transaction {
+type Rows = Record<string, unknown>[];
+
+/** A transaction that keeps the plan of each statement that gives rows, as it was run. */
+function explaining(
+  { client, tenantId }: PlanGround,
+  plans: PlanNode[],
+  rowsOfExecution: (execution: string) => Promise<Rows>,
+): Transaction {
   return {
     tenantId,
     send: (statement) => {
@@ -70,22 +96,24 @@ function explaining(client: Client, tenantId: string, plans: PlanNode[]): Transa
     require: () => {
       throw new Error("a read adds nothing");
     },
-    rows: async (statement) => {
-      const { rows, plan } = await explain(client, statement);
-      plans.push(plan);
-      return rows;
+    rows: async <Row extends object>(statement: Statement) => {
+      const execution = await prepare(client, statement);
+      const explained = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${execution}`);
+      plans.push(explained.rows[0]["QUERY PLAN"][0].Plan);
+      return (await rowsOfExecution(execution)) as Row[];
     },
   };
 }
 
-async function explain(client: Client, statement: Statement) {
+async function rowsOf({ client }: PlanGround, execution: string): Promise<Rows> {
+  return (await client.query(execution)).rows;
+}
+
+async function prepare(client: Client, statement: Statement): Promise<string> {
   const { sql, bindings } = statement.toSQL().toNative();
   const name = `read_${randomUUID().slice(0, 8)}`;
-  const execution = `EXECUTE ${name} (${(bindings as unknown[] as Binding[]).map(literal).join(", ")})`;
   await client.query(`PREPARE ${name} AS ${sql}`);
-  const explained = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${execution}`);
-  const plan: PlanNode = explained.rows[0]["QUERY PLAN"][0].Plan;
-  return { plan, rows: (await client.query(execution)).rows };
+  return `EXECUTE ${name} (${(bindings as unknown[] as Binding[]).map(literal).join(", ")})`;
 }
 
 type Binding = string | number | boolean | Date | null | readonly (string | number)[];

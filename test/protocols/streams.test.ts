@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { Code, type Transport } from "@connectrpc/connect";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -152,31 +153,34 @@ describe.each(Object.entries(transports))("a stream over %s", (_, createTranspor
 });
 
 describe.each(Object.entries(transports))("an open stream over %s", (_, createTransport) => {
+  const openForAMinute = async () =>
+    (
+      await openStream(service, createTransport(service.internalUrl), "", {
+        as: { client: randomUUID(), expiresInSeconds: 60 },
+      })
+    ).trees;
+
   test("ends with 401 when its access token has expired, and gives nothing that comes later", async () => {
-    await withService({}, async (own) => {
-      const later = deferred();
-      onWatch = async function* () {
-        yield { plain: "open" };
-        await later.promise;
-        yield { plain: "too late" };
-      };
-      const { trees } = await openStream(own, createTransport(own.internalUrl), "", { as: { expiresInSeconds: 60 } });
-      expect(await next(trees)).toEqual({ plain: "open" });
-      own.advance(60_000);
-      later.resolve();
-      const error = await failure(next(trees));
-      expect([error.code, problemOf(error)["code"]]).toEqual([Code.Unauthenticated, "INVALID_ACCESS_TOKEN"]);
-    });
+    const later = deferred();
+    onWatch = async function* () {
+      yield { plain: "open" };
+      await later.promise;
+      yield { plain: "too late" };
+    };
+    const trees = await openForAMinute();
+    expect(await next(trees)).toEqual({ plain: "open" });
+    service.advance(60_000);
+    later.resolve();
+    const error = await failure(next(trees));
+    expect([error.code, problemOf(error)["code"]]).toEqual([Code.Unauthenticated, "INVALID_ACCESS_TOKEN"]);
   });
 
   test("ends with 401 within moments of that, though nothing happens on it", async () => {
-    await withService({}, async (own) => {
-      onWatch = wait();
-      const { trees } = await openStream(own, createTransport(own.internalUrl), "", { as: { expiresInSeconds: 60 } });
-      expect(await next(trees)).toEqual({ plain: "open" });
-      own.advance(60_000);
-      expect((await failure(next(trees))).code).toBe(Code.Unauthenticated);
-    });
+    onWatch = wait();
+    const trees = await openForAMinute();
+    expect(await next(trees)).toEqual({ plain: "open" });
+    service.advance(60_000);
+    expect((await failure(next(trees))).code).toBe(Code.Unauthenticated);
   });
 
   test("ends with 503 when the service stops, which waits for nothing else", async () => {
