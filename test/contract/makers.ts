@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import * as resources from "../operations-clinic/resources-under-test.js";
+import { makeAlike } from "../support/alike.js";
 import { oncePerPrincipal } from "../support/once-per-principal.js";
 import { patientOf, registration } from "../support/registration.js";
 import { callRpc } from "../support/rpc.js";
@@ -65,15 +66,23 @@ export async function createProgram(
   changes: JsonObject = {},
   as: TokenFor = {},
 ): Promise<string> {
-  const request = {
-    code: `Programa ${randomUUID()}`,
-    name: "Medicina general",
-    emergency: false,
-    active: true,
-    locationId: changes["locationId"] ?? (await location.create(service, as)),
-    ...changes,
+  const make = async () => {
+    const request = {
+      code: `Programa ${randomUUID()}`,
+      name: "Medicina general",
+      emergency: false,
+      active: true,
+      locationId: changes["locationId"] ?? (await location.create(service, as)),
+      ...changes,
+    };
+    return { id: await createdBy(service, "CreateProgram", request, as) };
   };
-  return createdBy(service, "CreateProgram", request, as);
+  if ("code" in changes) return (await make()).id;
+  const rowsOf = ({ id }: { readonly id: string }) => ({
+    locations: `id = (SELECT location_id FROM programs WHERE id = '${id}')`,
+    programs: `id = '${id}'`,
+  });
+  return (await makeAlike(service, JSON.stringify([service.tenantId, "Program", changes, as]), rowsOf, make)).id;
 }
 
 /** Makes a rule of a program with these changes to `ruleTerms` and gives its id. */
@@ -136,6 +145,6 @@ async function createdBy(service: TestService, rpc: string, request: JsonObject,
 function makerOf(resource: resources.ResourceUnderTest): Maker {
   return {
     belongsTo: "organization",
-    create: async (service, as) => resources.idOf(await resources.createResource(service, resource, {}, as)),
+    create: async (service, as) => resources.idOf(await resources.provideResource(service, resource, {}, as)),
   };
 }

@@ -8,9 +8,9 @@ import type { TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import { summary, withoutScope } from "./resource-answers.js";
 import {
-  createResource,
   idOf,
   memberNamed,
+  provideResource,
   type ResourceBody,
   type ResourceUnderTest,
   rpcNamed,
@@ -26,7 +26,7 @@ export function describeList(resource: ResourceUnderTest, serviceOf: () => TestS
   const walk = async (request: JsonObject & { readonly pageSize: number }, as: TokenFor) =>
     (await walkPages(serviceOf(), method, member, request, { as })).flat().map(withId);
   const createSeveral = async (count: number, as: TokenFor, attributes: JsonObject = {}) => {
-    const all = Array.from({ length: count }, () => createResource(serviceOf(), resource, attributes, as));
+    const all = Array.from({ length: count }, () => provideResource(serviceOf(), resource, attributes, as));
     return (await Promise.all(all)).toSorted(byId);
   };
 
@@ -65,7 +65,7 @@ export function describeList(resource: ResourceUnderTest, serviceOf: () => TestS
       const tenantId = randomUUID();
       const [a, b, x] = [randomUUID(), randomUUID(), randomUUID()];
       const owners = [{}, { organizationId: a }, { organizationId: a, companyId: x }, { organizationId: b }];
-      const created = owners.map((owner) => createResource(serviceOf(), resource, {}, { tenantId, ...owner }));
+      const created = owners.map((owner) => provideResource(serviceOf(), resource, {}, { tenantId, ...owner }));
       const ids = (await Promise.all(created)).map(({ id }) => id);
       const seenBy = async (as: TokenFor) => {
         const seen = new Set(itemsIn(await list({}, { as }), member).map(idOf));

@@ -9,9 +9,9 @@ import { callRpc, type RpcChanges } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 import {
   attributesOf,
-  createResource,
   idNameOf,
   memberNamed,
+  provideResource,
   type ResourceUnderTest,
   readResource,
   resourceIn,
@@ -100,7 +100,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
 
   describe(method.name, () => {
     test("gives the resource with every attribute that is sent changed, one version on", async () => {
-      const before = await createResource(serviceOf(), resource);
+      const before = await provideResource(serviceOf(), resource);
       serviceOf().advance(1_000);
       const changes = { ...(await attributesOf(serviceOf(), resource)), ...resource.changes };
       const answer = await update({ id: before.id.toUpperCase(), expectedVersion: 1, ...changes });
@@ -111,7 +111,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
     });
 
     test.each(Object.entries(resource.changes))("changes nothing but %s where a mask says so", async (name, value) => {
-      const before = await createResource(serviceOf(), resource);
+      const before = await provideResource(serviceOf(), resource);
       const answer = await update({ id: before.id, expectedVersion: 1, ...resource.changes, updateMask: name });
       const updated = resourceIn(resource, answer);
       expect(updated).toEqual({ ...before, [name]: value, version: 2, updatedAt: updated.updatedAt });
@@ -119,7 +119,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
 
     for (const name of resource.removable ?? []) {
       test(`removes ${name} where the mask names it and there is no value, and not otherwise`, async () => {
-        const before = await createResource(serviceOf(), resource);
+        const before = await provideResource(serviceOf(), resource);
         expect(before).toHaveProperty(name);
         expect(resourceIn(resource, await update({ id: before.id, expectedVersion: 1 }))).toEqual(before);
         const answer = await update({ id: before.id, expectedVersion: 1, updateMask: name });
@@ -131,7 +131,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
     }
 
     test("adds one to the version also for equal values, and nothing where no attribute is named", async () => {
-      const before = await createResource(serviceOf(), resource);
+      const before = await provideResource(serviceOf(), resource);
       const { id, code } = before;
       const unchanged = await update({ id, expectedVersion: 1 });
       expect(resourceIn(resource, unchanged)).toEqual(before);
@@ -140,7 +140,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
     });
 
     test("leaves one audit row", async () => {
-      const { id } = await createResource(serviceOf(), resource);
+      const { id } = await provideResource(serviceOf(), resource);
       const answer = await update({ id, expectedVersion: 1, active: false });
       const row = { action: "UPDATE", resource_type: resource.type, resource_id: id, resource_version: 2 };
       expect(await auditOf(serviceOf(), answer)).toEqual([
@@ -149,7 +149,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
     });
 
     test("refuses another version than the current one, which it tells, and lets one of two at once win", async () => {
-      const { id } = await createResource(serviceOf(), resource);
+      const { id } = await provideResource(serviceOf(), resource);
       const request = { id, expectedVersion: 1, active: false };
       const both = await Promise.all([update(request), update(request)]);
       expect(both.map(summary).toSorted()).toEqual(["200", "409 expectedVersion STALE_VERSION"]);
@@ -161,14 +161,14 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
     });
 
     test("refuses a code that is taken, once the version is right", async () => {
-      const { code } = await createResource(serviceOf(), resource);
-      const { id } = await createResource(serviceOf(), resource);
+      const { code } = await provideResource(serviceOf(), resource);
+      const { id } = await provideResource(serviceOf(), resource);
       expect(summary(await update({ id, code, expectedVersion: 2 }))).toBe("409 expectedVersion STALE_VERSION");
       expect(summary(await update({ id, code, expectedVersion: 1 }))).toBe("409 code DUPLICATE");
     });
 
     test("refuses a mask of other fields, and one of a field without a value", async () => {
-      const { id } = await createResource(serviceOf(), resource);
+      const { id } = await provideResource(serviceOf(), resource);
       const unknown = await update({ id, expectedVersion: 1, updateMask: "version" });
       expect(summary(unknown)).toBe("422 updateMask INVALID_VALUE");
       expect(summary(await update({ id, expectedVersion: 1, updateMask: "code" }))).toBe("422 code REQUIRED");
@@ -179,7 +179,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
     });
 
     test("needs its scope", async () => {
-      const { id } = await createResource(serviceOf(), resource);
+      const { id } = await provideResource(serviceOf(), resource);
       const as = withoutScope(serviceOf(), method);
       expect(summary(await update({ id, expectedVersion: 1 }, { as }))).toBe("403");
     });
@@ -195,7 +195,7 @@ export function describeGet(resource: ResourceUnderTest, serviceOf: () => TestSe
 
   describe(method.name, () => {
     test("gives the resource, whatever the case of its id, without an idempotency key and without a trace", async () => {
-      const created = await createResource(serviceOf(), resource);
+      const created = await provideResource(serviceOf(), resource);
       const answer = await get({ id: created.id.toUpperCase() }, { headers: { "idempotency-key": "" } });
       expect(Object.keys(answer.body)).toEqual([memberNamed(resource.type)]);
       expect(resourceIn(resource, answer)).toEqual(created);
@@ -237,7 +237,7 @@ export async function expectHidden(
   expect(summary(absent)).toBe("404");
   const owners = [{ ...as, tenantId: randomUUID() }, { organizationId: randomUUID() }, { companyId: randomUUID() }];
   for (const owner of owners) {
-    const { id } = await createResource(service, resource, {}, owner);
+    const { id } = await provideResource(service, resource, {}, owner);
     expect((await call(id, { as, headers })).text).toBe(absent.text);
     expect((await call(id, { as: owner })).status).toBe(200);
   }

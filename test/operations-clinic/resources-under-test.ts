@@ -3,6 +3,7 @@ import type { DescMessage, DescMethodUnary, JsonObject } from "@bufbuild/protobu
 import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { CatalogAdminService } from "../../src/gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
+import { makeAlike } from "../support/alike.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
@@ -177,6 +178,28 @@ export async function createResource(
 ): Promise<ResourceBody> {
   const request = await attributesOf(service, resource, as, attributes);
   return resourceIn(resource, await callRpc(service, rpcNamed(`Create${resource.type}`), request, { as }));
+}
+
+/**
+ * A resource with these attributes, for a test that does not look at how it comes to be: the service makes the first of its kind,
+ * and others are copies, of which there are no events.
+ */
+export function provideResource(
+  service: TestService,
+  resource: ResourceUnderTest,
+  attributes: JsonObject = {},
+  as: TokenFor = {},
+): Promise<ResourceBody> {
+  const { type, table, reference } = resource;
+  const make = () => createResource(service, resource, attributes, as);
+  if ("code" in attributes) return make();
+  const rowsOf = (made: ResourceBody) => {
+    const row = `id = '${made.id}'`;
+    if (reference === undefined) return { [table]: row };
+    const column = reference.attribute.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return { [reference.to().table]: `id = (SELECT ${column} FROM ${table} WHERE ${row})`, [table]: row };
+  };
+  return makeAlike(service, JSON.stringify([service.tenantId, type, attributes, as]), rowsOf, make);
 }
 
 /** A resource as it is now. */

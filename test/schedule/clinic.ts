@@ -2,12 +2,20 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import * as makers from "../contract/makers.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import * as resources from "../operations-clinic/resources-under-test.js";
+import { makeAlike, type RowsOf } from "../support/alike.js";
 import { oncePerPrincipal } from "../support/once-per-principal.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
-import { type ClinicIds, makeAlike } from "./clinic-copies.js";
+
+/** What is a clinic's own. */
+interface ClinicIds {
+  readonly serviceId: string;
+  readonly practitionerIds: readonly string[];
+  readonly programId: string;
+  readonly ruleId: string;
+}
 
 /** A program with everything that booking in it needs. */
 export interface Clinic extends ClinicIds {
@@ -83,10 +91,21 @@ export async function openClinic(service: TestService, changes: ClinicChanges = 
   const make = () => makeClinic(service, catalogs, { ...changes, rule });
   const dependsOnOthers = practitionerIds !== undefined || rule["holidayPolicy"] !== everyMorning["holidayPolicy"];
   const words = JSON.stringify([service.tenantId, day({ service }, 0), catalogs, { ...changes, rule }]);
-  const ids = dependsOnOthers || !materialized ? await make() : await makeAlike(service, words, make);
+  const ids = dependsOnOthers || !materialized ? await make() : await makeAlike(service, words, rowsOfClinic, make);
   const { requestSourceId, appointmentTypeId } = catalogs;
   return { service, as, ...ids, requestSourceId, appointmentTypeId };
 }
+
+const rowsOfClinic: RowsOf<ClinicIds> = ({ programId, serviceId, practitionerIds }) => ({
+  locations: `id = (SELECT location_id FROM programs WHERE id = '${programId}')`,
+  healthcare_services: `id = '${serviceId}'`,
+  practitioners: `id IN (${practitionerIds.map((id) => `'${id}'`).join()})`,
+  programs: `id = '${programId}'`,
+  program_rules: `program_id = '${programId}'`,
+  program_services: `program_id = '${programId}'`,
+  program_practitioners: `program_id = '${programId}'`,
+  slots: `program_id = '${programId}'`,
+});
 
 async function makeClinic(
   service: TestService,
@@ -118,8 +137,8 @@ async function createCommonCatalogs(service: TestService, as: TokenFor): Promise
   return { opportunityDefinitionId, requestSourceId, appointmentTypeId };
 }
 
-async function createIn(...made: Parameters<typeof resources.createResource>): Promise<string> {
-  return (await resources.createResource(...made)).id;
+async function createIn(...made: Parameters<typeof resources.provideResource>): Promise<string> {
+  return (await resources.provideResource(...made)).id;
 }
 
 /** Calls an RPC for the clinic. */
