@@ -181,8 +181,8 @@ export async function createResource(
 }
 
 /**
- * A resource with these attributes, for a test that does not look at how it comes to be: the service makes the first of its kind,
- * and others are copies, of which there are no events.
+ * A resource with these attributes, for a test that does not look at how it comes to be: the service makes the first two,
+ * and the others are copies, of which there are no events.
  */
 export function provideResource(
   service: TestService,
