@@ -22,6 +22,7 @@ const SETTINGS = {
   max_wal_senders: "0",
   max_wal_size: "1GB",
   checkpoint_timeout: "1h",
+  autovacuum: "off",
   max_connections: "300",
 };
 
