@@ -1,6 +1,7 @@
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ListenLimits } from "./limits.js";
+import { afterPoll } from "./sockets.js";
 
 /**
  * The connections on which nothing is asked for, those that have waited longest first, each with what ends it unless a
@@ -74,14 +75,16 @@ interface Closing {
   readonly graceMs: number;
 }
 
+/** What the system has accepted by then is served as well: closed before they are taken from it, the listener would reset them. */
 async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Closing): Promise<{ forced: number }> {
   let forced = 0;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const timer = setTimeout(() => {
     forced = all.size;
     for (const socket of all) socket.destroy();
   }, graceMs);
   drain();
+  await new Promise<void>((resolve) => afterPoll(resolve));
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   for (const end of idle.values()) end();
   await closed;
   clearTimeout(timer);

@@ -32,7 +32,9 @@ export interface Journal {
   readonly entries: readonly Entry[];
   /** What was answered by neither a success nor a refusal when it was sent first: the RPC, and the answer, if there was any. */
   readonly lost: readonly string[];
-  /** The answers that were errors of the service other than that it is unavailable. */
+  /** What got no answer at all, each time that it was sent: the RPC. */
+  readonly unanswered: readonly string[];
+  /** The answers that were errors of the service other than that it is unavailable for a while. */
   readonly faults: readonly string[];
   /** Sends an entry until its outcome is known, or patience ends. */
   persist(entry: Entry): Promise<RestAnswer>;
@@ -70,10 +72,12 @@ export function openJournal(
   const open = new Set<Entry>();
   let pause = Promise.resolve();
   const lost: string[] = [];
+  const unanswered: string[] = [];
   let successes = 0;
   const attempt = async (entry: Entry) => {
     const answer = await sendOnce(services[randomInt(services.length)] ?? services[0], entry, headers);
-    if (answer.status >= 500 && answer.status !== 503) faults.push(`${entry.rpc} ${answer.text}`);
+    if (answer.status >= 500 && !isPutOff(answer)) faults.push(`${entry.rpc} ${answer.text}`);
+    if (answer.status === 0) unanswered.push(entry.rpc);
     return answer;
   };
   const persist = async (entry: Entry) => {
@@ -98,6 +102,7 @@ export function openJournal(
     entries,
     faults,
     lost,
+    unanswered,
     persist,
     settle,
     contradictions() {
@@ -132,6 +137,11 @@ export function openJournal(
       return answer;
     },
   };
+}
+
+/** Whether the service has no room for a request now and says when it may come again, as one does on a machine that is overloaded. */
+export function isPutOff({ status, headers }: RestAnswer): boolean {
+  return status === 503 && headers.has("retry-after");
 }
 
 /** Whether an answer says what became of the request: it is done, or refused without an effect. */

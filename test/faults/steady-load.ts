@@ -17,6 +17,8 @@ export interface SteadyLoad {
 }
 
 const BEAT_MS = 100;
+/** How often a request is sent at most. */
+const PATIENCE = 10;
 const LIST_LOCATIONS = `/${ReferenceDataService.typeName}/${ReferenceDataService.method.listLocations.name}`;
 
 /**
@@ -76,15 +78,23 @@ export function startSteadyLoad(
   };
 }
 
-/** Registers a patient, and gives what the answer says where it is no success. */
+/**
+ * Registers a patient, and gives what the answer says where it is no success. Where the service has no room for it now, as on a
+ * machine that is overloaded, it is sent again under its key, as any client does.
+ */
 async function register(url: string, token: string, agent: Agent): Promise<string | undefined> {
   const headers = {
     authorization: `Bearer ${token}`,
     "content-type": "application/json",
     "idempotency-key": randomUUID(),
   };
-  const sent = request(url, { method: "POST", agent, headers }).end(JSON.stringify(registration()));
-  const [answer] = (await once(sent, "response")) as [IncomingMessage];
-  const body = await text(answer);
-  return answer.statusCode === 201 ? undefined : `${answer.statusCode} ${body}`;
+  const content = JSON.stringify(registration());
+  for (let tries = 1; ; tries++) {
+    const sent = request(url, { method: "POST", agent, headers }).end(content);
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    const body = await text(answer);
+    if (answer.statusCode === 201) return undefined;
+    const isPutOff = answer.statusCode === 503 && answer.headers["retry-after"] !== undefined;
+    if (!isPutOff || tries === PATIENCE) return `${answer.statusCode} ${body}`;
+  }
 }

@@ -3,6 +3,7 @@ import { ServerResponse } from "node:http";
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { text } from "node:stream/consumers";
+import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Listener } from "../../src/http/listen.js";
 import { eventually } from "../support/eventually.js";
@@ -11,6 +12,15 @@ import { answer, type Request, type Response, startListener, testTls } from "./s
 
 const get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
 const longGraceMs = 20_000;
+/** Sends a request from a thread of its own, so that it can arrive while the listener's stands still. */
+const CLIENT = `const { connect } = require("node:net");
+const { text } = require("node:stream/consumers");
+const { parentPort, workerData: { port, get, arrived } } = require("node:worker_threads");
+const socket = connect(port, "127.0.0.1", () => socket.write(get, () => {
+  Atomics.store(arrived, 0, 1);
+  Atomics.notify(arrived, 0);
+}));
+text(socket).then((answer) => parentPort.postMessage(answer), (error) => parentPort.postMessage(String(error)));`;
 const transports = [{ tls: false }, { tls: true }];
 
 describe("close, HTTP/1.1", () => {
@@ -168,6 +178,17 @@ describe("close", () => {
     await listener.close(longGraceMs);
     const [error] = await once(connectTcp(listener.port, "127.0.0.1"), "error");
     expect(error).toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  test("serves a connection that the system has accepted and the listener has not yet", async () => {
+    const listener = await startListener();
+    const arrived = new Int32Array(new SharedArrayBuffer(4));
+    const client = new Worker(CLIENT, { eval: true, workerData: { port: listener.port, get, arrived } });
+    const answered = once(client, "message");
+    Atomics.wait(arrived, 0, 0);
+    const closing = listener.close(longGraceMs);
+    expect(await answered).toEqual([expect.stringMatching(/connection: close\r\n.*1\.1 GET \/x$/is)]);
+    expect(await closing).toEqual({ forced: 0 });
   });
 
   test("gives a second call the result of the first", async () => {

@@ -14,7 +14,7 @@ vi.mock("../../src/postgres/tables/appointments/day-counters.js", async (origina
 
 /** How long a storm without a defect lasts, and how long one with a defect may take to show it. */
 const CALM_MS = 2_000;
-const CAUGHT_WITHIN_MS = 60_000;
+const CAUGHT_WITHIN_MS = 240_000;
 const SLACK_MS = 60_000;
 /** Little to choose from, so that many meet. */
 const NARROW = { days: 1, choices: 2 };
