@@ -33,6 +33,8 @@ export interface DatabaseUrls {
   readonly databaseUrl: string;
   /** postgres:// URL of the role that owns the tables; undefined where the service's own migrates, or nobody here. */
   readonly migrationDatabaseUrl: string | undefined;
+  /** For how many months the audit trail is kept, where this migrates; undefined: for good. */
+  readonly auditRetentionMonths?: number | undefined;
 }
 
 /**
@@ -46,14 +48,14 @@ export async function openReadyDatabase(
   logger: Logger,
   onAcquired?: DatabaseOptions["onAcquired"],
 ): Promise<Database> {
-  const { databaseUrl: url, migrationDatabaseUrl = url } = urls;
+  const { databaseUrl: url, migrationDatabaseUrl = url, auditRetentionMonths } = urls;
   const onProgress = (text: string) => logger.info(text);
   const database = openDatabase({ ...poolTerms(url, maxConnections, logger), onAcquired });
   try {
     await patiently(() => requireBoundRole(database, url !== migrationDatabaseUrl), logger);
     await patiently(async () => {
-      if (url === migrationDatabaseUrl && (await isUpToDate(database.pool))) return;
-      await migrate({ url: migrationDatabaseUrl, serviceUrl: url, onProgress });
+      if (url === migrationDatabaseUrl && (await isUpToDate(database.pool, auditRetentionMonths))) return;
+      await migrate({ url: migrationDatabaseUrl, serviceUrl: url, auditRetentionMonths, onProgress });
     }, logger);
     if ((await database.findExcessOfRole()) === "OWNS_TABLES") logger.warn(OWNER_WARNING);
     return database;

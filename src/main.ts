@@ -127,7 +127,11 @@ async function migrateOnly(): Promise<void> {
   const config = readConfig(process.env);
   const logger = await openLogger(config, process.stdout);
   const { close } = await onDatabase(config, logger, (urls) =>
-    openReadyDatabase(urls, config.databaseConnections.calls, logger),
+    openReadyDatabase(
+      { ...urls, auditRetentionMonths: config.auditRetentionMonths },
+      config.databaseConnections.calls,
+      logger,
+    ),
   );
   await close();
 }

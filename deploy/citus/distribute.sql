@@ -3,7 +3,7 @@
 -- by what comes behind it. test/postgres/distribution.test.ts holds this list to the tables that the migrations make.
 --
 -- Stay on the coordinator, as ordinary tables: option_token_keys, schema_compatibility, schema_migrations,
--- schema_migrations_lock, and the schema graphile_worker. No table of a tenant refers to them, nor they to one.
+-- schema_migrations_lock, schema_partitions, and the schema graphile_worker. No table of a tenant refers to them, nor they to one.
 
 -- What the policies of row-level security call, which every worker needs.
 SELECT create_distributed_function('cupo_tenant_id()');

@@ -7,6 +7,7 @@ import type { DatabaseAddresses, DoctorOptions } from "./doctor-options.js";
 import { type Check, type Finding, failure, ok } from "./finding.js";
 import { examineJobs } from "./job-findings.js";
 import { examineMigrations } from "./migration-findings.js";
+import { examinePartitions } from "./partition-findings.js";
 import { examineReplica } from "./replica-findings.js";
 import { examineOwner, examineRole } from "./role-findings.js";
 import { judgeClock, judgeConnections, judgePooler, judgeVersion, judgeWrites } from "./server-findings.js";
@@ -42,6 +43,7 @@ async function examineThrough(
     judgePooler(pooler, new URL(url)),
     judgeConnections(facts, config, replicas ?? Math.max(config.rateLimit.replicas, facts.processes)),
     ...(await examineJobs(inspection)),
+    ...(await examinePartitions(inspection, config.auditRetentionMonths)),
     ...(config.replicaUrl === undefined ? [] : await examineReplicaAt(config.replicaUrl, facts.identity, now)),
   ];
 }

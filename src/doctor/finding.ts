@@ -10,6 +10,7 @@ export type Check =
   | "role"
   | "owner"
   | "row security"
+  | "partitions"
   | "pooler"
   | "connections"
   | "replica"

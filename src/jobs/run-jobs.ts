@@ -9,6 +9,7 @@ import { horizonFrom } from "../scheduling/horizon.js";
 import { extendSchedules } from "./extend-schedules.js";
 import { placeEvents } from "./place-events.js";
 import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "./purges.js";
+import { tendPartitions } from "./tend-partitions.js";
 
 /** What the jobs need. */
 export interface JobPorts {
@@ -30,9 +31,11 @@ export interface JobPorts {
 
 const EXTEND_SCHEDULES = "extend_schedules";
 const PURGE = "purge";
+const TEND_PARTITIONS = "tend_partitions";
 const CRON = [
   { task: EXTEND_SCHEDULES, match: "7 * * * *", identifier: EXTEND_SCHEDULES },
   { task: PURGE, match: "*/10 * * * *", identifier: PURGE },
+  { task: TEND_PARTITIONS, match: "37 * * * *", identifier: TEND_PARTITIONS },
 ];
 const POLL_MS = 5_000;
 const RESTART_AFTER_MS = 5_000;
@@ -40,8 +43,8 @@ const RESTART_AFTER_MS = 5_000;
 const BUSY_MS = 1_000;
 
 /**
- * Works on background jobs until it is stopped: schedules up to the horizon, every hour and when somebody asks, and the
- * purges. Every process does; a job is done by one of them, and by another if that one dies. One part of the schedules of a tenant
+ * Works on background jobs until it is stopped: schedules up to the horizon, every hour and when somebody asks, the
+ * purges, and partitions ahead. Every process does; a job is done by one of them, and by another if that one dies. One part of the schedules of a tenant
  * is a job, behind which the tenant's next stands in line: so tenants have their turns, whatever there is to do. Returns the way to stop, which
  * waits for the job at hand to come to a good place.
  */
@@ -116,6 +119,7 @@ function tasksOf({ database, now, logger, maxOpenSlots, onFull }: JobPorts, sign
       await placeEvents(database, signal);
       await purgeEvents(database, signal);
     },
+    [TEND_PARTITIONS]: async () => void (await tendPartitions({ database, now, logger }, signal)),
   };
 }
 

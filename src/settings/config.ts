@@ -23,6 +23,8 @@ export interface Config extends LimitsConfig {
   readonly replicaUrl: string | undefined;
   /** How many connections to the database a process has for calls, and how many for background jobs. */
   readonly databaseConnections: { readonly calls: number; readonly jobs: number };
+  /** For how many months the audit trail and the records of access are kept; undefined: for good. */
+  readonly auditRetentionMonths: number | undefined;
   /** Absolute path of the folder for the embedded PostgreSQL and the development issuer's key. */
   readonly dataDir: string;
   /** undefined: the development issuer. */
@@ -99,6 +101,7 @@ function assemble(source: Source, problems: string[]): Config {
     migrationDatabaseUrl: otherUrlOf(source, settings.migrationDatabaseUrl, problems),
     replicaUrl: otherUrlOf(source, settings.replicaUrl, problems),
     databaseConnections: { calls: read(settings.databaseConnections) ?? 0, jobs: read(settings.jobConnections) ?? 0 },
+    auditRetentionMonths: read(settings.auditRetention),
     dataDir: resolve(read(settings.dataDir) ?? ""),
     issuer: issuerOf(source, problems),
     tokenTypes: read(settings.tokenTypes) ?? [],

@@ -76,6 +76,14 @@ export const settings = {
     defaultText: "3",
     parse: whole(2, 1_000),
   },
+  auditRetention: {
+    name: "AUDIT_RETENTION_MONTHS",
+    about:
+      "For how many months the audit trail and the records of who read a patient are kept, by the month: what is older goes, in " +
+      "all tenants and for good. It takes effect where the tables' owner migrates. Without it nothing goes.",
+    takes: "a whole number of months from 12 to 1200",
+    parse: whole(12, 1_200),
+  },
   dataDir: {
     name: "CUPO_DATA_DIR",
     about: "Folder of the embedded PostgreSQL and of the development issuer's key.",

@@ -166,7 +166,7 @@ async function rowsByTable(server: OwnPostgres): Promise<Record<string, number>>
   url.pathname = "/cupo";
   const tables = await execute(
     url.href,
-    "SELECT relname::text AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'",
+    "SELECT relname::text AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')",
   );
   const count = async ({ name }: Record<string, unknown>) => {
     const [row] = await execute(url.href, `SELECT count(*)::int AS rows FROM public.${String(name)}`);

@@ -41,6 +41,7 @@ describe("of an installation that is as it should be", () => {
       "pooler",
       "connections",
       "jobs",
+      "partitions",
     ]);
     expect(printFindings(findings).trimEnd().split("\n")).toHaveLength(findings.length);
     expect(JSON.parse(jsonOfFindings(findings))).toEqual({ ok: true, findings });

@@ -1,7 +1,7 @@
 import { execute } from "../support/database.js";
 import type { DistributedTables } from "./statement-tenants.js";
 
-/** The tables of tenants, by what is in a migrated database: those with a tenant_id. */
+/** The tables of tenants, by what is in a migrated database: those with a tenant_id. A partition is of its table. */
 export async function readDistributedTables(url: string): Promise<DistributedTables> {
   const rows = await execute(
     url,
@@ -9,7 +9,7 @@ export async function readDistributedTables(url: string): Promise<DistributedTab
        SELECT FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
        WHERE a.attrelid = c.oid AND (a.attidentity <> ''
          OR pg_get_expr(d.adbin, d.adrelid) ~ '(clock_timestamp|gen_random_uuid|nextval)')) AS fills
-     FROM pg_class c WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+     FROM pg_class c WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace
        AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id')`,
   );
   return {

@@ -10,7 +10,16 @@ const distributed = [
 const order = distributed.map(([, table = ""]) => table);
 
 /** Tables that belong to no tenant. */
-const LOCAL = ["option_token_keys", "schema_compatibility", "schema_migrations", "schema_migrations_lock"];
+const LOCAL = [
+  "option_token_keys",
+  "schema_compatibility",
+  "schema_migrations",
+  "schema_migrations_lock",
+  "schema_partitions",
+];
+
+/** The tables that are parted, whose partitions are distributed with them. */
+const PARTED = ["appointment_history", "audit_events", "patient_access_records"];
 
 /** The policies for what is done for all tenants at once, which ask for no tenant: what they let through is said otherwise. */
 const ACROSS_TENANTS = [
@@ -51,7 +60,7 @@ describe("deploy/citus/distribute.sql", () => {
 
   test("names every other table as one that stays on the coordinator", async () => {
     const others = await rows(
-      "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+      `SELECT relname FROM pg_class WHERE relkind = 'r' AND NOT relispartition AND relnamespace = 'public'::regnamespace`,
     );
     const names = others.map(({ relname }) => String(relname)).filter((name) => !tables.has(name));
     expect(names.toSorted()).toEqual(LOCAL);
@@ -62,7 +71,7 @@ describe("deploy/citus/distribute.sql", () => {
   test("has a table behind those that it refers to", async () => {
     const references = await rows(
       `SELECT conrelid::regclass::text AS source, confrelid::regclass::text AS target FROM pg_constraint
-       WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND conrelid <> confrelid`,
+       WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND conrelid <> confrelid AND conparentid = 0`,
     );
     expect(references.length).toBeGreaterThan(30);
     const early = references.filter(
@@ -103,7 +112,7 @@ describe("a table of tenants has the tenant in", () => {
 
   test("every foreign key, on both sides in the same place, and refers to tables of tenants alone", async () => {
     const without = await rows(
-      `SELECT conname FROM pg_constraint WHERE contype = 'f' AND (conrelid = ANY(${ofTenants()}) OR confrelid = ANY(${ofTenants()}))
+      `SELECT conname FROM pg_constraint WHERE contype = 'f' AND conparentid = 0 AND (conrelid = ANY(${ofTenants()}) OR confrelid = ANY(${ofTenants()}))
          AND NOT (conrelid = ANY(${ofTenants()}) AND confrelid = ANY(${ofTenants()}) AND EXISTS (
            SELECT FROM unnest(conkey, confkey) AS part (source, target)
            JOIN pg_attribute s ON s.attrelid = conrelid AND s.attnum = part.source AND s.attname = 'tenant_id'
@@ -129,7 +138,7 @@ describe("a table of tenants has nothing that a distributed table cannot have:",
     expect(await rows(`SELECT rulename FROM pg_rewrite WHERE ev_class = ANY(${ofTenants()})`)).toEqual([]);
   });
 
-  test("no sequence, but one of bigint as an identity; no type of its own; no partition and no view on it", async () => {
+  test("no sequence, but one of bigint as an identity; no type of its own; no view on it", async () => {
     const filled = await rows(
       `SELECT attrelid::regclass || '.' || attname AS name, atttypid::regtype::text AS type FROM pg_attribute
        WHERE attrelid = ANY(${ofTenants()}) AND attidentity <> ''`,
@@ -142,11 +151,18 @@ describe("a table of tenants has nothing that a distributed table cannot have:",
            SELECT FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum AND pg_get_expr(adbin, adrelid) LIKE '%nextval%'))`,
     );
     expect(made).toEqual([]);
-    expect(
-      await rows(
-        "SELECT relname FROM pg_class WHERE relkind IN ('p', 'v', 'm', 'f') AND relnamespace = 'public'::regnamespace",
-      ),
-    ).toEqual([]);
+    const views =
+      "SELECT relname FROM pg_class WHERE relkind IN ('v', 'm', 'f') AND relnamespace = 'public'::regnamespace";
+    expect(await rows(views)).toEqual([]);
+  });
+
+  test("no partitions, but by range below the tenant, and none of a partition", async () => {
+    const parted = await rows(
+      `SELECT relname AS name, partstrat AS strategy FROM pg_partitioned_table JOIN pg_class ON pg_class.oid = partrelid
+       WHERE NOT relispartition ORDER BY relname`,
+    );
+    expect(parted).toEqual(PARTED.map((name) => ({ name, strategy: "r" })));
+    expect(await rows("SELECT relname FROM pg_class WHERE relkind = 'p' AND relispartition")).toEqual([]);
   });
 
   test("no unique index whose name the number of a shard would make unrecognizable", async () => {

@@ -254,17 +254,21 @@ interface PlanNode {
 /** Holds a list to an index and few blocks, both planned for its values and planned once for any. */
 async function expectFewBlocks(list: (transaction: Transaction) => Promise<unknown>): Promise<void> {
   for (const mode of ["force_custom_plan", "force_generic_plan"]) {
-    await client.query(`SET plan_cache_mode = ${mode}`);
     const plans: PlanNode[] = [];
-    await list({
-      tenantId,
-      send: () => expect.unreachable("a list only reads"),
-      require: () => expect.unreachable("a list only reads"),
-      rows: async (statement) => {
-        plans.push(await explain(statement));
-        return [];
-      },
-    });
+    await client.query(`BEGIN; SET LOCAL plan_cache_mode = ${mode}`);
+    try {
+      await list({
+        tenantId,
+        send: (statement) => void client.query(statement.toSQL().sql),
+        require: () => expect.unreachable("a list only reads"),
+        rows: async (statement) => {
+          plans.push(await explain(statement));
+          return [];
+        },
+      });
+    } finally {
+      await client.query("ROLLBACK");
+    }
     expect(plans).toHaveLength(1);
     for (const plan of plans) {
       expect(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], mode).toBeLessThanOrEqual(MAX_BLOCKS);

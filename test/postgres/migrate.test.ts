@@ -147,7 +147,7 @@ test("forces row-level security on every table of a tenant's, and puts tenant_id
   await migrate({ url });
   const open = await execute(
     url,
-    `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+    `SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
        AND relname NOT LIKE 'schema\\_%' AND relname <> 'option_token_keys' AND NOT (relrowsecurity AND relforcerowsecurity)`,
   );
   expect(open).toEqual([]);

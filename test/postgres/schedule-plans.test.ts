@@ -33,7 +33,7 @@ const PAGE = { blocks: 20 * LIMIT, rows: 20 * LIMIT };
 const ONE = { blocks: 60, rows: 60 };
 /** All statements of a search, which go from stretch to stretch and judge slots one by one. */
 const SEARCH = { blocks: 80 * LIMIT, rows: 100 * LIMIT };
-const LARGE_TABLES = new Set(["slots", "appointments", "appointment_history", "day_counters", "schedule_blocks"]);
+const LARGE_TABLES = new Set(["slots", "appointments", "appointment_history_first", "day_counters", "schedule_blocks"]);
 
 const tenantId = randomUUID();
 const start = new Date(FIRST_START);

@@ -31,7 +31,7 @@ describe("the service's role", () => {
       database.ownerUrl,
       `SELECT relname AS name, ARRAY(SELECT right_name FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE',
          'REFERENCES', 'TRIGGER']) AS right_name WHERE has_table_privilege('${serviceName()}', oid, right_name)) AS rights
-       FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
+       FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`,
     );
     expect(Object.fromEntries(held.map(({ name, rights }) => [name, rights]))).toEqual(serviceRights);
   });
@@ -40,7 +40,7 @@ describe("the service's role", () => {
     const held = await execute(
       database.ownerUrl,
       `SELECT attrelid::regclass::text AS name, array_agg(attname::text ORDER BY attname) AS columns FROM pg_attribute
-       WHERE attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r') AND attnum > 0
+       WHERE attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')) AND attnum > 0
          AND NOT attisdropped AND has_column_privilege('${serviceName()}', attrelid, attnum, 'UPDATE')
          AND NOT has_table_privilege('${serviceName()}', attrelid, 'UPDATE') GROUP BY attrelid`,
     );

@@ -11,7 +11,7 @@ export interface TableFacts {
   readonly updatedColumns: readonly string[];
   /** Whether its rows belong to tenants. */
   readonly hasTenants: boolean;
-  /** Whether row-level security binds everybody in it, its owner too, by at least one policy. */
+  /** Whether row-level security binds everybody in it, its owner too, by at least one policy; in a partition, by none. */
   readonly isSecured: boolean;
 }
 
@@ -31,7 +31,8 @@ const TABLES = `SELECT relname::text AS name, pg_has_role(relowner, 'USAGE') AS 
     ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
       AND has_column_privilege(c.oid, attnum, 'UPDATE') AND NOT has_table_privilege(c.oid, 'UPDATE')) AS columns,
     EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id' AND NOT attisdropped) AS has_tenants,
-    relrowsecurity AND relforcerowsecurity AND EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid) AS is_secured
+    relrowsecurity AND relforcerowsecurity
+      AND (relispartition OR EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid)) AS is_secured
   FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY relname`;
 
 /** Asks who the connection's role is, and what it may do. */

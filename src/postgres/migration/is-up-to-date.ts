@@ -2,21 +2,31 @@ import { type ClientBase, DatabaseError, type Pool } from "pg";
 import { JOB_QUEUE_REVISION, knownMigrations } from "./known-migrations.js";
 
 const APPLIED = `SELECT ARRAY(SELECT name FROM schema_migrations ORDER BY name COLLATE "C") AS names,
-  (SELECT max(id) FROM graphile_worker.migrations) AS revision`;
+  (SELECT max(id) FROM graphile_worker.migrations) AS revision,
+  (SELECT kept_months IS NOT DISTINCT FROM $1::integer FROM schema_partitions WHERE table_name = 'audit_events')
+    OR NOT has_table_privilege('schema_partitions', 'UPDATE') AS is_kept_so`;
+
+interface Row {
+  readonly names: string[];
+  readonly revision: number | null;
+  readonly is_kept_so: boolean;
+}
 
 /** Of a relation, a schema or a right that is not there. */
 const MISSING = new Set(["42P01", "3F000", "42501"]);
 
 /**
- * Whether the schema is exactly that of this release, as it is at all starts but the first: in one statement, over the service's
- * own connections. Where it is not, or cannot be seen, it is for `migrate` to say what is to be done.
+ * Whether the schema is exactly that of this release, as it is at all starts but the first, and the audit trail is kept for so many
+ * months (for good where that is undefined), unless that is not for this role to say: in one statement, over the service's own
+ * connections. Where it is not, or cannot be seen, it is for `migrate` to say what is to be done.
  */
-export async function isUpToDate(connections: Pool | ClientBase): Promise<boolean> {
+export async function isUpToDate(connections: Pool | ClientBase, auditRetentionMonths?: number): Promise<boolean> {
   const known = await knownMigrations();
   try {
-    const { rows } = await connections.query<{ names: string[]; revision: number | null }>(APPLIED);
-    const [{ names, revision } = { names: [], revision: null }] = rows;
-    return (revision ?? 0) >= JOB_QUEUE_REVISION && names.join() === known.join();
+    const { rows } = await connections.query<Row>(APPLIED, [auditRetentionMonths ?? null]);
+    const [row] = rows;
+    if (row === undefined || !row.is_kept_so) return false;
+    return (row.revision ?? 0) >= JOB_QUEUE_REVISION && row.names.join() === known.join();
   } catch (error) {
     if (error instanceof DatabaseError && MISSING.has(error.code ?? "")) return false;
     throw error;

@@ -14,6 +14,8 @@ export interface MigrateOptions {
   readonly url: string;
   /** postgres:// URL of the service's role, which is given the rights it needs; the owner's unless given. */
   readonly serviceUrl?: string | undefined;
+  /** For how many months the audit trail and the records of access are kept; undefined: for good. Takes effect where the owner migrates. */
+  readonly auditRetentionMonths?: number | undefined;
   /** Called with a line for each migration before it runs. */
   readonly onProgress?: (text: string) => void;
 }
@@ -36,7 +38,7 @@ const MAX_TRIES = 400;
  * Who does not own the tables may only find them up to date; rejects otherwise. A schema that a newer release has migrated is
  * left as it is, with the rights in it, if what was added goes with this release; rejects otherwise.
  */
-export async function migrate({ url, serviceUrl, onProgress }: MigrateOptions): Promise<void> {
+export async function migrate({ url, serviceUrl, auditRetentionMonths, onProgress }: MigrateOptions): Promise<void> {
   const address = new URL(url);
   address.searchParams.delete("prepared_statements");
   const connection = { connectionString: address.href, application_name: "cupo-migrate" };
@@ -46,7 +48,9 @@ export async function migrate({ url, serviceUrl, onProgress }: MigrateOptions): 
     await database.transaction(async (lock) => {
       await lock.raw("SELECT pg_advisory_xact_lock(?)", [LOCK]);
       const isNewer = await bringUpToDate(database, address.href, onProgress);
-      if (serviceUrl !== undefined && !isNewer) await grantServiceRights(lock, roleOf(new URL(serviceUrl)));
+      if (isNewer) return;
+      await keepAudit(lock, auditRetentionMonths);
+      if (serviceUrl !== undefined) await grantServiceRights(lock, roleOf(new URL(serviceUrl)));
     });
   } catch (error) {
     if (!(error instanceof Error) || classifyFailure(error) !== "FORBIDDEN") throw error;
@@ -80,7 +84,7 @@ async function bringUpToDate(database: Knex, url: string, onProgress: MigrateOpt
 async function applyPending(database: Knex, config: Knex.MigratorConfig): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      await database.migrate.latest(config);
+      while ((await applyNext(database, config)) > 0) tries = 1;
       return;
     } catch (error) {
       const failure = classifyFailure(error);
@@ -88,6 +92,24 @@ async function applyPending(database: Knex, config: Knex.MigratorConfig): Promis
       await sleep(randomInt(250, 750));
     }
   }
+}
+
+/** In a transaction of its own, where `latest` would have all of them in one. Gives how many there were: one or none. */
+async function applyNext(database: Knex, config: Knex.MigratorConfig): Promise<number> {
+  const [, applied]: [number, string[]] = await database.migrate.up(config);
+  return applied.length;
+}
+
+/** What the owner says; for the service it is as the owner has said. */
+async function keepAudit(database: Knex.Transaction, months: number | undefined): Promise<void> {
+  const stated = database("schema_partitions").whereIn("table_name", ["audit_events", "patient_access_records"]);
+  const { rows } = await database.raw<{ rows: { owned: boolean }[] }>(
+    "SELECT has_table_privilege('schema_partitions', 'UPDATE') AS owned",
+  );
+  if (rows[0]?.owned !== true) return;
+  await stated
+    .whereRaw("kept_months IS DISTINCT FROM ?::integer", [months ?? null])
+    .update({ kept_months: months ?? null });
 }
 
 async function jobQueueRevision(database: Knex): Promise<number> {

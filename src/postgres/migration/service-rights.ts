@@ -13,6 +13,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   schema_compatibility: READ,
   schema_migrations: READ,
   schema_migrations_lock: READ,
+  schema_partitions: READ,
 
   audit_events: APPEND,
   appointment_history: APPEND,
@@ -64,3 +65,6 @@ export const erasableColumns: Readonly<Record<string, readonly string[]>> = {
   appointment_history: ["comment", "correction_reason"],
   patient_changes: ["former_document_number", "former_document_type", "reason"],
 };
+
+/** The functions that the service may call and others may not: what each does is the owner's to allow. */
+export const serviceFunctions: readonly string[] = ["cupo_tend_partitions(timestamptz)"];

@@ -1,7 +1,7 @@
 import type { Knex } from "knex";
 import { classifyFailure } from "../sql-errors.js";
 import { scramVerifier } from "./scram-verifier.js";
-import { erasableColumns, serviceRights } from "./service-rights.js";
+import { erasableColumns, serviceFunctions, serviceRights } from "./service-rights.js";
 
 /** Who the service is in the database. */
 export interface ServiceRole {
@@ -31,6 +31,7 @@ export async function grantServiceRights(database: Knex.Transaction, service: Se
   await requireOwnTables(database, service);
   await grantSchemas(database, service);
   await grantTables(database, service);
+  await grantFunctions(database, service);
   await grantJobQueue(database, service);
 }
 
@@ -53,7 +54,7 @@ async function requireOwnTables(database: Knex.Transaction, { name }: ServiceRol
   const owned = await rowsOf(
     database,
     `SELECT FROM pg_class WHERE relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('public', 'graphile_worker'))
-       AND relkind = 'r' AND pg_has_role(?, relowner, 'USAGE')`,
+       AND relkind IN ('r', 'p') AND pg_has_role(?, relowner, 'USAGE')`,
     name,
   );
   if (owned.length === 0) return;
@@ -86,7 +87,7 @@ async function grantTables(database: Knex.Transaction, { name }: ServiceRole): P
          WHERE grantee = (SELECT oid FROM pg_roles WHERE rolname = ?)) AS rights,
        ARRAY(SELECT attname || ' ' || privilege_type FROM pg_attribute, aclexplode(attacl)
          WHERE attrelid = pg_class.oid AND grantee = (SELECT oid FROM pg_roles WHERE rolname = ?)) AS columns
-     FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
+     FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`,
     name,
     name,
   );
@@ -99,6 +100,13 @@ async function grantTables(database: Knex.Transaction, { name }: ServiceRole): P
     if (wanted.length > 0) await database.raw(`GRANT ${wanted.join(", ")} ON ?? TO ??`, [String(table), name]);
     if (erasable.length > 0)
       await database.raw(`GRANT UPDATE (${erasable.join(", ")}) ON ?? TO ??`, [String(table), name]);
+  }
+}
+
+async function grantFunctions(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
+  for (const signature of serviceFunctions) {
+    const [may] = await rowsOf(database, "SELECT has_function_privilege(?, ?, 'EXECUTE') AS call", name, signature);
+    if (may?.["call"] !== true) await database.raw(`GRANT EXECUTE ON FUNCTION ${signature} TO ??`, [name]);
   }
 }
 

@@ -22,13 +22,20 @@ export interface InvariantFinding {
 
 /**
  * Compares all appointments of the tenant with slots, counters, history and audit trail. One statement, because it must see
- * them all in one snapshot.
+ * them all in one snapshot; behind it is what is past the retention of the audit trail, whether it is gone or not yet.
  */
 export async function verifyInvariants(transaction: Transaction): Promise<InvariantFindings> {
-  const [row] = await transaction.rows<InvariantFindings>(sql.raw(VERIFY, { tenant: transaction.tenantId }));
+  const [kept] = await transaction.rows<{ since: Date | null }>(sql.raw(AUDIT_KEPT_SINCE));
+  const known = { tenant: transaction.tenantId, audited_since: kept?.since ?? "-infinity" };
+  const [row] = await transaction.rows<InvariantFindings>(sql.raw(VERIFY, known));
   if (row === undefined) throw new Error("the check of the invariants gave no row");
   return row;
 }
+
+/** The months that count begin a day later, because a row of the audit trail has the time of its process. */
+const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
+    date_trunc('month', now(), 'UTC') - make_interval(months => kept_months)) AS since
+  FROM schema_partitions WHERE table_name = 'audit_events'`;
 
 /** A slot under a block that was there, as it is, before the slot began: what had begun stays as it was. */
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
@@ -41,7 +48,7 @@ const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.start
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_WITHOUT_SLOT:
     "SELECT a.id FROM live a WHERE NOT EXISTS (SELECT FROM occupied s WHERE s.appointment_id = a.id)",
-  AUDIT_MISSING: `SELECT DISTINCT h.appointment_id FROM history h WHERE NOT EXISTS (
+  AUDIT_MISSING: `SELECT DISTINCT h.appointment_id FROM history h WHERE h.changed_at >= :audited_since AND NOT EXISTS (
     SELECT FROM audit_events e WHERE e.tenant_id = :tenant AND e.resource_type = 'Appointment'
       AND e.resource_id = h.appointment_id AND e.resource_version = h.version)`,
   BLOCK_IGNORED: `SELECT s.id FROM blocks b JOIN slots s ON s.tenant_id = :tenant AND s.practitioner_id = b.practitioner_id
