@@ -102,6 +102,13 @@ test("purges what is past its retention", async () => {
   await vi.waitFor(async () => expect(await left()).toEqual([]), patience);
 });
 
+test("makes partitions ahead", async () => {
+  start();
+  await service.query("SELECT graphile_worker.add_job('tend_partitions')");
+  const made = () => service.query("SELECT name FROM cupo_partitions('audit_events')");
+  await vi.waitFor(async () => expect(await made()).toHaveLength(4), patience);
+});
+
 test("reports a database that is away, and goes on when it is back", async () => {
   const clinic = await openClinic(service);
   service.advance(DAY_MS);

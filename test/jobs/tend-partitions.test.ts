@@ -1,0 +1,86 @@
+import { Client } from "pg";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { tendPartitions } from "../../src/jobs/tend-partitions.js";
+import type { Database } from "../../src/postgres/database.js";
+import { migrate } from "../../src/postgres/migration/migrate.js";
+import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
+
+const DAY_MS = 86_400_000;
+
+let testDatabase: TestDatabase;
+let database: Database;
+let logged: unknown[];
+/** By the clock of the database. */
+let nowMs: number;
+
+beforeEach(async () => {
+  testDatabase = await createTestDatabase();
+  database = openServiceDatabase(testDatabase.url);
+  logged = [];
+  const [row] = await execute(testDatabase.url, "SELECT now() AS now");
+  nowMs = (row?.["now"] as Date).getTime();
+});
+
+afterEach(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+describe("tending partitions as the service, which owns no table", () => {
+  test("makes those that are due, tells of each, and finds nothing to do the second time", async () => {
+    const done = await tend();
+    expect(done).toHaveLength(6);
+    expect(new Set(done.map((step) => step.replace(/_\d{4}_\d\d$/, "")))).toEqual(
+      new Set(["made appointment_history", "made audit_events", "made patient_access_records"]),
+    );
+    expect(logged).toEqual(done.map((partition) => ({ partition })));
+    expect(await tend()).toEqual([]);
+  });
+
+  test("drops what is past the retention that the owner has stated, unless the clock of the service is behind", async () => {
+    await tend();
+    const bound = "cupo_least_id(date_trunc('month', now(), 'UTC') - interval '12 months')";
+    await execute(
+      testDatabase.ownerUrl,
+      "ALTER TABLE audit_events DETACH PARTITION audit_events_first",
+      `ALTER TABLE audit_events ATTACH PARTITION audit_events_first FOR VALUES FROM (MINVALUE) TO (${bound})`,
+    );
+    expect((await tend()).filter((step) => !step.startsWith("made"))).toEqual([]);
+    await migrate({ url: testDatabase.ownerUrl, auditRetentionMonths: 12 });
+    expect(await tend(nowMs - 40 * DAY_MS)).toEqual([]);
+    expect(await tend()).toEqual(["dropped audit_events_first"]);
+  });
+
+  test("leaves the rest to the next time where calls have a table for long", async () => {
+    const caller = new Client(testDatabase.adminUrl);
+    await caller.connect();
+    try {
+      await caller.query("BEGIN; LOCK TABLE audit_events_rest IN ACCESS SHARE MODE");
+      const done = await tend();
+      expect(done).toEqual([
+        expect.stringMatching(/^made appointment_history/),
+        expect.stringMatching(/^made appoint/),
+      ]);
+    } finally {
+      await caller.end();
+    }
+    expect(await tend()).toHaveLength(4);
+  });
+
+  test("ends behind the one at hand when it is told to", async () => {
+    const ending = new AbortController();
+    const logger = { info: () => ending.abort() };
+    expect(await tendPartitions({ database, now: () => nowMs, logger }, ending.signal)).toHaveLength(1);
+  });
+
+  test("fails where there is another reason", async () => {
+    await execute(testDatabase.ownerUrl, "DROP FUNCTION cupo_make_partition(text, text, timestamptz)");
+    await expect(tend()).rejects.toMatchObject({ code: "42883" });
+  });
+});
+
+function tend(atMs: number = nowMs): Promise<string[]> {
+  const logger = { info: (line: unknown) => void logged.push(line) };
+  return tendPartitions({ database, now: () => atMs, logger });
+}

@@ -1,0 +1,248 @@
+import { randomUUID } from "node:crypto";
+import { Client } from "pg";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { migrate } from "../../src/postgres/migration/migrate.js";
+import { createTestDatabase, execute } from "../support/database.js";
+import { idAt, PARTED, type PartedTables, partedTables, TENANT } from "./partitions-under-test.js";
+
+const AS_TENANT = `SET cupo.tenant_id = '${TENANT}'`;
+const DAY_MS = 86_400_000;
+
+let tables: PartedTables;
+
+beforeEach(async () => {
+  tables = await partedTables(await createTestDatabase());
+});
+
+afterEach(() => tables.database.drop());
+
+describe("partitions", () => {
+  test("are made for the month at hand and three ahead, and once", async () => {
+    const made = PARTED.flatMap((table) => [0, 1, 2, 3].map((n) => `made ${table}${tables.month(n)}`));
+    expect(await tables.tendAt(tables.startOf(0))).toEqual(made);
+    expect(await tables.tendAt(lastDayOf(0))).toEqual([]);
+  });
+
+  test("are one more for each table when the month turns", async () => {
+    await tables.tendAt(lastDayOf(0));
+    expect(await tables.tendAt(tables.startOf(1))).toEqual(PARTED.map((table) => `made ${table}${tables.month(4)}`));
+  });
+
+  test("are made for months that were missed too", async () => {
+    await tables.tendAt(tables.startOf(0));
+    await tables.tendAt(tables.startOf(9));
+    const months = Array.from({ length: 13 }, (_, n) => `audit_events${tables.month(n)}`);
+    expect(await tables.partitionsOf("audit_events")).toEqual([...months, "audit_events_first", "audit_events_rest"]);
+  });
+
+  test("take the rows whose ids were made in their month, from its first millisecond to its last", async () => {
+    await tables.tendAt(tables.startOf(0));
+    const before = await tables.addAudit(new Date(tables.startOf(0).getTime() - 1));
+    const first = await tables.addAudit(tables.startOf(0));
+    const last = await tables.addAudit(new Date(tables.startOf(1).getTime() - 1));
+    const next = await tables.addAudit(tables.startOf(1));
+    expect(await tables.auditPlaces()).toEqual({
+      audit_events_first: [before],
+      [`audit_events${tables.month(0)}`]: [first, last],
+      [`audit_events${tables.month(1)}`]: [next],
+    });
+  });
+
+  test("have the keys, indexes, foreign keys and checks of their table", async () => {
+    await tables.tendAt(tables.startOf(0));
+    for (const table of PARTED) {
+      const shapes = (await tables.partitionsOf(table)).map(async (name) => shapeOf(name));
+      expect(new Set(await Promise.all(shapes)).size).toBe(1);
+    }
+  });
+});
+
+describe("rows that have no partition", () => {
+  test("are kept and read as others, and move to their partition when it is made", async () => {
+    const [early, late] = [await tables.addAudit(tables.startOf(0)), await tables.addAudit(tables.startOf(30))];
+    expect(await tables.auditPlaces()).toEqual({ audit_events_rest: [early, late] });
+    expect(await readAsService("audit_events", "id")).toEqual([early, late]);
+    await tables.tendAt(tables.startOf(0));
+    expect(await tables.auditPlaces()).toEqual({
+      [`audit_events${tables.month(0)}`]: [early],
+      audit_events_rest: [late],
+    });
+    expect(await readAsService("audit_events", "id")).toEqual([early, late]);
+  });
+
+  test("move with what they refer to, which row-level security hides from the owner", async () => {
+    const appointmentId = await addHistory(tables.startOf(1));
+    await tables.tendAt(tables.startOf(0));
+    expect(await readAsService("appointment_history", "appointment_id")).toEqual([appointmentId]);
+    const place = `SELECT appointment_id AS id FROM appointment_history${tables.month(1)}`;
+    expect(await execute(tables.database.adminUrl, place)).toEqual([{ id: appointmentId }]);
+  });
+
+  test("are left to people where they are many, behind all that is due to other tables", async () => {
+    await tables.addAudit(tables.startOf(0));
+    await tables.addAudit(tables.startOf(0));
+    const next = (most: number) => {
+      const call = `cupo_next_partition('${tables.startOf(0).toISOString()}', max_moved => ${most})`;
+      return execute(tables.database.ownerUrl, `SELECT ${call} AS step`);
+    };
+    for (let left = 8; left > 0; left--)
+      expect(await next(1)).toEqual([{ step: expect.not.stringContaining("audit") }]);
+    await expect(next(1)).rejects.toMatchObject({ code: "54000" });
+    expect(await next(2)).toEqual([{ step: `made audit_events${tables.month(0)}` }]);
+  });
+});
+
+describe("retention", () => {
+  test("drops what is wholly older, and nothing else, and says since when it is gone", async () => {
+    await keepMonths(12);
+    await tables.tendAt(tables.startOf(0));
+    await tables.addAudit(new Date(0));
+    await tables.addAudit(tables.startOf(0));
+    const kept = await tables.addAudit(tables.startOf(1));
+    const due = tables.startOf(13);
+    expect((await tables.tendAt(new Date(due.getTime() - 1))).filter(isOfDrop)).toEqual(
+      ["audit_events", "patient_access_records"].map((table) => `dropped ${table}_first`),
+    );
+    expect((await tables.tendAt(due)).filter(isOfDrop)).toEqual(
+      ["audit_events", "patient_access_records"].map((table) => `dropped ${table}${tables.month(0)}`),
+    );
+    expect(await tables.auditPlaces()).toEqual({ [`audit_events${tables.month(1)}`]: [kept] });
+    const since = "SELECT dropped_before FROM schema_partitions WHERE dropped_before IS NOT NULL";
+    const gone = { dropped_before: tables.startOf(1) };
+    expect(await execute(tables.database.url, since)).toEqual([gone, gone]);
+  });
+
+  test("goes by the earlier of two clocks", async () => {
+    await keepMonths(12);
+    expect((await tables.tendAt(tables.startOf(13), lastDayOf(11))).filter(isOfDrop)).toEqual([]);
+    expect(await tables.tendAt(tables.startOf(13), tables.startOf(12))).toEqual(
+      ["audit_events", "patient_access_records"].map((table) => `dropped ${table}_first`),
+    );
+  });
+
+  test.each([
+    [
+      "audit_events, for less than a year",
+      "UPDATE schema_partitions SET kept_months = 11 WHERE table_name = 'audit_events'",
+    ],
+    [
+      "appointment_history, which belongs to its appointments",
+      "UPDATE schema_partitions SET kept_months = 12 WHERE table_name = 'appointment_history'",
+    ],
+  ])("is none of %s", async (_, statement) => {
+    await expect(execute(tables.database.ownerUrl, statement)).rejects.toMatchObject({ code: "23514" });
+  });
+
+  test("is what the owner migrates with, and nothing where that says nothing", async () => {
+    const stated = "SELECT DISTINCT kept_months FROM schema_partitions WHERE table_name <> 'appointment_history'";
+    for (const months of [undefined, 24, 36, undefined]) {
+      await keepMonths(months);
+      expect(await execute(tables.database.url, stated)).toEqual([{ kept_months: months ?? null }]);
+      await migrate({ url: tables.database.url, auditRetentionMonths: 12 });
+      expect(await execute(tables.database.url, stated)).toEqual([{ kept_months: months ?? null }]);
+    }
+  });
+});
+
+describe("nobody", () => {
+  test("of the service's role reads or writes a partition but through its table", async () => {
+    const { ownerUrl, url } = tables.database;
+    await execute(ownerUrl, `ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO ${serviceName()}`);
+    await tables.tendAt(tables.startOf(0));
+    for (const table of PARTED) {
+      for (const name of await tables.partitionsOf(table)) {
+        const statements = ["SELECT FROM", "DELETE FROM", "TRUNCATE"].map((verb) => `${verb} ${name}`);
+        for (const statement of [...statements, `UPDATE ${name} SET principal = ''`])
+          await expect(execute(url, AS_TENANT, statement)).rejects.toMatchObject({ code: "42501" });
+      }
+    }
+  });
+
+  test("sees a row in a partition, the owner neither, as whichever tenant", async () => {
+    await tables.tendAt(tables.startOf(0));
+    const moments = [new Date(0), tables.startOf(0), tables.startOf(30)];
+    for (const at of moments) await tables.addAudit(at);
+    expect(Object.keys(await tables.auditPlaces())).toHaveLength(moments.length);
+    for (const name of await tables.partitionsOf("audit_events"))
+      expect(await execute(tables.database.ownerUrl, AS_TENANT, `SELECT FROM ${name}`)).toEqual([]);
+    expect(await execute(tables.database.ownerUrl, AS_TENANT, "SELECT FROM audit_events")).toHaveLength(moments.length);
+    const foreign = `SET cupo.tenant_id = '${randomUUID()}'`;
+    expect(await execute(tables.database.ownerUrl, foreign, "SELECT FROM audit_events")).toEqual([]);
+  });
+
+  test.each([
+    "SELECT cupo_next_partition(now() + interval '100 years')",
+    "SELECT cupo_make_partition('audit_events', 'id', '2099-01-01Z')",
+    "SELECT cupo_close_partition('audit_events_first')",
+    "UPDATE schema_partitions SET kept_months = 12",
+    "DROP TABLE audit_events_first",
+    "ALTER TABLE audit_events DETACH PARTITION audit_events_first",
+  ])("of the service's role may %s", async (statement) => {
+    await expect(execute(tables.database.url, statement)).rejects.toMatchObject({ code: "42501" });
+  });
+});
+
+test("whoever has a table for longer is let go on, and nothing is done", async () => {
+  const caller = new Client(tables.database.adminUrl);
+  await caller.connect();
+  try {
+    await caller.query("BEGIN; LOCK TABLE audit_events_rest IN ACCESS SHARE MODE");
+    await expect(tables.tendAt(tables.startOf(0))).rejects.toMatchObject({ code: "55P03" });
+    expect(await tables.partitionsOf("audit_events")).toEqual(["audit_events_first", "audit_events_rest"]);
+  } finally {
+    await caller.end();
+  }
+  expect(await tables.tendAt(tables.startOf(0))).toContain(`made audit_events${tables.month(0)}`);
+});
+
+function lastDayOf(n: number): Date {
+  return new Date(tables.startOf(n + 1).getTime() - DAY_MS);
+}
+
+function isOfDrop(step: string): boolean {
+  return step.startsWith("dropped");
+}
+
+function keepMonths(auditRetentionMonths: number | undefined): Promise<void> {
+  return migrate({ url: tables.database.ownerUrl, auditRetentionMonths });
+}
+
+async function readAsService(table: string, id: string): Promise<unknown[]> {
+  const rows = await execute(tables.database.url, AS_TENANT, `SELECT ${id} AS id FROM ${table} ORDER BY 1`);
+  return rows.map((row) => row["id"]);
+}
+
+/** Adds an appointment that was booked at a moment, and its history, past their other foreign keys; gives its id. */
+async function addHistory(at: Date): Promise<string> {
+  const id = idAt(at);
+  await execute(
+    tables.database.adminUrl,
+    "SET session_replication_role = replica",
+    `INSERT INTO appointments (tenant_id, id, patient_id, service_id, program_id, practitioner_id, location_id, starts_at, ends_at,
+       status, version, created_at, updated_at, rule_id, local_date, request_source_id, appointment_type_id)
+     SELECT '${TENANT}', id, id, id, id, id, id, now(), now() + interval '1 hour', 'CANCELLED', 1, now(), now(), id, now(), id, id
+     FROM (SELECT '${id}'::uuid AS id) AS one`,
+    `INSERT INTO appointment_history (tenant_id, appointment_id, version, to_status, to_starts_at, to_ends_at, to_program_id,
+       to_practitioner_id, principal, correlation_id, changed_at)
+     SELECT tenant_id, id, 1, status, starts_at, ends_at, program_id, practitioner_id, 'issuer client', id, now() FROM appointments`,
+  );
+  return id;
+}
+
+/** What a partition has of its own, without the names. */
+async function shapeOf(name: string): Promise<string> {
+  const [row] = await execute(
+    tables.database.ownerUrl,
+    `SELECT array_agg(DISTINCT regexp_replace(definition, '^.* (ON|USING)', '')) AS parts FROM (
+       SELECT pg_get_constraintdef(oid) AS definition FROM pg_constraint WHERE conrelid = '${name}'::regclass
+       UNION ALL SELECT split_part(pg_get_indexdef(indexrelid), 'USING', 2) FROM pg_index WHERE indrelid = '${name}'::regclass
+       UNION ALL SELECT attname || ' ' || format_type(atttypid, atttypmod) || coalesce(pg_get_expr(adbin, adrelid), '')
+         FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+         WHERE attrelid = '${name}'::regclass AND attnum > 0) AS parts`,
+  );
+  return JSON.stringify(row);
+}
+
+function serviceName(): string {
+  return decodeURIComponent(new URL(tables.database.url).username);
+}
