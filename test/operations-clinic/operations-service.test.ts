@@ -112,6 +112,27 @@ describe("VerifyInvariants", () => {
     expect(await Promise.all(shown)).toEqual(expected);
   });
 
+  test("does not miss what is past the retention of the audit trail, whether it is gone or not yet", async () => {
+    const { clinic } = await openBusyClinic();
+    await service.query(`DELETE FROM audit_events WHERE tenant_id = '${clinic.as.tenantId}'`);
+    const missingWhere = async (kept: string, changedAt: string) => {
+      await service.query(`UPDATE schema_partitions SET ${kept} WHERE table_name = 'audit_events'`);
+      const ofTenant = `WHERE tenant_id = '${clinic.as.tenantId}'`;
+      await service.query(`UPDATE appointment_history SET changed_at = ${changedAt} ${ofTenant}`);
+      const { findings } = await reportFor(clinic);
+      return findings.map(({ name }) => name);
+    };
+    try {
+      expect(await missingWhere("kept_months = 12", "now() - interval '11 months'")).toEqual(["AUDIT_MISSING"]);
+      expect(await missingWhere("kept_months = 12", "now() - interval '13 months'")).toEqual([]);
+      const dropped = "kept_months = NULL, dropped_before = now()";
+      expect(await missingWhere(dropped, "now() + interval '25 hours'")).toEqual(["AUDIT_MISSING"]);
+      expect(await missingWhere(dropped, "now()")).toEqual([]);
+    } finally {
+      await missingWhere("kept_months = NULL, dropped_before = NULL", "now()");
+    }
+  });
+
   test("names ten examples of what is broken more often", async () => {
     const as = { tenantId: randomUUID() };
     const clinic = await openClinic(service, { as });
