@@ -89,7 +89,7 @@ END $$;
 -- Does the next thing that is due at a moment, and says what; null where nothing is. Partitions are there for this month and three
 -- ahead. One goes where all of it is older than its table is kept, by the earlier of two clocks. Whoever is in the way for longer
 -- is let go on: an error (55P03), and nothing is done. A crowded table is left to people, behind all that is due elsewhere.
-CREATE FUNCTION cupo_next_partition(at timestamptz, told timestamptz DEFAULT NULL, max_moved integer DEFAULT 100000)
+CREATE FUNCTION cupo_next_partition(at timestamptz, told timestamptz DEFAULT NULL, max_moved integer DEFAULT 50000)
   RETURNS text LANGUAGE plpgsql SET timezone = 'UTC' SET lock_timeout = '300ms' AS $$
 DECLARE
   parted schema_partitions;
