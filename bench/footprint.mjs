@@ -71,9 +71,9 @@ async function measure(label, act) {
 
 async function footprint() {
   const rows = await database.query(`
-    SELECT relname, pg_total_relation_size(c.oid) AS bytes
+    SELECT coalesce(pg_partition_root(c.oid)::regclass::text, relname) AS relname, sum(pg_total_relation_size(c.oid)) AS bytes
     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
-    WHERE relkind = 'r' AND nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')`);
+    WHERE relkind = 'r' AND nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') GROUP BY 1`);
   const [{ wal }] = await database.query("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn AS wal");
   return { sizes: new Map(rows.map(({ relname, bytes }) => [relname, Number(bytes)])), wal: Number(wal) };
 }

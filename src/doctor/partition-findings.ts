@@ -5,7 +5,7 @@ import { type Finding, ok, warning } from "./finding.js";
 const AHEAD =
   "See that processes run and what they log of background jobs: partitions are made three months ahead; what has none is kept all the same";
 const REST =
-  "They are of a clock that ran ahead, or of months for which no partition was made; docs/runbook.md says more, under Rows without a partition";
+  "They are of a clock that ran ahead, or of months for which no partition was made; docs/operations.md says more, under Rows without a partition";
 const RETENTION = "Run migrate with MIGRATION_DATABASE_URL, which makes it so, or change AUDIT_RETENTION_MONTHS here";
 
 /**

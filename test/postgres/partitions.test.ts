@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isUpToDate } from "../../src/postgres/migration/is-up-to-date.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
 import { createTestDatabase, execute } from "../support/database.js";
 import { idAt, PARTED, type PartedTables, partedTables, TENANT } from "./partitions-under-test.js";
@@ -138,6 +139,11 @@ describe("retention", () => {
     for (const months of [undefined, 24, 36, undefined]) {
       await keepMonths(months);
       expect(await execute(tables.database.url, stated)).toEqual([{ kept_months: months ?? null }]);
+      expect([await isKept(tables.database.ownerUrl, months), await isKept(tables.database.ownerUrl, 13)]).toEqual([
+        true,
+        false,
+      ]);
+      expect(await isKept(tables.database.url, 13)).toBe(true);
       await migrate({ url: tables.database.url, auditRetentionMonths: 12 });
       expect(await execute(tables.database.url, stated)).toEqual([{ kept_months: months ?? null }]);
     }
@@ -205,6 +211,17 @@ function isOfDrop(step: string): boolean {
 
 function keepMonths(auditRetentionMonths: number | undefined): Promise<void> {
   return migrate({ url: tables.database.ownerUrl, auditRetentionMonths });
+}
+
+/** Whether there is nothing to migrate for a role that is to keep the audit trail for so many months. */
+async function isKept(url: string, months: number | undefined): Promise<boolean> {
+  const client = new Client(url);
+  await client.connect();
+  try {
+    return await isUpToDate(client, months);
+  } finally {
+    await client.end();
+  }
 }
 
 async function readAsService(table: string, id: string): Promise<unknown[]> {
