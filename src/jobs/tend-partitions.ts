@@ -18,13 +18,13 @@ export interface TendingPorts {
  */
 export async function tendPartitions({ database, now, logger }: TendingPorts, signal?: AbortSignal): Promise<string[]> {
   const all: string[] = [];
-  while (signal?.aborted !== true) {
+  for (;;) {
     const done = await tendNextPartition(database, now()).catch(leaveWhereBusy);
-    if (done === undefined) break;
+    if (done === undefined) return all;
     logger.info({ partition: done }, "partitions were tended");
     all.push(done);
+    if (signal?.aborted === true) return all;
   }
-  return all;
 }
 
 function leaveWhereBusy(error: unknown): undefined {

@@ -18,8 +18,8 @@ beforeEach(async () => {
   testDatabase = await createTestDatabase();
   database = openServiceDatabase(testDatabase.url);
   logged = [];
-  const [row] = await execute(testDatabase.url, "SELECT now() AS now");
-  nowMs = (row?.["now"] as Date).getTime();
+  const [row] = await execute(testDatabase.url, "SELECT extract(epoch FROM now())::float8 * 1000 AS ms");
+  nowMs = Number(row?.["ms"]);
 });
 
 afterEach(async () => {
