@@ -16,9 +16,10 @@ import { Patient_Status, PatientSchema } from "../dist/gen/cupo/access/v1/patien
 import { PatientService } from "../dist/gen/cupo/access/v1/patient_service_pb.js";
 import { file_cupo_options_v1_rules as projectRules } from "../dist/gen/cupo/options/v1/rules_pb.js";
 import { createChain } from "../dist/interceptors/chain.js";
+import { createTurnAway } from "../dist/interceptors/places/turn-away.js";
+import { createWorkplaces } from "../dist/interceptors/places/workplaces.js";
 import { createStopping } from "../dist/interceptors/stream-life.js";
 import { createMessageValidator } from "../dist/interceptors/validation/validate-message.js";
-import { createWorkplaces } from "../dist/interceptors/workplaces.js";
 import { openListeners, watchRequests } from "../dist/listeners.js";
 import { createMemoryRateLimiter } from "../dist/quotas/memory-rate-limiter.js";
 import { listViolations } from "../dist/rest/violations/list-violations.js";
@@ -75,6 +76,7 @@ async function openOwnWay() {
     listErrors: listViolations,
     places: createWorkplaces(places),
     streams: createWorkplaces(places),
+    turnAway: createTurnAway(),
     stopping: stopping.signal,
     store: emptyStore(),
     recordAccess: () => undefined,

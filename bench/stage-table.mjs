@@ -19,7 +19,7 @@ const STAGES = [
   ],
   ["message", /\/rest\/(bind-request|read-path|json\/read)|\/rest\/json\/message-fields|\/rpc\/(message-|check-)/],
   ["validation", /\/interceptors\/(validation\/|loop-turns)|\/protovalidate\/|\/cel\//],
-  ["places", /\/interceptors\/(calls-at-work|workplaces)\.js/],
+  ["places", /\/interceptors\/(calls-at-work|places\/\w[\w-]*)\.js/],
   ["idempotency", /\/interceptors\/idempotency\.js/],
   ["statements", /\/postgres\//],
   ["service", /\/services\/|\/uuid\.js/],

@@ -70,7 +70,7 @@ export type FieldErrorCode =
   | "PATIENT_OVERLAP";
 
 /** The limits of the service that a caller or a job can run into, for metrics: what there was too much of. */
-export type LimitName = "quota" | "calls" | "streams" | "planned_slots" | "open_slots";
+export type LimitName = "quota" | "calls" | "load" | "streams" | "planned_slots" | "open_slots";
 
 /** One field-level error. `field` is a JSON path (`practitionerIds[2]`) or a header's name; `message` holds no input. */
 export interface FieldError {
@@ -165,36 +165,38 @@ export function invalidPageToken(): CupoError {
 
 /** 503: a dependency is away; `retryAfterSeconds` is when another try makes sense. */
 export function serviceUnavailable(retryAfterSeconds: number, cause?: unknown): CupoError {
-  return new CupoError("SERVICE_UNAVAILABLE", {
-    detail: "The service cannot reach its database at the moment. Retry with the same Idempotency-Key.",
-    headers: { "Retry-After": String(retryAfterSeconds) },
-    cause,
-  });
+  const detail = "The service cannot reach its database at the moment. Retry with the same Idempotency-Key.";
+  return unavailable(detail, retryAfterSeconds, { cause });
 }
 
 /** 503: the database has no connection left for this process; `retryAfterSeconds` is when another try makes sense. */
 export function databaseFull(retryAfterSeconds: number, cause?: unknown): CupoError {
-  return new CupoError("SERVICE_UNAVAILABLE", {
-    detail: "The service's database takes no more connections at the moment. Retry with the same Idempotency-Key.",
-    headers: { "Retry-After": String(retryAfterSeconds) },
-    cause,
-  });
+  const detail = "The service's database takes no more connections at the moment. Retry with the same Idempotency-Key.";
+  return unavailable(detail, retryAfterSeconds, { cause });
+}
+
+/** 503: more is asked of the process than it can do; `retryAfterSeconds` is when another try makes sense. */
+export function overloaded(retryAfterSeconds: number): CupoError {
+  const detail = "The service is asked for more than it can do at the moment. Retry with the same Idempotency-Key.";
+  return unavailable(detail, retryAfterSeconds, { limit: "load" });
 }
 
 /** 503: the service stops, and a stream with it; another process, or the next one, goes on with it. */
 export function serviceStopping(): CupoError {
-  return new CupoError("SERVICE_UNAVAILABLE", {
-    detail: "The service is stopping. Open the stream again.",
-    headers: { "Retry-After": "1" },
-  });
+  return unavailable("The service is stopping. Open the stream again.", 1);
 }
 
 /** 503: what the call needs is locked by another for too long; `retryAfterSeconds` is when another try makes sense. */
 export function resourceBusy(retryAfterSeconds: number, cause?: unknown): CupoError {
+  const detail = "Another change holds what this one needs. Try again, with the same Idempotency-Key.";
+  return unavailable(detail, retryAfterSeconds, { cause });
+}
+
+function unavailable(detail: string, retryAfterSeconds: number, init: CupoErrorInit = {}): CupoError {
   return new CupoError("SERVICE_UNAVAILABLE", {
-    detail: "Another change holds what this one needs. Try again, with the same Idempotency-Key.",
+    detail,
     headers: { "Retry-After": String(retryAfterSeconds) },
-    cause,
+    ...init,
   });
 }
 

@@ -4,18 +4,17 @@ import { openEventFeeds } from "./events/open-event-feeds.js";
 import { createChain } from "./interceptors/chain.js";
 import { createStopping } from "./interceptors/stream-life.js";
 import { createMessageValidator } from "./interceptors/validation/validate-message.js";
-import { createWorkplaces } from "./interceptors/workplaces.js";
 import { readBacklog } from "./jobs/read-backlog.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
 import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
 import { type ListenerParts, type OpenListeners, openListeners, watchRequests } from "./listeners.js";
+import { openLimits } from "./open-limits.js";
 import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { createPageTokens } from "./option-tokens/page-tokens.js";
 import { openJobQueuePool } from "./postgres/job-queue-pool.js";
 import { openReadinessProbe } from "./postgres/readiness-probe.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
-import { openQuotas } from "./quotas/open-quotas.js";
 import type { TokenIssue } from "./reference-page/reference-pages.js";
 import { describe } from "./request-log.js";
 import { listViolations } from "./rest/violations/list-violations.js";
@@ -89,13 +88,15 @@ async function start(
   const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
   closers.push(scheduleKeyRotation(keyRing, warning(logger, "the keys of option tokens were not rotated")));
+  const limits = openLimits(config, logger, telemetry);
+  closers.push(() => limits.close());
   const validate = createMessageValidator();
   const stopping = createStopping();
   const parts: ListenerParts = {
     now,
     stopping,
     chain: createChain({
-      ...openLimits(config, logger, telemetry, closers),
+      ...limits.ports,
       verifyToken,
       validate,
       listErrors: listViolations,
@@ -163,22 +164,6 @@ function running(listeners: OpenListeners, closers: Closer[]): RunningServer {
     await closeAll(closers);
   };
   return { ...listeners, close: (drainMs = 0) => (closed ??= close(drainMs)) };
-}
-
-function openLimits(
-  { rateLimit, callsAtWork, streams, databaseUrl }: ServerConfig,
-  logger: Logger,
-  { pools }: Telemetry,
-  closers: Closer[],
-) {
-  const quotas = openQuotas(rateLimit, databaseUrl, logger);
-  closers.push(() => quotas.close());
-  if (quotas.pool !== undefined) pools.watch("quotas", quotas.pool);
-  return {
-    rateLimiter: quotas.rateLimiter,
-    places: createWorkplaces(callsAtWork),
-    streams: createWorkplaces(streams),
-  };
 }
 
 function servicesOf(

@@ -2,7 +2,7 @@ import type { Interceptor } from "@connectrpc/connect";
 import { tracedJudgement, tracedReading, tracedWork } from "../telemetry/traces/traced-stages.js";
 import { authentication, type TokenVerifier } from "./authentication.js";
 import { authorization } from "./authorization.js";
-import { callsAtWork, type Workplaces } from "./calls-at-work.js";
+import { callsAtWork, overload, type TurnAway, type Workplaces } from "./calls-at-work.js";
 import { type IdempotentWork, idempotency, type RecordAccess } from "./idempotency.js";
 import { loopTurns } from "./loop-turns.js";
 import { type PageSeal, pageTokens } from "./page-tokens.js";
@@ -23,6 +23,7 @@ export interface ChainPorts {
   readonly places: Workplaces;
   /** The places of open streams. */
   readonly streams: Workplaces;
+  readonly turnAway: TurnAway;
   /** Aborts, with the error that streams end with, when the service stops. */
   readonly stopping: AbortSignal;
   readonly store: IdempotentWork;
@@ -41,12 +42,13 @@ export interface Chain {
 }
 
 /**
- * The one statement of the order in which a call is judged, the same on every transport: who it is, how often, whether
- * it may, whether its headers and its message are right, what the rows that it asks for count, whether there is a place for it to work, when a stream ends, whether
+ * The one statement of the order in which a call is judged, the same on every transport: who it is, how often, whether anything can be
+ * done for it now, whether it may, whether its headers and its message are right, what the rows that it asks for count, whether there is a place for it to work, when a stream ends, whether
  * it was done before, where the page that it asks for begins. docs/lifecycle.md draws it.
  */
 export function createChain(ports: ChainPorts): Chain {
-  const { verifyToken, rateLimiter, validate, listErrors, store, recordAccess, pages, isTraced = false } = ports;
+  const { verifyToken, rateLimiter, validate, listErrors, places, streams, turnAway } = ports;
+  const { store, recordAccess, pages, isTraced = false } = ports;
   const judging = (name: string, stage: Interceptor) => (isTraced ? tracedJudgement(name, stage) : stage);
   const reading = isTraced ? tracedReading("message") : undefined;
   return {
@@ -54,6 +56,7 @@ export function createChain(ports: ChainPorts): Chain {
       responseHeaders(),
       judging("authentication", authentication(verifyToken)),
       judging("quota", rateLimit(rateLimiter)),
+      overload(places, turnAway),
       authorization(),
       requestHeaders(),
       ...(reading === undefined ? [] : [reading.begin]),
@@ -64,7 +67,7 @@ export function createChain(ports: ChainPorts): Chain {
       judging("validation", validation(validate, listErrors)),
       rowQuota(rateLimiter),
       redaction(),
-      judging("place", callsAtWork(ports.places, ports.streams)),
+      judging("place", callsAtWork(places, streams, turnAway)),
       streamLife(verifyToken, ports.stopping),
       isTraced ? tracedWork("transaction", idempotency(store, recordAccess)) : idempotency(store, recordAccess),
       pageTokens(pages),

@@ -13,6 +13,8 @@ export interface LimitsConfig {
   /** What each listener allows at once, in all and from one remote IPv4 address or IPv6 network of 64 bits. */
   readonly connections: { readonly maxConnections: number; readonly maxConnectionsPerNetwork: number };
   readonly callsAtWork: {
+    /** Of all tenants together, that wait; undefined for some for each connection. */
+    readonly waiting: number | undefined;
     readonly perPrincipal: number;
     readonly perTenant: number;
     readonly heavy: number;
@@ -36,6 +38,7 @@ export function limitsOf(read: <T>(setting: Setting<T>) => T | undefined): Limit
       maxConnectionsPerNetwork: read(settings.maxConnectionsPerAddress) ?? 0,
     },
     callsAtWork: {
+      waiting: read(settings.waitingCalls),
       perPrincipal: read(settings.callsPerPrincipal) ?? 0,
       perTenant: read(settings.callsPerTenant) ?? 0,
       heavy: read(settings.heavyCalls) ?? 0,

@@ -147,6 +147,14 @@ export const settings = {
     "6",
     "Calls of a tenant that are at work at once; each has one of DATABASE_CONNECTIONS.",
   ),
+  waitingCalls: {
+    name: "WAITING_CALLS",
+    about:
+      "Calls of all tenants that wait to be at work at once; what is more is refused with 503, of those tenants first that ask for " +
+      "most. Without it ten times as many as there are connections for calls.",
+    takes: "a whole number from 1 to 1000000000",
+    parse: whole(1, 1_000_000_000),
+  },
   streamsPerPrincipal: count(
     "STREAMS_PER_PRINCIPAL",
     "20",

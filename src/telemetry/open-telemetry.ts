@@ -89,6 +89,7 @@ function countedBy(tell: ReturnType<typeof deferMetrics>["tell"]): Pick<Telemetr
       readFromReplica: (outcome) => tell(({ service }) => service.readFromReplica(outcome)),
       watchReadiness: (takesWrites) => tell(({ service }) => service.watchReadiness(takesWrites)),
       watchKeys: (ageMs) => tell(({ service }) => service.watchKeys(ageMs)),
+      watchWaiting: (count) => tell(({ service }) => service.watchWaiting(count)),
       watchBacklog: (read) => tell(({ service }) => service.watchBacklog(read)),
     },
   };

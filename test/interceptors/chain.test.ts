@@ -5,6 +5,7 @@ import { callOf } from "../../src/call.js";
 import { CupoError } from "../../src/errors.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { createChain } from "../../src/interceptors/chain.js";
+import { createTurnAway } from "../../src/interceptors/places/turn-away.js";
 import { callWith, principalWith, refusal, requestOf, responseOf } from "./run-interceptor.js";
 
 const { registerPatient } = PatientService.method;
@@ -12,6 +13,7 @@ const { registerPatient } = PatientService.method;
 interface Faults {
   readonly token?: boolean;
   readonly rate?: boolean;
+  readonly load?: boolean;
   readonly scope?: boolean;
   readonly header?: boolean;
   readonly message?: boolean;
@@ -22,6 +24,7 @@ interface Faults {
 const stages: readonly (readonly [keyof Faults, string])[] = [
   ["token", "INVALID_ACCESS_TOKEN"],
   ["rate", "RATE_LIMIT_EXCEEDED"],
+  ["load", "SERVICE_UNAVAILABLE"],
   ["scope", "INSUFFICIENT_SCOPE"],
   ["header", "INVALID_REQUEST"],
   ["message", "VALIDATION_FAILED"],
@@ -82,8 +85,12 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
     rateLimiter: { count: () => Promise.resolve([{ ...state, exceeded: faults.rate ?? false }]) },
     validate: () => (faults.message ? [{ code: "REQUIRED", field: "phone", message: "missing" }] : []),
     listErrors: (_, errors) => errors,
-    places: { take: async () => (faults.place ? undefined : () => undefined) },
-    streams: { take: async () => undefined },
+    places: {
+      take: async () => (faults.place ? "LIMIT" : () => undefined),
+      refusalOf: () => (faults.load ? "OVERLOAD" : undefined),
+    },
+    streams: { take: async () => "LIMIT", refusalOf: () => undefined },
+    turnAway: createTurnAway({ pause: async () => undefined }),
     stopping: new AbortController().signal,
     store: {
       read: (_call, _principal, work) => work(),

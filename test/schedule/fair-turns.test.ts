@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createPatient, createProgram } from "../contract/makers.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
+import { expectProblem } from "../support/problem.js";
 import { registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -89,6 +91,33 @@ test("a place is free again however a call ended: done, replayed, refused, or le
   await gate.waiting(4);
   await open();
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+});
+
+test("more calls than may wait are refused with 503 and Retry-After, and a tenant that asks for little is served", async () => {
+  const narrow = { DATABASE_CONNECTIONS: "2", WAITING_CALLS: "2" };
+  const small = await startTestService({ DATABASE_URL: database.url, ...DEFAULTS, ...narrow });
+  onTestFinished(() => small.close());
+  const open = await gate.close("RegisterPatient");
+  const send = async (tenantId: string) =>
+    small.request("POST", "/patients", { token: await small.token({ tenantId }), body: registration() });
+  const first = times(2, () => send(randomUUID()));
+  await gate.waiting(2);
+  const [refused, tenantId] = [new Set<RestAnswer>(), randomUUID()];
+  const greedyOnes = times(4, async () => {
+    const answer = await send(tenantId);
+    if (answer.status === 503) refused.add(answer);
+    return answer.status;
+  });
+  await eventually(async () => refused.size === 2);
+  const little = send(randomUUID());
+  await eventually(async () => refused.size === 3);
+  await open();
+  expect((await Promise.all([...first, little])).map(({ status }) => status)).toEqual([201, 201, 201]);
+  expect((await Promise.all(greedyOnes)).toSorted()).toEqual([201, 503, 503, 503]);
+  for (const answer of refused) {
+    expectProblem(answer, 503);
+    expect(["1", "2", "3"]).toContain(answer.headers.get("retry-after"));
+  }
 });
 
 function times<T>(count: number, send: () => Promise<T>): Promise<T>[] {

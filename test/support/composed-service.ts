@@ -5,6 +5,7 @@ import { pino } from "pino";
 import type { Principal } from "../../src/call.js";
 import { createChain } from "../../src/interceptors/chain.js";
 import type { IdempotentWork } from "../../src/interceptors/idempotency.js";
+import { createTurnAway } from "../../src/interceptors/places/turn-away.js";
 import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
 import { createInternalApi } from "../../src/internal-api.js";
 import { createPublicApi } from "../../src/public-api.js";
@@ -31,7 +32,7 @@ export async function startComposedService(
   const validate = createMessageValidator();
   const verifyToken = async () => principal;
   const principal = principalFor(services);
-  const places = { take: async () => () => undefined };
+  const places = { take: async () => () => undefined, refusalOf: () => undefined };
   const { signal } = new AbortController();
   const chain = createChain({
     verifyToken,
@@ -40,6 +41,7 @@ export async function startComposedService(
     listErrors: listViolations,
     places,
     streams: places,
+    turnAway: createTurnAway(),
     stopping: signal,
     store,
     recordAccess: () => undefined,

@@ -29,6 +29,8 @@ export interface ServiceMetrics {
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
   /** Has the age of the issuer's keys measured, in milliseconds. */
   watchKeys(ageMs: () => number | undefined): void;
+  /** Has it measured how many calls wait to be at work. */
+  watchWaiting(count: () => number): void;
   /** Has the backlog measured; undefined where it cannot be known. */
   watchBacklog(read: () => Promise<Backlog | undefined>): void;
 }
@@ -42,7 +44,7 @@ const SECONDS_OF_A_DAY = 86_400;
 type AnyLimit = LimitName | "connections";
 
 /** They are there from the start, so that a first refusal is seen to be one more. */
-const LIMITS: readonly AnyLimit[] = ["quota", "calls", "streams", "connections", "planned_slots", "open_slots"];
+const LIMITS: readonly AnyLimit[] = ["quota", "calls", "load", "streams", "connections", "planned_slots", "open_slots"];
 
 /** Makes the instruments of the service's own. */
 export function createServiceMetrics(meter: Meter): ServiceMetrics {
@@ -78,6 +80,11 @@ export function createServiceMetrics(meter: Meter): ServiceMetrics {
       gaugeOf(meter, "cupo.keyset.age", "How old the issuer's keys are that are used.", "s").addCallback((result) => {
         const age = ageMs();
         if (age !== undefined) result.observe(age / 1000);
+      });
+    },
+    watchWaiting(count) {
+      gaugeOf(meter, "cupo.calls.waiting", "Calls that wait to be at work.", "{call}").addCallback((result) => {
+        result.observe(count());
       });
     },
     watchBacklog: (read) => observeBacklog(meter, read),

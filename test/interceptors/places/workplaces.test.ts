@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Worker } from "../../src/interceptors/calls-at-work.js";
-import { createWorkplaces, type WorkplaceLimits } from "../../src/interceptors/workplaces.js";
-
-type Leave = () => void;
+import type { NoPlace, Place, Worker } from "../../../src/interceptors/calls-at-work.js";
+import { createWorkplaces, type WorkplaceLimits } from "../../../src/interceptors/places/workplaces.js";
 
 const limits: WorkplaceLimits = { perPrincipal: 2, perTenant: 3, heavy: 2, heavyPerTenant: 1 };
 
@@ -107,28 +105,74 @@ test("heavy places go to the tenants in turn, however long the line of one is", 
   await take(20, { tenantId: "c", isHeavy: true });
   await take(1, { tenantId: "d", isHeavy: true });
   for (let left = 0; left < 4; left += 1) await leaveFirst();
-  expect(taken()).toEqual(["a/one", "b/one", "a/one", "c/one", "d/one", "a/one"]);
+  expect(taken()).toEqual(["a/one", "b/one", "c/one", "d/one", "a/one", "c/one"]);
 });
 
 test("a place that is left twice is left once", async () => {
   const places = createWorkplaces({ ...limits, perPrincipal: 1 });
   const leave = await places.take(worker());
-  leave?.();
-  leave?.();
+  if (typeof leave === "string") throw new Error(leave);
+  leave();
+  leave();
   await places.take(worker());
   const third = places.take(worker());
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(await third).toBeUndefined();
+  expect(await third).toBe("LIMIT");
+});
+
+describe("where there are places for two calls of all, and three may wait,", () => {
+  const crowded: WorkplaceLimits = { ...limits, all: 2, waiting: 3 };
+
+  test("the next is refused, and it is the load of all that stands in its way", async () => {
+    const { take, taken, reasons, waiting } = open(crowded);
+    for (const tenantId of ["a", "b", "c", "d", "e", "f"]) await take(1, { tenantId });
+    expect([taken(), waiting()]).toEqual([["a/one", "b/one"], 3]);
+    expect(reasons()).toEqual(["OVERLOAD"]);
+  });
+
+  test("it is its own limit that stands in the way of a tenant that has reached that", async () => {
+    const { take, reasons } = open({ ...crowded, perTenant: 1, all: 3 });
+    await take(5);
+    expect(reasons()).toEqual(["LIMIT"]);
+  });
+
+  test("a tenant that asks for little has the place in line of one that asks for much", async () => {
+    const { take, taken, reasons, leaveFirst } = open(crowded);
+    await take(5, { tenantId: "much" });
+    await take(1, { tenantId: "little" });
+    expect(reasons()).toEqual(["LIMIT"]);
+    await leaveFirst();
+    expect(taken()).toEqual(["much/one", "much/one", "little/one"]);
+  });
+
+  test("what would be refused is known before it comes, and takes nothing", async () => {
+    const { take, refusalOf, waiting } = open(crowded);
+    await take(5, { tenantId: "much" });
+    expect([refusalOf("much"), refusalOf("little"), waiting()]).toEqual(["LIMIT", undefined, 3]);
+  });
+
+  test("who gave up waiting has not used up its turn", async () => {
+    const { take, taken, leaveFirst } = open(crowded);
+    await take(2, { tenantId: "much" });
+    await take(1, { tenantId: "a" });
+    await vi.advanceTimersByTimeAsync(2_000);
+    await take(2, { tenantId: "b" });
+    await take(1, { tenantId: "a" });
+    await leaveFirst();
+    await leaveFirst();
+    expect(taken()).toEqual(["much/one", "much/one", "b/one", "a/one"]);
+  });
 });
 
 /** Places, and what has become of the calls that wanted one. */
-function open() {
-  const places = createWorkplaces(limits);
-  const admitted: { readonly who: string; readonly leave: Leave }[] = [];
-  let [left, refusals] = [0, 0];
-  const record = async ({ tenantId, principalId }: Worker, taking: Promise<Leave | undefined>) => {
+function open(chosen = limits) {
+  const places = createWorkplaces(chosen);
+  const admitted: { readonly who: string; readonly leave: Place }[] = [];
+  const reasons: NoPlace[] = [];
+  let left = 0;
+  const record = async ({ tenantId, principalId }: Worker, taking: Promise<Place | NoPlace>) => {
     const leave = await taking;
-    if (leave === undefined) refusals += 1;
+    if (typeof leave === "string") reasons.push(leave);
     else admitted.push({ who: `${tenantId}/${principalId}`, leave });
   };
   return {
@@ -147,7 +191,10 @@ function open() {
     },
     /** Who got a place, those who left it too. */
     taken: () => admitted.map(({ who }) => who),
-    refused: () => refusals,
+    refused: () => reasons.length,
+    reasons: () => reasons,
+    waiting: () => places.waiting,
+    refusalOf: (tenantId: string) => places.refusalOf(worker({ tenantId })),
   };
 }
 

@@ -1,0 +1,42 @@
+import type { Logger } from "pino";
+import type { ChainPorts } from "./interceptors/chain.js";
+import { createTurnAway } from "./interceptors/places/turn-away.js";
+import { createWorkplaces } from "./interceptors/places/workplaces.js";
+import { openQuotas } from "./quotas/open-quotas.js";
+import type { Config } from "./settings/config.js";
+import type { Telemetry } from "./telemetry/open-telemetry.js";
+
+/** What keeps callers within what they may have, and the service within what it can do. */
+export interface Limits {
+  readonly ports: Pick<ChainPorts, "rateLimiter" | "places" | "streams" | "turnAway">;
+  close(): Promise<void>;
+}
+
+/**
+ * How many calls wait for each connection where nothing else is set: they take some tenths of a second, far from the two seconds
+ * after which a call is not waited for any more.
+ */
+const WAITING_FOR_EACH = 10;
+
+/** Opens the quotas and the places, and has both measured. As many calls are at work as have a connection, to a replica too. */
+export function openLimits(
+  {
+    rateLimit,
+    callsAtWork,
+    streams,
+    databaseUrl,
+    databaseConnections,
+    replicaUrl,
+  }: Omit<Config, "databaseUrl"> & { readonly databaseUrl: string },
+  logger: Logger,
+  { pools, service }: Telemetry,
+): Limits {
+  const all = databaseConnections.calls * (replicaUrl === undefined ? 1 : 2);
+  const places = createWorkplaces({ ...callsAtWork, all, waiting: callsAtWork.waiting ?? all * WAITING_FOR_EACH });
+  service.watchWaiting(() => places.waiting);
+  const quotas = openQuotas(rateLimit, databaseUrl, logger);
+  if (quotas.pool !== undefined) pools.watch("quotas", quotas.pool);
+  const { rateLimiter } = quotas;
+  const ports = { rateLimiter, places, streams: createWorkplaces(streams), turnAway: createTurnAway() };
+  return { ports, close: () => quotas.close() };
+}
