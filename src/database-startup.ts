@@ -27,6 +27,9 @@ const POOLER_WARNING =
   "prepared statements were lost, as by a pooler in transaction mode: none is named any more; ?prepared_statements=false in " +
   "DATABASE_URL spares this finding, and what waits for notifications is polled for";
 
+const SILENT_WARNING =
+  "nothing is heard of the database, over no connection and by nobody who knocks: what waited for it has failed, and calls are 503";
+
 /** Where the database is. */
 export interface DatabaseUrls {
   /** postgres:// URL of the service's role. */
@@ -104,6 +107,7 @@ function poolTerms(url: string, maxConnections: number, logger: Logger): Databas
     acquireTimeoutMs: ACQUIRE_TIMEOUT_MS,
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     onStatementsUnnamed: () => logger.warn(POOLER_WARNING),
+    onSilent: (isSilent) => logger.warn(isSilent ? SILENT_WARNING : "the database is heard again"),
     onIdleError: () => logger.warn("a database connection broke while it was idle"),
   };
 }

@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
-import { Pool, type PoolClient, TypeOverrides } from "pg";
+import { Client, Pool, type PoolClient, TypeOverrides } from "pg";
+import { type SilenceOptions, SilenceWatch } from "./silence/watch-silence.js";
 
 /** How the service reaches its database. */
 export interface DatabaseOptions {
@@ -18,6 +19,10 @@ export interface DatabaseOptions {
   readonly onStatementsUnnamed?: () => void;
   /** Told of a connection that broke while it was idle; it has left the pool already. */
   readonly onIdleError: (error: Error) => void;
+  /** Told that nothing is heard of the database any more, and that it is heard again. */
+  readonly onSilent?: ((isSilent: boolean) => void) | undefined;
+  /** How silence is watched for; the network and the clock unless given. */
+  readonly silence?: Pick<SilenceOptions, "isHeard" | "pause">;
   /** Told how long somebody waited for a connection, in milliseconds, whether they got one or not. */
   readonly onAcquired?: ((ms: number, isGiven: boolean) => void) | undefined;
 }
@@ -27,7 +32,7 @@ export interface Database {
   readonly pool: Pool;
   /** Whether statements are prepared by name, which lasts only where a connection is one to the server. */
   readonly namedStatements: boolean;
-  /** A connection for one transaction; `release` gives it back. */
+  /** A connection for one transaction; `release` gives it back. Rejects at once while nothing is heard of the database. */
   acquire(): Promise<PoolClient>;
   /**
    * Says that a connection was lost. What broke it, a restart or a failover, has mostly broken those beside it too, so none
@@ -73,6 +78,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
   });
   pool.on("error", options.onIdleError);
+  const { acquire, discardConnections } = countGenerations(pool, options.onAcquired);
+  const watch = watchSilence(pool, options, discardConnections);
   breakSilentConnections(pool, options.queryTimeoutMs);
   return {
     pool,
@@ -83,12 +90,16 @@ export function openDatabase(options: DatabaseOptions): Database {
       if (namedStatements) options.onStatementsUnnamed?.();
       namedStatements = false;
     },
-    ...countGenerations(pool, options.onAcquired),
+    discardConnections,
+    acquire: () => (watch.isSilent ? Promise.reject(new Error("the database is silent")) : acquire()),
     async findExcessOfRole() {
       const { rows } = await pool.query<{ excess: RoleExcess | null }>(EXCESS);
       return rows[0]?.excess ?? undefined;
     },
-    close: () => pool.end(),
+    close() {
+      watch.close();
+      return pool.end();
+    },
   };
 }
 
@@ -132,6 +143,22 @@ function countGenerations(
   };
 }
 
+/** Has the connections that are in use watched, of which none is handed out again once the database was silent. */
+function watchSilence(pool: Pool, { url, silence, onSilent }: DatabaseOptions, discard: () => void): SilenceWatch {
+  const { host, port } = new Client({ connectionString: url });
+  const watch = new SilenceWatch({
+    ...silence,
+    home: { host, port },
+    onSilent(isSilent) {
+      if (isSilent) discard();
+      onSilent?.(isSilent);
+    },
+  });
+  pool.on("acquire", (client) => watch.begin(socketOf(client)));
+  pool.on("release", (_, client) => watch.end(socketOf(client)));
+  return watch;
+}
+
 /**
  * Breaks a connection that is in use and over which nothing was sent or came for a while. It takes the place of pg's
  * `query_timeout`, which starts and stops a timer for each statement; this one is Node's own of the socket, which traffic
@@ -142,12 +169,16 @@ function breakSilentConnections(pool: Pool, timeoutMs: number): void {
   pool.on("acquire", (client) => inUse.add(client));
   pool.on("release", (error, client) => error || inUse.delete(client));
   pool.on("connect", (client) => {
-    const { stream } = client.connection;
-    if (!(stream instanceof Socket)) throw new Error("a connection to the database is a socket");
+    const stream = socketOf(client);
     stream.setTimeout(timeoutMs, () => {
       if (inUse.has(client)) stream.destroy(new Error("Query read timeout"));
     });
   });
+}
+
+function socketOf({ connection: { stream } }: PoolClient): Socket {
+  if (!(stream instanceof Socket)) throw new Error("a connection to the database is a socket");
+  return stream;
 }
 
 /** For a connection that breaks while a call holds it: the statements of that call fail, and the event says nothing more. */

@@ -58,7 +58,7 @@ const CONNECT_CODES = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTU
 const SOCKET_CODES = new Set(["ECONNRESET", "EPIPE", "ETIMEDOUT"]);
 const LOST_MESSAGE =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout)/;
-const ACQUIRE_MESSAGE = /^timeout exceeded when trying to connect/;
+const ACQUIRE_MESSAGE = /^(timeout exceeded when trying to connect|the database is silent)/;
 
 /**
  * Classifies what the driver rejected with; the one place that reads SQLSTATEs. Class 08 (connection exception) is a lost

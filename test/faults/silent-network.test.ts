@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type Database, type DatabaseOptions, openDatabase } from "../../src/postgres/database.js";
+import { knock } from "../../src/postgres/silence/knock.js";
+import { eventually } from "../support/eventually.js";
+import { expectProblem } from "../support/problem.js";
+import { registration } from "../support/registration.js";
+import type { RestAnswer } from "../support/rest-request.js";
+import { startTestService, type TestService } from "../support/service.js";
+
+const NEVER_MS = 3_600_000;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({}, { isProxied: true });
+});
+
+afterEach(() => service.proxy.silence(undefined));
+
+afterAll(() => service.close());
+
+test("calls over connections that are open, and those behind them, are 503 when the network swallows everything, and served when it does not any more", async () => {
+  const send = newRequest();
+  expect((await newRequest()()).status).toBe(201);
+  service.proxy.silence("ALL");
+  for (const answer of [await send(), await send()]) {
+    expectProblem(answer, 503);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  }
+  expect(warnings("nothing is heard of the database")).toBe(1);
+  service.proxy.silence(undefined);
+  await eventually(() => warnings("the database is heard again") === 1);
+  const done = await send();
+  expect([done.status, done.headers.get("idempotent-replayed")]).toEqual([201, null]);
+});
+
+test("a statement that waits for a lock is waited for, because who knocks is answered", async () => {
+  let knocks = 0;
+  const isHeard = (...question: Parameters<typeof knock>) => knock(...question).finally(() => (knocks += 1));
+  const [database, holder] = [openPatiently({ isHeard }), openPatiently({})];
+  try {
+    await holder.pool.query("SELECT pg_advisory_lock(7)");
+    const waiting = database.pool.query("SELECT pg_advisory_lock(7)");
+    await eventually(() => knocks >= 3);
+    await holder.pool.query("SELECT pg_advisory_unlock(7)");
+    expect((await waiting).rowCount).toBe(1);
+  } finally {
+    await Promise.all([database.close(), holder.close()]);
+  }
+});
+
+/** One connection through the proxy, of which nothing but the watch for silence would ever lose patience. */
+function openPatiently(silence: NonNullable<DatabaseOptions["silence"]>): Database {
+  return openDatabase({
+    url: service.proxy.url,
+    maxConnections: 1,
+    acquireTimeoutMs: NEVER_MS,
+    queryTimeoutMs: NEVER_MS,
+    onIdleError: () => undefined,
+    silence,
+  });
+}
+
+function warnings(text: string): number {
+  return service.log.filter(({ msg }) => String(msg).startsWith(text)).length;
+}
+
+/** A registration that is the same each time it is sent. */
+function newRequest(): () => Promise<RestAnswer> {
+  const headers = { "idempotency-key": randomUUID() };
+  const body = registration();
+  return () => service.request("POST", "/patients", { headers, body });
+}
