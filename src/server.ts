@@ -12,7 +12,8 @@ import { openLimits } from "./open-limits.js";
 import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { createPageTokens } from "./option-tokens/page-tokens.js";
-import { openJobQueuePool } from "./postgres/job-queue-pool.js";
+import type { Database } from "./postgres/database.js";
+import { breakerOf, openJobQueuePool } from "./postgres/job-queue-pool.js";
 import { openReadinessProbe } from "./postgres/readiness-probe.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
 import type { TokenIssue } from "./reference-page/reference-pages.js";
@@ -177,13 +178,14 @@ function servicesOf(
 
 /** Behind the listeners, and stopped behind them: requests may ask for jobs, and are answered without. */
 function startJobs(
-  ports: Pick<JobPorts, "database" | "now" | "logger">,
+  ports: Pick<JobPorts, "now" | "logger"> & { readonly database: Database },
   { databaseUrl: url, databaseConnections, slotLimits }: ServerConfig,
   { pools, service }: Telemetry,
 ): Closer {
   const onError = warning(ports.logger, "background jobs stopped for a while");
   const queuePool = openJobQueuePool({ url, maxConnections: databaseConnections.jobs, onIdleError: onError });
   pools.watch("jobs", queuePool);
+  ports.database.whenSilent(breakerOf(queuePool));
   const onFull = () => service.reached("open_slots");
   const stop = runJobs({ ...ports, maxOpenSlots: slotLimits.perTenant, queuePool, onError, onFull });
   return async () => {

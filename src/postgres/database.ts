@@ -39,6 +39,8 @@ export interface Database {
    * that is open now is handed out again.
    */
   discardConnections(): void;
+  /** Has somebody told, from now on, that nothing is heard of the database any more. */
+  whenSilent(listener: () => void): void;
   /** Prepares nothing by name any more, because a pooler lost what was. */
   unnameStatements(): void;
   /** What the role can do that a service should not be able to; undefined for nothing of it. */
@@ -79,7 +81,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   });
   pool.on("error", options.onIdleError);
   const { acquire, discardConnections } = countGenerations(pool, options.onAcquired);
-  const watch = watchSilence(pool, options, discardConnections);
+  const whenSilent = [discardConnections];
+  const watch = watchSilence(pool, options, () => whenSilent.forEach((tell) => tell()));
   breakSilentConnections(pool, options.queryTimeoutMs);
   return {
     pool,
@@ -91,6 +94,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       namedStatements = false;
     },
     discardConnections,
+    whenSilent: (listener) => void whenSilent.push(listener),
     acquire: () => (watch.isSilent ? Promise.reject(new Error("the database is silent")) : acquire()),
     async findExcessOfRole() {
       const { rows } = await pool.query<{ excess: RoleExcess | null }>(EXCESS);
@@ -144,13 +148,13 @@ function countGenerations(
 }
 
 /** Has the connections that are in use watched, of which none is handed out again once the database was silent. */
-function watchSilence(pool: Pool, { url, silence, onSilent }: DatabaseOptions, discard: () => void): SilenceWatch {
+function watchSilence(pool: Pool, { url, silence, onSilent }: DatabaseOptions, whenSilent: () => void): SilenceWatch {
   const { host, port } = new Client({ connectionString: url });
   const watch = new SilenceWatch({
     ...silence,
     home: { host, port },
     onSilent(isSilent) {
-      if (isSilent) discard();
+      if (isSilent) whenSilent();
       onSilent?.(isSilent);
     },
   });

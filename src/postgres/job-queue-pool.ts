@@ -1,4 +1,4 @@
-import { Pool } from "pg";
+import { Pool, type PoolClient } from "pg";
 
 /** The connections of the job queue. */
 export type JobQueuePool = Pool;
@@ -24,6 +24,19 @@ export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueueP
   pool.on("error", onIdleError);
   pool.on("connect", (client) => client.on("error", ignoreError));
   return pool;
+}
+
+/**
+ * Breaks the connections of a queue that are there from now on, whenever it is called: over a network that swallowed what was said, the
+ * queue would wait for ever, since its statements have no time limit.
+ */
+export function breakerOf(pool: JobQueuePool): () => void {
+  const open = new Set<PoolClient>();
+  pool.on("connect", (client) => open.add(client));
+  pool.on("remove", (client) => open.delete(client));
+  return () => {
+    for (const { connection } of open) connection.stream.destroy(new Error("nothing is heard of the database"));
+  };
 }
 
 /** For a connection that breaks while the queue holds it: the queue's own statements fail, and the event says nothing more. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type Database, type DatabaseOptions, openDatabase } from "../../src/postgres/database.js";
+import { breakerOf, openJobQueuePool } from "../../src/postgres/job-queue-pool.js";
 import { knock } from "../../src/postgres/silence/knock.js";
 import { eventually } from "../support/eventually.js";
 import { expectProblem } from "../support/problem.js";
@@ -47,6 +48,23 @@ test("a statement that waits for a lock is waited for, because who knocks is ans
     expect((await waiting).rowCount).toBe(1);
   } finally {
     await Promise.all([database.close(), holder.close()]);
+  }
+});
+
+test("the job queue does not wait for ever for an answer that was swallowed", async () => {
+  const database = openPatiently({ isHeard: async () => false });
+  const url = service.proxy.url;
+  const jobs = openJobQueuePool({ url, maxConnections: 1, onIdleError: () => undefined });
+  database.whenSilent(breakerOf(jobs));
+  try {
+    await Promise.all([jobs.query("SELECT 1"), database.pool.query("SELECT 1")]);
+    service.proxy.silence("ALL");
+    const [job, call] = await Promise.allSettled([jobs.query("SELECT 1"), database.pool.query("SELECT 1")]);
+    expect([job.status, call.status]).toEqual(["rejected", "rejected"]);
+    service.proxy.silence(undefined);
+    expect((await jobs.query("SELECT 1")).rowCount).toBe(1);
+  } finally {
+    await Promise.all([jobs.end(), database.close()]);
   }
 });
 
