@@ -7,10 +7,7 @@ import type { Config } from "./settings/config.js";
 import type { Telemetry } from "./telemetry/open-telemetry.js";
 
 /** What keeps callers within what they may have, and the service within what it can do. */
-export interface Limits {
-  readonly ports: Pick<ChainPorts, "rateLimiter" | "places" | "streams" | "turnAway">;
-  close(): Promise<void>;
-}
+export type Limits = Pick<ChainPorts, "rateLimiter" | "places" | "streams" | "turnAway">;
 
 /**
  * How many calls wait for each connection where nothing else is set: they take some tenths of a second, far from the two seconds
@@ -30,13 +27,14 @@ export function openLimits(
   }: Omit<Config, "databaseUrl"> & { readonly databaseUrl: string },
   logger: Logger,
   { pools, service }: Telemetry,
+  closers: (() => Promise<void> | void)[],
 ): Limits {
   const all = databaseConnections.calls * (replicaUrl === undefined ? 1 : 2);
   const places = createWorkplaces({ ...callsAtWork, all, waiting: callsAtWork.waiting ?? all * WAITING_FOR_EACH });
   service.watchWaiting(() => places.waiting);
   const quotas = openQuotas(rateLimit, databaseUrl, logger);
+  closers.push(() => quotas.close());
   if (quotas.pool !== undefined) pools.watch("quotas", quotas.pool);
   const { rateLimiter } = quotas;
-  const ports = { rateLimiter, places, streams: createWorkplaces(streams), turnAway: createTurnAway() };
-  return { ports, close: () => quotas.close() };
+  return { rateLimiter, places, streams: createWorkplaces(streams), turnAway: createTurnAway() };
 }

@@ -89,15 +89,13 @@ async function start(
   const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
   closers.push(scheduleKeyRotation(keyRing, warning(logger, "the keys of option tokens were not rotated")));
-  const limits = openLimits(config, logger, telemetry);
-  closers.push(() => limits.close());
   const validate = createMessageValidator();
   const stopping = createStopping();
   const parts: ListenerParts = {
     now,
     stopping,
     chain: createChain({
-      ...limits.ports,
+      ...openLimits(config, logger, telemetry, closers),
       verifyToken,
       validate,
       listErrors: listViolations,

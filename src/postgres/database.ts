@@ -68,18 +68,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const url = new URL(options.url);
   let namedStatements = url.searchParams.get("prepared_statements") !== "false";
   url.searchParams.delete("prepared_statements");
-  const pool = new Pool({
-    connectionString: url.href,
-    application_name: "cupo",
-    pipeline: true,
-    types: datesAsText(),
-    max: options.maxConnections,
-    connectionTimeoutMillis: options.acquireTimeoutMs,
-    idleTimeoutMillis: 60_000,
-    maxLifetimeSeconds: 3_600,
-    keepAlive: true,
-  });
-  pool.on("error", options.onIdleError);
+  const pool = openPool(url, options);
   const { acquire, discardConnections } = countGenerations(pool, options.onAcquired);
   const whenSilent = [discardConnections];
   const watch = watchSilence(pool, options, () => whenSilent.forEach((tell) => tell()));
@@ -105,6 +94,21 @@ export function openDatabase(options: DatabaseOptions): Database {
       return pool.end();
     },
   };
+}
+
+function openPool(url: URL, { maxConnections, acquireTimeoutMs, onIdleError }: DatabaseOptions): Pool {
+  const pool = new Pool({
+    connectionString: url.href,
+    application_name: "cupo",
+    pipeline: true,
+    types: datesAsText(),
+    max: maxConnections,
+    connectionTimeoutMillis: acquireTimeoutMs,
+    idleTimeoutMillis: 60_000,
+    maxLifetimeSeconds: 3_600,
+    keepAlive: true,
+  });
+  return pool.on("error", onIdleError);
 }
 
 /** Dates stay the text `YYYY-MM-DD`: a JavaScript Date would move them into a time zone. */

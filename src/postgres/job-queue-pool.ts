@@ -11,6 +11,9 @@ export interface JobQueuePoolOptions {
   readonly onIdleError: (error: Error) => void;
 }
 
+/** Long enough to wait for one of so few that are in use, too. */
+const CONNECT_MS = 5_000;
+
 /** A small pool for the job queue, which listens on one of its connections and sends nothing ahead on any. */
 export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueuePoolOptions): JobQueuePool {
   const address = new URL(url);
@@ -19,6 +22,7 @@ export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueueP
     connectionString: address.href,
     application_name: "cupo-jobs",
     max: maxConnections,
+    connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
   });
   pool.on("error", onIdleError);

@@ -134,7 +134,7 @@ class Places {
 
   /** What one call leaves is room for one of its tenant and one of any. */
   #admitWaiting(): void {
-    for (const { needs, turn, end } of [...this.#line]) {
+    for (const { needs, turn, end } of this.#line.slice()) {
       if (this.#haveRoomFor(needs)) end(this.#occupy(needs, turn));
       else if (this.#countOf(ALL) >= this.limits.all) return;
     }

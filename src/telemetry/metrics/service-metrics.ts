@@ -82,13 +82,14 @@ export function createServiceMetrics(meter: Meter): ServiceMetrics {
         if (age !== undefined) result.observe(age / 1000);
       });
     },
-    watchWaiting(count) {
-      gaugeOf(meter, "cupo.calls.waiting", "Calls that wait to be at work.", "{call}").addCallback((result) => {
-        result.observe(count());
-      });
-    },
+    watchWaiting: (count) => observeWaiting(meter, count),
     watchBacklog: (read) => observeBacklog(meter, read),
   };
+}
+
+function observeWaiting(meter: Meter, count: () => number): void {
+  const gauge = gaugeOf(meter, "cupo.calls.waiting", "Calls that wait to be at work.", "{call}");
+  gauge.addCallback((result) => result.observe(count()));
 }
 
 function observeBacklog(meter: Meter, read: () => Promise<Backlog | undefined>): void {

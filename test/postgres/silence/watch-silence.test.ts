@@ -105,7 +105,8 @@ async function use(): Promise<Wire> {
   const near = connect(port, "127.0.0.1");
   const [[far]] = (await Promise.all([once(server, "connection"), once(near, "connect")])) as [[Socket], unknown];
   const close = () => {
-    for (const end of [near, far, server]) end instanceof Object && "destroy" in end ? end.destroy() : end.close();
+    for (const end of [near, far]) end.destroy();
+    server.close();
   };
   near.on("error", () => undefined).on("data", () => undefined);
   const wire = { near, far, port, close };
