@@ -60,7 +60,7 @@ async function openOwnWay() {
   const issuer = await openTrustedIssuer(config, Date.now, (error) => logger.error(error));
   const validate = createMessageValidator();
   const stopping = createStopping();
-  const places = { perPrincipal: QUOTA, perTenant: QUOTA };
+  const places = { perPrincipal: QUOTA, perTenant: QUOTA, patienceMs: 2_000 };
   const onError = (error) => logger.error(error);
   const telemetry = await openTelemetry({
     terms: undefined,

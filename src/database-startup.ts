@@ -11,7 +11,6 @@ import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence
 import { UnitOfWork } from "./postgres/unit-of-work.js";
 import type { Config } from "./settings/config.js";
 
-const ACQUIRE_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 15_000;
 const TRANSACTION_LIMITS = {
   statementTimeoutMs: 10_000,
@@ -30,6 +29,9 @@ const POOLER_WARNING =
 const SILENT_WARNING =
   "nothing is heard of the database, over no connection and by nobody who knocks: what waited for it has failed, and calls are 503";
 
+/** How many connections calls have, and how long a call waits for one. */
+export type CallConnections = Pick<Config, "databaseConnections" | "waitSeconds">;
+
 /** Where the database is. */
 export interface DatabaseUrls {
   /** postgres:// URL of the service's role. */
@@ -47,13 +49,13 @@ export interface DatabaseUrls {
  */
 export async function openReadyDatabase(
   urls: DatabaseUrls,
-  maxConnections: number,
+  connections: CallConnections,
   logger: Logger,
   onAcquired?: DatabaseOptions["onAcquired"],
 ): Promise<Database> {
   const { databaseUrl: url, migrationDatabaseUrl = url, auditRetentionMonths } = urls;
   const onProgress = (text: string) => logger.info(text);
-  const database = openDatabase({ ...poolTerms(url, maxConnections, logger), onAcquired });
+  const database = openDatabase({ ...poolTerms(url, connections, logger), onAcquired });
   try {
     await patiently(() => requireBoundRole(database, url !== migrationDatabaseUrl), logger);
     await patiently(async () => {
@@ -80,13 +82,13 @@ export interface Replica {
  * role that row-level security does not bind.
  */
 export async function openReplica(
-  { replicaUrl, databaseConnections }: Pick<Config, "replicaUrl" | "databaseConnections">,
+  { replicaUrl, ...connections }: CallConnections & Pick<Config, "replicaUrl">,
   primary: Database,
   logger: Logger,
   onOutcome: (outcome: ReplicaOutcome) => void,
 ): Promise<Replica | undefined> {
   if (replicaUrl === undefined) return undefined;
-  const replica = openDatabase(poolTerms(replicaUrl, databaseConnections.calls, logger));
+  const replica = openDatabase(poolTerms(replicaUrl, connections, logger));
   try {
     await requireBoundRole(replica, false, "DATABASE_REPLICA_URL");
   } catch (error) {
@@ -100,11 +102,15 @@ export async function openReplica(
   return { reads, pool: replica.pool, close: () => replica.close() };
 }
 
-function poolTerms(url: string, maxConnections: number, logger: Logger): DatabaseOptions {
+function poolTerms(
+  url: string,
+  { databaseConnections, waitSeconds }: CallConnections,
+  logger: Logger,
+): DatabaseOptions {
   return {
     url,
-    maxConnections,
-    acquireTimeoutMs: ACQUIRE_TIMEOUT_MS,
+    maxConnections: databaseConnections.calls,
+    acquireTimeoutMs: waitSeconds * 1_000,
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     onStatementsUnnamed: () => logger.warn(POOLER_WARNING),
     onSilent: (isSilent) => logger.warn(isSilent ? SILENT_WARNING : "the database is heard again"),

@@ -127,11 +127,7 @@ async function migrateOnly(): Promise<void> {
   const config = readConfig(process.env);
   const logger = await openLogger(config, process.stdout);
   const { close } = await onDatabase(config, logger, (urls) =>
-    openReadyDatabase(
-      { ...urls, auditRetentionMonths: config.auditRetentionMonths },
-      config.databaseConnections.calls,
-      logger,
-    ),
+    openReadyDatabase({ ...urls, auditRetentionMonths: config.auditRetentionMonths }, config, logger),
   );
   await close();
 }

@@ -127,7 +127,7 @@ async function openDatabase(
   { pools, service }: Telemetry,
   closers: Closer[],
 ) {
-  const database = await openReadyDatabase(config, config.databaseConnections.calls, logger, pools.acquired);
+  const database = await openReadyDatabase(config, config, logger, pools.acquired);
   closers.push(() => database.close());
   pools.watch("calls", database.pool);
   const replica = await openReplica(config, database, logger, (outcome) => service.readFromReplica(outcome));

@@ -38,6 +38,8 @@ export interface Config extends LimitsConfig {
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
+  /** How long a call waits for its turn, and for a connection. */
+  readonly waitSeconds: number;
   /** How long a process that is stopped goes on serving. */
   readonly drainSeconds: number;
   readonly logLevel: string;
@@ -113,6 +115,7 @@ function assemble(source: Source, problems: string[]): Config {
     ...limitsOf(read),
     slotLimits: { perPlan: read(settings.plannedSlots) ?? 0, perTenant: read(settings.openSlots) ?? 0 },
     visitMargins: visitMarginsOf(source),
+    waitSeconds: read(settings.wait) ?? 0,
     drainSeconds: read(settings.drain) ?? 0,
     logLevel: read(settings.logLevel) ?? "",
     logFormat: read(settings.logFormat) ?? "auto",

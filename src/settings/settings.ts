@@ -1,3 +1,4 @@
+import { limitSettings } from "./limit-settings.js";
 import {
   address,
   claim,
@@ -113,60 +114,7 @@ export const settings = {
   clientClaim: claim("AUTH_CLIENT_CLAIM", "client_id", "The claim that names the client."),
   tenantClaim: claim("AUTH_TENANT_CLAIM", "tenant_id", "The claim that names the tenant, a UUID."),
   scopeClaim: claim("AUTH_SCOPE_CLAIM", "scope", "The claim that lists the scopes."),
-  perMinute: count("RATE_LIMIT_PER_MINUTE", "600", "Requests that a principal may make in a minute."),
-  perSecond: count("RATE_LIMIT_PER_SECOND", "50", "Requests that a principal may make in a second."),
-  rateLimitStore: {
-    name: "RATE_LIMIT_STORE",
-    about:
-      "Where requests are counted: in memory, by each process for itself, or in PostgreSQL, where all processes share the " +
-      "quotas; that takes one connection more of each.",
-    takes: "memory or postgres",
-    defaultText: "memory",
-    parse: (held: string) => (held === "memory" || held === "postgres" ? held : undefined),
-  },
-  replicas: count(
-    "REPLICAS",
-    "1",
-    "How many processes share the quotas with RATE_LIMIT_STORE=postgres: the more, the smaller the parts that each takes. " +
-      "While the database does not answer, each has an equal part.",
-  ),
-  maxConnections: count(
-    "MAX_CONNECTIONS",
-    "10000",
-    "TCP connections that a listener has at once; when nearly all are taken, those idle longest are closed for new ones.",
-  ),
-  maxConnectionsPerAddress: count(
-    "MAX_CONNECTIONS_PER_ADDRESS",
-    "1000",
-    "The same from one remote address (IPv6: one /64 network). Behind a proxy, which is one address for all its clients, " +
-      "raise it to MAX_CONNECTIONS.",
-  ),
-  callsPerPrincipal: count("CALLS_PER_PRINCIPAL", "4", "Calls of a principal that are at work at once."),
-  callsPerTenant: count(
-    "CALLS_PER_TENANT",
-    "6",
-    "Calls of a tenant that are at work at once; each has one of DATABASE_CONNECTIONS.",
-  ),
-  waitingCalls: {
-    name: "WAITING_CALLS",
-    about:
-      "Calls of all tenants that wait to be at work at once; what is more is refused with 503, of those tenants first that ask for " +
-      "most. Without it ten times as many as there are connections for calls.",
-    takes: "a whole number from 1 to 1000000000",
-    parse: whole(1, 1_000_000_000),
-  },
-  streamsPerPrincipal: count(
-    "STREAMS_PER_PRINCIPAL",
-    "20",
-    "Streams that a principal may have open at once, in each process.",
-  ),
-  streamsPerTenant: count(
-    "STREAMS_PER_TENANT",
-    "200",
-    "Streams that the principals of a tenant may have open at once, in each process.",
-  ),
-  heavyCalls: count("HEAVY_CALLS", "3", "Heavy calls (previews, changes of schedules) that are at work at once."),
-  heavyCallsPerTenant: count("HEAVY_CALLS_PER_TENANT", "1", "Heavy calls of a tenant that are at work at once."),
+  ...limitSettings,
   plannedSlots: count(
     "MAX_PLANNED_SLOTS",
     "200000",

@@ -224,7 +224,7 @@ function rowsToEmpty(tenant: string): string[] {
 async function warningsOfStart(urls: Parameters<typeof openReadyDatabase>[0]): Promise<unknown[]> {
   const lines: unknown[] = [];
   const logger = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
-  const ready = await openReadyDatabase(urls, 2, logger);
+  const ready = await openReadyDatabase(urls, { databaseConnections: { calls: 2, jobs: 1 }, waitSeconds: 10 }, logger);
   await ready.close();
   return lines;
 }

@@ -205,7 +205,7 @@ describe.each(Object.entries(transports))("an open stream over %s", (_, createTr
 
 describe("streams have places of their own:", () => {
   test("a principal has as many as the setting says, and one that ended is free again", async () => {
-    await withService({ STREAMS_PER_PRINCIPAL: "1" }, async (own) => {
+    await withService({ STREAMS_PER_PRINCIPAL: "1", WAIT_SECONDS: "1" }, async (own) => {
       const transport = transports["gRPC, HTTP/2"](own.internalUrl);
       onWatch = wait();
       const leaving = new AbortController();
@@ -222,7 +222,7 @@ describe("streams have places of their own:", () => {
   });
 
   test("so has a tenant, whoever of it opens them", async () => {
-    await withService({ STREAMS_PER_TENANT: "1" }, async (own) => {
+    await withService({ STREAMS_PER_TENANT: "1", WAIT_SECONDS: "1" }, async (own) => {
       const transport = transports["gRPC, HTTP/2"](own.internalUrl);
       onWatch = wait();
       expect(await next((await openStream(own, transport, "")).trees)).toEqual({ plain: "open" });

@@ -1,6 +1,5 @@
 import { type DatabaseUrls, openProcessGround } from "../support/process-ground.js";
 import { compileService, type ServiceProcess } from "../support/service-process.js";
-import { openConnections } from "./open-connections.js";
 import { STORM_SETTINGS } from "./storm-terms.js";
 import type { Twins } from "./twins.js";
 
@@ -17,26 +16,19 @@ export interface TwinProcesses extends Twins {
   stop(): Promise<readonly (number | NodeJS.Signals)[]>;
 }
 
-/**
- * Compiles the service and starts two processes of it with their background jobs, whose connections are open. They log nothing but
- * what goes wrong, from then on.
- */
+/** Compiles the service and starts two processes of it with their background jobs; they log nothing but what goes wrong. */
 export async function startTwinProcesses(database: DatabaseUrls): Promise<TwinProcesses> {
   const [compiled, ground] = await Promise.all([compileService(), openProcessGround(database)]);
   const start = () => compiled.start({ ...ground.environment, ...STORM_SETTINGS });
   const processes: [ServiceProcess, ServiceProcess] = [await start(), await start()];
   const logs = [processes[0].lines, processes[1].lines].map((lines) => [lines]);
-  const said = [0, 0];
   const serviceOf = (which: Which) =>
     ground.serviceAt(
       () => processes[which],
-      () => (logs[which] ?? []).flat().slice(said[which]),
+      () => (logs[which] ?? []).flat(),
     );
-  const both = [serviceOf(0), serviceOf(1)] as const;
-  await openConnections(both);
-  for (const which of [0, 1] as const) said[which] = processes[which].lines.length;
   return {
-    both,
+    both: [serviceOf(0), serviceOf(1)],
     kill: (which) => processes[which].kill(),
     async restart(which) {
       processes[which] = await start();

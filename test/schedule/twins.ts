@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { openDevelopmentIssuer } from "../../src/auth/development-issuer.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
-import { openConnections } from "./open-connections.js";
 import { STORM_SETTINGS } from "./storm-terms.js";
 
 /** Two services on one database, which take the same tokens. */
@@ -22,20 +21,18 @@ export async function startTwins(): Promise<Twins> {
   const { tenantId, scopes } = first;
   const token = (claims: TokenFor = {}) =>
     issuer.sign({ tenantId, client: "test", scopes, expiresInSeconds: 3_600, ...claims });
-  const both = [
-    { ...first, token },
-    {
-      ...first,
-      token,
-      log: second.log,
-      internalUrl: second.internalUrl,
-      publicUrl: second.publicUrl,
-      baseUrl: second.baseUrl,
-    },
-  ] as const;
-  await openConnections(both);
   return {
-    both,
+    both: [
+      { ...first, token },
+      {
+        ...first,
+        token,
+        log: second.log,
+        internalUrl: second.internalUrl,
+        publicUrl: second.publicUrl,
+        baseUrl: second.baseUrl,
+      },
+    ],
     async close() {
       await second.close();
       await first.close();

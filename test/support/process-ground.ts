@@ -7,7 +7,7 @@ import { scopesOf } from "../../src/scopes.js";
 import { servedServices } from "../../src/services/services.js";
 import { execute } from "./database.js";
 import { parseObject, sendRequest } from "./rest-request.js";
-import type { TestService } from "./service.js";
+import { PATIENT, type TestService } from "./service.js";
 import { tokensOf } from "./tokens.js";
 
 /** A database as the service reaches it, as its owner and as a superuser do. */
@@ -37,6 +37,7 @@ const MANY = "1000000";
 const LIMITS = {
   RATE_LIMIT_PER_MINUTE: MANY,
   RATE_LIMIT_PER_SECOND: MANY,
+  WAIT_SECONDS: PATIENT,
   CALLS_PER_PRINCIPAL: MANY,
   CALLS_PER_TENANT: MANY,
   HEAVY_CALLS: MANY,

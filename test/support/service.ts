@@ -55,6 +55,9 @@ export interface TestPorts extends Partial<ServerPorts> {
   readonly isProxied?: boolean;
 }
 
+/** How long, in seconds, calls wait for their turn and a connection where a test is not about that: a busy machine takes its time. */
+export const PATIENT = "30";
+
 /** Starts the service as `serve` would, but without background jobs, with settings and other ports on top. It logs all. */
 export async function startTestService(
   environment: Readonly<Record<string, string>> = {},
@@ -119,6 +122,7 @@ function settings(databaseUrl: string, dataDir: string): Record<string, string> 
     CUPO_DATA_DIR: dataDir,
     RATE_LIMIT_PER_MINUTE: "1000000",
     RATE_LIMIT_PER_SECOND: "1000000",
+    WAIT_SECONDS: PATIENT,
     CALLS_PER_PRINCIPAL: "1000000",
     CALLS_PER_TENANT: "1000000",
     HEAVY_CALLS: "1000000",

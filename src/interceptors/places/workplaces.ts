@@ -12,6 +12,8 @@ export interface WorkplaceLimits {
   /** Heavy calls of all tenants together: what they leave of the connections is for the others. Without it, any. */
   readonly heavy?: number;
   readonly heavyPerTenant?: number;
+  /** How long a call waits in line, in milliseconds. */
+  readonly patienceMs: number;
 }
 
 /** Places, and how many calls wait for one. */
@@ -34,20 +36,19 @@ interface Waiting {
   readonly end: (outcome: Place | NoPlace) => void;
 }
 
-/** How long a call waits in line, and how long a tenant's line gets. */
-const PATIENCE_MS = 2_000;
+/** How long a tenant's line gets. */
 const MAX_IN_LINE = 100;
 const ANY = Number.POSITIVE_INFINITY;
 const ALL = "all";
 
 /**
- * Keeps the places in the memory of this process, whose connections they stand for. A call that finds none waits, two seconds at
- * most and behind no more than a hundred others of its tenant; the first that fits goes first, by the {@link Turns} of the tenants.
+ * Keeps the places in the memory of this process, whose connections they stand for. A call that finds none waits, for as long as
+ * is set and behind no more than a hundred others of its tenant; the first that fits goes first, by the {@link Turns} of the tenants.
  * Where as many wait as may, a new one takes the place of the one whose turn is furthest away, or is refused where that is itself:
  * so what is too much is refused to those of whom it is, and nobody else.
  */
 export function createWorkplaces(limits: WorkplaceLimits): CountedWorkplaces {
-  const places = new Places({ all: limits.all ?? ANY, waiting: limits.waiting ?? ANY });
+  const places = new Places({ ...limits, all: limits.all ?? ANY, waiting: limits.waiting ?? ANY });
   return {
     take: async (worker) => places.take(worker, needsOf(worker, limits)),
     refusalOf: (worker) => places.refusalOf(worker.tenantId, needsOf(worker, limits)),
@@ -77,7 +78,7 @@ class Places {
   /** The one first whose turn comes first. */
   readonly #line: Waiting[] = [];
 
-  constructor(private readonly limits: Required<Pick<WorkplaceLimits, "all" | "waiting">>) {}
+  constructor(private readonly limits: Required<Pick<WorkplaceLimits, "all" | "waiting" | "patienceMs">>) {}
 
   get waiting(): number {
     return this.#line.length;
@@ -114,7 +115,7 @@ class Places {
       };
       const waiting = { tenantId, needs, turn, end };
       const giveUp = () => end(this.#whatLacks(needs));
-      const timer = setTimeout(giveUp, PATIENCE_MS);
+      const timer = setTimeout(giveUp, this.limits.patienceMs);
       signal.addEventListener("abort", giveUp);
       this.#lineUp(waiting);
     });

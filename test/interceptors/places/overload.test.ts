@@ -6,7 +6,7 @@ import { createWorkplaces } from "../../../src/interceptors/places/workplaces.js
 const [PLACES, WAITING, CROWD, STEPS] = [10, 100, 100, 1_500];
 /** In so many steps the other tenant asks once: for a third of an equal part. */
 const EVERY = 300;
-const limits = { perPrincipal: 4, perTenant: 6, all: PLACES, waiting: WAITING };
+const limits = { perPrincipal: 4, perTenant: 6, all: PLACES, waiting: WAITING, patienceMs: 2_000 };
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { NoPlace, Place, Worker } from "../../../src/interceptors/calls-at-work.js";
 import { createWorkplaces, type WorkplaceLimits } from "../../../src/interceptors/places/workplaces.js";
 
-const limits: WorkplaceLimits = { perPrincipal: 2, perTenant: 3, heavy: 2, heavyPerTenant: 1 };
+const limits: WorkplaceLimits = { perPrincipal: 2, perTenant: 3, heavy: 2, heavyPerTenant: 1, patienceMs: 2_000 };
 
 beforeEach(() => {
   vi.useFakeTimers();
