@@ -221,6 +221,8 @@ describe("word of changes", () => {
     await eventually(async () => (await ears()).length === 1);
     await watcher.stop();
     await eventually(async () => (await ears()).length === 0);
+    const { pool } = own.database;
+    await eventually(() => pool.waitingCount === 0 && pool.idleCount === pool.totalCount);
     taken();
     await change(1, "nobody");
     const witness = other.watch(tenantId, { request: { start: Event_Start.OLDEST } });
