@@ -1,4 +1,4 @@
-import { Pool, type PoolClient } from "pg";
+import { Client, type ClientConfig, Pool, type PoolClient } from "pg";
 
 /** The connections of the job queue. */
 export type JobQueuePool = Pool;
@@ -11,8 +11,20 @@ export interface JobQueuePoolOptions {
   readonly onIdleError: (error: Error) => void;
 }
 
-/** Long enough to wait for one of so few that are in use, too. */
 const CONNECT_MS = 5_000;
+
+/**
+ * Gives up a connection that cannot be made. The pool's own option of this name would also give up who waits for one that is in
+ * use, as long as a job may take: the queue could not say any more that a job is done.
+ */
+class ConnectingClient extends Client {
+  constructor(config?: string | ClientConfig) {
+    super({
+      ...(typeof config === "string" ? { connectionString: config } : config),
+      connectionTimeoutMillis: CONNECT_MS,
+    });
+  }
+}
 
 /** A small pool for the job queue, which listens on one of its connections and sends nothing ahead on any. */
 export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueuePoolOptions): JobQueuePool {
@@ -22,7 +34,7 @@ export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueueP
     connectionString: address.href,
     application_name: "cupo-jobs",
     max: maxConnections,
-    connectionTimeoutMillis: CONNECT_MS,
+    Client: ConnectingClient,
     keepAlive: true,
   });
   pool.on("error", onIdleError);
