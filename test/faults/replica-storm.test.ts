@@ -57,7 +57,9 @@ test(
     await Promise.all([runStorm({ ...terms, isOver: () => isOver, look: async () => undefined }), killInTurn()]);
     const done = journal.entries.filter(({ success }) => success !== undefined).length;
     expect(broken).toEqual([]);
-    expect(await replayAll(journal)).toEqual([]);
+    const wrong = await replayAll(journal);
+    const logged = service.log.filter(({ code }) => code === "INTERNAL_ERROR");
+    expect({ wrong, logged }).toEqual({ wrong: [], logged: [] });
     expect(await wrongEffects(journal, service)).toEqual([]);
     expect(await everythingBroken(service)).toEqual([]);
     expect(journal.faults).toEqual([]);
