@@ -14,10 +14,13 @@ export interface BalancedReplicas {
   kill(which: readonly number[]): Promise<void>;
   /** Starts those that were killed, elsewhere. Resolves when the balancer has all that there are. */
   restart(which: readonly number[]): Promise<void>;
+  /**
+   * Replaces one as a rollout does: asks it to end, and starts another where it was. Resolves with its exit code when the balancer has
+   * all that there are.
+   */
+  replace(which: number): Promise<number | NodeJS.Signals>;
   /** Resolves when at least one of them is ready. */
   someReady(): Promise<void>;
-  /** Has all end as they would be made to in production, and gives their exit codes. */
-  stop(): Promise<readonly (number | NodeJS.Signals)[]>;
   close(): Promise<void>;
 }
 
@@ -42,6 +45,12 @@ export async function startBalancedReplicas(
   const lines = processes.map((process) => [process.lines]);
   const whole = () => eventually(() => balancer.readyCount() === processes.length);
   await whole();
+  const renew = async (which: number) => {
+    balancer.remove(processAt(processes, which));
+    const renewed = await start();
+    processes[which] = renewed;
+    lines[which]?.push(renewed.lines);
+  };
   const serviceOf = (which: number) =>
     ground.serviceAt(
       () => processAt(processes, which),
@@ -57,17 +66,19 @@ export async function startBalancedReplicas(
       await Promise.all(which.map((one) => processAt(processes, one).kill()));
     },
     async restart(which) {
-      const renew = async (one: number) => {
-        balancer.remove(processAt(processes, one));
-        const renewed = await start();
-        processes[one] = renewed;
-        lines[one]?.push(renewed.lines);
-      };
       await Promise.all(which.map(renew));
       await whole();
     },
+    async replace(which) {
+      const replaced = processAt(processes, which);
+      const stopped = replaced.stop();
+      await eventually(() => !balancer.isReady(replaced));
+      const exit = await stopped;
+      await renew(which);
+      await whole();
+      return exit;
+    },
     someReady: () => eventually(() => balancer.readyCount() > 0),
-    stop: () => Promise.all(processes.map((process) => process.stop())),
     async close() {
       balancer.close();
       compiled.stopAll();
