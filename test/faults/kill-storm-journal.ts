@@ -43,7 +43,7 @@ export interface Journal {
   /** The appointments of which was told what no order of the calls can make true; entries without an outcome may be done. */
   contradictions(): string[];
   /** Keeps what is to be sent for the first time until `work` is over; a storm then leaves the machine to what is started in it. */
-  pauseDuring(work: () => Promise<void>): Promise<void>;
+  pauseDuring<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when so many more requests are done than now. */
   more(successes: number): Promise<void>;
 }
@@ -113,7 +113,7 @@ export function openJournal(
     async pauseDuring(work) {
       const { promise, resolve } = deferred();
       if (hasPauses) pause = promise;
-      await work().finally(resolve);
+      return await work().finally(resolve);
     },
     more: (count) => new Promise((resolve) => waiting.push({ count: successes + count, resolve })),
     async send(rpc, request) {
