@@ -10,7 +10,7 @@ import { hasPauses } from "./beat.js";
 import { type PersistentWatcher, watchPersistently } from "./feed-watchers.js";
 
 /** How often one of the two processes is killed by SIGKILL, in turn, so that no watcher is spared; KILLS makes it more. */
-const KILLS = Number(process.env["KILLS"] || 4);
+const KILLS = Number(process.env["KILLS"] || 2);
 const WRITERS = 4;
 const WATCHERS = 3;
 /** Changes that are acknowledged between one kill and the next. */

@@ -34,7 +34,7 @@ export function withoutLocks(sound: typeof slots): typeof slots {
 }
 
 /** One call of so many is done once more behind its count, as after a serialization failure: so rarely that none is so four times. */
-const REPEATED = 50;
+const REPEATED = 20;
 
 /** The module of the counters, which count outside the transaction while that defect is seeded. */
 export function withStrayCounter(sound: typeof counters): typeof counters {
