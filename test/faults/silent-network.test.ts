@@ -14,7 +14,7 @@ const NEVER_MS = 3_600_000;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({}, { isProxied: true });
+  service = await startTestService({ WAIT_SECONDS: "2" }, { isProxied: true });
 });
 
 afterEach(() => service.proxy.silence(undefined));

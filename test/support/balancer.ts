@@ -20,7 +20,7 @@ export interface Balancer {
   close(): void;
 }
 
-const PROBE_EVERY_MS = 100;
+const PROBE_EVERY_MS = 250;
 
 /**
  * Starts a balancer without replicas, which asks each one often whether it is ready. A replica that refuses a connection is out
