@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { isPgbouncerThere, type Pgbouncer, startPgbouncer } from "../support/pgbouncer.js";
 import { registration } from "../support/registration.js";
 
-const STORM_MS = Number(process.env["STORM_SECONDS"] || 2) * 1_000;
+const STORM_MS = Number(process.env["STORM_SECONDS"] || 5) * 1_000;
 const SLACK_MS = 120_000;
 
 const reason = isPgbouncerThere ? "" : " (PgBouncer is not installed: Debian's package pgbouncer)";

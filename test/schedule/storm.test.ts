@@ -7,7 +7,7 @@ import { failuresLogged, recordStorm } from "./storm-record.js";
 import { startTwinProcesses, type TwinProcesses } from "./twin-processes.js";
 
 /** How long the storm lasts at least; STORM_SECONDS makes it longer. */
-const STORM_MS = Number(process.env["STORM_SECONDS"] || 2) * 1_000;
+const STORM_MS = Number(process.env["STORM_SECONDS"] || 5) * 1_000;
 const SLACK_MS = 120_000;
 /** Few, so that all of it is about the same slots. */
 const DAYS = 3;

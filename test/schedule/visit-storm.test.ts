@@ -19,7 +19,7 @@ import { everythingBroken } from "./invariants.js";
 import { pick } from "./storm-terms.js";
 
 const CALLERS = 8;
-const TURNS = 30;
+const TURNS = 60;
 /** Three appointments at each of these times, all of them begun when the storm does. */
 const BEGUN = [0, 1, 2];
 const SLACK_MS = 180_000;
