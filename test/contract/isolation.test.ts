@@ -12,6 +12,14 @@ import { readResource, sendGrpc, sendRest, summaryOf } from "./send.js";
 /** Path ids that callers have to take as they are, so that one of another form is one that does not exist. */
 const OPAQUE = new Set(["patientId", "appointmentId"]);
 
+/** The same ones in all tests, so that what they only refer to can be copied. */
+const INSIDER = { organizationId: randomUUID(), companyId: randomUUID() };
+const OUTSIDERS = {
+  tenant: { ...INSIDER, tenantId: randomUUID() },
+  organization: { ...INSIDER, organizationId: randomUUID() },
+  company: { ...INSIDER, companyId: randomUUID() },
+};
+
 let service: TestService;
 
 beforeAll(async () => {
@@ -61,7 +69,7 @@ for (const operation of implementedOperations) {
 
     const narrow = inBody.filter(([, { belongsTo }]) => belongsTo === "organization" && inPath.length > 0);
     test.each(narrow)("%s: 404 for what not everybody sees who sees the resource of the path", async (field, maker) => {
-      const as = { organizationId: randomUUID(), companyId: randomUUID() };
+      const as = INSIDER;
       const whole = await prepare(operation, service);
       for (const owner of [as, { organizationId: as.organizationId }, { companyId: as.companyId }]) {
         const draft = put(operation, whole, field, await maker.create(service, owner));
@@ -75,7 +83,7 @@ for (const operation of implementedOperations) {
 
     const shared = references.filter(([, { belongsTo }]) => belongsTo === "organization");
     test.each(shared)("sees a %s that belongs to the tenant as a whole", async (field, maker) => {
-      const as = { organizationId: randomUUID(), companyId: randomUUID() };
+      const as = INSIDER;
       const whole = await prepare(operation, service);
       const own = await prepare(operation, service, as);
       const draft = isInPath(operation, field) ? whole : put(operation, own, field, await maker.create(service, {}));
@@ -104,19 +112,19 @@ async function expectHidden(
   maker: Maker,
   summary: string,
 ): Promise<void> {
-  const as = { organizationId: randomUUID(), companyId: randomUUID() };
+  const as = INSIDER;
   const headers = { "x-correlation-id": randomUUID() };
   const draft = await prepare(operation, service, as);
   const send = (id: string) => sendRest(service, operation, put(operation, draft, field, id), { as, headers });
   const absent = await send(randomUUID());
   expect(summaryOf(absent)).toBe(summary);
-  for (const owner of ownersOf(maker, as)) {
+  for (const owner of ownersOf(maker)) {
     const hidden = await maker.create(service, owner);
     expect(comparable(await send(hidden))).toEqual(comparable(absent));
     const overGrpc = await sendGrpc(service, operation, put(operation, draft, field, hidden), { as, headers });
     expect(overGrpc.body).toEqual(absent.body);
   }
-  await expectUntouched(operation, maker, field, ownersOf(maker, as));
+  await expectUntouched(operation, maker, field, ownersOf(maker));
   expect((await sendRest(service, operation, draft, { as })).status).toBe(operation.options.successStatus);
 }
 
@@ -137,10 +145,9 @@ async function expectUntouched(
   }
 }
 
-function ownersOf({ belongsTo }: Maker, as: TokenFor): readonly TokenFor[] {
-  const foreign = { ...as, tenantId: randomUUID() };
-  if (belongsTo === "tenant") return [foreign];
-  return [foreign, { ...as, organizationId: randomUUID() }, { ...as, companyId: randomUUID() }];
+function ownersOf({ belongsTo }: Maker): readonly TokenFor[] {
+  const { tenant, ...others } = OUTSIDERS;
+  return belongsTo === "tenant" ? [tenant] : [tenant, ...Object.values(others)];
 }
 
 /** The draft with this id in place of the field's; in a list, behind the one that is there. */

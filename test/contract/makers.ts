@@ -51,13 +51,49 @@ export const contract = makerOf(resources.contract);
 export const program: Maker = { belongsTo: "organization", create: (service, as) => createProgram(service, {}, as) };
 export const programRule: Maker = {
   belongsTo: "organization",
-  create: async (service, as) => createRule(service, await program.create(service, as), {}, as),
+  create: async (service, as) => (await createRuledProgram(service, as)).ruleId,
 };
+
+/** A patient and the document number that no other has. */
+export interface Registered {
+  readonly id: string;
+  readonly documentNumber: string;
+}
 
 /** Makes a patient with these changes to a good registration and gives its id. */
 export async function createPatient(service: TestService, changes: object = {}, as: TokenFor = {}): Promise<string> {
-  const token = await service.token({ ...as, client: randomUUID() });
-  return patientOf(await service.request("POST", "/patients", { token, body: registration(changes) })).id;
+  return (await provideRegistered(service, changes, as)).id;
+}
+
+/** The same, for who asks for the document too. */
+export async function provideRegistered(
+  service: TestService,
+  changes: object = {},
+  as: TokenFor = {},
+): Promise<Registered> {
+  const make = async () => {
+    const body = registration(changes);
+    const token = await service.token({ ...as, client: randomUUID() });
+    const { id } = patientOf(await service.request("POST", "/patients", { token, body }));
+    return { id, documentNumber: body.documentNumber };
+  };
+  if ("documentNumber" in changes) return make();
+  const words = JSON.stringify([service.tenantId, "Patient", changes, as]);
+  return makeAlike(service, words, rowsOfPatient, make, otherDocument);
+}
+
+/** The rows of a patient, by its id. */
+export function rowsOfPatient({ id }: Pick<Registered, "id">): Record<string, string> {
+  return {
+    patients: `id = '${id}'`,
+    patient_search_words: `patient_id = '${id}'`,
+    patient_consents: `patient_id = '${id}'`,
+  };
+}
+
+/** A copy of a patient has another document. */
+export function otherDocument({ documentNumber }: Pick<Registered, "documentNumber">): Record<string, string> {
+  return { [documentNumber]: registration().documentNumber };
 }
 
 /** Makes a program without rules and gives its id. */
@@ -93,6 +129,20 @@ export function createRule(
   as: TokenFor = {},
 ): Promise<string> {
   return createdBy(service, "CreateProgramRule", { programId, ...ruleTerms, ...changes }, as);
+}
+
+/** Makes a program with one rule and gives the ids of both. */
+export function createRuledProgram(service: TestService, as: TokenFor): Promise<{ programId: string; ruleId: string }> {
+  const make = async () => {
+    const programId = await createProgram(service, {}, as);
+    return { programId, ruleId: await createRule(service, programId, {}, as) };
+  };
+  const rowsOf = ({ programId }: { readonly programId: string }) => ({
+    locations: `id = (SELECT location_id FROM programs WHERE id = '${programId}')`,
+    programs: `id = '${programId}'`,
+    program_rules: `program_id = '${programId}'`,
+  });
+  return makeAlike(service, JSON.stringify([service.tenantId, "ProgramRule", as]), rowsOf, make);
 }
 
 /**

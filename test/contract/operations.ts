@@ -129,10 +129,7 @@ const entries: Readonly<Record<string, Entry>> = {
       holidayDates: ["2026-01-01", "2026-12-25"],
       holidayPolicy: "ONLY_EXCEPTIONS",
     }),
-    async refer(service, as) {
-      const programId = await makers.createProgram(service, {}, as);
-      return { programId, ruleId: await makers.createRule(service, programId, {}, as) };
-    },
+    refer: makers.createRuledProgram,
   },
   ReplaceProgramPractitioners: {
     references: { programId: makers.program, practitionerIds: makers.practitioner },

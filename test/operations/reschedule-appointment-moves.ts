@@ -5,11 +5,15 @@ import {
   type AppointmentBody,
   bookFirst,
   type Clinic,
+  calendarOf,
+  commonCatalogs,
   day,
   mustCall,
   openClinic,
   optionsFor,
+  rowsOfClinic,
 } from "../schedule/clinic.js";
+import { makeAlike, type RowsOf } from "../support/alike.js";
 import { auditOf } from "../support/audit.js";
 import { expectProblem } from "../support/problem.js";
 import type { RequestChanges, RestAnswer } from "../support/rest-request.js";
@@ -35,12 +39,45 @@ export async function prepareMove(
   service: TestService,
   { rule = {}, as = {}, days = 2 }: { readonly rule?: JsonObject; readonly as?: TokenFor; readonly days?: number } = {},
 ): Promise<Move> {
-  const clinic = await openClinic(service, { rule, as });
-  const appointment = await bookFirst(clinic, await makers.createPatient(service, {}, as));
+  const words = JSON.stringify([calendarOf(service, as), await commonCatalogs(service, as), rule, as]);
+  const make = () => makeBooked(service, { rule, as });
+  const made = await makeAlike(service, `Move ${words}`, rowsOfBooked, make, ({ patient }) =>
+    makers.otherDocument(patient),
+  );
+  const { ids, appointment } = made;
+  const clinic = { service, as, ...ids };
   const { appointmentId } = appointment;
   const dates = { dateFrom: day(clinic, days), dateTo: day(clinic, days) };
   return { clinic, appointment, options: await optionsFor(clinic, { appointmentId, ...dates }) };
 }
+
+/** A clinic, and a patient whom it expects. */
+interface Booked {
+  readonly ids: Omit<Clinic, "service" | "as">;
+  readonly patient: makers.Registered;
+  readonly appointment: AppointmentBody;
+}
+
+async function makeBooked(service: TestService, { rule, as }: { rule: JsonObject; as: TokenFor }): Promise<Booked> {
+  const clinic = await openClinic(service, { rule, as });
+  const patient = await makers.provideRegistered(service, {}, as);
+  const appointment = await bookFirst(clinic, patient.id);
+  const { service: _, as: __, ...ids } = clinic;
+  return { ids, patient, appointment };
+}
+
+/** Slots come last, because one of them refers to the appointment. */
+const rowsOfBooked: RowsOf<Booked> = ({ ids, patient, appointment: { appointmentId } }) => {
+  const { slots = "", ...rows } = rowsOfClinic(ids);
+  return {
+    ...rows,
+    ...makers.rowsOfPatient(patient),
+    appointments: `id = '${appointmentId}'`,
+    appointment_history: `appointment_id = '${appointmentId}'`,
+    day_counters: `rule_id = '${ids.ruleId}'`,
+    slots,
+  };
+};
 
 /** Sends the request to move the appointment. */
 export async function sendMove(move: Move, changes: MoveChanges = {}): Promise<RestAnswer> {

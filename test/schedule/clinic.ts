@@ -90,13 +90,19 @@ export async function openClinic(service: TestService, changes: ClinicChanges = 
   const rule: JsonObject = { ...everyMorning, validTo: day({ service }, DAYS_OPEN), ...changes.rule };
   const make = () => makeClinic(service, catalogs, { ...changes, rule });
   const dependsOnOthers = practitionerIds !== undefined || rule["holidayPolicy"] !== everyMorning["holidayPolicy"];
-  const words = JSON.stringify([service.tenantId, day({ service }, 0), catalogs, { ...changes, rule }]);
+  const words = JSON.stringify([calendarOf(service, as), catalogs, { ...changes, rule }]);
   const ids = dependsOnOthers || !materialized ? await make() : await makeAlike(service, words, rowsOfClinic, make);
   const { requestSourceId, appointmentTypeId } = catalogs;
   return { service, as, ...ids, requestSourceId, appointmentTypeId };
 }
 
-const rowsOfClinic: RowsOf<ClinicIds> = ({ programId, serviceId, practitionerIds }) => ({
+/** The calendar by which a schedule is made. What is made by another one is not alike, as it would be if tenants differed by an id alone. */
+export function calendarOf(service: TestService, { tenantId = service.tenantId }: TokenFor): string {
+  return `${day({ service }, 0)} of ${tenantId.replaceAll("-", "")}, ${tenantId}`;
+}
+
+/** The rows of what is a clinic's own. */
+export const rowsOfClinic: RowsOf<ClinicIds> = ({ programId, serviceId, practitionerIds }) => ({
   locations: `id = (SELECT location_id FROM programs WHERE id = '${programId}')`,
   healthcare_services: `id = '${serviceId}'`,
   practitioners: `id IN (${practitionerIds.map((id) => `'${id}'`).join()})`,
@@ -126,7 +132,8 @@ async function makeClinic(
   return { serviceId, practitionerIds, programId, ruleId };
 }
 
-const commonCatalogs = oncePerPrincipal(createCommonCatalogs);
+/** What the clinics of a principal refer to. */
+export const commonCatalogs = oncePerPrincipal(createCommonCatalogs);
 
 async function createCommonCatalogs(service: TestService, as: TokenFor): Promise<CommonCatalogs> {
   const opportunityDefinitionId = await createIn(service, resources.opportunityDefinition, {}, as);
