@@ -83,49 +83,41 @@ for (const operation of implementedOperations) {
       }
     });
 
-    test.each(bodyFields.map((field) => ({ name: field.jsonName, field })))(
-      "refuses null and every other JSON type for $name",
-      async ({ name, field }) => {
-        const wrong = [null, ...wrongTypes(field)];
-        await expectRefusals(
-          operation,
-          draft,
-          name,
-          wrong.map((value) => [value, `${name} INVALID_TYPE`]),
-        );
-        if (field.fieldKind !== "list") return;
-        const items = [null, ...wrongItems(field)];
-        await expectRefusals(
-          operation,
-          draft,
-          name,
-          items.map((item) => [[item], `${name}[0] INVALID_TYPE`]),
-        );
-      },
-    );
+    test("refuses null and every other JSON type for each member, and for each item of a list", async () => {
+      await expectRefusals(operation, draft, (field) =>
+        [null, ...wrongTypes(field)].map((value) => [value, `${field.jsonName} INVALID_TYPE`]),
+      );
+      await expectRefusals(operation, draft, (field) => {
+        const items = field.fieldKind === "list" ? [null, ...wrongItems(field)] : [];
+        return items.map((item) => [[item], `${field.jsonName}[0] INVALID_TYPE`]);
+      });
+    });
 
     test("refuses what has the right JSON type and the wrong form, member by member", async () => {
-      for (const { jsonName: name } of bodyFields) {
+      await expectRefusals(operation, draft, ({ jsonName: name }) => {
         const type = formOf(operation, name);
         const item = itemType(type);
         const bad = badValues(item ?? type.replace("?", ""));
-        const refusals = bad.map(
-          ([value, code]): Refusal =>
-            item === undefined ? [value, `${name} ${code}`] : [[value], `${name}[0] ${code}`],
+        return bad.map(([value, code]) =>
+          item === undefined ? [value, `${name} ${code}`] : [[value], `${name}[0] ${code}`],
         );
-        await expectRefusals(operation, draft, name, refusals);
-      }
+      });
     });
 
     test("knows no other member: none of the path, no mask, no metadata, no snake_case", async () => {
       const snakeCase = bodyFields.map(({ name }) => name).filter((name) => name.includes("_"));
       const others = ["metadata", "id", "version", "status", "createdAt", "updateMask", "update_mask", "tenantId"];
       const known = new Set(bodyFields.map(({ jsonName }) => jsonName));
-      for (const name of new Set([...snakeCase, ...others, ...Object.keys(draft.path)])) {
-        if (known.has(name)) continue;
-        const answer = await sendRest(service, operation, draft, { body: { ...draft.body, [name]: "x" } });
-        expectProblem(answer, 422, [`${name} UNKNOWN_FIELD`]);
-      }
+      const names = [...new Set([...snakeCase, ...others, ...Object.keys(draft.path)])].filter(
+        (name) => !known.has(name),
+      );
+      const unknown = Object.fromEntries(names.map((name) => [name, "x"]));
+      const answer = await sendRest(service, operation, draft, { body: { ...draft.body, ...unknown } });
+      expectProblem(
+        answer,
+        422,
+        names.map((name) => `${name} UNKNOWN_FIELD`),
+      );
     });
 
     test("names every wrong member at once, in the order of the contract and unknown ones last", async () => {
@@ -144,15 +136,25 @@ for (const operation of implementedOperations) {
 /** A value and the item it is refused with. */
 type Refusal = readonly [value: unknown, item: string];
 
+/**
+ * Puts the first bad value of every member in place of its good one, then the second of all that have two, and so on: each is to be
+ * refused with its own item.
+ */
 async function expectRefusals(
   operation: PublishedOperation,
   draft: Draft,
-  name: string,
-  refusals: readonly Refusal[],
+  refusalsOf: (field: DescField) => readonly Refusal[],
 ): Promise<void> {
-  for (const [value, item] of refusals) {
-    const answer = await sendRest(service, operation, draft, { body: { ...draft.body, [name]: value } });
-    expect({ name, value, answer: summaryOf(answer) }).toEqual({ name, value, answer: `422 ${item}` });
+  const members = operation.bodyFields.map((field) => ({ name: field.jsonName, refusals: refusalsOf(field) }));
+  const rounds = Math.max(...members.map(({ refusals }) => refusals.length));
+  for (let round = 0; round < rounds; round++) {
+    const bad = members.flatMap(({ name, refusals }) =>
+      refusals.slice(round, round + 1).map((each) => [name, ...each]),
+    );
+    const values = Object.fromEntries(bad.map(([name, value]) => [name, value]));
+    const answer = await sendRest(service, operation, draft, { body: { ...draft.body, ...values } });
+    const summary = ["422", ...bad.map(([, , item]) => item)].join(" ");
+    expect({ values, answer: summaryOf(answer) }).toEqual({ values, answer: summary });
   }
 }
 

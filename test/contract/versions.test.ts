@@ -10,7 +10,8 @@ import { operationNamed, type PublishedOperation, versionedOperations } from "./
 import { readResource, sendGrpc, sendRest, summaryOf } from "./send.js";
 
 const STALE = "409 expectedVersion STALE_VERSION";
-const AT_ONCE = 50;
+const AT_ONCE = 10;
+const OTHER_VERSIONS = [0, 2, -1, 2_147_483_647, -2_147_483_648];
 
 let service: TestService;
 
@@ -22,18 +23,17 @@ afterAll(() => service.close());
 
 for (const operation of versionedOperations) {
   describe(operation.name, () => {
-    test.each([0, 2, -1, 2_147_483_647, -2_147_483_648])(
-      "refuses version %i of a resource at version 1, tells the current one and changes nothing",
-      async (expectedVersion) => {
-        const draft = await prepareUnused(operation, service);
-        const before = await readResource(service, operation, draft);
+    test("refuses any other version of a resource at version 1, tells the current one and changes nothing", async () => {
+      const draft = await prepareUnused(operation, service);
+      const before = await readResource(service, operation, draft);
+      for (const expectedVersion of OTHER_VERSIONS) {
         const answer = await sendRest(service, operation, draft, { body: { ...draft.body, expectedVersion } });
         expectProblem(answer, 409, ["expectedVersion STALE_VERSION"]);
         expect(messagesOf(answer).join()).toMatch(/\b1\b/);
-        expect(await readResource(service, operation, draft)).toEqual(before);
         expect(await auditOf(service, answer)).toEqual([]);
-      },
-    );
+      }
+      expect(await readResource(service, operation, draft)).toEqual(before);
+    });
 
     test("looks for the resource, then for what the body refers to, then at the version", async () => {
       const draft = await prepareUnused(operation, service);
