@@ -41,7 +41,9 @@ export function expectFewBlocks<T>(
   limits: PlanLimits,
   read: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
-  return heldTo(ground, limits, async (plans) => read(explaining(ground, plans, (name) => rowsOf(ground, name))));
+  return heldTo(ground, limits, async (plans) =>
+    read(explaining(ground, limits, plans, (name) => rowsOf(ground, name))),
+  );
 }
 
 /** Holds a read of one statement to the same as {@link expectFewBlocks}, for who does not ask what it gives: it is run once, not twice. */
@@ -51,7 +53,7 @@ export async function expectFewBlocksOfOne(
   read: (transaction: Transaction) => Promise<unknown>,
 ): Promise<void> {
   await heldTo(ground, limits, async (plans) => {
-    await read(explaining(ground, plans, async () => []));
+    await read(explaining(ground, limits, plans, async () => []));
     expect(plans).toHaveLength(1);
   });
 }
@@ -62,9 +64,8 @@ async function heldTo<T>(
   read: (plans: PlanNode[]) => Promise<T>,
 ): Promise<T> {
   const plans: PlanNode[] = [];
-  await client.query("BEGIN");
+  await client.query(`BEGIN; SET LOCAL plan_cache_mode = ${mode}`);
   try {
-    await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
     const result = await read(plans);
     const reads = plans.flatMap(withChildren).filter((node) => largeTables.has(`${node["Relation Name"]}`));
     expect(reads).not.toEqual([]);
@@ -84,6 +85,7 @@ type Rows = Record<string, unknown>[];
 /** A transaction that keeps the plan of each statement that gives rows, as it was run. */
 function explaining(
   { client, tenantId }: PlanGround,
+  { mode }: PlanLimits,
   plans: PlanNode[],
   rowsOfExecution: (execution: string) => Promise<Rows>,
 ): Transaction {
@@ -97,8 +99,8 @@ function explaining(
       throw new Error("a read adds nothing");
     },
     rows: async <Row extends object>(statement: Statement) => {
-      const execution = await prepare(client, statement);
-      const explained = await client.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${execution}`);
+      const execution = await prepare(client, mode, statement);
+      const explained = await client.query(`EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ${execution}`);
       plans.push(explained.rows[0]["QUERY PLAN"][0].Plan);
       return (await rowsOfExecution(execution)) as Row[];
     },
@@ -109,10 +111,17 @@ async function rowsOf({ client }: PlanGround, execution: string): Promise<Rows> 
   return (await client.query(execution)).rows;
 }
 
-async function prepare(client: Client, statement: Statement): Promise<string> {
+const preparedOf = new WeakMap<Client, Map<string, string>>();
+
+/** Prepares a statement once for a mode that is forced, in which it makes no difference how often it was executed; else each time. */
+async function prepare(client: Client, mode: string, statement: Statement): Promise<string> {
   const { sql, bindings } = statement.toSQL().toNative();
-  const name = `read_${randomUUID().slice(0, 8)}`;
-  await client.query(`PREPARE ${name} AS ${sql}`);
+  const known = preparedOf.get(client) ?? new Map<string, string>();
+  preparedOf.set(client, known);
+  const key = `${mode} ${mode === "auto" ? randomUUID() : sql}`;
+  const name = known.get(key) ?? `read_${randomUUID().slice(0, 8)}`;
+  if (!known.has(key)) await client.query(`PREPARE ${name} AS ${sql}`);
+  known.set(key, name);
   return `EXECUTE ${name} (${(bindings as unknown[] as Binding[]).map(literal).join(", ")})`;
 }
 

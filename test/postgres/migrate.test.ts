@@ -1,30 +1,15 @@
-import { randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
-import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { isUpToDate } from "../../src/postgres/migration/is-up-to-date.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
 import { oldestReleaseFor } from "../../src/postgres/migration/newer-migrations.js";
-import { execute, withDatabase } from "../support/database.js";
+import { createEmptyDatabase, createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 
-let url: string;
-let name: string;
-
-beforeEach(async () => {
-  const { adminUrl, ownerUrl } = inject("testServer");
-  name = `cupo_migrate_${randomBytes(6).toString("hex")}`;
-  const owner = decodeURIComponent(new URL(ownerUrl).username);
-  await execute(adminUrl, `CREATE DATABASE "${name}" OWNER "${owner}" TEMPLATE template0`);
-  url = withDatabase(ownerUrl, name);
-});
-
-afterEach(async () => {
-  await execute(inject("testServer").adminUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
-});
-
 test("brings an empty database up to date once, however many processes start at the same time", async () => {
+  const url = await open(createEmptyDatabase());
   const progress: string[] = [];
   await Promise.all(Array.from({ length: 6 }, () => migrate({ url, onProgress: (text) => progress.push(text) })));
   const applied = await execute(url, "SELECT name FROM schema_migrations ORDER BY id");
@@ -33,17 +18,19 @@ test("brings an empty database up to date once, however many processes start at 
 });
 
 test("has nothing to do, and says nothing, the second time", async () => {
-  await migrate({ url });
+  const url = await open(createTestDatabase());
   const progress: string[] = [];
   await migrate({ url, onProgress: (text) => progress.push(text) });
   expect(progress).toEqual([]);
 });
 
 test("is known to be done from one statement, and to be undone where something is missing or newer", async () => {
-  const client = new Client(url);
+  const empty = new Client(await open(createEmptyDatabase()));
+  await empty.connect();
+  expect(await isUpToDate(empty)).toBe(false);
+  await empty.end();
+  const client = new Client(await open(createTestDatabase()));
   await client.connect();
-  expect(await isUpToDate(client)).toBe(false);
-  await migrate({ url });
   expect(await isUpToDate(client)).toBe(true);
   for (const change of [
     "INSERT INTO schema_migrations (name) VALUES ('9999-newer')",
@@ -60,7 +47,7 @@ test("is known to be done from one statement, and to be undone where something i
 });
 
 test("goes on where a process died that was migrating", async () => {
-  await migrate({ url });
+  const url = await open(createTestDatabase());
   await execute(
     url,
     "DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations)",
@@ -76,7 +63,7 @@ test("goes on where a process died that was migrating", async () => {
 });
 
 test("gives way to calls that have a table, holds up no other for long, and is done when they are", async () => {
-  await migrate({ url });
+  const url = await open(createTestDatabase());
   const table = "user_attention_cases";
   const migration = "0023-cases-by-appointment";
   const undo = [
@@ -101,10 +88,10 @@ test("gives way to calls that have a table, holds up no other for long, and is d
 
 describe("a schema that a newer release has migrated", () => {
   test("is left as it is by a release that the newer one says can work with it", async () => {
-    await migrate({ url });
-    await addNewer("SELECT max(name) FROM schema_migrations");
+    const url = await open(createTestDatabase());
+    await addNewer(url, "SELECT max(name) FROM schema_migrations");
     const progress: string[] = [];
-    await migrate({ url, serviceUrl: unknownService(), onProgress: (text) => progress.push(text) });
+    await migrate({ url, serviceUrl: unknownService(url), onProgress: (text) => progress.push(text) });
     expect(progress).toEqual([]);
   });
 
@@ -112,22 +99,22 @@ describe("a schema that a newer release has migrated", () => {
     ["says nothing of older ones", undefined],
     ["goes with newer ones only", "'9998-later'"],
   ])("is refused where it %s", async (_, oldest) => {
-    await migrate({ url });
-    await addNewer(oldest);
+    const url = await open(createTestDatabase());
+    await addNewer(url, oldest);
     await expect(migrate({ url })).rejects.toThrow("The schema has the migration 9999-newer");
   });
 
   /** Adds what a newer release leaves behind that goes with releases from one on, or says nothing of others. */
-  async function addNewer(oldest: string | undefined): Promise<void> {
+  async function addNewer(url: string, oldest: string | undefined): Promise<void> {
     const said = `INSERT INTO schema_compatibility SELECT '9999-newer', (${oldest})`;
     const applied = "INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999-newer', 2, now())";
     await execute(url, ...(oldest === undefined ? [] : [said]), applied);
   }
 
   /** A role that would have to be made if the rights in the schema were to be those of this release. */
-  function unknownService(): string {
+  function unknownService(url: string): string {
     const service = new URL(url);
-    service.username = `${name}_service`;
+    service.username = `${service.pathname.slice(1)}_service`;
     return service.href;
   }
 });
@@ -144,13 +131,13 @@ test("each migration since compatibility is stated says from which release on it
 });
 
 test("forces row-level security on every table of a tenant's, and puts tenant_id first in every key", async () => {
-  await migrate({ url });
-  const open = await execute(
+  const url = await open(createTestDatabase());
+  const unprotected = await execute(
     url,
     `SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
        AND relname NOT LIKE 'schema\\_%' AND relname <> 'option_token_keys' AND NOT (relrowsecurity AND relforcerowsecurity)`,
   );
-  expect(open).toEqual([]);
+  expect(unprotected).toEqual([]);
   const keys = await execute(
     url,
     `SELECT conname FROM pg_constraint c
@@ -161,3 +148,10 @@ test("forces row-level security on every table of a tenant's, and puts tenant_id
   );
   expect(keys).toEqual([]);
 });
+
+/** Where a database is reached as its owner, which is dropped behind the test. */
+async function open(made: Promise<TestDatabase>): Promise<string> {
+  const { ownerUrl, drop } = await made;
+  onTestFinished(drop);
+  return ownerUrl;
+}

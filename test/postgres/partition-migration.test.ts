@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import knex from "knex";
 import { Client } from "pg";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { knownMigrations, MIGRATIONS_FOLDER } from "../../src/postgres/migration/known-migrations.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
-import { createEmptyDatabase, execute, type TestDatabase } from "../support/database.js";
+import { cloneDatabase, createEmptyDatabase, execute, type TestDatabase } from "../support/database.js";
 import { idAt, PARTED, TENANT } from "./partitions-under-test.js";
 
 /** The last migration ahead of the partitions. */
@@ -12,16 +12,24 @@ const BEFORE = "0023-cases-by-appointment";
 const YEAR_MS = 365 * 86_400_000;
 const AS_TENANT = `SET cupo.tenant_id = '${TENANT}'`;
 
+/** Migrated so far, and granted what the service has been. */
+let former: TestDatabase;
 let database: TestDatabase;
 /** The clock of the database. */
 let now: Date;
 
-beforeEach(async () => {
-  database = await createEmptyDatabase();
+beforeAll(async () => {
+  former = await createEmptyDatabase();
   await migrateToBefore();
   const rights = PARTED.map((table) => `GRANT SELECT, INSERT ON ${table} TO ${serviceName()}`);
   const emptying = `GRANT UPDATE (comment, correction_reason) ON appointment_history TO ${serviceName()}`;
-  await execute(database.ownerUrl, ...rights, emptying);
+  await execute(former.ownerUrl, ...rights, emptying);
+});
+
+afterAll(() => former.drop());
+
+beforeEach(async () => {
+  database = await cloneDatabase(former);
   const [row] = await execute(database.ownerUrl, "SELECT now() AS now");
   now = row?.["now"] as Date;
 });
@@ -94,7 +102,7 @@ async function migrateToBefore(): Promise<void> {
       return { up: (trx: knex.Knex) => trx.raw(text), down: async () => undefined };
     },
   };
-  const owner = knex({ client: "pg", connection: database.ownerUrl });
+  const owner = knex({ client: "pg", connection: former.ownerUrl });
   try {
     await owner.migrate.latest({ migrationSource, tableName: "schema_migrations" });
   } finally {
@@ -142,5 +150,5 @@ async function fileOf(table: string): Promise<unknown> {
 }
 
 function serviceName(): string {
-  return decodeURIComponent(new URL(database.url).username);
+  return decodeURIComponent(new URL(former.url).username);
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { Client } from "pg";
 import { createUuid7Source } from "../../src/uuid.js";
 import { execute, type TestDatabase } from "../support/database.js";
 
@@ -50,12 +51,18 @@ export function idAt(at: Date): string {
 }
 
 async function tendAt({ ownerUrl }: TestDatabase, at: Date, told: Date): Promise<string[]> {
+  const client = new Client(ownerUrl);
+  await client.connect();
   const done: string[] = [];
-  for (;;) {
-    const call = `cupo_next_partition('${at.toISOString()}', '${told.toISOString()}')`;
-    const [row] = await execute(ownerUrl, `SELECT ${call} AS step`);
-    if (typeof row?.["step"] !== "string") return done;
-    done.push(row["step"]);
+  try {
+    for (;;) {
+      const call = `cupo_next_partition('${at.toISOString()}', '${told.toISOString()}')`;
+      const { step } = (await client.query(`SELECT ${call} AS step`)).rows[0];
+      if (typeof step !== "string") return done;
+      done.push(step);
+    }
+  } finally {
+    await client.end();
   }
 }
 

@@ -43,6 +43,11 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase("template0");
 }
 
+/** A copy of a database, to which nobody may be connected. */
+export function cloneDatabase({ url }: TestDatabase): Promise<TestDatabase> {
+  return createDatabase(databaseOf(url));
+}
+
 /** Copies the files: as blocks through the log, which is PostgreSQL's usual way, it takes three times as long. */
 async function createDatabase(template: string): Promise<TestDatabase> {
   const { adminUrl, templateUrl, ownerUrl } = inject("testServer");
