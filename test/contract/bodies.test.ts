@@ -149,11 +149,11 @@ async function expectRefusals(
   const rounds = Math.max(...members.map(({ refusals }) => refusals.length));
   for (let round = 0; round < rounds; round++) {
     const bad = members.flatMap(({ name, refusals }) =>
-      refusals.slice(round, round + 1).map((each) => [name, ...each]),
+      refusals.slice(round, round + 1).map(([value, item]) => ({ name, value, item })),
     );
-    const values = Object.fromEntries(bad.map(([name, value]) => [name, value]));
+    const values = Object.fromEntries(bad.map(({ name, value }) => [name, value]));
     const answer = await sendRest(service, operation, draft, { body: { ...draft.body, ...values } });
-    const summary = ["422", ...bad.map(([, , item]) => item)].join(" ");
+    const summary = ["422", ...bad.map(({ item }) => item)].join(" ");
     expect({ values, answer: summaryOf(answer) }).toEqual({ values, answer: summary });
   }
 }

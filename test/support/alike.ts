@@ -101,10 +101,10 @@ function rewriter(
   inTheirPlace: readonly string[],
   others: Readonly<Record<string, string>>,
 ): Rewriter {
-  const known = new Map(given.map((id, index) => [id, inTheirPlace[index] ?? id]));
+  const places = new Map(given.map((id, index) => [id, inTheirPlace[index] ?? id]));
   const otherFor = (id: string) => {
-    const other = known.get(id) ?? newId();
-    known.set(id, other);
+    const other = places.get(id) ?? newId();
+    places.set(id, other);
     return other;
   };
   const texts = Object.entries(others).map((pair) => pair.map((text) => JSON.stringify(text)));
