@@ -71,15 +71,18 @@ export async function provideRegistered(
   changes: object = {},
   as: TokenFor = {},
 ): Promise<Registered> {
-  const make = async () => {
-    const body = registration(changes);
-    const token = await service.token({ ...as, client: randomUUID() });
-    const { id } = patientOf(await service.request("POST", "/patients", { token, body }));
-    return { id, documentNumber: body.documentNumber };
-  };
+  const make = () => registerPatient(service, changes, as);
   if ("documentNumber" in changes) return make();
   const words = JSON.stringify([service.tenantId, "Patient", changes, as]);
   return makeAlike(service, words, rowsOfPatient, make, otherDocument);
+}
+
+/** Has the service make a patient, of whom there is an event, which there is not of a copy. */
+export async function registerPatient(service: TestService, changes: object, as: TokenFor): Promise<Registered> {
+  const body = registration(changes);
+  const token = await service.token({ ...as, client: randomUUID() });
+  const { id } = patientOf(await service.request("POST", "/patients", { token, body }));
+  return { id, documentNumber: body.documentNumber };
 }
 
 /** The rows of a patient, by its id. */

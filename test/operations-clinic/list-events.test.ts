@@ -37,7 +37,7 @@ beforeEach(() => {
 
 describe("an event", () => {
   test("has the attributes of CloudEvents and those of its audit row, and nothing else", async () => {
-    const patientId = await makers.createPatient(service, {}, as);
+    const patientId = (await makers.registerPatient(service, {}, as)).id;
     const [row] = await auditRows();
     expect(await events()).toEqual([
       {
@@ -57,7 +57,7 @@ describe("an event", () => {
 
   test("is there for every row of the audit trail, of whatever a call changes, in the order of versions", async () => {
     const clinic = await openClinic(service, { as });
-    const patientId = await makers.createPatient(service, {}, as);
+    const patientId = (await makers.registerPatient(service, {}, as)).id;
     await bookFirst(clinic, patientId, {});
     await mustBlock(clinic, { programId: clinic.programId });
     await decideEligibility(patientId);
@@ -125,7 +125,7 @@ describe("pages", () => {
 
   test("have events of the kinds alone that are asked for, and pass over the others", async () => {
     const [patientId] = await createPatients(1);
-    const payerId = await makers.payer.create(service, as);
+    const payerId = (await resources.createResource(service, resources.payer, {}, as)).id;
     await createPatients(1);
     const page = await list({ resourceTypes: ["PAYER"] });
     expect(idsOf(page)).toEqual([payerId]);
@@ -164,10 +164,10 @@ describe("who is told", () => {
 
   test("of what belongs to the tenant as a whole: everybody in it, whoever changed it", async () => {
     const owner = { ...as, organizationId: randomUUID() };
-    const payerId = await makers.payer.create(service, as);
+    const payerId = (await resources.createResource(service, resources.payer, {}, as)).id;
     const request = { payerId, name: "Otro nombre", expectedVersion: 1, updateMask: "name" };
     expect((await callRpc(service, rpcNamed("UpdatePayer"), request, { as: owner })).status).toBe(200);
-    const patientId = await makers.createPatient(service, {}, owner);
+    const patientId = (await makers.registerPatient(service, {}, owner)).id;
     for (const other of [as, owner, { ...as, organizationId: randomUUID() }])
       expect((await events(other)).map(({ resourceId }) => resourceId)).toEqual([payerId, payerId, patientId]);
   });
@@ -261,7 +261,7 @@ function cursorOf({ status, body }: Awaited<ReturnType<typeof list>>): string {
 
 async function createPatients(count: number): Promise<string[]> {
   const ids: string[] = [];
-  while (ids.length < count) ids.push(await makers.createPatient(service, {}, as));
+  while (ids.length < count) ids.push((await makers.registerPatient(service, {}, as)).id);
   return ids;
 }
 
@@ -272,9 +272,9 @@ async function createHoliday(): Promise<string> {
 }
 
 async function decideEligibility(patientId: string): Promise<void> {
-  const contractId = await makers.contract.create(service, as);
+  const contractId = (await resources.createResource(service, resources.contract, {}, as)).id;
   const [contract] = await service.query(`SELECT payer_id FROM contracts WHERE id = '${contractId}'`);
-  const serviceId = await makers.healthcareService.create(service, as);
+  const serviceId = (await resources.createResource(service, resources.healthcareService, {}, as)).id;
   const body = { patientId, payerId: contract?.["payer_id"], contractId, serviceId, serviceDate: "2026-11-20" };
   const answer = await service.request("POST", "/eligibility-checks", { token: await service.token(as), body });
   expect(answer.status).toBe(200);
@@ -296,7 +296,7 @@ async function changeEverything(owner: TokenFor): Promise<void> {
     updateMask: "dailyCapacity",
     dailyCapacity: 7,
   });
-  const contractId = await makers.contract.create(service, owner);
+  const contractId = (await resources.createResource(service, resources.contract, {}, owner)).id;
   await mustCall(clinic, "ReplaceCoveredServices", { contractId, serviceIds: [], expectedVersion: 1 });
   for (const resource of Object.values(resources)) {
     if (typeof resource === "function") continue;

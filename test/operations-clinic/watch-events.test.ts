@@ -9,6 +9,7 @@ import { startTwins, type Twins } from "../schedule/twins.js";
 import { transports } from "../support/rpc-clients.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
+import * as resources from "./resources-under-test.js";
 
 let twins: Twins;
 let first: TestService;
@@ -28,7 +29,7 @@ describe.each(Object.entries(transports))("watching over %s", (_, createTranspor
     expect(await watch.next()).toMatchObject({ events: [] });
     const ids: string[] = [];
     for (const service of [first, second, first]) {
-      ids.push(await makers.createPatient(service, {}, as));
+      ids.push((await makers.registerPatient(service, {}, as)).id);
       expect(await watch.next()).toMatchObject({ events: [{ resourceId: ids.at(-1), type: "cupo.patient.created" }] });
     }
     watch.leave();
@@ -39,10 +40,13 @@ describe.each(Object.entries(transports))("watching over %s", (_, createTranspor
     const as = { tenantId: randomUUID() };
     const watch = await open(first, createTransport, as, { start: Event_Start.OLDEST });
     await watch.next();
-    const before = await makers.createPatient(first, {}, as);
+    const before = (await makers.registerPatient(first, {}, as)).id;
     const { cursor } = await watch.next();
     watch.leave();
-    const missed = [await makers.createPatient(second, {}, as), await makers.createPatient(first, {}, as)];
+    const missed = [
+      (await makers.registerPatient(second, {}, as)).id,
+      (await makers.registerPatient(first, {}, as)).id,
+    ];
     const again = await open(second, createTransport, as, { cursor });
     const given = await again.events(2);
     expect(given.map(({ resourceId }) => resourceId)).toEqual(missed);
@@ -55,8 +59,8 @@ describe.each(Object.entries(transports))("watching over %s", (_, createTranspor
     const resourceTypes = [Event_ResourceType.PAYER];
     const watch = await open(first, createTransport, as, { resourceTypes });
     await watch.next();
-    await makers.createPatient(first, {}, as);
-    const payerId = await makers.payer.create(first, as);
+    (await makers.registerPatient(first, {}, as)).id;
+    const payerId = (await resources.createResource(first, resources.payer, {}, as)).id;
     expect(await watch.next()).toMatchObject({ events: [{ resourceId: payerId }] });
     watch.leave();
   });
@@ -87,8 +91,8 @@ describe("who watches", () => {
     const owner = { tenantId, organizationId: randomUUID() };
     const watches = await Promise.all([owner, { tenantId }].map((as) => open(first, transports["gRPC, HTTP/2"], as)));
     for (const watch of watches) await watch.next();
-    const payerId = await makers.payer.create(first, owner);
-    const patientId = await makers.createPatient(first, {}, owner);
+    const payerId = (await resources.createResource(first, resources.payer, {}, owner)).id;
+    const patientId = (await makers.registerPatient(first, {}, owner)).id;
     const [own, others] = await Promise.all([watches[0]?.events(2), watches[1]?.events(1)]);
     expect(own?.map(({ resourceId }) => resourceId)).toEqual([payerId, patientId]);
     expect(others?.map(({ resourceId }) => resourceId)).toEqual([patientId]);
@@ -107,7 +111,7 @@ describe("who watches", () => {
 
 test("a watch and the pages of the list give the same events in the same order", async () => {
   const as = { tenantId: randomUUID() };
-  await Promise.all(Array.from({ length: 12 }, (_, i) => makers.createPatient(i % 2 ? first : second, {}, as)));
+  await Promise.all(Array.from({ length: 12 }, (_, i) => makers.registerPatient(i % 2 ? first : second, {}, as)));
   const watch = await open(first, transports["gRPC, HTTP/2"], as, { start: Event_Start.OLDEST });
   const watched = await watch.events(12);
   watch.leave();
