@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { withDocumentedIds } from "../../src/demo/documented-ids.js";
 import { fillDemo } from "../../src/demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
@@ -16,8 +16,19 @@ const reason = chromiumPath === undefined ? " (skipped: needs Debian's package c
 /** The folder that pictures of the page are put into: only when asked for, because they differ by a machine's fonts. */
 const pictures = process.env["SCREENSHOTS"];
 
+/** The page of a listener, as a test finds it: with whatever token, filter and opened operations. */
+interface ListenerPage {
+  readonly page: Page;
+  /** How many operations it listed when it was opened. */
+  readonly listed: number;
+  /** What was complained of since this was last asked. */
+  complaints(): readonly string[];
+}
+
 let service: TestService;
 let browser: Browser;
+let onPublic: ListenerPage;
+let onInternal: ListenerPage;
 
 describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${reason}`, () => {
   beforeAll(async () => {
@@ -29,6 +40,9 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
     const signal = new AbortController().signal;
     await fillDemo({ internalUrl, issuer, now, signal, onProgress: () => undefined });
     browser = await openChromium();
+    onPublic = await open(service.publicUrl);
+    await picture(onPublic.page, "reference-page");
+    onInternal = await open(service.internalUrl);
   }, BROWSER_MS);
 
   afterAll(async () => {
@@ -39,13 +53,10 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
   test(
     "registers a patient, shows that the same request again is a replay, and what is wrong with another",
     async () => {
-      const { page, complaints } = await open(service.publicUrl);
-      expect(await page.locator(".opblock").count()).toBe(20);
-      await picture(page, "reference-page");
-      await page.getByRole("button", { name: "Get a demo token" }).click();
-      await page.getByText("Valid until").waitFor();
-
-      const operation = await opened(page, "registerPatient");
+      const { page, listed, complaints } = onPublic;
+      expect(listed).toBe(20);
+      await getToken(page);
+      const operation = await opened(page, "PatientService", "registerPatient");
       const key = operation.locator("tr[data-param-name='Idempotency-Key'] input");
       const firstKey = await key.inputValue();
       expect(firstKey).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -74,19 +85,17 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
   test(
     "lists all operations of the internal listener; what is booked there is moved on the public one",
     async () => {
-      const { page, complaints } = await open(service.internalUrl);
+      const { page, listed, complaints } = onInternal;
       const methods = servedServices.flatMap(({ service: { methods: all } }) =>
         all.filter(({ methodKind }) => methodKind === "unary"),
       );
-      expect(await page.locator(".opblock").count()).toBe(methods.length);
-      await page.getByRole("button", { name: "Get a demo token" }).click();
-      await page.getByText("Valid until").waitFor();
-
-      const search = await opened(page, "searchAppointmentOptions");
+      expect(listed).toBe(methods.length);
+      await getToken(page);
+      const search = await opened(page, "BookingService", "searchAppointmentOptions");
       const wish = await requestOf(search);
       const options = await execute(search);
       expect(options.status).toBe("200");
-      const book = await opened(page, "bookAppointment");
+      const book = await opened(page, "BookingService", "bookAppointment");
       const booked = await execute(book, { ...(await requestOf(book)), optionToken: firstToken(options.body) });
       expect(booked.status).toBe("200");
       const { appointment } = JSON.parse(booked.body) as { appointment: { appointmentId: string } };
@@ -95,10 +104,8 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
       const others = await execute(search, { appointmentId, serviceId, dateFrom, dateTo });
       expect(complaints()).toEqual([]);
 
-      const onPublic = await open(service.publicUrl);
-      await onPublic.page.getByRole("button", { name: "Get a demo token" }).click();
-      await onPublic.page.getByText("Valid until").waitFor();
-      const move = await opened(onPublic.page, "rescheduleAppointment");
+      await getToken(onPublic.page);
+      const move = await opened(onPublic.page, "AppointmentService", "rescheduleAppointment");
       await move.locator("tr[data-param-name='appointmentId'] input").fill(appointmentId);
       const moved = await execute(move, { optionToken: firstToken(others.body), expectedVersion: 1 });
       expect(moved.status).toBe("200");
@@ -111,23 +118,24 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
   test(
     "asks for a token that it cannot get, and sends what is pasted",
     async () => {
-      const { page } = await open(service.publicUrl);
-      const operation = await opened(page, "registerPatient");
+      const { page, complaints } = onPublic;
+      await page.getByLabel("Access token").fill("");
+      const operation = await opened(page, "EligibilityService", "checkEligibility");
       expect((await execute(operation)).status).toBe("401");
       await page.getByLabel("Access token").fill(await service.token({ tenantId: DEMO_TENANT_ID, scopes: [] }));
       expect((await execute(operation)).status).toBe("403");
+      expect(complaints()).toEqual([]);
     },
     BROWSER_MS,
   );
 });
 
 /**
- * The page of a listener, once it lists its operations. Its complaints are errors of scripts, breaches of the policy, and
+ * The page of a listener, once it lists its operations, for all tests: to draw it takes seconds. Its complaints are errors of scripts, breaches of the policy, and
  * requests to anywhere but the listener itself; an answer that tells of an error is none.
  */
-async function open(url: string): Promise<{ page: Page; complaints(): readonly string[] }> {
+async function open(url: string): Promise<ListenerPage> {
   const window = await openWindow(browser);
-  onTestFinished(() => window.close());
   const page = await window.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
@@ -145,11 +153,18 @@ async function open(url: string): Promise<{ page: Page; complaints(): readonly s
   });
   await page.goto(`${url}/docs`);
   await page.locator(".opblock").first().waitFor();
-  return { page, complaints: () => complaints };
+  const listed = await page.locator(".opblock").count();
+  return { page, listed, complaints: () => complaints.splice(0) };
 }
 
-/** An operation of the page, opened. */
-async function opened(page: Page, operationId: string): Promise<Locator> {
+async function getToken(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Get a demo token" }).click();
+  await page.getByText("Valid until").waitFor();
+}
+
+/** An operation of the page, opened, with those of its service alone: the page draws all that it lists with each letter typed. */
+async function opened(page: Page, serviceName: string, operationId: string): Promise<Locator> {
+  await page.getByPlaceholder("Filter by tag").fill(serviceName);
   const operation = page.locator(`.opblock[id$='-${operationId}']`);
   await operation.locator(".opblock-summary-control").click();
   await operation.locator("textarea").waitFor();
