@@ -59,7 +59,7 @@ describe.each(Object.entries(transports))("watching over %s", (_, createTranspor
     const resourceTypes = [Event_ResourceType.PAYER];
     const watch = await open(first, createTransport, as, { resourceTypes });
     await watch.next();
-    (await makers.registerPatient(first, {}, as)).id;
+    await makers.registerPatient(first, {}, as);
     const payerId = (await resources.createResource(first, resources.payer, {}, as)).id;
     expect(await watch.next()).toMatchObject({ events: [{ resourceId: payerId }] });
     watch.leave();
