@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const TIMEOUT_MS = 120_000;
-/** Test files mostly wait for the database, so that two share a core well; more than four would only queue there. */
+/** One more than there are cores, since files that start processes wait for them; more than four would only queue at the database. */
 const MAX_WORKERS = 4;
 /** What replaces modules of the service, which no other file may see. */
 const REPLACES_MODULES = ["test/schedule/storm-defects.test.ts", "test/simulation/simulation-defects.test.ts"];
@@ -40,7 +40,7 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongFirst },
     globalSetup: "test/support/global-setup.ts",
-    maxWorkers: Math.min(MAX_WORKERS, Math.max(2, availableParallelism())),
+    maxWorkers: Math.min(MAX_WORKERS, availableParallelism() + 1),
     projects: [
       {
         test: {
