@@ -37,6 +37,7 @@ afterEach(async () => {
   await own.close();
   await other.close();
   await proxy.close();
+  await eventually(async () => (await ears()).length === 0);
 });
 
 describe("a watch", () => {
@@ -306,6 +307,7 @@ async function placed(): Promise<void> {
   await feed.reader.read(tenantId, 0, 1);
 }
 
+/** The connections that listen. The server has them for a moment longer than the process. */
 function ears(): Promise<Record<string, unknown>[]> {
   return execute(
     feed.testDatabase.adminUrl,
