@@ -4,7 +4,7 @@ import { BODY } from "./registration.mjs";
 
 const SLOTS = 20_000;
 const DAYS = 80;
-/** Slots that are booked come first on their day; those that are moved to are so many later, or a few less. */
+/** Slots that are booked come first on their day; those that are moved to are among so many behind them. */
 const LATE = 50;
 const REGISTER = "cupo.access.v1.PatientService/RegisterPatient";
 const UPDATE_PATIENT = "cupo.access.v1.PatientService/UpdatePatient";
@@ -79,18 +79,26 @@ async function ruleUpdates(call, { programs }, count) {
   return rules;
 }
 
-/** Each of another patient from one day to the next. */
+/** Each of another patient from one day to the next, to a slot of its own. */
 async function moves(call, clinic, count) {
   const all = [];
+  const wanted = new Set();
   for (let i = 0; i < count; i += 1) {
     const { patient } = await call(REGISTER, newPatient());
     const subject = { patientId: patient.id, serviceId: clinic.serviceId, pageSize: 1 };
     const appointmentId = await book(call, clinic, subject, 1 + (i % DAYS));
     const wish = { ...subject, patientId: undefined, appointmentId, pageSize: LATE };
-    const token = (await options(call, wish, 2 + (i % DAYS))).at(-1 - Math.floor(i / DAYS)).optionToken;
-    all.push({ message: { appointmentId, optionToken: token, expectedVersion: 1 } });
+    const { optionToken, ...slot } = (await options(call, wish, 2 + (i % DAYS))).findLast(
+      (option) => !wanted.has(slotOf(option)),
+    );
+    wanted.add(slotOf(slot));
+    all.push({ message: { appointmentId, optionToken, expectedVersion: 1 } });
   }
   return all;
+}
+
+function slotOf({ practitionerId, startsAt }) {
+  return `${practitionerId} ${startsAt}`;
 }
 
 async function book(call, { requestSourceId, appointmentTypeId }, subject, day) {
