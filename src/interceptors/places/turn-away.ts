@@ -9,13 +9,13 @@ export interface TurnAwayPorts {
   readonly random?: () => number;
 }
 
-/** To refuse a call takes a fifth to a third of what it takes to do one: 250 refusals in a second leave the most of a process to work. */
-const PACE_MS = 4;
+/** To refuse a call takes a fifth to a third of what it takes to do one: 100 refusals in a second leave nearly all of a process to work. */
+const PACE_MS = 10;
 const MAX_PAUSE_MS = 1_000;
 const MAX_RETRY_SECONDS = 3;
 
 /**
- * Turns calls away, each four milliseconds behind the one before it, and none later than in a second. Callers who ask again as soon as
+ * Turns calls away, each ten milliseconds behind the one before it, and none later than in a second. Callers who ask again as soon as
  * they are answered would have the process refuse and do little else: in line they cost it a timer each. When to try again is told by
  * chance, so that those who were refused together do not come back together.
  */
