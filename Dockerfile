@@ -24,5 +24,6 @@ COPY package.json LICENSE ./
 USER 1000:1000
 EXPOSE 8080 9090
 HEALTHCHECK --interval=10s --timeout=3s --start-period=90s --retries=3 CMD ["node", "dist/command-line/health-check.js"]
-ENTRYPOINT ["node", "dist/main.js"]
+# A young generation of 24 MB in place of 48: V8 takes this when it starts, and never again.
+ENTRYPOINT ["node", "--max-semi-space-size=8", "dist/main.js"]
 CMD ["serve"]

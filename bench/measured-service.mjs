@@ -7,7 +7,10 @@ import { fileURLToPath } from "node:url";
 import { TENANT_ID } from "./registration.mjs";
 import { runProgram } from "./run-program.mjs";
 
-const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+const FOLDER = fileURLToPath(new URL("..", import.meta.url));
+const MAIN = join(FOLDER, "dist/main.js");
+/** How the image starts Node.js. */
+const [, ...ENTRY_POINT] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(readFileSync(join(FOLDER, "Dockerfile"), "utf8"))[1]);
 const ADDRESS = /^Public .* (http:\S+)$/m;
 const INTERNAL_ADDRESS = /^Internal .* (http:\S+)$/m;
 const POLL_MS = 2;
@@ -15,7 +18,7 @@ const START_TIMEOUT_MS = 30_000;
 const QUOTA = "1000000000";
 
 /**
- * Starts the service in a process of its own, on free ports, and waits until it listens. Everything is on as in
+ * Starts the service as the image does, in a process of its own, on free ports, and waits until it listens. Everything is on as in
  * production but the limits of requests and of calls at work, which are counted and too high to be reached, unless `settings`
  * has others; the log goes to a file of the data folder. `startedAt` is when its process was started, by performance.now(). BENCH_NODE_FLAGS holds flags for its Node,
  * such as `--cpu-prof`.
@@ -27,7 +30,8 @@ export async function startService({ dataDir, databaseUrl, signal, settings = {}
   const log = openSync(logFile, "w");
   const flags = process.env["BENCH_NODE_FLAGS"]?.split(" ") ?? [];
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [...flags, MAIN, "serve"], {
+  const child = spawn(process.execPath, [...flags, ...ENTRY_POINT, "serve"], {
+    cwd: FOLDER,
     env: { ...process.env, ...environment(dataDir), DATABASE_URL: databaseUrl, ...settings },
     stdio: ["ignore", log, "inherit"],
   });

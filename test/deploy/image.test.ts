@@ -14,6 +14,7 @@ import { freePort } from "../support/free-port.js";
 import { type ImageFolder, layImageFolder } from "./image-folder.js";
 
 const dockerfile = readFileSync(new URL("../../Dockerfile", import.meta.url), "utf8");
+const [, ...entryPoint]: string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? "[]");
 /** The user of the image, who has no right that others have not. */
 const AS_IN_THE_IMAGE = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
 
@@ -78,7 +79,7 @@ describe("what the image holds", () => {
 
   test("serves as somebody who may write nowhere in it, is healthy by its own check, and ends by SIGTERM", async () => {
     expect((await health()).status).toBe(1);
-    const service = run(["dist/main.js", "serve"]);
+    const service = run([...entryPoint, "serve"]);
     const ended = once(service, "exit");
     const ready = `http://127.0.0.1:${environment["INTERNAL_PORT"]}/readyz`;
     try {
@@ -91,7 +92,7 @@ describe("what the image holds", () => {
   });
 
   test("has the doctor", async () => {
-    const doctor = run(["dist/main.js", "doctor", "--json"]);
+    const doctor = run([...entryPoint, "doctor", "--json"]);
     const chunks: Buffer[] = [];
     doctor.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
     expect(await once(doctor, "close")).toEqual([0, null]);
