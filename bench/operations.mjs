@@ -6,15 +6,12 @@
  *
  *   npm run build && node bench/operations.mjs
  */
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { barPlot } from "./bar-plot.mjs";
 import { openBenchDatabase } from "./bench-database.mjs";
 import { openCallers } from "./callers.mjs";
-import { describeMachine } from "./describe-machine.mjs";
 import { signToken, startService } from "./measured-service.mjs";
 import { median } from "./median.mjs";
 import { prepareOperations } from "./prepare-operations.mjs";
+import { publish } from "./publish.mjs";
 import { waitForQuiet } from "./quiet-machine.mjs";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS || 6);
@@ -27,7 +24,7 @@ try {
   const service = await startService({ dataDir: database.dataDir, databaseUrl: database.url, signal });
   try {
     const callers = openCallers(service, await signToken(database.dataDir, signal));
-    await publish(await measure(callers));
+    await publish(table(await measure(callers)));
   } finally {
     await service.stop();
   }
@@ -72,26 +69,18 @@ async function runAtOnce(calls) {
   return { rate: calls.length / seconds, p50Ms, p99Ms };
 }
 
-async function publish(results) {
-  const machine = describeMachine();
+function table(results) {
   const middle = (runs, key) => median(runs.map((run) => run[key]));
   const measured = Object.entries(results).flatMap(([name, byProtocol]) =>
     Object.entries(byProtocol).map(([protocol, runs]) => ({ label: `${name}, ${protocol}`, runs })),
   );
   const rows = measured.map(({ label, runs }) => {
     const [rate, p50, p99] = ["rate", "p50Ms", "p99Ms"].map((key) => middle(runs, key));
-    return `| ${label} | ${Math.round(rate)} | ${p50.toFixed(1)} | ${p99.toFixed(1)} |`;
+    return [label, String(Math.round(rate)), p50.toFixed(1), p99.toFixed(1)];
   });
-  const head = `| ${AT_ONCE} at once | a second | p50 ms | p99 ms |`;
-  const table = [machine, "", head, "| --- | --- | --- | --- |", ...rows, ""].join("\n");
-  console.log(table);
-  const folder = process.argv.find((argument) => argument.startsWith("--out="))?.slice("--out=".length);
-  if (folder === undefined) return;
-  await mkdir(folder, { recursive: true });
   const bars = measured.map(({ label, runs }) => ({ label, value: middle(runs, "rate") }));
-  await writeFile(join(folder, "operations.md"), table);
-  await writeFile(join(folder, "operations.json"), `${JSON.stringify({ machine, results }, undefined, 2)}\n`);
-  await writeFile(join(folder, "operations.svg"), barPlot({ title: "Calls a second", note: machine, bars }));
+  const head = [`${AT_ONCE} at once`, "a second", "p50 ms", "p99 ms"];
+  return { name: "operations", title: "Calls a second", head, rows, bars, results: { results } };
 }
 
 function progress(text) {

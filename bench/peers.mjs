@@ -7,17 +7,16 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openDevelopmentKey } from "../dist/auth/development-key.js";
-import { barPlot } from "./bar-plot.mjs";
 import { openBenchDatabase } from "./bench-database.mjs";
-import { describeMachine } from "./describe-machine.mjs";
 import { withRowsCounted } from "./measure-creation.mjs";
 import { signToken, startService } from "./measured-service.mjs";
 import { median } from "./median.mjs";
 import { createPgbenchScripts } from "./pgbench-scripts.mjs";
+import { publish } from "./publish.mjs";
 import { waitForQuiet } from "./quiet-machine.mjs";
 import { recordCreation } from "./record-creation.mjs";
 import { rowsOf } from "./rows-of.mjs";
@@ -36,8 +35,7 @@ const running = [];
 try {
   const token = await signToken(database.dataDir, signal);
   const { addresses, tables } = await startAll(token);
-  const rates = await inTurns(addresses, tables, token);
-  await publish(rates);
+  await publish(table(await inTurns(addresses, tables, token)));
 } finally {
   for (const { stop } of running) await stop();
   await database.close();
@@ -101,23 +99,15 @@ async function inTurns(addresses, tables, token) {
   return rates;
 }
 
-async function publish(rates) {
-  const machine = describeMachine();
+function table(rates) {
   const ratioTo = (name) => median(rates[SERVICE].map((rate, round) => rate / rates[name][round]));
   const rows = Object.entries(rates).map(([name, all]) => {
     const target = TARGETS[name] === undefined ? ["", ""] : [ratioTo(name).toFixed(2), `${TARGETS[name]}`];
-    return `| ${name} | ${Math.round(median(all))} | ${target.join(" | ")} |`;
+    return [name, String(Math.round(median(all))), ...target];
   });
-  const head = "| registrations a second | median | service against it, median of rounds | at least |";
-  const table = [machine, "", head, "| --- | --- | --- | --- |", ...rows, ""].join("\n");
-  console.log(table);
-  const folder = process.argv.find((argument) => argument.startsWith("--out="))?.slice("--out=".length);
-  if (folder === undefined) return;
-  await mkdir(folder, { recursive: true });
+  const head = ["registrations a second", "median", "service against it, median of rounds", "at least"];
   const bars = Object.entries(rates).map(([name, all]) => ({ label: name, value: median(all) }));
-  await writeFile(join(folder, "peers.md"), table);
-  await writeFile(join(folder, "peers.json"), `${JSON.stringify({ machine, rates }, undefined, 2)}\n`);
-  await writeFile(join(folder, "peers.svg"), barPlot({ title: "Registrations a second", note: machine, bars }));
+  return { name: "peers", title: "Registrations a second", head, rows, bars, results: { rates } };
 }
 
 function progress(text) {

@@ -1,0 +1,27 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { barPlot } from "./bar-plot.mjs";
+import { describeMachine } from "./describe-machine.mjs";
+
+/**
+ * Prints a table in Markdown below the day and the machine. With --out=FOLDER among the program's arguments it is written there to
+ * NAME.md, `results`, which are all that was measured, to NAME.json, and the `bars`, where there are any, as a plot to NAME.svg.
+ *
+ * @param {{ name: string, title: string, head: readonly string[], rows: readonly (readonly string[])[], results: object,
+ *   bars?: readonly { label: string, value: number }[] }} published
+ */
+export async function publish({ name, title, head, rows, results, bars = [] }) {
+  const machine = describeMachine();
+  const table = [machine, "", line(head), line(head.map(() => "---")), ...rows.map(line), ""].join("\n");
+  console.log(table);
+  const folder = process.argv.find((argument) => argument.startsWith("--out="))?.slice("--out=".length);
+  if (folder === undefined) return;
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `${name}.md`), table);
+  await writeFile(join(folder, `${name}.json`), `${JSON.stringify({ machine, ...results }, undefined, 2)}\n`);
+  if (bars.length > 0) await writeFile(join(folder, `${name}.svg`), barPlot({ title, note: machine, bars }));
+}
+
+function line(cells) {
+  return `| ${cells.join(" | ")} |`;
+}
