@@ -102,8 +102,8 @@ async function inTurns(addresses, tables, token) {
 function table(rates) {
   const ratioTo = (name) => median(rates[SERVICE].map((rate, round) => rate / rates[name][round]));
   const rows = Object.entries(rates).map(([name, all]) => {
-    const target = TARGETS[name] === undefined ? ["", ""] : [ratioTo(name).toFixed(2), `${TARGETS[name]}`];
-    return [name, String(Math.round(median(all))), ...target];
+    const [ratio, target] = TARGETS[name] === undefined ? ["", ""] : [ratioTo(name).toFixed(2), `${TARGETS[name]}`];
+    return [name, String(Math.round(median(all))), ratio, target];
   });
   const head = ["registrations a second", "median", "service against it, median of rounds", "at least"];
   const bars = Object.entries(rates).map(([name, all]) => ({ label: name, value: median(all) }));
