@@ -4,10 +4,11 @@ import { runPgbench } from "./run-pgbench.mjs";
 import { CONNECTIONS, runWrk } from "./run-wrk.mjs";
 import { sampleMemory } from "./sample-memory.mjs";
 
+const RPC = "/cupo.access.v1.PatientService/RegisterPatient";
 const WARM_UP_SECONDS = 3;
 
 /**
- * Loads the service for some seconds, then the database by each pgbench script, and again in so many rounds, on the same
+ * Loads the service for some seconds, over REST and over Connect's JSON, then the database by each pgbench script, and again in so many rounds, on the same
  * tables, after a warm-up. Gives the results of each by name, in the order of the rounds, the most memory that the service
  * had, and the largest share of the processors that strangers used just before a run.
  *
@@ -21,6 +22,7 @@ export async function measureCreation({ scripts, constants, tables, database, se
   const { url: databaseUrl, dataDir: folder } = database;
   const loads = {
     service: (run, seconds) => runWrk({ baseUrl: service.baseUrl, token, run, seconds, signal }),
+    connect: (run, seconds) => runWrk({ baseUrl: service.internalUrl, path: RPC, token, run, seconds, signal }),
   };
   for (const [name, script] of Object.entries(scripts)) {
     loads[name] = (run, seconds) =>

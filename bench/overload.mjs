@@ -9,22 +9,16 @@
  *
  * BENCH_ROUNDS is how many turns there are (3), BENCH_SECONDS how long each row takes (10). Needs wrk.
  */
-import { randomUUID } from "node:crypto";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { openDevelopmentIssuer } from "../dist/auth/development-issuer.js";
 import { openBenchDatabase } from "./bench-database.mjs";
 import { callerOf } from "./greedy-caller.mjs";
 import { startService } from "./measured-service.mjs";
 import { median } from "./median.mjs";
 import { registerSteadily } from "./register-steadily.mjs";
-import { BODY, DOCUMENT_PLACEHOLDER, PATH } from "./registration.mjs";
-import { runProgram } from "./run-program.mjs";
+import { runCrowd, signForNewTenant, writeTokens } from "./run-crowd.mjs";
 
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] || 3);
 const SECONDS = Number(process.env["BENCH_SECONDS"] || 10);
-const SCRIPT = fileURLToPath(new URL("overload.lua", import.meta.url));
 const TENANTS = 100;
 const ENOUGH = 32;
 const TURN = [1, 5];
@@ -36,12 +30,12 @@ const LIMITS = { CALLS_PER_PRINCIPAL: "", CALLS_PER_TENANT: "", HEAVY_CALLS: "",
 const { signal } = new AbortController();
 
 const database = await openBenchDatabase((text) => process.stderr.write(`${text}\n`));
+const tokens = join(database.dataDir, "tokens");
 try {
   const { dataDir, url: databaseUrl } = database;
   const service = await startService({ dataDir, databaseUrl, signal, settings: LIMITS });
   try {
-    const tokens = await Promise.all(Array.from({ length: TENANTS }, sign));
-    writeFileSync(join(dataDir, "tokens"), tokens.join("\n"));
+    await writeTokens(dataDir, TENANTS, tokens);
     const other = await inTurn(service);
     await row(service, other, { label: "warm-up", connections: ENOUGH, run: 1 });
     console.log(
@@ -63,16 +57,12 @@ try {
   await database.close();
 }
 
-async function sign() {
-  const issuer = await openDevelopmentIssuer({ dataDir: database.dataDir, now: Date.now });
-  const who = { tenantId: randomUUID(), client: randomUUID(), scopes: ["patients:write"] };
-  return issuer.sign({ ...who, expiresInSeconds: 3_600 });
-}
-
 /** The other tenants, one after the other. */
 async function inTurn(service) {
   const callers = await Promise.all(
-    Array.from({ length: OTHERS }, async () => callerOf({ ...service, token: await sign() })),
+    Array.from({ length: OTHERS }, async () =>
+      callerOf({ ...service, token: await signForNewTenant(database.dataDir) }),
+    ),
   );
   let asked = 0;
   return { rest: (...request) => callers[asked++ % OTHERS].rest(...request) };
@@ -80,7 +70,7 @@ async function inTurn(service) {
 
 async function row(service, other, { label, connections, run }) {
   const [result, answers] = await Promise.all([
-    crowd(service, connections, run),
+    runCrowd({ baseUrl: service.baseUrl, tokens, connections, run, seconds: SECONDS, signal }),
     registerSteadily(other, { seconds: SECONDS, perSecond: PER_SECOND }),
   ]);
   const times = answers.map(({ ms }) => ms).toSorted((a, b) => a - b);
@@ -93,12 +83,4 @@ async function row(service, other, { label, connections, run }) {
   const all = cells.map((cell, i) => String(cell).padStart(widths[i])).join("");
   const line = `${String(label).padEnd(11)}${all}${at(0.5).padStart(28)}${at(0.99).padStart(8)}${String(failed).padStart(9)}`;
   return { line, served: served / result.seconds };
-}
-
-async function crowd({ baseUrl }, connections, run) {
-  const terms = ["--threads=1", `--connections=${connections}`, `--duration=${SECONDS}s`, "--timeout=10s"];
-  const tokens = join(database.dataDir, "tokens");
-  const env = { BODY, DOCUMENT_PLACEHOLDER, TOKENS: tokens, RUN: String(run) };
-  const output = await runProgram("wrk", [...terms, `--script=${SCRIPT}`, `${baseUrl}${PATH}`], { env, signal });
-  return JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
 }

@@ -3,31 +3,17 @@
  * one after the other:
  *
  *   npm run build && node bench/patient-search.mjs
- *
- * Names are drawn from a few hundred that are common in Colombia, the first ones far more often than the last, so that
- * there are words that tens of thousands share. The words are made by what makes them when a database is migrated.
  */
-import knex from "knex";
 import { pino } from "pino";
 import { openDevelopmentIssuer } from "../dist/auth/development-issuer.js";
-import { fillSearchWords } from "../dist/postgres/search/fill-search-words.js";
 import { startServer } from "../dist/server.js";
 import { readConfig } from "../dist/settings/config.js";
 import { openBenchDatabase } from "./bench-database.mjs";
+import { fillPatients } from "./fill-patients.mjs";
 import { TENANT_ID } from "./registration.mjs";
 
 const PATIENTS = Number(process.env["BENCH_PATIENTS"] || 1_000_000);
 const CALLS = 150;
-const FIRST = `María José Juan Luis Ana Carlos Andrés Luz Jorge Diana Sandra Camilo Paola Jesús Laura Santiago Valentina
-  Sebastián Daniela Felipe Natalia Óscar Gloria Iván Rocío Mauricio Adriana Hernán Yolanda Nicolás Esperanza Fabián Beatriz
-  Álvaro Nubia Rubén Ángela Wilson Íngrid Yeison Zoraida`.split(/\s+/);
-const LAST =
-  `Rodríguez Gómez González Martínez García López Hernández Sánchez Ramírez Pérez Díaz Torres Rojas Moreno Vargas
-  Castro Gutiérrez Álvarez Muñoz Ortiz Jiménez Ruiz Peña Suárez Valencia Cárdenas Quintero Ospina Arboleda Bedoya Zuluaga
-  Echeverri Uribe Mosquera Palacios Ibargüen Cuesta Yepes Nieto Ñáñez Quispe Tunubalá Muelas Chiquillo Epiayú`.split(
-    /\s+/,
-  );
-
 const database = await openBenchDatabase(progress);
 try {
   const config = readConfig({
@@ -40,33 +26,15 @@ try {
   const ports = { logger: pino({ enabled: false }), now: Date.now };
   const server = await startServer({ ...config, databaseUrl: database.url }, ports);
   try {
-    await fill();
+    progress(`adding ${PATIENTS} patients`);
+    const ms = await fillPatients(database, PATIENTS);
+    progress(`the migration gives them their words in ${(ms / 1_000).toFixed(0)} s`);
     await measure(server.internalUrl);
   } finally {
     await server.close();
   }
 } finally {
   await database.close();
-}
-
-async function fill() {
-  progress(`adding ${PATIENTS} patients`);
-  const some = (names, salt) =>
-    `('{${names}}'::text[])[1 + floor(${names.length} * power((hashint4(n + ${salt}) & 65535) / 65536.0, 3))::int]`;
-  await database.query(
-    `INSERT INTO patients (tenant_id, id, document_type, document_number, document_type_key, document_number_key,
-       full_name, phone)
-     SELECT '${TENANT_ID}', ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'CC', document, 'CC', document,
-       ${some(FIRST, 0)} || ' ' || ${some(FIRST, 1e7)} || ' ' || ${some(LAST, 2e7)} || ' ' || ${some(LAST, 3e7)},
-       '+57 3' || lpad(((hashint4(n) & 2147483647) % 1000000000)::text, 9, '0')
-     FROM (SELECT n, (10000000 + n * 97)::text AS document FROM generate_series(1, ${PATIENTS}) AS n) AS numbered`,
-  );
-  const startedAt = performance.now();
-  const owner = knex({ client: "pg", connection: database.ownerUrl });
-  await owner.transaction(fillSearchWords);
-  await owner.destroy();
-  progress(`the migration gives them their words in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
-  await database.query("VACUUM ANALYZE patients, patient_search_words");
 }
 
 async function measure(internalUrl) {

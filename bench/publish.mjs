@@ -4,8 +4,7 @@ import { barPlot } from "./bar-plot.mjs";
 import { describeMachine } from "./describe-machine.mjs";
 
 /**
- * Prints a table in Markdown below the day and the machine. With --out=FOLDER among the program's arguments it is written there to
- * NAME.md, `results`, which are all that was measured, to NAME.json, and the `bars`, where there are any, as a plot to NAME.svg.
+ * Prints a table in Markdown below the day and the machine, and writes it with its `results` and `bars` as {@link writeResults} does.
  *
  * @param {{ name: string, title: string, head: readonly string[], rows: readonly (readonly string[])[], results: object,
  *   bars?: readonly { label: string, value: number }[] }} published
@@ -14,10 +13,19 @@ export async function publish({ name, title, head, rows, results, bars = [] }) {
   const machine = describeMachine();
   const table = [machine, "", line(head), line(head.map(() => "---")), ...rows.map(line), ""].join("\n");
   console.log(table);
+  await writeResults({ name, title, text: table, results, bars });
+}
+
+/**
+ * With --out=FOLDER among the program's arguments writes a text there to NAME.md, `results`, which are all that was measured, to
+ * NAME.json, and the `bars`, where there are any, as a plot to NAME.svg.
+ */
+export async function writeResults({ name, title, text, results, bars = [] }) {
   const folder = process.argv.find((argument) => argument.startsWith("--out="))?.slice("--out=".length);
   if (folder === undefined) return;
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, `${name}.md`), table);
+  const machine = describeMachine();
+  await writeFile(join(folder, `${name}.md`), text);
   await writeFile(join(folder, `${name}.json`), `${JSON.stringify({ machine, ...results }, undefined, 2)}\n`);
   if (bars.length > 0) await writeFile(join(folder, `${name}.svg`), barPlot({ title, note: machine, bars }));
 }

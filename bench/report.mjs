@@ -5,6 +5,7 @@ import { CONNECTIONS } from "./run-wrk.mjs";
 
 const LABELS = {
   service: `POST /patients, everything on (wrk, ${CONNECTIONS} connections)`,
+  connect: "the same by Connect's JSON",
   pipelined: `pgbench, one round trip (${POOL} connections)`,
   asService: "pgbench, the service's round trips",
   sequential: "pgbench, one statement after the other",
@@ -37,6 +38,8 @@ export function report({ flights, start, results, residentMb, strangersShare, se
       ]),
     ),
     "",
+    row("REST / Connect's JSON, median of the rounds' ratios", [roundRatio(results.service, results.connect), "≥ 1.0"]),
+    "",
     row("service", ["figure", "target"]),
     row("round trips of a creation (calls to the database in each)", [`${flights.length} (${statements})`, "≤ 2"]),
     row("latency p50, p99 (ms)", [latencies(results.service), ""]),
@@ -56,6 +59,11 @@ function row(label, cells) {
 
 function ratio(pick, results, name) {
   return (pick(rates(results.service)) / pick(rates(results[name]))).toFixed(2);
+}
+
+/** Of runs that took turns: what else the machine did slowed both. */
+function roundRatio(runs, others) {
+  return median(runs.map(({ rate }, round) => rate / others[round].rate)).toFixed(2);
 }
 
 function best(values) {

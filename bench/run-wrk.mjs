@@ -11,14 +11,15 @@ const TIMEOUT_SECONDS = 10;
  * Registers patients as fast as the service answers, for some seconds, and gives the answers, the answers a second and
  * percentiles of their latency in milliseconds. Rejects where an answer was not a success or did not come.
  *
- * @param {{ baseUrl: string, path?: string, token: string, run: number, seconds: number, signal: AbortSignal }} options
+ * @param {{ baseUrl: string, path?: string, token: string, run: number, seconds: number,
+ *   connections?: number, signal: AbortSignal }} options
  */
-export async function runWrk({ baseUrl, path = PATH, token, run, seconds, signal }) {
+export async function runWrk({ baseUrl, path = PATH, token, run, seconds, connections = CONNECTIONS, signal }) {
   const output = await runProgram(
     "wrk",
     [
       `--threads=${THREADS}`,
-      `--connections=${CONNECTIONS}`,
+      `--connections=${connections}`,
       `--duration=${seconds}s`,
       `--timeout=${TIMEOUT_SECONDS}s`,
       `--script=${SCRIPT}`,

@@ -1,71 +1,59 @@
-/** Measures the registration of patients beside pgbench, the start and the memory of the service. See README.md. */
-import { openBenchDatabase } from "./bench-database.mjs";
-import { measureCreation } from "./measure-creation.mjs";
-import { measureStart } from "./measure-start.mjs";
-import { signToken, startService } from "./measured-service.mjs";
-import { createPgbenchScripts } from "./pgbench-scripts.mjs";
-import { recordCreation } from "./record-creation.mjs";
-import { report } from "./report.mjs";
-import { rowsOf } from "./rows-of.mjs";
-import { requirePrograms } from "./run-program.mjs";
+/**
+ * What `npm run bench` runs: the parts that are named, one after the other, each a program of this folder, or the registration of
+ * patients where none is; `all` is every one that a table of README.md is of. --profile profiles operations instead, and --out=FOLDER is handed on. See README.md.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
-const stopping = new AbortController();
-process.once("SIGINT", () => stopping.abort(new Error("stopped by SIGINT")));
-process.once("SIGTERM", () => stopping.abort(new Error("stopped by SIGTERM")));
+/** In the order in which `all` runs them. */
+const PARTS = [
+  "creation",
+  "peers",
+  "own-way",
+  "operations",
+  "reschedule",
+  "search",
+  "growth",
+  "lists",
+  "patient-search",
+  "overload",
+  "greedy",
+  "outage",
+  "footprint",
+];
 
-try {
-  requirePrograms({ wrk: "wrk", ps: "procps", pgbench: "postgresql-15 (or the postgresql-NN of the release)" });
-  await bench(stopping.signal);
-} catch (error) {
-  const { message } = stopping.signal.aborted ? stopping.signal.reason : error;
-  console.error(message);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { out: { type: "string" }, profile: { type: "boolean", default: false } },
+});
+const unknown = positionals.filter((name) => name !== "all" && !PARTS.includes(name));
+if (unknown.length > 0) {
+  console.error(`There is no ${unknown.join(", ")}. There are: all, ${PARTS.join(", ")}.`);
   process.exitCode = 1;
+} else {
+  await runAll(values.profile ? ["profile"] : partsOf(positionals));
 }
 
-async function bench(signal) {
-  const pace = {
-    rounds: wholeNumber("BENCH_ROUNDS", 6, 20),
-    seconds: wholeNumber("BENCH_SECONDS", 5, 600),
-    signal,
-    onProgress: progress,
-  };
-  const database = await openBenchDatabase(progress);
-  try {
-    const options = { dataDir: database.dataDir, databaseUrl: database.url, signal };
-    const token = await signToken(database.dataDir, signal);
-    progress("recording the statements of a creation");
-    const recorded = await recordCreation({ ...options, token });
-    const { scripts, constants, tables: names } = createPgbenchScripts(recorded);
-    const tables = new Map(
-      Array.from(await rowsOf(database, names), ([name, rows]) => [name, rows / recorded.creations]),
-    );
-    progress("measuring the start");
-    const start = await measureStart({ ...options, token });
-    const creation = await withService(options, (service) =>
-      measureCreation({ scripts, constants, tables, database, service, token, ...pace }),
-    );
-    const [server] = await database.query("SHOW server_version");
-    console.log(`\n${report({ ...recorded, ...creation, start, serverVersion: server.server_version })}`);
-  } finally {
-    await database.close();
+function partsOf(names) {
+  if (names.length === 0) return ["creation"];
+  return names.includes("all") ? PARTS : names;
+}
+
+/** Goes on behind a part that failed, and fails at the end. */
+async function runAll(parts) {
+  const terms = values.out === undefined ? [] : [`--out=${values.out}`];
+  for (const part of parts) {
+    if (parts.length > 1) console.log(`\n## ${part}\n`);
+    const file = fileURLToPath(new URL(`${part}.mjs`, import.meta.url));
+    const child = spawn(process.execPath, [file, ...terms], { stdio: "inherit" });
+    const hold = () => undefined;
+    process.on("SIGINT", hold);
+    const [code] = await once(child, "exit");
+    process.off("SIGINT", hold);
+    if (code === 0) continue;
+    process.exitCode = 1;
+    if (code === null) return;
   }
-}
-
-async function withService(options, use) {
-  const service = await startService(options);
-  try {
-    return await use(service);
-  } finally {
-    await service.stop();
-  }
-}
-
-function progress(text) {
-  console.error(text);
-}
-
-function wholeNumber(name, otherwise, most) {
-  const held = process.env[name] || String(otherwise);
-  if (/^[1-9]\d{0,2}$/.test(held) && Number(held) <= most) return Number(held);
-  throw new Error(`${name} held ${held}; it takes a whole number from 1 to ${most}`);
 }
