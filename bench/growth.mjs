@@ -1,12 +1,14 @@
 /**
  * What a registration costs as things grow, in rounds, in turns: among 0, 100,000 and 1,000,000 patients of its tenant, each in a
- * database of its own; by 1, 10, 50 and 200 tenants in turn; and by one process of the service and two that share the database. Prints a
- * table in Markdown; --out=FOLDER as in README.md. How searches grow with the schedule is for search.mjs.
+ * database of its own; by 1, 10, 50 and 200 tenants in turn; by one process of the service and two that share the database; and by
+ * another Node.js, where BENCH_OTHER_NODE is the path of one. Prints a table in Markdown; --out=FOLDER as in README.md. How searches grow
+ * with the schedule is for search.mjs.
  *
  *   npm run build && node bench/growth.mjs
  *
  * BENCH_PATIENTS is how many patients are the most (1,000,000), BENCH_ROUNDS (6) and BENCH_SECONDS (3) as everywhere. Needs wrk.
  */
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { openBenchDatabase } from "./bench-database.mjs";
 import { fillPatients } from "./fill-patients.mjs";
@@ -23,6 +25,7 @@ const SECONDS = Number(process.env["BENCH_SECONDS"] || 3);
 const MOST_PATIENTS = Number(process.env["BENCH_PATIENTS"] || 1_000_000);
 const PATIENTS = [0, MOST_PATIENTS / 10, MOST_PATIENTS];
 const TENANTS = [1, 10, 50, 200];
+const OTHER_NODE = process.env["BENCH_OTHER_NODE"] || "";
 const { signal } = new AbortController();
 
 requirePrograms({ wrk: "wrk" });
@@ -32,15 +35,9 @@ try {
   for (const patients of PATIENTS) byPatients.push(await openWith(patients));
   const [empty] = byPatients;
   const second = await serve(empty.database);
-  await publish(
-    table(
-      await inTurns([
-        ...loadsByPatients(byPatients),
-        ...(await loadsByTenants(empty)),
-        ...loadsByProcesses(empty, second),
-      ]),
-    ),
-  );
+  const loads = [...loadsByPatients(byPatients), ...(await loadsByTenants(empty)), ...loadsByProcesses(empty, second)];
+  if (OTHER_NODE !== "") loads.push(...loadsByNodes(empty, await serve(empty.database, OTHER_NODE)));
+  await publish(table(await inTurns(loads)));
 } finally {
   for (const close of opened.toReversed()) await close();
 }
@@ -54,8 +51,8 @@ async function openWith(patients) {
   return { patients, database, token, ...(await serve(database)) };
 }
 
-async function serve({ dataDir, url: databaseUrl }) {
-  const { stop, baseUrl } = await startService({ dataDir, databaseUrl, signal });
+async function serve({ dataDir, url: databaseUrl }, node = process.execPath) {
+  const { stop, baseUrl } = await startService({ dataDir, databaseUrl, signal, node });
   opened.push(stop);
   return { baseUrl };
 }
@@ -96,6 +93,19 @@ function loadsByProcesses(first, second) {
       const runs = processes.map(({ baseUrl }, i) => runWrk({ ...terms, baseUrl, run: run + i * 1_000 }));
       return (await Promise.all(runs)).reduce((sum, { rate }) => sum + rate, 0);
     },
+  }));
+}
+
+function loadsByNodes({ baseUrl, token }, other) {
+  const versionOf = (node) => execFileSync(node, ["--version"], { encoding: "utf8" }).trim();
+  const nodes = [
+    { node: process.execPath, baseUrl },
+    { node: OTHER_NODE, ...other },
+  ];
+  return nodes.map(({ node, ...way }) => ({
+    group: "node",
+    label: `by Node.js ${versionOf(node)}`,
+    load: async (run) => (await runWrk({ ...way, token, run, seconds: SECONDS, signal })).rate,
   }));
 }
 

@@ -21,17 +21,26 @@ const QUOTA = "1000000000";
  * Starts the service as the image does, in a process of its own, on free ports, and waits until it listens. Everything is on as in
  * production but the limits of requests and of calls at work, which are counted and too high to be reached, unless `settings`
  * has others; the log goes to a file of the data folder. `startedAt` is when its process was started, by performance.now(). BENCH_NODE_FLAGS holds flags for its Node,
- * such as `--cpu-prof`, and BENCH_NODE another Node than this one.
+ * such as `--cpu-prof`; `node` is the path of another Node than this one, and `folder`
+ * that of another version.
  *
- * @param {{ dataDir: string, databaseUrl: string, signal: AbortSignal, settings?: Record<string, string> }} options
+ * @param {{ dataDir: string, databaseUrl: string, signal: AbortSignal, settings?: Record<string, string>,
+ *   node?: string, folder?: string }} options
  */
-export async function startService({ dataDir, databaseUrl, signal, settings = {} }) {
+export async function startService({
+  dataDir,
+  databaseUrl,
+  signal,
+  settings = {},
+  node = process.execPath,
+  folder = FOLDER,
+}) {
   const logFile = join(dataDir, `service-${Date.now()}.log`);
   const log = openSync(logFile, "w");
   const flags = process.env["BENCH_NODE_FLAGS"]?.split(" ") ?? [];
   const startedAt = performance.now();
-  const child = spawn(process.env["BENCH_NODE"] || process.execPath, [...flags, ...ENTRY_POINT, "serve"], {
-    cwd: FOLDER,
+  const child = spawn(node, [...flags, ...ENTRY_POINT, "serve"], {
+    cwd: folder,
     env: { ...process.env, ...environment(dataDir), DATABASE_URL: databaseUrl, ...settings },
     stdio: ["ignore", log, "inherit"],
   });
