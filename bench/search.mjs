@@ -1,6 +1,6 @@
 /**
  * Measures searches for options in a tenant with 1,000,000 open slots (BENCH_OPEN_SLOTS) beside one with 10,000, as a client
- * of the internal listener in another process gets them, one after the other, and prints the plan of the statement:
+ * of the internal listener in another process gets them, one after the other, and prints the plan of the statement; --out=FOLDER as in README.md:
  *
  *   npm run build && node bench/search.mjs
  */
@@ -13,6 +13,7 @@ import { servedServices } from "../dist/services/services.js";
 import { openBenchDatabase } from "./bench-database.mjs";
 import { startService } from "./measured-service.mjs";
 import { dateIn, openSlots } from "./open-slots.mjs";
+import { publish } from "./publish.mjs";
 
 const LARGE = Number(process.env["BENCH_OPEN_SLOTS"] || 1_000_000);
 const SMALL = 10_000;
@@ -42,7 +43,7 @@ try {
   try {
     const clinics = [await fill(server.internalUrl, SMALL), await fill(server.internalUrl, LARGE)];
     await database.query("VACUUM ANALYZE");
-    await measure(clinics);
+    await publish(table(clinics, await measure(clinics)));
     await explain(clinics[1]);
   } finally {
     await server.stop();
@@ -89,9 +90,7 @@ async function callerFor(internalUrl, tenantId) {
 
 /** The two tenants take turns, call by call, so that what else the machine does slows both. */
 async function measure(clinics) {
-  const head = ["p50 ms", "p99 ms", "p50 ms", "p99 ms", "ratio p50", "p99"].map((text) => text.padStart(10)).join("");
-  const sizes = clinics.map(({ slots }) => `${slots} slots`.padStart(20)).join("");
-  console.log(`${"a page of 50 options".padEnd(48)}${sizes}\n${" ".repeat(48)}${head}`);
+  const measured = [];
   for (const { label, days, wish } of WISHES) {
     const times = clinics.map(() => []);
     for (let turn = 0; turn < CALLS; turn += 1) {
@@ -102,10 +101,19 @@ async function measure(clinics) {
       }
     }
     const [small, large] = times.map((all) => quantiles(all));
-    const figures = [...small, ...large].map((ms) => ms.toFixed(1));
-    const ratios = large.map((ms, i) => (ms / small[i]).toFixed(2));
-    console.log(`${label.padEnd(48)}${[...figures, ...ratios].map((text) => text.padStart(10)).join("")}`);
+    measured.push({ label, small, large });
   }
+  return measured;
+}
+
+function table(clinics, measured) {
+  const sizes = clinics.flatMap(({ slots }) => [`${slots} slots: p50 ms`, "p99 ms"]);
+  const rows = measured.map(({ label, small, large }) => {
+    const ratios = large.map((ms, i) => (ms / small[i]).toFixed(2));
+    return [label, ...[...small, ...large].map((ms) => ms.toFixed(1)), ...ratios];
+  });
+  const head = ["a page of 50 options", ...sizes, "ratio of p50", "of p99"];
+  return { name: "search", title: "Searches for options", head, rows, results: { measured } };
 }
 
 function quantiles(times) {
