@@ -21,19 +21,20 @@ const QUOTA = "1000000000";
  * Starts the service as the image does, in a process of its own, on free ports, and waits until it listens. Everything is on as in
  * production but the limits of requests and of calls at work, which are counted and too high to be reached, unless `settings`
  * has others; the log goes to a file of the data folder. `startedAt` is when its process was started, by performance.now(). BENCH_NODE_FLAGS holds flags for its Node,
- * such as `--cpu-prof`.
+ * such as `--cpu-prof`. A module given as `preload` is loaded before the program, and can speak with `child` over a channel.
  *
- * @param {{ dataDir: string, databaseUrl: string, signal: AbortSignal, settings?: Record<string, string> }} options
+ * @param {{ dataDir: string, databaseUrl: string, signal: AbortSignal, settings?: Record<string, string>, preload?: string }} options
  */
-export async function startService({ dataDir, databaseUrl, signal, settings = {} }) {
+export async function startService({ dataDir, databaseUrl, signal, settings = {}, preload }) {
   const logFile = join(dataDir, `service-${Date.now()}.log`);
   const log = openSync(logFile, "w");
   const flags = process.env["BENCH_NODE_FLAGS"]?.split(" ") ?? [];
+  if (preload !== undefined) flags.push(`--import=${preload}`);
   const startedAt = performance.now();
   const child = spawn(process.execPath, [...flags, ...ENTRY_POINT, "serve"], {
     cwd: FOLDER,
     env: { ...process.env, ...environment(dataDir), DATABASE_URL: databaseUrl, ...settings },
-    stdio: ["ignore", log, "inherit"],
+    stdio: ["ignore", log, "inherit", ...(preload === undefined ? [] : ["ipc"])],
   });
   closeSync(log);
   const exited = once(child, "exit");
@@ -44,7 +45,7 @@ export async function startService({ dataDir, databaseUrl, signal, settings = {}
   try {
     const baseUrl = await addressIn(logFile, ADDRESS, child, signal);
     const internalUrl = await addressIn(logFile, INTERNAL_ADDRESS, child, signal);
-    return { baseUrl, internalUrl, pid: child.pid, startedAt, stop };
+    return { baseUrl, internalUrl, child, pid: child.pid, startedAt, stop };
   } catch (error) {
     await stop();
     throw error;
