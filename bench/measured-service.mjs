@@ -21,11 +21,11 @@ const QUOTA = "1000000000";
  * Starts the service as the image does, in a process of its own, on free ports, and waits until it listens. Everything is on as in
  * production but the limits of requests and of calls at work, which are counted and too high to be reached, unless `settings`
  * has others; the log goes to a file of the data folder. `startedAt` is when its process was started, by performance.now(). BENCH_NODE_FLAGS holds flags for its Node,
- * such as `--cpu-prof`; `node` is the path of another Node than this one, and `folder`
- * that of another version.
+ * such as `--cpu-prof`; `node` is the path of another Node than this one, and `folder` that of another version. A module given as
+ * `preload` is loaded before the program, and can speak with `child` over a channel.
  *
  * @param {{ dataDir: string, databaseUrl: string, signal: AbortSignal, settings?: Record<string, string>,
- *   node?: string, folder?: string }} options
+ *   node?: string, folder?: string, preload?: string }} options
  */
 export async function startService({
   dataDir,
@@ -34,15 +34,17 @@ export async function startService({
   settings = {},
   node = process.execPath,
   folder = FOLDER,
+  preload,
 }) {
   const logFile = join(dataDir, `service-${Date.now()}.log`);
   const log = openSync(logFile, "w");
   const flags = process.env["BENCH_NODE_FLAGS"]?.split(" ") ?? [];
+  if (preload !== undefined) flags.push(`--import=${preload}`);
   const startedAt = performance.now();
   const child = spawn(node, [...flags, ...ENTRY_POINT, "serve"], {
     cwd: folder,
     env: { ...process.env, ...environment(dataDir), DATABASE_URL: databaseUrl, ...settings },
-    stdio: ["ignore", log, "inherit"],
+    stdio: ["ignore", log, "inherit", ...(preload === undefined ? [] : ["ipc"])],
   });
   closeSync(log);
   const exited = once(child, "exit");
@@ -53,7 +55,7 @@ export async function startService({
   try {
     const baseUrl = await addressIn(logFile, ADDRESS, child, signal);
     const internalUrl = await addressIn(logFile, INTERNAL_ADDRESS, child, signal);
-    return { baseUrl, internalUrl, pid: child.pid, startedAt, stop };
+    return { baseUrl, internalUrl, child, pid: child.pid, startedAt, stop };
   } catch (error) {
     await stop();
     throw error;

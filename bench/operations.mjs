@@ -13,10 +13,10 @@ import { median } from "./median.mjs";
 import { prepareOperations } from "./prepare-operations.mjs";
 import { publish } from "./publish.mjs";
 import { waitForQuiet } from "./quiet-machine.mjs";
+import { AT_ONCE, runAtOnce } from "./run-at-once.mjs";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS || 6);
 const CALLS = Number(process.env.BENCH_CALLS || 200);
-const AT_ONCE = 8;
 const { signal } = new AbortController();
 
 const database = await openBenchDatabase(progress);
@@ -49,24 +49,6 @@ async function measure(callers) {
     }
   }
   return results;
-}
-
-async function runAtOnce(calls) {
-  const times = [];
-  const waiting = [...calls];
-  const startedAt = performance.now();
-  const work = async () => {
-    for (let call = waiting.pop(); call !== undefined; call = waiting.pop()) {
-      const begunAt = performance.now();
-      await call();
-      times.push(performance.now() - begunAt);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  const seconds = (performance.now() - startedAt) / 1_000;
-  const sorted = times.toSorted((a, b) => a - b);
-  const [p50Ms, p99Ms] = [0.5, 0.99].map((share) => sorted[Math.floor(sorted.length * share)]);
-  return { rate: calls.length / seconds, p50Ms, p99Ms };
 }
 
 function table(results) {

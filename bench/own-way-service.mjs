@@ -1,11 +1,9 @@
 /**
  * The service with a store that does nothing, and beside it connect-node's bare handler with protovalidate, in one process that
  * own-way.mjs starts and asks: both listeners of the service, with everything on but the database, and the handler on a port of
- * its own. Tells its parent where they are; answers "usage" with the processor time that the process has used, "profile" by
- * profiling itself until the next "profile", which is answered with the profile.
+ * its own. Tells its parent where they are.
  */
 import { createServer } from "node:http";
-import { Session } from "node:inspector/promises";
 import { create, createRegistry } from "@bufbuild/protobuf";
 import { createValidator } from "@bufbuild/protovalidate";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -33,7 +31,6 @@ import { newId } from "../dist/uuid.js";
 import { TENANT_ID } from "./registration.mjs";
 
 const QUOTA = 1_000_000_000;
-const PROFILE_EVERY_US = 200;
 const services = [{ service: PatientService, implementation: createPatientService(Date.now) }];
 const config = readConfig({ ...process.env, PORT: "0", INTERNAL_PORT: "0" });
 const logger = pino({ level: "info", base: null });
@@ -45,15 +42,6 @@ bare.listen(0, "127.0.0.1", () => {
   process.send({ ...own, bareUrl: `http://127.0.0.1:${bare.address().port}` });
 });
 
-const profiler = new Session();
-profiler.connect();
-await profiler.post("Profiler.enable");
-await profiler.post("Profiler.setSamplingInterval", { interval: PROFILE_EVERY_US });
-let isProfiling = false;
-process.on("message", (asked) => {
-  if (asked === "usage") process.send(process.cpuUsage());
-  else void profile().then((answer) => process.send(answer));
-});
 process.once("disconnect", () => process.exit());
 
 async function openOwnWay() {
@@ -128,14 +116,4 @@ function bareHandler() {
     interceptors: [validation],
     routes: (router) => router.service(PatientService, { registerPatient }),
   });
-}
-
-async function profile() {
-  isProfiling = !isProfiling;
-  if (!isProfiling) {
-    const { profile: taken } = await profiler.post("Profiler.stop");
-    return taken;
-  }
-  await profiler.post("Profiler.start");
-  return "profiling";
 }

@@ -1,6 +1,6 @@
-import { randomInt, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { dateIn, openSlots } from "./open-slots.mjs";
-import { BODY } from "./registration.mjs";
+import { newPatient } from "./registration.mjs";
 
 const SLOTS = 20_000;
 const DAYS = 80;
@@ -42,10 +42,6 @@ export async function prepareOperations(call) {
 
 function each(count, make) {
   return Array.from({ length: count }, (_, i) => make(i));
-}
-
-function newPatient() {
-  return { ...JSON.parse(BODY), documentNumber: String(randomInt(1e14, 3e14)) };
 }
 
 async function openContract(call) {

@@ -13,6 +13,11 @@ export const BODY = JSON.stringify({
   consentGrantedAt: "2026-01-15T10:00:00-05:00",
 });
 
+/** The same as an object, with a document number that nobody has. */
+export function newPatient() {
+  return { ...JSON.parse(BODY), documentNumber: String(randomInt(1e14, 3e14)) };
+}
+
 /** Where registrations go below the base URL. */
 export const PATH = "/patients";
 
