@@ -216,6 +216,15 @@ describe("word of changes", () => {
     await deaf.close();
   });
 
+  test("is not waited for any more when the last watch ends, for which nothing is begun anew", async () => {
+    const watcher = own.watch(tenantId);
+    await watcher.begun();
+    await listening();
+    reads();
+    await watcher.stop();
+    expect(reads()).toBe(0);
+  });
+
   test("is not looked for where nobody watches", async () => {
     const watcher = own.watch(tenantId);
     await watcher.begun();
@@ -320,6 +329,15 @@ function listening(): Promise<void> {
   return eventually(async () => (await ears()).length === 1);
 }
 
+/** How often feeds were read, since this was asked last. */
+function reads(): number {
+  return taken().filter(({ text }) => text.includes("event_positions") && !isLook(text)).length;
+}
+
 function looks(): number {
-  return taken().filter(({ text }) => text.includes("UNION ALL SELECT DISTINCT tenant_id")).length;
+  return taken().filter(({ text }) => isLook(text)).length;
+}
+
+function isLook(text: string): boolean {
+  return text.includes("UNION ALL SELECT DISTINCT tenant_id");
 }

@@ -6,8 +6,9 @@ import { openDevelopmentIssuer } from "../../src/auth/development-issuer.js";
 import { scopesOf } from "../../src/scopes.js";
 import { servedServices } from "../../src/services/services.js";
 import { execute } from "./database.js";
+import { PATIENT } from "./patience.js";
 import { parseObject, sendRequest } from "./rest-request.js";
-import { PATIENT, type TestService } from "./service.js";
+import type { TestService } from "./service.js";
 import { tokensOf } from "./tokens.js";
 
 /** A database as the service reaches it, as its owner and as a superuser do. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { builtProgram } from "./built-program.js";
 import { machineClock } from "./clock.js";
+import { PATIENT } from "./patience.js";
 import { within } from "./within.js";
 
 /** The service, compiled from its sources as they are. */
@@ -29,8 +30,8 @@ export interface ServiceProcess {
   kill(): Promise<void>;
 }
 
-/** On free ports, and with nobody before it who would have to notice that it stops. */
-const ON_ITS_OWN = { PORT: "0", INTERNAL_PORT: "0", DRAIN_SECONDS: "0" };
+/** On free ports, with nobody before it who would have to notice that it stops, and with calls that wait on a busy machine. */
+const ON_ITS_OWN = { PORT: "0", INTERNAL_PORT: "0", DRAIN_SECONDS: "0", WAIT_SECONDS: PATIENT };
 
 /** The service as its sources in the project are, or as another program was built into a folder. */
 export async function compileService(folder?: string): Promise<CompiledService> {

@@ -15,6 +15,7 @@ import { startBalancedServers } from "./balanced-servers.js";
 import { testNow } from "./clock.js";
 import { createTestDatabase } from "./database.js";
 import { openDocuments } from "./openapi-check.js";
+import { PATIENT } from "./patience.js";
 import { type PostgresProxy, startPostgresProxy } from "./postgres-proxy.js";
 import { type RequestChanges, type RestAnswer, sendRequest } from "./rest-request.js";
 import { type TokenFor, tokensOf } from "./tokens.js";
@@ -54,9 +55,6 @@ export interface TestPorts extends Partial<ServerPorts> {
   /** Whether the service reaches its database through a proxy; it does not unless told so, which is faster. */
   readonly isProxied?: boolean;
 }
-
-/** How long, in seconds, calls wait for their turn and a connection where a test is not about that: a busy machine takes its time. */
-export const PATIENT = "30";
 
 /** Starts the service as `serve` would, but without background jobs, with settings and other ports on top. It logs all. */
 export async function startTestService(

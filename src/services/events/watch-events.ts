@@ -50,11 +50,13 @@ class Watch {
     let live = await this.hub.watch(this.#tenantId);
     try {
       this.#place = await this.#start(live.from);
-      while (!this.signal.aborted) {
+      for (;;) {
         yield* this.#catchUp(live.from);
         yield* this.#follow(live);
+        if (this.signal.aborted) return;
+        const again = await this.hub.watch(this.#tenantId);
         live.close();
-        live = await this.hub.watch(this.#tenantId);
+        live = again;
       }
     } finally {
       live.close();
