@@ -17,8 +17,8 @@ export function isLowerCaseUuid(text: string): boolean {
 }
 
 const BYTES = 16;
-/** Random bytes are asked of the system for so many ids at once, because asking takes longer than all the rest of an id. */
-const IDS_A_FILL = 256;
+/** Random bytes are asked of the system for so many uses at once, because asking takes longer than what they are used for. */
+const USES_A_FILL = 256;
 /** The counter within a millisecond has 32 bits; its start leaves the highest free, so that it does not run over. */
 const COUNTER_START_MASK = 0x7fffffff;
 
@@ -30,17 +30,11 @@ export const newId: () => string = createUuid7Source(Date.now);
  * orders those of a millisecond, and goes on where the clock stands still or is set back (RFC 9562 section 6.2, method 1).
  */
 export function createUuid7Source(now: () => number): () => string {
-  const pool = Buffer.allocUnsafeSlow(BYTES * IDS_A_FILL);
-  let used = pool.length;
+  const nextRandom = createRandomSource(BYTES);
   let lastMs = 0;
   let counter = 0;
   return () => {
-    if (used === pool.length) {
-      randomFillSync(pool);
-      used = 0;
-    }
-    const random = pool.subarray(used, used + BYTES);
-    used += BYTES;
+    const random = nextRandom();
     const nowMs = now();
     if (nowMs > lastMs) {
       lastMs = nowMs;
@@ -55,4 +49,21 @@ export function createUuid7Source(now: () => number): () => string {
 /** When a UUID of version 7 was made, by the clock of who made it, in milliseconds since the epoch (RFC 9562, section 5.7). */
 export function timeOfUuid7(uuid7: string): number {
   return Number.parseInt(uuid7.replace("-", "").slice(0, 12), 16);
+}
+
+/**
+ * A source of so many random bytes at a time, never the same ones twice. What it gives is overwritten 256 uses later: it is for
+ * what is written elsewhere at once.
+ */
+export function createRandomSource(bytes: number): () => Buffer {
+  const pool = Buffer.allocUnsafeSlow(bytes * USES_A_FILL);
+  let used = pool.length;
+  return () => {
+    if (used === pool.length) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    used += bytes;
+    return pool.subarray(used - bytes, used);
+  };
 }

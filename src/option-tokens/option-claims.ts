@@ -97,13 +97,22 @@ export function decodeClaims(plaintext: Uint8Array, holder: OptionHolder): Optio
   };
 }
 
-function digestOf({ tenantId, organizationId, companyId }: OptionHolder): Buffer {
+/** Of one holder a page of options is sealed, or one is opened. */
+const digests = new WeakMap<OptionHolder, Buffer>();
+
+function digestOf(holder: OptionHolder): Buffer {
+  const known = digests.get(holder);
+  if (known !== undefined) return known;
+  const { tenantId, organizationId, companyId } = holder;
   const ids = [tenantId, organizationId, companyId].map((id) => (id === undefined ? "" : requireUuid(id)));
-  return createHash("sha256").update(ids.join(" ")).digest().subarray(0, uuidBytes);
+  const digest = createHash("sha256").update(ids.join(" ")).digest().subarray(0, uuidBytes);
+  digests.set(holder, digest);
+  return digest;
 }
 
 function writeUuid(bytes: Buffer, text: string, offset: number): void {
-  bytes.write(requireUuid(text).replaceAll("-", ""), offset, uuidBytes, "hex");
+  const [low, mid, high, sequence, node] = requireUuid(text).split("-");
+  bytes.write(`${low}${mid}${high}${sequence}${node}`, offset, uuidBytes, "hex");
 }
 
 function requireUuid(text: string): string {

@@ -1,10 +1,19 @@
-import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
-import type { KeyRing } from "./key-ring.js";
+import { createCipheriv, createDecipheriv, type KeyObject } from "node:crypto";
+import { createRandomSource } from "../uuid.js";
+import type { KeyRing, TokenKey } from "./key-ring.js";
 import { headerOf, readKeyId, type TokenForm } from "./token-form.js";
 
 const cipherName = "aes-256-gcm";
-const nonceBytes = 12;
 const authTagLength = 16;
+const nextNonce = createRandomSource(12);
+
+/** The protected header of a kind of tokens, encoded, and its bytes, which are authenticated. */
+interface Header {
+  readonly text: string;
+  readonly bytes: Buffer;
+}
+
+const headers = new WeakMap<KeyObject, Map<TokenForm, Header>>();
 
 /**
  * Seals bytes as a token: JWE in compact form (RFC 7516), encrypted directly with a key of the ring (`dir`, `A256GCM`). By
@@ -12,13 +21,24 @@ const authTagLength = 16;
  * take, and what is to be locked for an option leaves with the claim of the call's idempotency key.
  */
 export function sealBytes(keyRing: KeyRing, form: TokenForm, bytes: Uint8Array): string {
-  const { kid, key } = keyRing.current();
-  const header = encode(Buffer.from(JSON.stringify(headerOf(form, kid))));
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(cipherName, key, nonce, { authTagLength });
-  cipher.setAAD(Buffer.from(header));
+  const key = keyRing.current();
+  const header = encodedHeader(form, key);
+  const nonce = nextNonce();
+  const cipher = createCipheriv(cipherName, key.key, nonce, { authTagLength });
+  cipher.setAAD(header.bytes);
   const sealed = Buffer.concat([cipher.update(bytes), cipher.final()]);
-  return `${header}..${encode(nonce)}.${encode(sealed)}.${encode(cipher.getAuthTag())}`;
+  return `${header.text}..${encode(nonce)}.${encode(sealed)}.${encode(cipher.getAuthTag())}`;
+}
+
+function encodedHeader(form: TokenForm, { kid, key }: TokenKey): Header {
+  const ofKey = headers.get(key) ?? new Map<TokenForm, Header>();
+  headers.set(key, ofKey);
+  const known = ofKey.get(form);
+  if (known !== undefined) return known;
+  const text = encode(Buffer.from(JSON.stringify(headerOf(form, kid))));
+  const header = { text, bytes: Buffer.from(text) };
+  ofKey.set(form, header);
+  return header;
 }
 
 /**
