@@ -2,7 +2,7 @@
 import { openBenchDatabase } from "./bench-database.mjs";
 import { measureCreation } from "./measure-creation.mjs";
 import { measureStart } from "./measure-start.mjs";
-import { signToken, startService } from "./measured-service.mjs";
+import { signToken, withService } from "./measured-service.mjs";
 import { createPgbenchScripts } from "./pgbench-scripts.mjs";
 import { recordCreation } from "./record-creation.mjs";
 import { report } from "./report.mjs";
@@ -48,15 +48,6 @@ async function bench(signal) {
     console.log(`\n${report({ ...recorded, ...creation, start, serverVersion: server.server_version })}`);
   } finally {
     await database.close();
-  }
-}
-
-async function withService(options, use) {
-  const service = await startService(options);
-  try {
-    return await use(service);
-  } finally {
-    await service.stop();
   }
 }
 
