@@ -1,5 +1,7 @@
 import { rowsOf } from "./rows-of.mjs";
 
+/** Where a job of the service, now and then, puts the rows of another table. */
+const SUCCESSORS = { event_outbox: "event_positions" };
 const MOVED = "SELECT count(*)::integer AS moved FROM appointments WHERE version > 1";
 
 /**
@@ -28,7 +30,12 @@ export async function inClone(database, use) {
  * @returns {Promise<Record<string, number>>}
  */
 export async function movesIn(clone, database, tables) {
-  const [before, after] = [await rowsOf(database, tables), await rowsOf(clone, tables)];
+  const [before, after] = [await contentOf(database, tables), await contentOf(clone, tables)];
   const [{ moved }] = await clone.query(MOVED);
-  return { ...Object.fromEntries(tables.map((table) => [table, after.get(table) - before.get(table)])), moved };
+  return { ...Object.fromEntries(tables.map((table) => [table, after(table) - before(table)])), moved };
+}
+
+async function contentOf(database, tables) {
+  const rows = await rowsOf(database, [...tables, ...Object.values(SUCCESSORS)]);
+  return (table) => rows.get(table) + (rows.get(SUCCESSORS[table]) ?? 0);
 }

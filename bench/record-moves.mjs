@@ -43,16 +43,18 @@ async function record({ databaseUrl, ...options }, moves, open, { atOnce, ...del
   }
 }
 
-/** What one connection sent from each BEGIN to its COMMIT. */
+/** What one connection sent from each BEGIN to its COMMIT, in its flights, without what else travelled with them. */
 function transactionsOf(flights) {
   const transactions = [];
   let open;
   for (const flight of flights) {
-    if (flight[0]?.sql === "BEGIN") open = [];
-    open?.push(flight);
-    if (flight.at(-1)?.sql !== "COMMIT") continue;
-    if (open !== undefined) transactions.push(open);
-    open = undefined;
+    open?.push([]);
+    for (const statement of flight) {
+      if (statement.sql === "BEGIN") open = [[]];
+      open?.at(-1).push(statement);
+      if (statement.sql === "COMMIT" && open !== undefined) transactions.push(open);
+      if (statement.sql === "COMMIT") open = undefined;
+    }
   }
   return transactions;
 }
