@@ -3,18 +3,19 @@ import { signToken, withService } from "./measured-service.mjs";
 import { inClone, movesIn } from "./moves-in-clones.mjs";
 import { RESCHEDULE } from "./prepare-moves.mjs";
 import { waitForQuiet } from "./quiet-machine.mjs";
-import { CONNECTIONS, runPgbenchTimes } from "./run-pgbench.mjs";
+import { CONNECTIONS, runPgbench, runPgbenchTimes } from "./run-pgbench.mjs";
 import { sendPrepared } from "./send-prepared.mjs";
 import { steadyRate } from "./steady-rate.mjs";
 
-/** So much of them warms up: what a move costs the service falls for about a thousand of them. */
-const WARM_UP_SHARE = 0.5;
-/** Of each connection: one takes far less time than a move, so there are more of them. */
-const LOOK_UPS = 3_000;
+/** So many of the service's moves warm it up: what a move costs it falls for about a thousand of them. */
+const WARM_UP_SHARE = 1 / 2;
+/** Of the moves of each connection of pgbench, whose plans are settled after a dozen; some connections are far ahead of others. */
+const PGBENCH_WARM_UP_SHARE = 1 / 4;
+const LOOK_UP_SECONDS = 3;
 
 /**
  * Has the service make all moves, then pgbench by each script, and again in so many rounds, each in a clone of the database. Gives
- * the rates of the second half, by name and in the order of the rounds, and the largest share of the processors that
+ * the rates behind the warm-up of each, by name and in the order of the rounds, and the largest share of the processors that
  * strangers used just before a run.
  *
  * A run is void, and the promise rejects, where a move was refused, or where a clone does not have what recording them made.
@@ -50,7 +51,7 @@ export async function measureMoves(database, moves, replay, { rounds, signal, on
 
 function serviceTurn(dataDir, moves, signal) {
   const requests = moves.map(({ message, key }) => ({ ...restRequest(RESCHEDULE, message), key }));
-  const warmUp = warmUpOf(moves.length);
+  const warmUp = Math.floor(moves.length * WARM_UP_SHARE);
   return async ({ url: databaseUrl, checkpoint }, measured) => {
     const token = await signToken(dataDir, signal);
     await withService({ dataDir, databaseUrl, signal }, async ({ baseUrl }) => {
@@ -62,21 +63,23 @@ function serviceTurn(dataDir, moves, signal) {
 
 function pgbenchTurns(folder, moves, { scripts, constants }, signal) {
   const variables = [...constants, ["moves", String(moves)], ["clients", String(CONNECTIONS)], ["count", "0"]];
-  const turn =
-    (script, times) =>
-    async ({ url: databaseUrl, checkpoint }, measured) => {
-      await checkpoint();
-      await measured(async () => {
-        const ends = await runPgbenchTimes({ databaseUrl, folder, script, variables, times, signal });
-        return steadyRate(ends, warmUpOf(times));
-      });
-    };
-  const turns = Object.entries(scripts).map(([name, script]) => [name, turn(script, moves / CONNECTIONS)]);
-  return { ...Object.fromEntries(turns), lookUp: turn(scripts.lookUp, LOOK_UPS) };
-}
-
-function warmUpOf(count) {
-  return Math.floor(count * WARM_UP_SHARE);
+  const times = moves / CONNECTIONS;
+  const turn = (load) => async (clone, measured) => {
+    await clone.checkpoint();
+    await measured(() => load({ databaseUrl: clone.url, folder, variables, signal }));
+  };
+  const moveAll = (script) =>
+    turn(async (options) => {
+      const ends = await runPgbenchTimes({ ...options, script, times });
+      return steadyRate(ends, Math.floor(times * PGBENCH_WARM_UP_SHARE));
+    });
+  const lookUp = async (options) =>
+    (await runPgbench({ ...options, script: scripts.lookUp, seconds: LOOK_UP_SECONDS })).rate;
+  return {
+    asService: moveAll(scripts.asService),
+    sequential: moveAll(scripts.sequential),
+    lookUp: turn(lookUp),
+  };
 }
 
 function requireMade(name, made, expected) {
