@@ -8,7 +8,8 @@ import { migrate } from "../dist/postgres/migration/migrate.js";
 /**
  * Starts the PostgreSQL that comes with the packages, with the settings that it has in service, in a temporary folder
  * that the service measured shares as its data folder, and migrates it. `url` is the service's role, which row-level
- * security binds, and `ownerUrl` the one that owns the tables; `query` and `checkpoint` pass it by. `close` stops the server and removes the folder.
+ * security binds, and `ownerUrl` the one that owns the tables; `query` and `checkpoint` pass it by. `clone` gives a database of its
+ * own with all that is in this one, to which nobody may be connected meanwhile. `close` stops the server and removes the folder.
  *
  * @param {(text: string) => void} onProgress
  */
@@ -19,15 +20,12 @@ export async function openBenchDatabase(onProgress) {
   try {
     const server = await startEmbeddedPostgres({ dataDir, onProgress });
     await migrate({ url: server.ownerUrl, serviceUrl: server.url });
-    const url = new URL(server.superuserUrl);
-    url.pathname = new URL(server.url).pathname;
+    const { pathname } = new URL(server.url);
     return {
       dataDir,
-      url: server.url,
       ownerUrl: server.ownerUrl,
-      query: (sql) => query(url.href, sql),
-      /** Puts every run at the same distance from a checkpoint, after which pages are written to the WAL whole. */
-      checkpoint: () => query(url.href, "CHECKPOINT"),
+      ...accessTo(server, pathname),
+      clone: () => clone(server, pathname.slice(1)),
       close: () => server.stop().finally(removeFolder),
     };
   } catch (error) {
@@ -36,11 +34,32 @@ export async function openBenchDatabase(onProgress) {
   }
 }
 
-async function query(connectionString, sql) {
+function accessTo(server, pathname) {
+  const [url, superuserUrl] = [server.url, server.superuserUrl].map((text) =>
+    Object.assign(new URL(text), { pathname }),
+  );
+  return {
+    url: url.href,
+    query: (sql, values) => query(superuserUrl.href, sql, values),
+    /** Puts every run at the same distance from a checkpoint, after which pages are written to the WAL whole. */
+    checkpoint: () => query(superuserUrl.href, "CHECKPOINT"),
+  };
+}
+
+async function clone(server, template) {
+  const name = `${template}_clone`;
+  await query(server.superuserUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  return {
+    ...accessTo(server, `/${name}`),
+    drop: () => query(server.superuserUrl, `DROP DATABASE ${name} WITH (FORCE)`),
+  };
+}
+
+async function query(connectionString, sql, values) {
   const client = new Client({ connectionString });
   await client.connect();
   try {
-    return (await client.query(sql)).rows;
+    return (await client.query(sql, values)).rows;
   } finally {
     await client.end();
   }

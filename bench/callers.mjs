@@ -22,7 +22,7 @@ export function openCallers({ baseUrl, internalUrl }, token) {
   const grpc = createGrpcTransport({ baseUrl: internalUrl });
   return {
     REST(rpc, message, key) {
-      const { httpMethod, path, body } = restRequest(methods.get(rpc), message);
+      const { httpMethod, path, body } = restRequest(rpc, message);
       return send(`${baseUrl}${path}`, httpMethod, body, headersOf(authorization, key));
     },
     "Connect JSON": (rpc, message, key) =>
@@ -39,9 +39,15 @@ function headersOf(authorization, key = randomUUID()) {
   return { authorization, "idempotency-key": key };
 }
 
-/** What is in the path is not in the body, and neither is the mask, which REST makes of the members that are there. */
-function restRequest(rpc, message) {
-  const [{ httpMethod, template }] = httpBindings(rpc);
+/**
+ * The request over REST for that of an RPC that is published: its method, its path and its body. What is in the path is not in the
+ * body, and neither is the mask, which REST makes of the members that are there.
+ *
+ * @param {string} rpc
+ * @param {Record<string, unknown>} message
+ */
+export function restRequest(rpc, message) {
+  const [{ httpMethod, template }] = httpBindings(methods.get(rpc));
   const body = { ...message };
   delete body.updateMask;
   const path = template.replaceAll(/\{(\w+)\}/g, (__, name) => {

@@ -2,7 +2,7 @@
 import { openBenchDatabase } from "./bench-database.mjs";
 import { measureCreation } from "./measure-creation.mjs";
 import { measureStart } from "./measure-start.mjs";
-import { signToken, startService } from "./measured-service.mjs";
+import { signToken, withService } from "./measured-service.mjs";
 import { median } from "./median.mjs";
 import { createPgbenchScripts } from "./pgbench-scripts.mjs";
 import { writeResults } from "./publish.mjs";
@@ -50,15 +50,6 @@ async function bench(signal) {
     await tell({ ...recorded, ...creation, start, serverVersion: server.server_version });
   } finally {
     await database.close();
-  }
-}
-
-async function withService(options, use) {
-  const service = await startService(options);
-  try {
-    return await use(service);
-  } finally {
-    await service.stop();
   }
 }
 

@@ -63,6 +63,22 @@ export async function startService({
 }
 
 /**
+ * Gives what `use` does with a service that runs for as long as that takes.
+ *
+ * @template T
+ * @param {Parameters<typeof startService>[0]} options
+ * @param {(service: Awaited<ReturnType<typeof startService>>) => Promise<T>} use
+ */
+export async function withService(options, use) {
+  const service = await startService(options);
+  try {
+    return await use(service);
+  } finally {
+    await service.stop();
+  }
+}
+
+/**
  * An access token of the service's development issuer, with every scope.
  *
  * @param {string} dataDir

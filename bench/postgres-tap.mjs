@@ -12,12 +12,14 @@ const ANSWER_DELAY_MS = 20;
 /**
  * Starts a proxy on a free port that records what clients send to PostgreSQL, in flights: what a client sends before it
  * has an answer is one flight, and so one round trip. Answers are held back for 20 ms, far longer than a client takes to
- * send what it has, so that the flights do not depend on who is faster. `takeFlights` gives what was recorded since the
- * last time, a list of flights for each connection that sent any: the service has some for other things than requests.
+ * send what it has, so that the flights do not depend on who is faster; `answerDelayMs` is 0 where only the statements
+ * matter. `takeFlights` gives what was recorded since the last time, a list of flights for each connection that sent any:
+ * the service has some for other things than requests.
  *
  * @param {string} databaseUrl
+ * @param {{ answerDelayMs?: number }} options
  */
-export async function startPostgresTap(databaseUrl) {
+export async function startPostgresTap(databaseUrl, { answerDelayMs = ANSWER_DELAY_MS } = {}) {
   const target = new URL(databaseUrl);
   const sockets = new Set();
   /** @type {RecordedStatement[][][]} */
@@ -39,10 +41,12 @@ export async function startPostgresTap(databaseUrl) {
       upstream.write(bytes);
     });
     upstream.on("data", (bytes) => {
-      setTimeout(() => {
+      const answer = () => {
         hasAnswer = true;
         client.write(bytes);
-      }, ANSWER_DELAY_MS);
+      };
+      if (answerDelayMs === 0) answer();
+      else setTimeout(answer, answerDelayMs);
     });
   });
   await once(server.listen(0, "127.0.0.1"), "listening");

@@ -1,19 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { dateIn, openSlots } from "./open-slots.mjs";
+import { prepareMoves, RESCHEDULE } from "./prepare-moves.mjs";
 import { newPatient } from "./registration.mjs";
 
 const SLOTS = 20_000;
-const DAYS = 80;
-/** Slots that are booked come first on their day; those that are moved to are among so many behind them. */
-const LATE = 50;
 const REGISTER = "cupo.access.v1.PatientService/RegisterPatient";
 const UPDATE_PATIENT = "cupo.access.v1.PatientService/UpdatePatient";
 const UPDATE_RULE = "cupo.access.v1.SchedulingConfigurationService/UpdateProgramRule";
-const RESCHEDULE = "cupo.access.v1.AppointmentService/RescheduleAppointment";
 const ELIGIBILITY = "cupo.access.v1.EligibilityService/CheckEligibility";
 const CATALOGS = "cupo.access.v1.CatalogService";
-const BOOKING = "cupo.clinic.v1.BookingService";
-const SEARCH = `${BOOKING}/SearchAppointmentOptions`;
+const SEARCH = "cupo.clinic.v1.BookingService/SearchAppointmentOptions";
 
 /**
  * Opens a clinic and gives the operations that are measured in it. `requests` prepares so many of one: each can be sent once, with
@@ -29,7 +25,7 @@ export async function prepareOperations(call) {
     publish("POST /patients", REGISTER, async (count) => each(count, () => ({ message: newPatient() }))),
     publish("PATCH of a patient", UPDATE_PATIENT, (count) => patientUpdates(call, count)),
     publish("PATCH of a rule", UPDATE_RULE, (count) => ruleUpdates(call, clinic, count)),
-    publish("reschedule", RESCHEDULE, (count) => moves(call, clinic, count)),
+    publish("reschedule", RESCHEDULE, (count) => prepareMoves(call, clinic, count)),
     publish("eligibility check", ELIGIBILITY, async (count) =>
       each(count, () => ({
         message: { ...covered, patientId: clinic.patientId, serviceId: clinic.serviceId, serviceDate: dateIn(3) },
@@ -73,38 +69,6 @@ async function ruleUpdates(call, { programs }, count) {
     rules.push({ message: { programId, ruleId, ...changes, expectedVersion: version, updateMask: "dailyCapacity" } });
   }
   return rules;
-}
-
-/** Each of another patient from one day to the next, to a slot of its own. */
-async function moves(call, clinic, count) {
-  const all = [];
-  const wanted = new Set();
-  for (let i = 0; i < count; i += 1) {
-    const { patient } = await call(REGISTER, newPatient());
-    const subject = { patientId: patient.id, serviceId: clinic.serviceId, pageSize: 1 };
-    const appointmentId = await book(call, clinic, subject, 1 + (i % DAYS));
-    const wish = { ...subject, patientId: undefined, appointmentId, pageSize: LATE };
-    const { optionToken, ...slot } = (await options(call, wish, 2 + (i % DAYS))).findLast(
-      (option) => !wanted.has(slotOf(option)),
-    );
-    wanted.add(slotOf(slot));
-    all.push({ message: { appointmentId, optionToken, expectedVersion: 1 } });
-  }
-  return all;
-}
-
-function slotOf({ practitionerId, startsAt }) {
-  return `${practitionerId} ${startsAt}`;
-}
-
-async function book(call, { requestSourceId, appointmentTypeId }, subject, day) {
-  const [{ optionToken }] = await options(call, subject, day);
-  const request = { patientId: subject.patientId, optionToken, requestSourceId, appointmentTypeId };
-  return (await call(`${BOOKING}/BookAppointment`, request)).appointment.appointmentId;
-}
-
-async function options(call, wish, day) {
-  return (await call(SEARCH, { ...wish, dateFrom: dateIn(day), dateTo: dateIn(day) })).options;
 }
 
 function searches({ patientId, serviceId }, count) {

@@ -13,9 +13,9 @@ export const BODY = JSON.stringify({
   consentGrantedAt: "2026-01-15T10:00:00-05:00",
 });
 
-/** The same as an object, with a document number that nobody has. */
+/** The message of a registration of somebody new. */
 export function newPatient() {
-  return { ...JSON.parse(BODY), documentNumber: String(randomInt(1e14, 3e14)) };
+  return { ...JSON.parse(BODY), documentNumber: newDocument() };
 }
 
 /** Where registrations go below the base URL. */
@@ -31,7 +31,7 @@ export const TENANT_ID = "0d3e0000-0000-4000-8000-0000000000be";
  * @param {string} token
  */
 export async function register(baseUrl, token) {
-  const document = String(randomInt(1e14, 3e14));
+  const document = newDocument();
   const response = await fetch(`${baseUrl}${PATH}`, {
     method: "POST",
     headers: {
@@ -44,4 +44,8 @@ export async function register(baseUrl, token) {
   const text = await response.text();
   if (response.status !== 201) throw new Error(`a registration was answered ${response.status}: ${text}`);
   return document;
+}
+
+function newDocument() {
+  return String(randomInt(1e14, 3e14));
 }
