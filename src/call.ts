@@ -1,5 +1,4 @@
 import { type Code, type ContextValues, createContextKey } from "@connectrpc/connect";
-import type { Knex } from "knex";
 
 /** The authenticated service principal (specification section 5), as its access token describes it. */
 export interface Principal {
@@ -63,8 +62,10 @@ export interface Effect {
   readonly ownedBy?: Owner;
 }
 
-/** A statement built by Knex, compiled and run by a {@link Transaction}. */
-export type Statement = Knex.QueryBuilder | Knex.Raw;
+/** A statement built by Knex, or compiled by it before: a {@link Transaction} runs it. */
+export interface Statement {
+  toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } };
+}
 
 /** A statement that fails where it writes no row, so that the transaction it stands in cannot commit. */
 export interface RequiredStatement {

@@ -123,7 +123,7 @@ export class PipelinedTransaction implements Transaction {
   #run(statement: Statement, explain?: BatchedStatement["explain"]): Promise<QueryResult> {
     const { sql, bindings } = statement.toSQL().toNative();
     const name = this.#start.namedStatements ? statementName(sql) : undefined;
-    return this.#add({ text: sql, values: bindings as unknown[], name, explain });
+    return this.#add({ text: sql, values: bindings, name, explain });
   }
 
   #add(statement: BatchedStatement): Promise<QueryResult> {

@@ -3,11 +3,14 @@ import type { RequiredStatement, Statement } from "../call.js";
 import { sql } from "./sql.js";
 
 /** What stands for a value while the text of a statement is made. Knex binds it like any value that it does not know. */
-class Parameter {
+export class Parameter {
   readonly [key: string]: unknown;
 
   constructor(readonly name: string) {}
 }
+
+/** Values that a statement is built with: those of one call, or parameters in their places. */
+export type Bound<Name extends string> = Readonly<Record<Name, string | Parameter>>;
 
 /**
  * Compiles a statement once, when its module is loaded, and gives a function that binds values to it. To build and compile
@@ -32,7 +35,7 @@ export function prepared<Name extends string>(
   return (values: Readonly<Record<string, unknown>>) => {
     const bound = bindings.map((binding) => (binding instanceof Parameter ? valueOf(values, binding) : binding));
     const native = { sql: text, bindings: bound };
-    return { toSQL: () => ({ toNative: () => native }) } as unknown as Statement;
+    return { toSQL: () => ({ toNative: () => native }) };
   };
 }
 

@@ -259,7 +259,7 @@ async function expectFewBlocks(list: (transaction: Transaction) => Promise<unkno
     try {
       await list({
         tenantId,
-        send: (statement) => void client.query(statement.toSQL().sql),
+        send: (statement) => void client.query(statement.toSQL().toNative().sql),
         require: () => expect.unreachable("a list only reads"),
         rows: async (statement) => {
           plans.push(await explain(statement));

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { Knex } from "knex";
 import { Client, escapeLiteral } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Principal, Statement } from "../../src/call.js";
@@ -122,13 +121,15 @@ async function expectCheapPages<A extends object>(
   }
 }
 
+type SentText = ReturnType<ReturnType<Statement["toSQL"]>["toNative"]>;
+
 /** Lists a page of nothing and gives the statement that would have read it. */
 async function statementOf<A extends object>(
   table: ResourceTable<A>,
   { organizationId: organization, companyId }: Claims,
   page: Parameters<typeof listResources<A>>[3],
-): Promise<Knex.SqlNative> {
-  const sent: Knex.SqlNative[] = [];
+): Promise<SentText> {
+  const sent: SentText[] = [];
   const send = (statement: Statement) => void sent.push(statement.toSQL().toNative());
   const rows = (statement: Statement) => Promise.resolve(send(statement)).then(() => []);
   const who = { id: "issuer client", issuer: "issuer", clientId: "client", scopes: new Set<string>() };
@@ -153,7 +154,7 @@ interface PlanNode {
 }
 
 /** The nodes of the plan that a statement has once it has run often, the root first. */
-async function explain({ sql, bindings }: Knex.SqlNative): Promise<PlanNode[]> {
+async function explain({ sql, bindings }: SentText): Promise<PlanNode[]> {
   const values = bindings.map((value) => (value === null ? "NULL" : escapeLiteral(`${value as string | number}`)));
   const execution = `EXECUTE page (${values.join(", ")})`;
   await client.query(`PREPARE page AS ${sql}`);

@@ -1,3 +1,4 @@
+import type { Knex } from "knex";
 import { DatabaseError } from "pg";
 import type { Statement, Transaction } from "../../src/call.js";
 import { sql } from "../../src/postgres/sql.js";
@@ -65,7 +66,11 @@ function without(defect: Defect, transaction: Transaction): Transaction {
 }
 
 function lockless(transaction: Transaction): Transaction {
-  const unlocked = (statement: Statement) => sql.raw(statement.toQuery().replace(/ for no key update$/, ""));
+  const unlocked = (statement: Statement): Statement => {
+    const { sql: text, bindings } = statement.toSQL().toNative();
+    const native = { sql: text.replace(/ for no key update$/, ""), bindings };
+    return { toSQL: () => ({ toNative: () => native }) };
+  };
   return {
     tenantId: transaction.tenantId,
     rows: (statement) => transaction.rows(unlocked(statement)),
@@ -79,7 +84,7 @@ function outside({ tenantId }: Transaction): Transaction {
   let before: Promise<unknown> = Promise.resolve();
   const run = (statement: Statement) => {
     const { sql: text, bindings } = statement.toSQL().toNative();
-    const done = before.then(() => query(sql.raw(text.replaceAll(/\$\d+/g, "?"), [...bindings]).toQuery()));
+    const done = before.then(() => query(sql.raw(text.replaceAll(/\$\d+/g, "?"), bindings as Knex.Value[]).toQuery()));
     before = done.catch(() => undefined);
     return done;
   };

@@ -1,5 +1,6 @@
 import type { Call, Principal, Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecords, toRow } from "../../columns.js";
+import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentStatus } from "./appointment-status.js";
 import type { AppointmentRecord } from "./appointments.js";
@@ -61,6 +62,10 @@ export const changeColumns = {
   mergedFromPatientId: "merged_from_patient_id",
 } as const satisfies ColumnsOf<AppointmentChangeRecord>;
 
+const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as const, (row) =>
+  sql("appointment_history").insert(row),
+);
+
 /** Appends what happened to an appointment; `before` is absent for a new one, the reason for all but a correction. */
 export function insertAppointmentChange(
   transaction: Transaction,
@@ -95,8 +100,7 @@ export function insertAppointmentChange(
     correctionReason,
     mergedFromPatientId: before?.patientId === after.patientId ? undefined : before?.patientId,
   };
-  const row = { tenant_id: transaction.tenantId, ...toRow(changeColumns, change) };
-  transaction.send(sql("appointment_history").insert(row));
+  transaction.send(insertChange({ tenant_id: transaction.tenantId, ...toRow(changeColumns, change) }));
 }
 
 /** The changes of an appointment from behind a version on, at most `limit`, the oldest first. */

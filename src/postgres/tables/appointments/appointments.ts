@@ -1,5 +1,6 @@
 import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js";
+import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import type { AppointmentStatus } from "./appointment-status.js";
 
@@ -68,6 +69,18 @@ export const appointmentColumns = {
   updatedAt: "updated_at",
 } as const satisfies ColumnsOf<AppointmentRecord>;
 
+const WRITTEN = ["tenant_id", ...Object.values(appointmentColumns)] as const;
+
+const insert = prepared(WRITTEN, (row) => sql("appointments").insert(row));
+
+const update = prepared(WRITTEN, ({ tenant_id, ...row }) =>
+  sql("appointments").where({ tenant_id, id: row.id }).update(row),
+);
+
+const selectForUpdate = prepared(["tenant_id", "id"], (key) =>
+  sql("appointments").where(key).select(appointmentColumns).forNoKeyUpdate(),
+);
+
 /** The patient of an appointment; undefined where the tenant has no such appointment. */
 export async function findAppointmentPatient(transaction: Transaction, id: string): Promise<string | undefined> {
   return (await findAppointment(transaction, id))?.patientId;
@@ -94,11 +107,7 @@ export async function findAppointment(transaction: Transaction, id: string): Pro
 
 /** The appointment, locked until the transaction ends. */
 export async function lockAppointment(transaction: Transaction, id: string): Promise<AppointmentRecord | undefined> {
-  const query = sql("appointments")
-    .where({ tenant_id: transaction.tenantId, id })
-    .select(appointmentColumns)
-    .forNoKeyUpdate();
-  return readRecord(transaction, query);
+  return readRecord(transaction, selectForUpdate({ tenant_id: transaction.tenantId, id }));
 }
 
 /** All appointments of a patient, in any status and in the order of their ids, locked until the transaction ends. */
@@ -127,12 +136,10 @@ export async function lockAppointments(
 
 /** Adds an appointment at version 1. */
 export function insertAppointment(transaction: Transaction, appointment: AppointmentRecord): void {
-  const row = { tenant_id: transaction.tenantId, ...toRow(appointmentColumns, appointment) };
-  transaction.send(sql("appointments").insert(row));
+  transaction.send(insert({ tenant_id: transaction.tenantId, ...toRow(appointmentColumns, appointment) }));
 }
 
 /** Writes everything that can change of an appointment that the transaction has locked. */
 export function updateAppointment(transaction: Transaction, appointment: AppointmentRecord): void {
-  const key = { tenant_id: transaction.tenantId, id: appointment.id };
-  transaction.send(sql("appointments").where(key).update(toRow(appointmentColumns, appointment)));
+  transaction.send(update({ tenant_id: transaction.tenantId, ...toRow(appointmentColumns, appointment) }));
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from "../../../call.js";
+import { prepared } from "../../prepared.js";
 import { purgeBatch } from "../../purge-batch.js";
 import type { TransactionSource } from "../../run-transaction.js";
 import { sql } from "../../sql.js";
@@ -10,10 +11,13 @@ const PURGE = `DELETE FROM consumed_option_tokens WHERE (tenant_id, jti) IN (
   SELECT tenant_id, jti FROM consumed_option_tokens
   WHERE expires_at < now() - ?::interval ORDER BY expires_at LIMIT ?) RETURNING tenant_id`;
 
+const insertToken = prepared(["tenant_id", "jti", "expires_at"], (row) =>
+  sql("consumed_option_tokens").insert(row).onConflict().ignore().returning("jti"),
+);
+
 /** Uses an option token up; false where it was used before. */
 export async function consumeToken(transaction: Transaction, jti: string, expiresAt: Date): Promise<boolean> {
-  const row = { tenant_id: transaction.tenantId, jti, expires_at: expiresAt };
-  const rows = await transaction.rows(sql("consumed_option_tokens").insert(row).onConflict().ignore().returning("jti"));
+  const rows = await transaction.rows(insertToken({ tenant_id: transaction.tenantId, jti, expires_at: expiresAt }));
   return rows.length === 1;
 }
 

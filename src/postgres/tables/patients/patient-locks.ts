@@ -1,7 +1,12 @@
 import type { Transaction } from "../../../call.js";
 import { readRecord, readRecords } from "../../columns.js";
+import { type Bound, type Parameter, prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { knownPatients, type PatientRecord, patientColumns } from "./patients.js";
+
+const selectPatientOfForUpdate = prepared(["tenantId", "appointmentId"], ({ tenantId, appointmentId }) =>
+  patientOf({ tenantId }, appointmentId).forNoKeyUpdate(),
+);
 
 /** The patient of an appointment as they are now; undefined where there is no such appointment. */
 export async function findPatientOf(
@@ -16,7 +21,7 @@ export async function lockPatientOf(
   transaction: Transaction,
   appointmentId: string,
 ): Promise<PatientRecord | undefined> {
-  return readRecord(transaction, patientOf(transaction, appointmentId).forNoKeyUpdate());
+  return readRecord(transaction, selectPatientOfForUpdate({ tenantId: transaction.tenantId, appointmentId }));
 }
 
 /**
@@ -65,7 +70,7 @@ export async function lockPatientsOf(
   return readRecords(transaction, query.forNoKeyUpdate());
 }
 
-function patientOf({ tenantId }: Transaction, appointmentId: string) {
+function patientOf({ tenantId }: Bound<"tenantId">, appointmentId: string | Parameter) {
   const patient = sql("appointments").where({ tenant_id: tenantId, id: appointmentId }).select("patient_id");
   return knownPatients({ tenant_id: tenantId }).where("id", patient).select(patientColumns);
 }

@@ -1,6 +1,7 @@
 import type { Knex } from "knex";
-import type { Transaction } from "../../../call.js";
+import type { Statement, Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
+import { type Parameter, prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { type SlotRecord, slotColumns } from "./slots.js";
 
@@ -22,22 +23,27 @@ export async function lockSlots(
   { run, occupiedBy }: { readonly run?: SlotRun | undefined; readonly occupiedBy?: string | undefined },
 ): Promise<readonly SlotRecord[]> {
   const { tenantId } = transaction;
-  const wanted = [
-    ...(run === undefined ? [] : [sql.raw(IDS_OF_RUN, { tenantId, ...run })]),
-    ...(occupiedBy === undefined ? [] : [sql.raw(IDS_OF_APPOINTMENT, { tenantId, occupiedBy })]),
-  ];
-  return lockThose(transaction, wanted);
+  if (run === undefined)
+    return occupiedBy === undefined ? [] : inOrder(transaction, lockOccupied({ tenantId, occupiedBy }));
+  if (occupiedBy === undefined) return inOrder(transaction, lockRun({ tenantId, ...run }));
+  return inOrder(transaction, lockRunAndOccupied({ tenantId, ...run, occupiedBy }));
 }
 
-async function lockThose(transaction: Transaction, ids: readonly Knex.Raw[]): Promise<readonly SlotRecord[]> {
-  const query = sql("slots")
-    .where({ tenant_id: transaction.tenantId })
-    .whereRaw(`id = ANY(ARRAY(${ids.map(() => "?").join(" UNION ALL ")}))`, [...ids])
-    .orderBy("id")
-    .select(slotColumns)
-    .forNoKeyUpdate();
-  const slots = await readRecords<SlotRecord>(transaction, query);
+async function inOrder(transaction: Transaction, statement: Statement): Promise<readonly SlotRecord[]> {
+  const slots = await readRecords<SlotRecord>(transaction, statement);
   return slots.toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime());
+}
+
+/** Locks the slots with the ids that a statement gives. */
+function lockThose<Name extends string>(names: readonly ("tenantId" | Name)[], ids: string) {
+  return prepared(names, (parameters) =>
+    sql("slots")
+      .where({ tenant_id: parameters.tenantId })
+      .whereRaw("id = ANY(ARRAY(?))", [sql.raw(ids, parameters)])
+      .orderBy("id")
+      .select(slotColumns)
+      .forNoKeyUpdate(),
+  );
 }
 
 /**
@@ -51,6 +57,12 @@ export const RUN_OF_SLOTS = `FROM slots f CROSS JOIN LATERAL (
   WHERE f.tenant_id = :tenantId AND f.id = :firstSlotId`;
 const IDS_OF_RUN = `SELECT r.id ${RUN_OF_SLOTS}`;
 const IDS_OF_APPOINTMENT = "SELECT id FROM slots WHERE tenant_id = :tenantId AND appointment_id = :occupiedBy";
+const lockRun = lockThose(["tenantId", "firstSlotId", "minutes"], IDS_OF_RUN);
+const lockOccupied = lockThose(["tenantId", "occupiedBy"], IDS_OF_APPOINTMENT);
+const lockRunAndOccupied = lockThose(
+  ["tenantId", "firstSlotId", "minutes", "occupiedBy"],
+  `${IDS_OF_RUN} UNION ALL ${IDS_OF_APPOINTMENT}`,
+);
 
 /** The slots of a run among others, if the first one still is. Whether they fill its time is for the caller to judge. */
 export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes }: SlotRun): readonly SlotRecord[] {
@@ -74,12 +86,13 @@ export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes 
  */
 export async function lockFormerSlots(transaction: Transaction, appointmentId: string): Promise<readonly SlotRecord[]> {
   const { tenantId } = transaction;
-  return lockThose(transaction, [sql.raw(IDS_OF_FORMER, { tenantId, appointmentId })]);
+  return inOrder(transaction, lockFormer({ tenantId, appointmentId }));
 }
 
 const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = a.program_id
     AND s.practitioner_id = a.practitioner_id AND s.rule_id = a.rule_id AND s.starts_at >= a.starts_at AND s.ends_at <= a.ends_at
   WHERE a.tenant_id = :tenantId AND a.id = :appointmentId`;
+const lockFormer = lockThose(["tenantId", "appointmentId"], IDS_OF_FORMER);
 
 /**
  * The slots that locked appointments occupy and, where a practitioner is named, those that the practitioner has in the same
@@ -92,43 +105,51 @@ export async function lockSlotsOf(
   practitionerId: string | undefined,
 ): Promise<readonly SlotRecord[]> {
   const { tenantId } = transaction;
-  const wanted = sql.raw(WANTED_SLOTS, {
-    tenant: tenantId,
-    appointments: appointmentIds,
-    practitioner: practitionerId ?? null,
-  });
-  return lockThose(transaction, [wanted]);
+  return inOrder(
+    transaction,
+    lockSlotsOfAll({ tenantId, appointments: appointmentIds, practitioner: practitionerId ?? null }),
+  );
 }
 
-const WANTED_SLOTS = `SELECT s.id FROM slots s WHERE s.tenant_id = :tenant AND s.appointment_id = ANY(:appointments::uuid[])
-  UNION ALL SELECT s.id FROM appointments a JOIN slots s ON s.tenant_id = :tenant AND s.program_id = a.program_id
+const WANTED_SLOTS = `SELECT s.id FROM slots s WHERE s.tenant_id = :tenantId AND s.appointment_id = ANY(:appointments::uuid[])
+  UNION ALL SELECT s.id FROM appointments a JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = a.program_id
     AND s.practitioner_id = :practitioner::uuid AND s.starts_at >= a.starts_at AND s.ends_at <= a.ends_at
     AND s.rule_id IS NOT NULL AND NOT s.retained
-  WHERE a.tenant_id = :tenant AND a.id = ANY(:appointments::uuid[])`;
+  WHERE a.tenant_id = :tenantId AND a.id = ANY(:appointments::uuid[])`;
+const lockSlotsOfAll = lockThose(["tenantId", "appointments", "practitioner"], WANTED_SLOTS);
 
 /**
  * Locks the practitioner of a slot until the transaction ends, so that of two programs one at a time fills an hour of theirs.
  * Says whether they are active; false also where the slot is gone.
  */
 export async function lockPractitionerOf(transaction: Transaction, slotId: string): Promise<boolean> {
-  return lockWhere(transaction, practitionerIn(transaction, "slots", slotId));
+  return isActive(transaction, lockPractitionerOfSlot({ tenantId: transaction.tenantId, id: slotId }));
 }
 
 /** The same of an appointment, whose time it was or is. */
 export async function lockPractitionerOfAppointment(transaction: Transaction, appointmentId: string): Promise<boolean> {
-  return lockWhere(transaction, practitionerIn(transaction, "appointments", appointmentId));
+  return isActive(transaction, lockPractitionerOfTime({ tenantId: transaction.tenantId, id: appointmentId }));
 }
 
 /** The same of a practitioner by id. */
 export async function lockPractitioner(transaction: Transaction, practitionerId: string): Promise<boolean> {
-  return lockWhere(transaction, practitionerId);
+  return isActive(transaction, lockPractitionerById({ tenantId: transaction.tenantId, id: practitionerId }));
 }
 
-function practitionerIn({ tenantId }: Transaction, table: "slots" | "appointments", id: string): Knex.QueryBuilder {
-  return sql(table).where({ tenant_id: tenantId, id }).select("practitioner_id");
+const lockPractitionerOfSlot = lockPractitionerWhere((key) => sql("slots").where(key).select("practitioner_id"));
+const lockPractitionerOfTime = lockPractitionerWhere((key) => sql("appointments").where(key).select("practitioner_id"));
+const lockPractitionerById = lockPractitionerWhere(({ id }) => id);
+
+function lockPractitionerWhere(idBy: (key: { tenant_id: Parameter; id: Parameter }) => Knex.QueryBuilder | Parameter) {
+  return prepared(["tenantId", "id"], ({ tenantId, id }) =>
+    sql("practitioners")
+      .where({ tenant_id: tenantId })
+      .where("id", idBy({ tenant_id: tenantId, id }) as Knex.QueryBuilder)
+      .select("active")
+      .forNoKeyUpdate(),
+  );
 }
 
-async function lockWhere(transaction: Transaction, id: string | Knex.QueryBuilder): Promise<boolean> {
-  const query = sql("practitioners").where({ tenant_id: transaction.tenantId }).where("id", id).select("active");
-  return (await transaction.rows<{ active: boolean }>(query.forNoKeyUpdate()))[0]?.active === true;
+async function isActive(transaction: Transaction, statement: Statement): Promise<boolean> {
+  return (await transaction.rows<{ active: boolean }>(statement))[0]?.active === true;
 }

@@ -1,5 +1,6 @@
 import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
+import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
 /** Why a slot is retained: the first reason that holds, in this order; {@link Retention}. */
@@ -130,27 +131,29 @@ const INSERT_OWN = `INSERT INTO slots
       AND b.starts_at < :endsAt AND b.ends_at > :startsAt ORDER BY b.id LIMIT 1) block ON true
   WHERE p.tenant_id = :tenantId AND p.id = :programId`;
 
+const AMONG = "id = ANY(?::uuid[])";
+
+const occupy = prepared(["tenant_id", "ids", "appointment_id"], ({ tenant_id, ids, appointment_id }) =>
+  sql("slots").where({ tenant_id }).whereRaw(AMONG, [ids]).update({ appointment_id }),
+);
+
+const remove = prepared(["tenant_id", "ids"], ({ tenant_id, ids }) =>
+  sql("slots").where({ tenant_id }).whereRaw(AMONG, [ids]).delete(),
+);
+
 /** Gives locked, free slots to an appointment. */
 export function occupySlots(transaction: Transaction, slots: readonly SlotRecord[], appointmentId: string): void {
-  const query = sql("slots")
-    .where({ tenant_id: transaction.tenantId })
-    .whereRaw(AMONG, [idsOf(slots)]);
-  transaction.send(query.update({ appointment_id: appointmentId }));
+  transaction.send(occupy({ tenant_id: transaction.tenantId, ids: idsOf(slots), appointment_id: appointmentId }));
 }
 
 /** Frees locked slots; those that were only kept, or made, for their appointment go. */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   const going = slots.filter(({ retained, ruleId }) => retained || ruleId === undefined);
   const staying = slots.filter((slot) => !going.includes(slot));
-  const among = (some: readonly SlotRecord[]) =>
-    sql("slots")
-      .where({ tenant_id: transaction.tenantId })
-      .whereRaw(AMONG, [idsOf(some)]);
-  if (going.length > 0) transaction.send(among(going).delete());
-  if (staying.length > 0) transaction.send(among(staying).update({ appointment_id: null }));
+  const { tenantId: tenant_id } = transaction;
+  if (going.length > 0) transaction.send(remove({ tenant_id, ids: idsOf(going) }));
+  if (staying.length > 0) transaction.send(occupy({ tenant_id, ids: idsOf(staying), appointment_id: null }));
 }
-
-const AMONG = "id = ANY(?::uuid[])";
 
 function idsOf(slots: readonly SlotRecord[]): string[] {
   return slots.map(({ id }) => id);
