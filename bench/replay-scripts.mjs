@@ -55,7 +55,9 @@ function named(statements) {
 
 /** What to write for each parameter, which is one variable for those that are alike in every transaction. */
 function tabulate(transactions) {
-  const [names, ...others] = transactions.map((parameters) => JSON.stringify(Array.from(parameters.keys(), String).toSorted()));
+  const [names, ...others] = transactions.map((parameters) =>
+    JSON.stringify(Array.from(parameters.keys(), String).toSorted()),
+  );
   if (others.some((other) => other !== names)) throw new Error("the transactions do not have the same statements");
   const variables = { placeholders: new Map(), constants: new Map(), columns: new Map() };
   const known = new Map();
