@@ -57,7 +57,7 @@ async function tell(measured) {
   const text = report(measured);
   console.log(`\n${text}`);
   const { results, start, residentMb, strangersShare, serverVersion } = measured;
-  const bars = Object.entries(results.results).map(([name, runs]) => ({
+  const bars = Object.entries(results).map(([name, runs]) => ({
     label: name,
     value: median(runs.map(({ rate }) => rate)),
   }));

@@ -15,3 +15,12 @@ test("what is measured is imported from files that are there", () => {
   expect(imports).not.toEqual([]);
   expect(imports.filter((path) => !existsSync(`${root}/src/${path}.ts`))).toEqual([]);
 });
+
+test("every part that can be asked for by its name is a program, and the README tells of it", () => {
+  const [, list = ""] = /^const PARTS = \[(.*?)\];/ms.exec(readFileSync(`${root}/bench/run.mjs`, "utf8")) ?? [];
+  const parts = Array.from(list.matchAll(/"([^"]+)"/g), ([, name = ""]) => name);
+  expect(parts.length).toBeGreaterThan(1);
+  expect(parts.filter((name) => !benches.includes(`${name}.mjs`))).toEqual([]);
+  const readme = readFileSync(`${root}/bench/README.md`, "utf8");
+  expect(parts.filter((name) => !new RegExp(`\\b${name}\\b`).test(readme))).toEqual([]);
+});
