@@ -1,5 +1,5 @@
 /**
- * What a registration costs as things grow, in rounds, in turns: among 0, 100,000 and 1,000,000 patients of its tenant, each in a
+ * What a registration costs as things grow, each by a process of its own, in rounds, in turns: among 0, 100,000 and 1,000,000 patients of its tenant, each in a
  * database of its own; by 1, 10, 50 and 200 tenants in turn; by one process of the service and two that share the database; and by
  * another Node.js, where BENCH_OTHER_NODE is the path of one. Prints a table in Markdown; --out=FOLDER as in README.md. How searches grow
  * with the schedule is for search.mjs.
@@ -20,6 +20,7 @@ import { runCrowd, writeTokens } from "./run-crowd.mjs";
 import { requirePrograms } from "./run-program.mjs";
 import { CONNECTIONS, runWrk } from "./run-wrk.mjs";
 
+const WARM_UPS = 2;
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] || 6);
 const SECONDS = Number(process.env["BENCH_SECONDS"] || 3);
 const MOST_PATIENTS = Number(process.env["BENCH_PATIENTS"] || 1_000_000);
@@ -33,10 +34,14 @@ const opened = [];
 try {
   const byPatients = [];
   for (const patients of PATIENTS) byPatients.push(await openWith(patients));
-  const [empty] = byPatients;
-  const second = await serve(empty.database);
-  const loads = [...loadsByPatients(byPatients), ...(await loadsByTenants(empty)), ...loadsByProcesses(empty, second)];
-  if (OTHER_NODE !== "") loads.push(...loadsByNodes(empty, await serve(empty.database, OTHER_NODE)));
+  const [{ database, token }] = byPatients;
+  const another = async (node) => ({ database, token, ...(await serve(database, node)) });
+  const loads = [
+    ...loadsByPatients(byPatients),
+    ...(await loadsByTenants(await another())),
+    ...loadsByProcesses([await another()], [await another(), await another()]),
+    ...(OTHER_NODE === "" ? [] : loadsByNodes(await another(), await another(OTHER_NODE))),
+  ];
   await publish(table(await inTurns(loads)));
 } finally {
   for (const close of opened.toReversed()) await close();
@@ -83,40 +88,40 @@ function loadsByTenants({ baseUrl, database: { dataDir } }) {
 }
 
 /** The same connections in all, an equal part to each process. */
-function loadsByProcesses(first, second) {
-  return [[first], [first, second]].map((processes) => ({
+function loadsByProcesses(...groups) {
+  return groups.map((processes) => ({
     group: "processes",
     label: `by processes of the service: ${processes.length}`,
     load: async (run) => {
       const connections = CONNECTIONS / processes.length;
-      const terms = { token: first.token, connections, seconds: SECONDS, signal };
-      const runs = processes.map(({ baseUrl }, i) => runWrk({ ...terms, baseUrl, run: run + i * 1_000 }));
+      const terms = { connections, seconds: SECONDS, signal };
+      const runs = processes.map(({ baseUrl, token }, i) => runWrk({ ...terms, baseUrl, token, run: run + i * 1_000 }));
       return (await Promise.all(runs)).reduce((sum, { rate }) => sum + rate, 0);
     },
   }));
 }
 
-function loadsByNodes({ baseUrl, token }, other) {
+function loadsByNodes(own, other) {
   const versionOf = (node) => execFileSync(node, ["--version"], { encoding: "utf8" }).trim();
   const nodes = [
-    { node: process.execPath, baseUrl },
+    { node: process.execPath, ...own },
     { node: OTHER_NODE, ...other },
   ];
-  return nodes.map(({ node, ...way }) => ({
+  return nodes.map(({ node, baseUrl, token }) => ({
     group: "node",
     label: `by Node.js ${versionOf(node)}`,
-    load: async (run) => (await runWrk({ ...way, token, run, seconds: SECONDS, signal })).rate,
+    load: async (run) => (await runWrk({ baseUrl, token, run, seconds: SECONDS, signal })).rate,
   }));
 }
 
-/** The rates of each load in the order of the rounds, but for the first, which warms up. */
+/** The rates of each load in the order of the rounds, but for the first ones, in which each process gets as warm as the others. */
 async function inTurns(loads) {
   const measured = loads.map(({ group, label }) => ({ group, label, rates: [] }));
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    progress(round === 0 ? "warming up" : `round ${round} of ${ROUNDS}`);
+  for (let round = 1 - WARM_UPS; round <= ROUNDS; round += 1) {
+    progress(round <= 0 ? "warming up" : `round ${round} of ${ROUNDS}`);
     for (const [i, { load }] of loads.entries()) {
       await waitForQuiet(signal);
-      const rate = await load(round * loads.length + i + 1);
+      const rate = await load((round + WARM_UPS) * loads.length + i);
       if (round > 0) measured[i].rates.push(rate);
     }
   }
