@@ -6,7 +6,8 @@
  *
  *   npm run build && node bench/growth.mjs
  *
- * BENCH_PATIENTS is how many patients are the most (1,000,000), BENCH_ROUNDS (6) and BENCH_SECONDS (3) as everywhere. Needs wrk.
+ * BENCH_PATIENTS is how many patients are the most (1,000,000), BENCH_KINDS which of patients, tenants, processes and node are
+ * measured, BENCH_ROUNDS (6) and BENCH_SECONDS (3) as everywhere. Needs wrk.
  */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
@@ -25,6 +26,7 @@ const ROUNDS = Number(process.env["BENCH_ROUNDS"] || 6);
 const SECONDS = Number(process.env["BENCH_SECONDS"] || 3);
 const MOST_PATIENTS = Number(process.env["BENCH_PATIENTS"] || 1_000_000);
 const PATIENTS = [0, MOST_PATIENTS / 10, MOST_PATIENTS];
+const KINDS = (process.env["BENCH_KINDS"] || "patients,tenants,processes,node").split(",");
 const TENANTS = [1, 10, 50, 200];
 const OTHER_NODE = process.env["BENCH_OTHER_NODE"] || "";
 const { signal } = new AbortController();
@@ -34,6 +36,7 @@ const opened = [];
 try {
   const byPatients = [];
   for (const patients of PATIENTS) byPatients.push(await openWith(patients));
+  const checkpointAll = () => Promise.all(byPatients.map(({ database }) => database.checkpoint()));
   const [{ database, token }] = byPatients;
   const another = async (node) => ({ database, token, ...(await serve(database, node)) });
   const loads = [
@@ -42,7 +45,8 @@ try {
     ...loadsByProcesses([await another()], [await another(), await another()]),
     ...(OTHER_NODE === "" ? [] : loadsByNodes(await another(), await another(OTHER_NODE))),
   ];
-  await publish(table(await inTurns(loads)));
+  const wanted = loads.filter(({ group }) => KINDS.includes(group));
+  await publish(table(await inTurns(wanted, checkpointAll)));
 } finally {
   for (const close of opened.toReversed()) await close();
 }
@@ -115,11 +119,12 @@ function loadsByNodes(own, other) {
 }
 
 /** The rates of each load in the order of the rounds, but for the first ones, in which each process gets as warm as the others. */
-async function inTurns(loads) {
+async function inTurns(loads, checkpointAll) {
   const measured = loads.map(({ group, label }) => ({ group, label, rates: [] }));
   for (let round = 1 - WARM_UPS; round <= ROUNDS; round += 1) {
     progress(round <= 0 ? "warming up" : `round ${round} of ${ROUNDS}`);
     for (const [i, { load }] of loads.entries()) {
+      await checkpointAll();
       await waitForQuiet(signal);
       const rate = await load((round + WARM_UPS) * loads.length + i);
       if (round > 0) measured[i].rates.push(rate);
