@@ -43,6 +43,7 @@ try {
   try {
     const clinics = [await fill(server.internalUrl, SMALL), await fill(server.internalUrl, LARGE)];
     await database.query("VACUUM ANALYZE");
+    await database.checkpoint();
     await publish(table(clinics, await measure(clinics)));
     await explain(clinics[1]);
   } finally {
