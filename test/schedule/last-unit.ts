@@ -6,7 +6,6 @@ import type { RestAnswer } from "../support/rest-request.js";
 import {
   type AppointmentBody,
   appointmentIn,
-  book,
   bookFirst,
   type Clinic,
   call,
@@ -51,7 +50,7 @@ const PRACTITIONERS = 4;
 const RULE: JsonObject = { ...everyMorning, dailyCapacity: 1, endsAtLocal: "10:00:00" };
 
 /** Makes a program that takes one appointment a day, and so many contenders of each kind, half of each at either service. */
-export async function openContest({ both }: Twins, ofEachKind: number): Promise<Contest> {
+export async function openContest({ both }: Pick<Twins, "both">, ofEachKind: number): Promise<Contest> {
   const [service] = both;
   const make = <T>(create: (index: number) => Promise<T>, count: number) =>
     Promise.all(Array.from({ length: count }, (_, index) => create(index)));
@@ -69,53 +68,63 @@ export async function openContest({ both }: Twins, ofEachKind: number): Promise<
   return { bookers, movers, cancellationReasonId };
 }
 
-/**
- * Has all contenders go for the one unit of a day that nobody has yet, each for any of its slots, all at once. The day is
- * free again afterwards, or the one that the winner moved from.
- */
-export async function contend(contest: Contest): Promise<Trial> {
+/** One who wants the last unit of a day: the call that gets it, and what is to be done behind the contest should it have succeeded. */
+export interface Contender {
+  readonly clinic: Clinic;
+  readonly rpc: string;
+  readonly request: JsonObject;
+  /** Frees the day again, or notes that the one is free that the appointment was moved from. */
+  settle(answer: RestAnswer): Promise<void>;
+}
+
+/** Has all contenders choose, each any of the slots of a day that nobody has yet. */
+export async function lineUp(contest: Contest): Promise<Contender[]> {
   const { bookers, movers } = contest;
   const date = pick(freeDates(movers)) ?? "";
-  const attempts = await Promise.all([
+  return Promise.all([
     ...bookers.map((booker) => aimToBook(contest, booker, date)),
     ...movers.map((mover) => aimToMove(mover, date)),
   ]);
-  const outcomes = await Promise.all(attempts.map((attempt) => attempt()));
-  const answers = outcomes.map(({ answer }) => answer);
-  for (const { answer, settle } of outcomes) if (answer.status === 200) await settle(answer);
+}
+
+/** Has all contenders go for the one unit of a day, all at once, and settle. */
+export async function contend(contest: Contest): Promise<Trial> {
+  const contenders = await lineUp(contest);
+  const answers = await Promise.all(contenders.map(({ clinic, rpc, request }) => call(clinic, rpc, request)));
+  for (const [i, answer] of answers.entries()) if (answer.status === 200) await contenders[i]?.settle(answer);
   return {
     statuses: answers.map(({ status }) => status).toSorted((a, b) => a - b),
     refusals: [...new Set(answers.flatMap((answer) => itemsOf(answer)))].toSorted(),
   };
 }
 
-/** An attempt that was made, and what is to be done should it have succeeded. */
-interface Outcome {
-  readonly answer: RestAnswer;
-  settle(answer: RestAnswer): Promise<void>;
-}
-
-type Attempt = () => Promise<Outcome>;
-
-async function aimToBook({ cancellationReasonId }: Contest, booker: Booker, date: string): Promise<Attempt> {
+async function aimToBook({ cancellationReasonId }: Contest, booker: Booker, date: string): Promise<Contender> {
   const { clinic, patientId } = booker;
+  const { requestSourceId, appointmentTypeId } = clinic;
   const optionToken = await anyOption(clinic, { patientId }, date);
-  const settle = async (answer: RestAnswer) => {
-    const { appointmentId, version: expectedVersion } = appointmentIn(answer);
-    await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion, cancellationReasonId });
+  return {
+    clinic,
+    rpc: "BookAppointment",
+    request: { patientId, optionToken, requestSourceId, appointmentTypeId },
+    async settle(answer) {
+      const { appointmentId, version: expectedVersion } = appointmentIn(answer);
+      await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion, cancellationReasonId });
+    },
   };
-  return async () => ({ answer: await book(clinic, patientId, optionToken), settle });
 }
 
-async function aimToMove(mover: Mover, date: string): Promise<Attempt> {
+async function aimToMove(mover: Mover, date: string): Promise<Contender> {
   const { clinic, appointment } = mover;
   const { appointmentId, version: expectedVersion } = appointment;
   const optionToken = await anyOption(clinic, { appointmentId }, date);
-  const settle = async (answer: RestAnswer) => {
-    mover.appointment = { ...appointment, ...appointmentIn(answer) };
+  return {
+    clinic,
+    rpc: "RescheduleAppointment",
+    request: { appointmentId, expectedVersion, optionToken },
+    async settle(answer) {
+      mover.appointment = { ...appointment, ...appointmentIn(answer) };
+    },
   };
-  const request = { appointmentId, expectedVersion, optionToken };
-  return async () => ({ answer: await call(clinic, "RescheduleAppointment", request), settle });
 }
 
 async function anyOption(clinic: Clinic, subject: JsonObject, date: string): Promise<string> {
