@@ -1,6 +1,6 @@
-import { type Contest, lineUp } from "../schedule/last-unit.js";
+import { type Contender, type Contest, lineUp } from "../schedule/last-unit.js";
 import { type Deferred, deferred } from "../support/deferred.js";
-import { openJournal } from "./kill-storm-journal.js";
+import { type Entry, openJournal } from "./kill-storm-journal.js";
 import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
 import type { KillableTwins, Victim } from "./killable-twins.js";
 
@@ -15,7 +15,8 @@ export interface Fight {
 /**
  * Has all contenders go for the one unit of a day at once, and kills a victim as soon as so many of them are answered. When it is
  * back and every key was sent again, one of them has the unit, whoever was acknowledged as the winner has it still, and each
- * left the traces that its answer tells of. The day is free again afterwards, or the one that the winner moved from.
+ * left the traces that its answer tells of. The day is free again afterwards, or the one that the winner moved from, unless
+ * something is wrong.
  */
 export async function contendWhileKilled(
   contest: Contest,
@@ -26,7 +27,7 @@ export async function contendWhileKilled(
   const contenders = await lineUp(contest);
   const journal = openJournal(twins.both, twins.recovery);
   const isTime = countdown(answered);
-  const send = async ({ rpc, request }: (typeof contenders)[number]) => {
+  const send = async ({ rpc, request }: Contender) => {
     await journal.send(rpc, request);
     isTime.count();
   };
@@ -34,11 +35,15 @@ export async function contendWhileKilled(
   const wrong = [...(await replayAll(journal)), ...(await wrongEffects(journal, twins.both[0])), ...journal.faults];
   const winners = journal.entries.filter(({ success }) => success !== undefined);
   if (winners.length !== 1) wrong.push(`${winners.length} have the last unit`);
+  if (wrong.length === 0) await settle(contenders, winners);
+  return { wrong, lost: journal.lost.length };
+}
+
+async function settle(contenders: readonly Contender[], winners: readonly Entry[]): Promise<void> {
   for (const { request, success } of winners) {
     const winner = contenders.find((contender) => contender.request === request);
     if (success !== undefined) await winner?.settle(success);
   }
-  return { wrong, lost: journal.lost.length };
 }
 
 /** Resolves when it was counted so often. */
