@@ -147,14 +147,17 @@ describe("a key that is taken", () => {
   test("by a call that is still at work is waited for, and given up after a while", async () => {
     const first = newCall();
     const key = work.claim(first);
-    const { promise: ended, resolve: end } = deferred();
+    const [begun, ended] = [deferred(), deferred()];
     const slow = work.store.execute(key, first, work.principal, async () => {
       insertPatient(transactionOf(first), newPatient(), duplicateDocument);
-      await ended;
+      await transactionOf(first).rows(sql.raw("SELECT 1"));
+      begun.resolve();
+      await ended.promise;
       return RESPONSE;
     });
+    await begun.promise;
     expect(await work.register(newCall(), key, newPatient())).toEqual({ kind: "IN_PROGRESS" });
-    end();
+    ended.resolve();
     expect(await slow).toEqual({ kind: "EXECUTED" });
   });
 
