@@ -52,9 +52,9 @@ describe("a storm in which processes and PostgreSQL are killed", () => {
   test(
     "is seen to lose something where the database acknowledges what it has not written down",
     async () => {
-      await twins.killAndRestart("POSTGRES", FORGETFUL);
       const found: string[] = [];
       for (let attempt = 0; attempt < ATTEMPTS && found.length === 0; attempt++) {
+        await twins.killAndRestart("POSTGRES", FORGETFUL);
         const journal = await stormWithKills(["POSTGRES"]);
         found.push(...(await replayAll(journal)), ...(await wrongEffects(journal, twins.both[0])));
       }

@@ -21,6 +21,7 @@ export function victims(count: number): Victim[] {
   return Array.from({ length: count }, (_, i) => VICTIMS[i % VICTIMS.length] ?? "ALL");
 }
 
+/** Starts PostgreSQL in a folder of its own and two processes on it. Settings that it is restarted with last until its next start. */
 export async function startKillableTwins(): Promise<KillableTwins> {
   const postgres = await startKillablePostgres();
   const twins = await startTwinProcesses(postgres);
