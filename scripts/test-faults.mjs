@@ -5,9 +5,10 @@
  *
  *     npm run test:faults -- [--minutes N] [FILTER...]
  *
- * A filter is the beginning of a path, such as test/faults/kill-storm. Each file is run once at least where no minutes are given.
- * How long a storm is, and how often something is killed, is what the environment says, else what {@link LONG} does. Ends with 1
- * where a test failed; every failure is printed with its message.
+ * A filter is the beginning of a path, such as test/faults/kill-storm. Where no minutes are given, each file is run once, the
+ * simulation with ten times as many commands.
+ * How long a storm is, and how often something is killed, is what the environment says, else what {@link LONG} does, but for
+ * {@link LONG_IN_MINUTES}. Ends with 1 where a test failed; every failure is printed with its message.
  */
 import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -23,10 +24,12 @@ const LONG = {
   CUTS: "100",
   LAST_UNIT_TRIALS: "60",
   ROLLOUT_REQUESTS: "40",
-  SIMULATION_COMMANDS: "10000",
+  SIMULATION_COMMANDS: "100000",
   EVERY_STATEMENT: "1",
   PAUSES: "none",
 };
+/** What takes longer than all the minutes would leave none for the other files. */
+const LONG_IN_MINUTES = { SIMULATION_COMMANDS: "10000" };
 /** What races, beside the folder of faults. */
 const STORMS = ["storm", "storm-defects", "last-unit", "visit-storm", "materialization-races", "lock-order"];
 /** What is played to the service and to a model of it, and the defects that this must see. */
@@ -80,7 +83,7 @@ function runOnce(file) {
   rmSync(results, { force: true });
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
   spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...reporters, file], {
-    env: { ...LONG, ...process.env },
+    env: { ...LONG, ...(minutes > 0 ? LONG_IN_MINUTES : {}), ...process.env },
     stdio: "inherit",
     timeout: LONGEST_FILE_MS,
     killSignal: "SIGKILL",
