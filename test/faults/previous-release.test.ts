@@ -17,7 +17,7 @@ import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
 import { startSteadyLoad } from "./steady-load.js";
 
 /** Of the requests with a key so many are done in each phase of the rollout; ROLLOUT_REQUESTS makes it more. */
-const DONE_IN_PHASE = Number(process.env["ROLLOUT_REQUESTS"] || 12);
+const DONE_IN_PHASE = Number(process.env["ROLLOUT_REQUESTS"] || 8);
 /** How many of those that were done before are replayed by either release while both run. */
 const REPLAYED = 20;
 const SLACK_MS = 240_000;

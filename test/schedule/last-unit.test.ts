@@ -6,7 +6,7 @@ import { contend, openContest } from "./last-unit.js";
 import { startTwinProcesses, type TwinProcesses } from "./twin-processes.js";
 
 /** How many last units are fought for; LAST_UNIT_TRIALS makes it more. */
-const TRIALS = Number(process.env["LAST_UNIT_TRIALS"] || 6);
+const TRIALS = Number(process.env["LAST_UNIT_TRIALS"] || 4);
 const CONTENDERS = 16;
 const SLACK_MS = 120_000;
 const TRIAL_MS = 3_000;

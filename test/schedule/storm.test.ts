@@ -8,7 +8,7 @@ import { startTwinProcesses, type TwinProcesses } from "./twin-processes.js";
 
 /** How long the storm lasts at least; STORM_SECONDS makes it longer. */
 const STORM_MS = Number(process.env["STORM_SECONDS"] || 5) * 1_000;
-const SLACK_MS = 120_000;
+const SLACK_MS = 240_000;
 /** Few, so that all of it is about the same slots. */
 const DAYS = 3;
 const CHOICES = 20;

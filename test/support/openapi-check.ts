@@ -45,7 +45,8 @@ interface Content {
 interface Documents {
   readonly ajv: Ajv2020;
   readonly operations: readonly Operation[];
-  readonly validators: Map<JsonObject, ValidateFunction>;
+  /** By the text of their schemas: most operations say the same of problems and of headers. */
+  readonly validators: Map<string, ValidateFunction>;
 }
 
 let opened: Documents | undefined;
@@ -137,13 +138,19 @@ function withKnownType(body: JsonObject): JsonObject {
   return typeof type === "string" ? { ...body, type: type.replace(/^.*(?=\/)/, PROBLEMS_URL) } : body;
 }
 
-function faultsOf({ ajv, validators }: Documents, schema: JsonObject, value: unknown, subject: string): string[] {
-  const validate = validators.get(schema) ?? ajv.compile(schema);
-  validators.set(schema, validate);
+function faultsOf(documents: Documents, schema: JsonObject, value: unknown, subject: string): string[] {
+  const validate = validatorOf(documents, schema);
   validate(value);
   return (validate.errors ?? []).map(({ instancePath, message, params }) =>
     [subject + instancePath, message, JSON.stringify(params)].join(" "),
   );
+}
+
+function validatorOf({ ajv, validators }: Documents, schema: JsonObject): ValidateFunction {
+  const text = JSON.stringify(schema);
+  const validate = validators.get(text) ?? ajv.compile(schema);
+  validators.set(text, validate);
+  return validate;
 }
 
 function makeDocuments(): Documents {
