@@ -33,6 +33,9 @@ export interface ServiceProcess {
 /** On free ports, with nobody before it who would have to notice that it stops, and with calls that wait on a busy machine. */
 const ON_ITS_OWN = { PORT: "0", INTERNAL_PORT: "0", DRAIN_SECONDS: "0", WAIT_SECONDS: PATIENT };
 
+/** A process that a test starts lives for seconds, in which what V8 would optimize does not pay for itself. */
+const FLAGS = ["--no-opt"];
+
 /** The service as its sources in the project are, or as another program was built into a folder. */
 export async function compileService(folder?: string): Promise<CompiledService> {
   const program = join(folder ?? (await builtProgram()), "dist/main.js");
@@ -40,7 +43,7 @@ export async function compileService(folder?: string): Promise<CompiledService> 
   return {
     start(environment) {
       const env = { PATH: process.env["PATH"], ...machineClock, ...ON_ITS_OWN, ...environment };
-      const child = spawn(process.execPath, [program, "serve"], { env });
+      const child = spawn(process.execPath, [...FLAGS, program, "serve"], { env });
       children.push(child);
       return watch(child);
     },
