@@ -42,10 +42,12 @@ test("is given back when the action fails", async () => {
 
 test("waits while its holder lives", async () => {
   const order: string[] = [];
-  const first = withLock(path, async () => {
-    while (order.length < 20) order.push(await setImmediate("first"));
+  let second: Promise<unknown> | undefined;
+  await withLock(path, async () => {
+    second = withLock(path, async () => order.push("second"));
+    for (let look = 0; look < 20; look += 1) order.push(await readFile(path, "utf8"));
   });
-  await Promise.all([first, withLock(path, async () => order.push("second"))]);
+  await second;
   expect(order.indexOf("second")).toBe(20);
 });
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { Agent, type IncomingMessage, request } from "node:http";
+import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import { Client, credentials, Metadata } from "@grpc/grpc-js";
+import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { deferred } from "../support/deferred.js";
 import { registration } from "../support/registration.js";
@@ -16,16 +16,24 @@ export interface SteadyLoad {
   stop(): Promise<{ readonly answered: number; readonly failed: readonly string[] }>;
 }
 
+/** What a call came to: what it says where it was no success, and whether that is to send it again. */
+interface Outcome {
+  readonly problem?: string;
+  readonly isPutOff?: boolean;
+}
+
 const BEAT_MS = 100;
-/** How often a request is sent at most. */
+/** How often a request is sent at most, and with which beat again. */
 const PATIENCE = 10;
+const RETRY_MS = 1_000;
 const LIST_LOCATIONS = `/${ReferenceDataService.typeName}/${ReferenceDataService.method.listLocations.name}`;
 
 /**
  * So many clients that register patients over REST, and as many that list locations by gRPC's own client, each of them one
  * call at each beat on one connection that it keeps: where several were pooled, one would lie idle, and any server may
  * close that just when it is taken up again (RFC 9112 section 9.5). A stream that crosses the GOAWAY is refused and was not
- * begun, which gRPC's client, like any, sends again by itself.
+ * begun, which gRPC's client, like any, sends again by itself. What the service puts off, as on a machine that is overloaded, is
+ * sent again, under its key.
  */
 export function startSteadyLoad(
   { publicUrl, internalUrl }: Readonly<Record<"publicUrl" | "internalUrl", string>>,
@@ -43,26 +51,26 @@ export function startSteadyLoad(
   };
   const restClient = () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    return () => register(`${publicUrl}/api/external/v1/patients`, token, agent).catch(String);
+    const url = `${publicUrl}/api/external/v1/patients`;
+    const fixed = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    return () => {
+      const headers = { ...fixed, "idempotency-key": randomUUID() };
+      const content = JSON.stringify(registration());
+      return () => register(request(url, { method: "POST", agent, headers }).end(content));
+    };
   };
   const grpcClient = () => {
     const client = new Client(new URL(internalUrl).host, credentials.createInsecure());
     const metadata = new Metadata();
     metadata.set("authorization", `Bearer ${token}`);
-    return () =>
-      new Promise<string | undefined>((resolve) => {
-        const read = (bytes: Buffer) => bytes;
-        client.makeUnaryRequest(LIST_LOCATIONS, read, read, Buffer.alloc(0), metadata, (error) =>
-          resolve(error === null ? undefined : String(error)),
-        );
-      });
+    return () => () => listLocations(client, metadata);
   };
   const clients = Array.from({ length: ofEachKind }, () => [restClient(), grpcClient()])
     .flat()
-    .map(async (call) => {
+    .map(async (nextCall) => {
       while (!end.signal.aborted) {
         await nextBeat(BEAT_MS);
-        count(await call());
+        count(await persist(nextCall()));
       }
     });
   return {
@@ -78,23 +86,32 @@ export function startSteadyLoad(
   };
 }
 
-/**
- * Registers a patient, and gives what the answer says where it is no success. Where the service has no room for it now, as on a
- * machine that is overloaded, it is sent again under its key, as any client does.
- */
-async function register(url: string, token: string, agent: Agent): Promise<string | undefined> {
-  const headers = {
-    authorization: `Bearer ${token}`,
-    "content-type": "application/json",
-    "idempotency-key": randomUUID(),
-  };
-  const content = JSON.stringify(registration());
+/** Sends a call until it is answered otherwise than by being put off, and gives what the last answer says that was no success. */
+async function persist(send: () => Promise<Outcome>): Promise<string | undefined> {
   for (let tries = 1; ; tries++) {
-    const sent = request(url, { method: "POST", agent, headers }).end(content);
-    const [answer] = (await once(sent, "response")) as [IncomingMessage];
-    const body = await text(answer);
-    if (answer.statusCode === 201) return undefined;
-    const isPutOff = answer.statusCode === 503 && answer.headers["retry-after"] !== undefined;
-    if (!isPutOff || tries === PATIENCE) return `${answer.statusCode} ${body}`;
+    const { problem, isPutOff } = await send().catch((error): Outcome => ({ problem: String(error) }));
+    if (isPutOff !== true || tries === PATIENCE) return problem;
+    await nextBeat(RETRY_MS);
   }
+}
+
+async function register(sent: ClientRequest): Promise<Outcome> {
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  const problem = `${answer.statusCode} ${await text(answer)}`;
+  if (answer.statusCode === 201) return {};
+  return { problem, isPutOff: answer.statusCode === 503 && answer.headers["retry-after"] !== undefined };
+}
+
+function listLocations(client: Client, metadata: Metadata): Promise<Outcome> {
+  const read = (bytes: Buffer) => bytes;
+  return new Promise((resolve) => {
+    client.makeUnaryRequest(LIST_LOCATIONS, read, read, Buffer.alloc(0), metadata, (error) =>
+      resolve(error === null ? {} : { problem: String(error), isPutOff: isFromService(error) }),
+    );
+  });
+}
+
+/** Whether it is the service that puts a call off, and not the client, which has not reached it. */
+function isFromService({ code, metadata }: ServiceError): boolean {
+  return code === status.UNAVAILABLE && metadata.get("retry-after").length > 0;
 }
