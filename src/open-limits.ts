@@ -32,7 +32,7 @@ export function openLimits(
   const waiting = callsAtWork.waiting ?? all * WAITING_FOR_EACH;
   const places = createWorkplaces({ ...callsAtWork, all, waiting, patienceMs });
   service.watchWaiting(() => places.waiting);
-  const quotas = openQuotas(rateLimit, databaseUrl, logger);
+  const quotas = openQuotas({ ...rateLimit, withinMs: patienceMs }, databaseUrl, logger);
   closers.push(() => quotas.close());
   if (quotas.pool !== undefined) pools.watch("quotas", quotas.pool);
   const { rateLimiter } = quotas;

@@ -6,6 +6,7 @@ import { connect as connectTcp, createConnection } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { PatientService } from "../src/gen/cupo/access/v1/patient_service_pb.js";
+import { eventually } from "./support/eventually.js";
 import { expectProblem } from "./support/problem.js";
 import { registration } from "./support/registration.js";
 import { answerOf, parseObject, type RestAnswer, sendRequest } from "./support/rest-request.js";
@@ -135,7 +136,7 @@ describe("a body that waits for 100 Continue", () => {
 describe("the internal listener", () => {
   test("says that it lives and is ready", async () => {
     for (const path of ["/livez", "/readyz"]) {
-      expect((await fetch(`${service.internalUrl}${path}`)).status).toBe(200);
+      await eventually(async () => (await fetch(`${service.internalUrl}${path}`)).status === 200);
     }
   });
 

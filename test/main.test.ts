@@ -17,6 +17,7 @@ import { builtProgram } from "./support/built-program.js";
 import { machineClock } from "./support/clock.js";
 import { createTestDatabase, execute, type TestDatabase } from "./support/database.js";
 import { eventually } from "./support/eventually.js";
+import { PATIENT } from "./support/patience.js";
 
 const tenantId = "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1a";
 const organizationId = "1b9a7c52-3d5e-4f60-8a71-92b3c4d5e6f7";
@@ -166,7 +167,13 @@ describe("with a database", () => {
   });
 
   test("serve prints its addresses and a curl line that works, says a request in text as its status, its operation and its time where LOG_FORMAT says so, and stops on SIGTERM", async () => {
-    const settings = { DATABASE_URL: database.url, PORT: "0", INTERNAL_PORT: "0", LOG_FORMAT: "text" };
+    const settings = {
+      DATABASE_URL: database.url,
+      PORT: "0",
+      INTERNAL_PORT: "0",
+      LOG_FORMAT: "text",
+      WAIT_SECONDS: PATIENT,
+    };
     const service = spawn(process.execPath, [join(output, "main.js"), "serve"], options(settings));
     const exited = once(service, "exit");
     try {

@@ -1,5 +1,6 @@
 import { serviceUnavailable } from "../errors.js";
 import type { Database } from "../postgres/database.js";
+import type { TransactionLimits } from "../postgres/pipelined-transaction.js";
 import { runTransaction, type TransactionWork } from "../postgres/run-transaction.js";
 import { classifyFailure, condemnsConnections, type DatabaseFailure, isAway } from "../postgres/sql-errors.js";
 import { type FeedPage, findOldestPosition, placeOutstanding, readFeed } from "../postgres/tables/events/event-feed.js";
@@ -12,7 +13,7 @@ export interface FeedReader {
   findOldest(tenantId: string): Promise<number>;
 }
 
-const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 2_000 };
+const LIMITS: TransactionLimits = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 2_000 };
 const RETRY_AFTER_SECONDS = 1;
 /** Failures by which others were in the way. */
 const CONTENDED: ReadonlySet<DatabaseFailure> = new Set(["RETRY", "LOCK_TIMEOUT"]);
@@ -24,10 +25,10 @@ const MAX_CONNECTIONS = 2;
  * statement and one round trip; where something is, it is placed in another, whose lock lasts as long as its statements,
  * because its COMMIT travels with them.
  */
-export function createFeedReader(database: Database): FeedReader {
+export function createFeedReader(database: Database, limits = LIMITS): FeedReader {
   const inTurn = atOnce(MAX_CONNECTIONS);
   const run = <T>(tenantId: string, work: TransactionWork<T>): Promise<T> =>
-    inTurn(() => runTransaction(database, { scope: { tenantId }, limits: LIMITS }, work)).catch((error: unknown) => {
+    inTurn(() => runTransaction(database, { scope: { tenantId }, limits }, work)).catch((error: unknown) => {
       const failure = classifyFailure(error);
       if (condemnsConnections(failure)) database.discardConnections();
       throw isAway(failure) || CONTENDED.has(failure) ? serviceUnavailable(RETRY_AFTER_SECONDS, error) : error;

@@ -11,6 +11,11 @@ import { classifyFailure, condemnsConnections } from "./sql-errors.js";
 export interface QuotaStoreOptions {
   /** postgres:// URL, as of the service's own pool. */
   readonly url: string;
+  /**
+   * As long as a call waits for a connection, in milliseconds: whoever waited for a share in vain has a part that needs no
+   * database.
+   */
+  readonly withinMs: number;
   readonly onIdleError: (error: Error) => void;
 }
 
@@ -26,9 +31,6 @@ interface WindowRow {
   readonly ends_in_ms: number;
 }
 
-/** As long as a call waits for a connection: whoever waited for a share in vain has a part that needs no database. */
-const WITHIN_MS = 2_000;
-const LIMITS = { statementTimeoutMs: WITHIN_MS, lockTimeoutMs: WITHIN_MS, idleTimeoutMs: WITHIN_MS };
 /** Behind its end a window is of no use. */
 const RETENTION = "1 hour";
 
@@ -39,13 +41,14 @@ const PURGE = `DELETE FROM quota_windows WHERE (tenant_id, principal, policy) IN
  * The quotas of principals in the database, where all processes share them. Windows go by the database's clock. On a connection
  * of its own, so that a question need not wait for the calls that are at work.
  */
-export function openQuotaStore({ url, onIdleError }: QuotaStoreOptions): OpenQuotaStore {
-  const terms = { url, maxConnections: 1, acquireTimeoutMs: WITHIN_MS, queryTimeoutMs: WITHIN_MS, onIdleError };
+export function openQuotaStore({ url, withinMs, onIdleError }: QuotaStoreOptions): OpenQuotaStore {
+  const terms = { url, maxConnections: 1, acquireTimeoutMs: withinMs, queryTimeoutMs: withinMs, onIdleError };
+  const limits = { statementTimeoutMs: withinMs, lockTimeoutMs: withinMs, idleTimeoutMs: withinMs };
   const database = openDatabase(terms);
   return {
     async take({ tenantId, id }, demands) {
       try {
-        return await runAsTenant(database, tenantId, LIMITS, (work) => takeShares(work, hashOf(id), demands));
+        return await runAsTenant(database, tenantId, limits, (work) => takeShares(work, hashOf(id), demands));
       } catch (error) {
         if (condemnsConnections(classifyFailure(error))) database.discardConnections();
         throw error;

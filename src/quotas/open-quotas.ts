@@ -11,6 +11,8 @@ export interface QuotaTerms extends RateQuotas {
   readonly store: "memory" | "postgres";
   /** How many processes share them. */
   readonly replicas: number;
+  /** How long a call waits for what it may take, in milliseconds. */
+  readonly withinMs: number;
 }
 
 /** What counts requests, and the way to end it. */
@@ -26,7 +28,7 @@ const AWAY = "quotas cannot be shared for now: this process counts its part of t
 /** Opens the quotas where the settings say that they are counted. Nothing is asked of the database before the first request. */
 export function openQuotas(terms: QuotaTerms, databaseUrl: string, logger: Pick<Logger, "info" | "warn">): OpenQuotas {
   if (terms.store === "memory") return inMemory(terms);
-  const store = openQuotaStore({ url: databaseUrl, onIdleError: () => undefined });
+  const store = openQuotaStore({ url: databaseUrl, withinMs: terms.withinMs, onIdleError: () => undefined });
   const rateLimiter = createSharedRateLimiter(terms, {
     store,
     replicas: terms.replicas,

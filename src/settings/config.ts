@@ -38,7 +38,7 @@ export interface Config extends LimitsConfig {
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** How long a call waits for its turn, and for a connection. */
+  /** How long a call waits for its turn, for a connection, and for a part of a shared quota. */
   readonly waitSeconds: number;
   /** How long a process that is stopped goes on serving. */
   readonly drainSeconds: number;

@@ -48,7 +48,7 @@ export const limitSettings = {
     name: "WAIT_SECONDS",
     about:
       "How long a call waits for its turn, and then for a connection to the database, before it is answered 503, or 429 where a limit " +
-      "of its caller's is in the way.",
+      "of its caller's is in the way; and how long for a part of a quota that processes share, before its process counts by itself.",
     takes: "a whole number of seconds from 1 to 60",
     defaultText: "2",
     parse: whole(1, 60),

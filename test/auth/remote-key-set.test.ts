@@ -300,7 +300,7 @@ describe("a verifier with a remote key set", () => {
 
 function open(changes: { url?: string; timeoutMs?: number; fetch?: typeof globalThis.fetch } = {}): void {
   const onError = (error: Error) => errors.push(error);
-  keySet = openRemoteKeySet({ url: server.url, onError, fetch: countedFetch, ...changes });
+  keySet = openRemoteKeySet({ url: server.url, timeoutMs: 30_000, onError, fetch: countedFetch, ...changes });
 }
 
 async function openLoaded(): Promise<void> {

@@ -26,13 +26,16 @@ export interface OpenTransaction {
   rollback(): Promise<void>;
 }
 
+/** For a machine that is busy. */
+const PATIENT_LIMITS = { statementTimeoutMs: 30_000, lockTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
+
 export async function startFeed(url = (testDatabase: TestDatabase) => testDatabase.url): Promise<FeedUnderTest> {
   const testDatabase = await createTestDatabase();
   const database = openServiceDatabase(url(testDatabase));
   return {
     testDatabase,
     database,
-    reader: createFeedReader(database),
+    reader: createFeedReader(database, PATIENT_LIMITS),
     begin: (tenantId, ...effects) => begin(testDatabase.url, tenantId, effects),
     async close() {
       await database.close();

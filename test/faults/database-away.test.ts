@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { patience } from "../support/eventually.js";
+import { eventually, patience } from "../support/eventually.js";
 import { expectProblem } from "../support/problem.js";
 import { registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
@@ -38,7 +38,7 @@ test("a database that is away is answered with 503 and Retry-After, and the serv
   const back = await vi.waitUntil(async () => isSuccess(await send()), patience);
   expect(back.headers.get("idempotent-replayed")).toBeNull();
   expect((await send()).text).toBe(back.text);
-  expect((await fetch(`${service.internalUrl}/readyz`)).status).toBe(200);
+  await eventually(async () => (await fetch(`${service.internalUrl}/readyz`)).status === 200);
 });
 
 test.each(["cutBefore", "cutAfter"] as const)(

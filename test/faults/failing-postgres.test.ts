@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../src/postgres/database.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
 import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
@@ -8,13 +8,14 @@ import { brokenInvariants } from "../schedule/invariants.js";
 import { barePorts } from "../support/bare-ports.js";
 import { type ComposedService, startComposedService } from "../support/composed-service.js";
 import { execute } from "../support/database.js";
-import { eventually, patience } from "../support/eventually.js";
+import { eventually } from "../support/eventually.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 import { expectProblem } from "../support/problem.js";
 import { registration } from "../support/registration.js";
 import { type RestAnswer, sendRequest } from "../support/rest-request.js";
 import { openSmallDisk, type SmallDisk } from "./full-disk.js";
 import { type KillablePostgres, startKillablePostgres } from "./kill-storm-postgres.js";
+import { persist } from "./persist.js";
 
 /** A connection over which nothing comes is given up after this, in place of the service's 15 s. */
 const SILENCE_MS = 2_000;
@@ -63,7 +64,7 @@ test("a disk that is full is 503 to who writes, and no one else; what was refuse
   expectPatience(await refused());
   expect((await call("ListLocations")).status).toBe(200);
   await disk.free();
-  expect((await refused()).status).toBe(201);
+  expect((await persist(refused)).status).toBe(201);
   await expectAllDoneOnce();
 });
 
@@ -74,12 +75,12 @@ test("a database that has no connection left is 503, and used again when it has"
   const refused = newRequest();
   expectPatience(await refused());
   await execute(postgres.adminUrl, `ALTER ROLE "${role}" CONNECTION LIMIT -1`);
-  expect((await refused()).status).toBe(201);
+  expect((await persist(refused)).status).toBe(201);
   await expectAllDoneOnce();
 });
 
 test("connections that are open at one end only are given up, and what was sent over them is done over others", async () => {
-  await Promise.all(Array.from({ length: CONNECTIONS }, () => newRequest()()));
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => persist(newRequest())));
   proxy.silence("OPEN");
   const answers = await Promise.all(Array.from({ length: CONNECTIONS }, () => newRequest()()));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
@@ -92,7 +93,7 @@ test("a network that swallows everything is 503, and the service heals when it d
   expectPatience(await refused());
   expectPatience(await refused());
   proxy.silence(undefined);
-  await vi.waitUntil(async () => (await refused()).status === 201, patience);
+  expect((await persist(refused)).status).toBe(201);
   await expectAllDoneOnce();
 });
 
@@ -105,13 +106,13 @@ test("a backend that stands still at its COMMIT keeps nobody else from working, 
   process.kill(pid, "SIGSTOP");
   try {
     commit.release();
-    expect((await newRequest()()).status).toBe(201);
+    expect((await persist(newRequest())).status).toBe(201);
     expectPatience(await answer);
-    expect((await newRequest()()).status).toBe(201);
+    expect((await persist(newRequest())).status).toBe(201);
   } finally {
     process.kill(pid, "SIGCONT");
   }
-  await vi.waitUntil(async () => (await stopped()).status === 201, patience);
+  expect((await persist(stopped)).status).toBe(201);
   await expectAllDoneOnce();
 });
 
@@ -131,7 +132,7 @@ function expectPatience(answer: RestAnswer): void {
 
 /** Sends every request of the file again: each has one patient and one row of the audit trail, and the bookings agree. */
 async function expectAllDoneOnce(): Promise<void> {
-  const answers = await Promise.all(requests.map((send) => send()));
+  const answers = await Promise.all(requests.map(persist));
   const replayed = answers.map(({ status, headers }) => [status, headers.get("idempotent-replayed")]);
   expect(replayed).toEqual(answers.map(() => [201, "true"]));
   const query = (sql: string) => execute(postgres.adminUrl, sql);

@@ -7,11 +7,11 @@ import { brokenAppointments } from "../linearizability/appointment-register.js";
 import { openBookingHistory } from "../linearizability/booking-history.js";
 import type { Send } from "../schedule/storm-terms.js";
 import { deferred } from "../support/deferred.js";
-import { itemsOf } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 import { hasPauses } from "./beat.js";
+import { isInProgress, isPutOff } from "./persist.js";
 
 /** A request that takes an idempotency key, and what is known of it. */
 export interface Entry {
@@ -139,15 +139,9 @@ export function openJournal(
   };
 }
 
-/** Whether the service has no room for a request now and says when it may come again, as one does on a machine that is overloaded. */
-export function isPutOff({ status, headers }: RestAnswer): boolean {
-  return status === 503 && headers.has("retry-after");
-}
-
 /** Whether an answer says what became of the request: it is done, or refused without an effect. */
 export function isDefinite(answer: RestAnswer): boolean {
-  const isInProgress = itemsOf(answer).includes("Idempotency-Key IDEMPOTENCY_IN_PROGRESS");
-  return answer.status >= 200 && answer.status < 500 && !isInProgress;
+  return answer.status >= 200 && answer.status < 500 && !isInProgress(answer);
 }
 
 async function sendOnce(

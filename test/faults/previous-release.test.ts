@@ -14,6 +14,7 @@ import { type CompiledService, compileService, type ServiceProcess } from "../su
 import { nextBeat } from "./beat.js";
 import { type Entry, type Journal, openJournal } from "./kill-storm-journal.js";
 import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
+import { persist } from "./persist.js";
 import { startSteadyLoad } from "./steady-load.js";
 
 /** Of the requests with a key so many are done in each phase of the rollout; ROLLOUT_REQUESTS makes it more. */
@@ -136,7 +137,8 @@ describe.skipIf(reason !== "")(`the release before this one, ${release.version}$
     const service = ground.serviceAt(() => replica);
     const wrong: string[] = [];
     for (const { rpc, request, key, success } of done.slice(-REPLAYED)) {
-      const answer = await callRpc(service, rpcNamed(rpc), request, { headers: { "idempotency-key": key } });
+      const headers = { "idempotency-key": key };
+      const answer = await persist(() => callRpc(service, rpcNamed(rpc), request, { headers }));
       const isReplay = answer.headers.get("idempotent-replayed") === "true";
       if (!isReplay || answer.text !== success?.text) wrong.push(`${rpc} ${answer.status} ${answer.text}`);
     }

@@ -14,6 +14,7 @@ import { type PostgresProxy, startPostgresProxy } from "../support/postgres-prox
 import { type Registration, registration } from "../support/registration.js";
 import { type RestAnswer, sendRequest } from "../support/rest-request.js";
 import { type CompiledService, compileService, type ServiceProcess } from "../support/service-process.js";
+import { persist } from "./persist.js";
 
 /** A registration and its key, to be sent as often as it takes. */
 interface Order {
@@ -82,7 +83,7 @@ describe("SIGKILL", () => {
     expect(await lost).toBe("no answer");
     expect(await patientsOf([order])).toEqual([]);
 
-    const answer = await send(survivor, order);
+    const answer = await persist(() => send(survivor, order));
     expect([answer.status, answer.headers.get("idempotent-replayed")]).toEqual([201, null]);
     expect((await send(survivor, order)).text).toBe(answer.text);
     expect(await patientsOf([order])).toHaveLength(1);

@@ -77,7 +77,7 @@ describe("requests that cannot be read", () => {
   });
 
   test("lets a client that is still sending read the refusal", async () => {
-    const client = await connectRaw(await startListener());
+    const client = await connectRaw(await startListener({ limits: { lingerMs: 20_000 } }));
     const errors: Error[] = [];
     client.socket.on("error", (error) => errors.push(error));
     await client.send("POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n");

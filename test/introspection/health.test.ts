@@ -1,8 +1,9 @@
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/health/v1/health_pb.js";
 import { servedServices } from "../../src/services/services.js";
+import { eventually, patience } from "../support/eventually.js";
 import { transports } from "../support/rpc-clients.js";
 import { startTestService, type TestService } from "../support/service.js";
 
@@ -18,12 +19,12 @@ describe.each(Object.entries(transports))("health over %s, without a token,", (_
   const health = () => createClient(Health, createTransport(service.internalUrl));
 
   test("is that of the whole and of each service", async () => {
-    const { statuses } = await health().list({});
     const names = ["", ...servedServices.map(({ service: { typeName } }) => typeName)];
-    for (const name of names) {
-      expect(await health().check({ service: name })).toMatchObject({ status: Status.SERVING });
-      expect(statuses[name]).toMatchObject({ status: Status.SERVING });
-    }
+    await vi.waitFor(async () => {
+      const { statuses } = await health().list({});
+      for (const name of names) expect(statuses[name]).toMatchObject({ status: Status.SERVING });
+    }, patience);
+    for (const name of names) await eventually(() => isServing(name));
   });
 
   test("of a service that is not there is not_found, and unknown to whoever watches", async () => {
@@ -38,16 +39,20 @@ describe.each(Object.entries(transports))("health over %s, without a token,", (_
 
   test("goes off with readiness, and on again, and who watches is told", async () => {
     const { watched, leave } = watch(PatientService.typeName);
-    expect(await watched()).toBe(Status.SERVING);
+    await eventually(async () => (await watched()) === Status.SERVING);
     service.proxy.setDown(true);
-    expect(await watched()).toBe(Status.NOT_SERVING);
+    await eventually(async () => (await watched()) === Status.NOT_SERVING);
     expect(await health().check({})).toMatchObject({ status: Status.NOT_SERVING });
     expect((await fetch(`${service.internalUrl}/readyz`)).status).toBe(503);
     service.proxy.setDown(false);
-    expect(await watched()).toBe(Status.SERVING);
-    expect((await fetch(`${service.internalUrl}/readyz`)).status).toBe(200);
+    await eventually(async () => (await watched()) === Status.SERVING);
+    await eventually(async () => (await fetch(`${service.internalUrl}/readyz`)).status === 200);
     leave();
   });
+
+  async function isServing(name: string): Promise<boolean> {
+    return (await health().check({ service: name })).status === Status.SERVING;
+  }
 
   function watch(name: string) {
     const leaving = new AbortController();
@@ -65,9 +70,10 @@ test.each(Object.entries(transports))(
     let stopped: Promise<void> | undefined;
     for await (const { status } of health.watch({})) {
       statuses.push(status);
-      stopped ??= own.close();
+      if (status === Status.SERVING) stopped ??= own.close();
     }
     await stopped;
-    expect(statuses).toEqual([Status.SERVING, Status.NOT_SERVING]);
+    expect(statuses).toContain(Status.SERVING);
+    expect(statuses.at(-1)).toBe(Status.NOT_SERVING);
   },
 );

@@ -3,6 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { auditOf } from "../support/audit.js";
+import { patience } from "../support/eventually.js";
 import { messagesOf } from "../support/problem.js";
 import { detailsOf, type PatientBody, registerPatient, registration } from "../support/registration.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
@@ -153,20 +154,20 @@ describe("a reactivation", () => {
     const { documentNumber } = former;
     const rival = await inactive({ documentNumber });
     const isBlocked = `EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
-      AND wait_event_type = 'Lock' AND query LIKE 'update "patients"%')`;
+      AND wait_event_type = 'Lock')`;
+    const isHeld = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
     const rivalCommits = service.query(
       `DO $$ BEGIN
          UPDATE patients SET status = 'ACTIVE' WHERE id = '${rival.id}';
          PERFORM pg_advisory_xact_lock(4711);
-         FOR i IN 1..900 LOOP
+         FOR i IN 1..30000 LOOP
            PERFORM pg_stat_clear_snapshot(), pg_sleep(0.001);
            EXIT WHEN ${isBlocked};
          END LOOP;
        END $$`,
     );
-    await expect
-      .poll(() => service.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711"), { interval: 1 })
-      .toHaveLength(1);
+    await expect.poll(() => service.query(isHeld), { ...patience, interval: 1 }).toHaveLength(1);
     const answer = await send(moveOf(former, "ACTIVE"));
     await rivalCommits;
     expectRefusal(answer, 409, DUPLICATE);

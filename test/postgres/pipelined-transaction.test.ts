@@ -34,7 +34,7 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     database = openDatabase({
       url: `${proxy.url}${parameters}`,
       maxConnections: 1,
-      acquireTimeoutMs: 1_000,
+      acquireTimeoutMs: 30_000,
       queryTimeoutMs: 10_000,
       onIdleError: () => undefined,
     });
@@ -179,7 +179,7 @@ describe("a database that does not answer", () => {
     const database = openDatabase({
       url: proxy.url,
       maxConnections: 1,
-      acquireTimeoutMs: 1_000,
+      acquireTimeoutMs: 30_000,
       queryTimeoutMs: QUERY_TIMEOUT_MS,
       onIdleError: () => undefined,
     });
@@ -201,7 +201,7 @@ describe("a database that does not answer", () => {
     const database = openDatabase({
       url: proxy.url,
       maxConnections: 1,
-      acquireTimeoutMs: 1_000,
+      acquireTimeoutMs: 30_000,
       queryTimeoutMs: QUERY_TIMEOUT_MS,
       onIdleError: () => undefined,
     });
@@ -219,7 +219,7 @@ describe("a database that does not answer", () => {
     const database = openDatabase({
       url: proxy.url,
       maxConnections: 1,
-      acquireTimeoutMs: 1_000,
+      acquireTimeoutMs: 30_000,
       queryTimeoutMs: 50,
       onIdleError: () => {
         idleErrors += 1;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { openReadinessProbe, type ReadinessProbe } from "../../src/postgres/readiness-probe.js";
 import { createTestDatabase } from "../support/database.js";
+import { eventually } from "../support/eventually.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 
 const QUESTION = "transaction_read_only";
@@ -21,27 +22,27 @@ beforeEach(async () => {
 
 afterEach(() => vi.useRealTimers());
 
-test("that a database went away is known at the first question, and that it is back at the next", async () => {
-  expect(await probe.takesWrites()).toBe(true);
+test("that a database went away is known at the first question, and that it is back soon", async () => {
+  await eventually(() => probe.takesWrites());
   proxy.setDown(true);
   expect(await probe.takesWrites()).toBe(false);
   proxy.setDown(false);
-  expect(await probe.takesWrites()).toBe(true);
+  await eventually(() => probe.takesWrites());
 });
 
 test("a connection that is cut while it is asked is a database that is away, and ends nothing else", async () => {
-  expect(await probe.takesWrites()).toBe(true);
+  await eventually(() => probe.takesWrites());
   const question = proxy.holdBefore(QUESTION);
   const answer = probe.takesWrites();
   await question.reached;
   proxy.setDown(true);
   expect(await answer).toBe(false);
   proxy.setDown(false);
-  expect(await probe.takesWrites()).toBe(true);
+  await eventually(() => probe.takesWrites());
 });
 
 test("a database that says nothing more is not waited for longer than a second", async () => {
-  expect(await probe.takesWrites()).toBe(true);
+  await eventually(() => probe.takesWrites());
   const question = proxy.holdBefore(QUESTION);
   stopTimers();
   const answer = probe.takesWrites();

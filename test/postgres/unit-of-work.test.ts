@@ -162,6 +162,8 @@ describe("a key that is taken", () => {
   });
 
   test("by one of 64 equal calls at once leaves one effect and 64 equal answers", async () => {
+    const patient = 30_000;
+    work = server.newTenant(patient);
     const key = work.claim(newCall());
     const outcomes = await Promise.all(Array.from({ length: 64 }, () => work.register(newCall(), key, newPatient())));
     expect(outcomes.filter(({ kind }) => kind === "EXECUTED")).toHaveLength(1);

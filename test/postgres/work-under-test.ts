@@ -17,7 +17,7 @@ export interface WorkServer {
   readonly ownerUrl: string;
   /** Leads past the proxy and past row-level security. */
   readonly adminUrl: string;
-  newTenant(): TenantWork;
+  newTenant(keyLockTimeoutMs?: number): TenantWork;
   close(): Promise<void>;
 }
 
@@ -66,12 +66,12 @@ export async function startWorkServer(): Promise<WorkServer> {
     proxy,
     ownerUrl,
     adminUrl,
-    newTenant() {
+    newTenant(lockTimeoutMs = LIMITS.lockTimeoutMs) {
       const backOffs: number[] = [];
       const backOff = async (attempt: number) => void backOffs.push(attempt);
       const changed: string[] = [];
       const onCommitted = (tenantId: string) => void changed.push(tenantId);
-      const store = new UnitOfWork(database, { ...LIMITS, backOff, onCommitted });
+      const store = new UnitOfWork(database, { ...LIMITS, lockTimeoutMs, backOff, onCommitted });
       return { ...tenantWork(store, adminUrl), backOffs, changed };
     },
     async close() {

@@ -101,7 +101,7 @@ describe("a window", () => {
 const LIMITS = { maxConnections: 1, acquireTimeoutMs: 10_000, queryTimeoutMs: 10_000, onIdleError: () => undefined };
 
 function openStore() {
-  const store = openQuotaStore({ url: proxy.url, onIdleError: () => undefined });
+  const store = openQuotaStore({ url: proxy.url, withinMs: 30_000, onIdleError: () => undefined });
   onTestFinished(() => store.close());
   return store;
 }

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "../support/eventually.js";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { eventually, patience } from "../support/eventually.js";
 import { isPrometheusThere, promtool, type RunningPrometheus, startPrometheus } from "../support/prometheus.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { busyPage } from "./busy-pages.js";
@@ -44,10 +44,12 @@ describe.skipIf(!isPrometheusThere)(`a Prometheus that scrapes a service${reason
 
   test("finds it up, and what it did", async () => {
     await eventually(async () => (await valueOf('sum(cupo_idempotency_replays_total{job="cupo"})')) === 1);
-    expect(await valueOf('up{job="cupo"}')).toBe(1);
-    expect(await valueOf("cupo_ready")).toBe(1);
-    const { activeTargets } = (await prometheus.ask("targets")) as { activeTargets: { lastError: string }[] };
-    expect(activeTargets.map(({ lastError }) => lastError)).toEqual([""]);
+    await eventually(async () => (await valueOf('up{job="cupo"}')) === 1);
+    await eventually(async () => (await valueOf("cupo_ready")) === 1);
+    await vi.waitFor(async () => {
+      const { activeTargets } = (await prometheus.ask("targets")) as { activeTargets: { lastError: string }[] };
+      expect(activeTargets.map(({ lastError }) => lastError)).toEqual([""]);
+    }, patience);
   });
 
   test("evaluates the rules without an error, and alerts of nothing that is well", async () => {
