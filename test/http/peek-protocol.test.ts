@@ -46,7 +46,7 @@ describe("peekProtocol", () => {
   });
 
   test("answers 408 to one on which too little is sent", async () => {
-    const client = await connectRaw(await startListener({ limits: { openingMs: 300 } }));
+    const client = await connectRaw(await startListener({ limits: { openingMs: 1_000 } }));
     await client.send("P");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"code":"TIMEOUT"\}$/s);
   });
@@ -54,7 +54,7 @@ describe("peekProtocol", () => {
   test("has no more to say once the protocol is known", async () => {
     const pending: Response[] = [];
     const handler = (_req: Request, res: Response) => void pending.push(res);
-    const listener = await startListener({ handler, limits: { openingMs: 300 } });
+    const listener = await startListener({ handler, limits: { openingMs: 1_000 } });
     const client = await connectRaw(listener);
     await client.send("GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     await eventually(() => pending.length === 1);

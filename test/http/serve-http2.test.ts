@@ -73,7 +73,7 @@ describe("limits of an HTTP/2 session", () => {
   test.each([{ streams: 0 }, { streams: 1 }])(
     "ends a session that is idle after $streams streams",
     async ({ streams }) => {
-      const session = connectHttp2(await startListener({ limits: { sessionIdleMs: 300 } }));
+      const session = connectHttp2(await startListener({ limits: { sessionIdleMs: 1_000 } }));
       const goaway = once(session, "goaway");
       const closed = once(session, "close");
       for (let count = 0; count < streams; count++) await text(session.request(get));
@@ -93,7 +93,7 @@ describe("limits of an HTTP/2 session", () => {
   test("begins to count the idle time anew when the last stream is answered", async () => {
     const pending: Response[] = [];
     const handler = (_req: Request, res: Response) => void pending.push(res);
-    const listener = await startListener({ handler, limits: { sessionIdleMs: 300 } });
+    const listener = await startListener({ handler, limits: { sessionIdleMs: 1_000 } });
     const session = connectHttp2(listener);
     const closed = once(session, "close");
     const stream = session.request(get);
