@@ -68,7 +68,10 @@ async function keepWorking(ports: JobPorts, signal: AbortSignal): Promise<void> 
   }
 }
 
-/** The library is loaded here, behind the start of the service, which does not need it to answer. */
+/**
+ * Until it is stopped, or fails: then its runner stops too, so that there is one at a time, and one connection that listens.
+ * The library is loaded here, behind the start of the service, which does not need it to answer.
+ */
 async function work(ports: JobPorts, signal: AbortSignal): Promise<void> {
   const { Logger: QueueLogger, parseCronItems, run } = await import("graphile-worker");
   const runner = await run({
@@ -85,9 +88,14 @@ async function work(ports: JobPorts, signal: AbortSignal): Promise<void> {
   });
   const stop = () => void stopQuietly(runner);
   signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
-  else await runner.addJob(EXTEND_SCHEDULES, {}, { jobKey: EXTEND_SCHEDULES });
-  await runner.promise;
+  try {
+    if (signal.aborted) stop();
+    const begun = signal.aborted || runner.addJob(EXTEND_SCHEDULES, {}, { jobKey: EXTEND_SCHEDULES });
+    await Promise.all([runner.promise, begun]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
 }
 
 /** A runner that has stopped by itself refuses to be stopped, which is as good. */

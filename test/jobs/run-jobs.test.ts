@@ -126,6 +126,21 @@ test("reports a database that is away, and goes on when it is back", async () =>
   await vi.waitFor(() => expectComplete(clinic), patience);
 });
 
+test("stops what has begun when the start fails, and begins anew", async () => {
+  const clinic = await openClinic(service);
+  service.advance(DAY_MS);
+  const rename = (from: string, to: string) =>
+    service.query(`DO $$ BEGIN
+      EXECUTE format('ALTER ROUTINE %s RENAME TO ${to}', 'graphile_worker.${from}'::regproc::regprocedure); END $$`);
+  await rename("add_job", "add_job_away");
+  start();
+  await vi.waitFor(() => expect(reported.length).toBeGreaterThan(queuePool.options.max), patience);
+  await rename("add_job_away", "add_job");
+  await vi.waitFor(() => expectComplete(clinic), patience);
+  const listening = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+  await vi.waitFor(async () => expect(await service.query(listening)).toHaveLength(1), patience);
+});
+
 test("gives every connection back when it is stopped", async () => {
   const stop = start();
   await vi.waitFor(() => expect(queuePool.totalCount).toBeGreaterThan(0), patience);
