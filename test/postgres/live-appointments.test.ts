@@ -61,6 +61,21 @@ test("the live states are those in which the exclusion constraints hold", async 
   expect(named).toEqual([liveStatuses, liveStatuses]);
 });
 
+test.each([
+  `status IN (${liveStatuses.map((status) => `'${status}'`).join()})`,
+  "status = 'PENDING'",
+  `tenant_id = '${tenantId}' AND patient_id = '${numbered(1)}' AND status IN ('PENDING', 'CONFIRMED')`,
+  `tenant_id = '${tenantId}' AND practitioner_id = '${numbered(1)}' AND status = 'PENDING' AND NOT overbooked`,
+])("no query is planned by the index of an exclusion constraint: %s", async (condition) => {
+  expect(await indexesOf("am.amname = 'gist'")).toEqual(EXCLUSIONS);
+  await client.query("ALTER TABLE appointments DROP CONSTRAINT appointments_pkey CASCADE");
+  for (const index of await indexesOf("am.amname <> 'gist' AND NOT i.indisprimary AND t.relname = 'appointments'"))
+    await client.query(`DROP INDEX ${index}`);
+  await client.query("SET LOCAL enable_seqscan = off");
+  const { rows } = await client.query(`EXPLAIN SELECT FROM appointments WHERE ${condition}`);
+  expect(JSON.stringify(rows)).toContain("Seq Scan on appointments");
+});
+
 /** Times beside an appointment from 10:00 to 10:20, and whether they overlap with it. */
 const times: readonly (readonly [string, string, boolean])[] = [
   ["09:40", "10:00", false],
@@ -152,6 +167,16 @@ async function isRefused(appointment: Inserted): Promise<boolean> {
   } finally {
     await client.query("ROLLBACK TO attempt");
   }
+}
+
+/** The names of indexes of the service's tables, in order. */
+async function indexesOf(condition: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
+       JOIN pg_am am ON am.oid = c.relam
+     WHERE c.relnamespace = current_schema()::regnamespace AND ${condition} ORDER BY 1`,
+  );
+  return rows.map(({ name }) => name);
 }
 
 /** The texts that are named in constraints of appointments. */
