@@ -19,7 +19,7 @@ import { abandonBody, leavesBodyUnread } from "../rest/send-response.js";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { type AnsweringOptions, asConnectError } from "./connect-method.js";
 import { setIncoming } from "./incoming.js";
-import { sendStream } from "./send-stream.js";
+import { endUntaken, sendStream } from "./send-stream.js";
 import { readTimeLimit, timeLimitHeaders } from "./time-limit.js";
 
 /** Encodes a message of the answer. */
@@ -51,10 +51,10 @@ export function createConnectStream(
       context.abort(error);
       return endOfStream.serialize({ metadata: context.responseTrailer, ...(error === undefined ? {} : { error }) });
     });
-    const body = await untilFirst(chunks);
-    if (context.requestGone.aborted || isAbandoned(request)) return;
+    const answer = { status: 200, header: context.responseHeader, body: await untilFirst(chunks) };
+    if (context.requestGone.aborted || isAbandoned(request)) return endUntaken(answer);
     if (leavesBodyUnread(request, options.maxBodyBytes)) abandonBody(response);
-    await sendStream({ status: 200, header: context.responseHeader, body }, response, options.stalledMs);
+    await sendStream(answer, response, options.stalledMs);
   };
 }
 

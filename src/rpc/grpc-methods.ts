@@ -9,7 +9,7 @@ import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { compressions } from "./compression.js";
 import type { AnsweringOptions } from "./connect-method.js";
 import { setIncoming } from "./incoming.js";
-import { sendStream } from "./send-stream.js";
+import { endUntaken, sendStream } from "./send-stream.js";
 import { readTimeLimit, timeLimitHeaders } from "./time-limit.js";
 
 const emptyEnvelope = new Uint8Array(5);
@@ -49,7 +49,7 @@ export function createGrpcMethods(
           signal,
           contextValues: values,
         });
-        if (signal.aborted || isAbandoned(request)) return;
+        if (signal.aborted || isAbandoned(request)) return isStream ? endUntaken(answered) : undefined;
         if (leavesBodyUnread(request, options.maxBodyBytes)) abandonBody(response);
         if (isStream) await sendStream(answered, response, options.stalledMs);
         else await universalResponseToNodeResponse(answered, response);

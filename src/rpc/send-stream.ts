@@ -24,6 +24,11 @@ export async function sendStream(
   response.end();
 }
 
+/** Ends a stream that was begun and that nobody takes, so that it gives back what it holds. */
+export async function endUntaken({ body }: UniversalServerResponse): Promise<void> {
+  for await (const _ of body ?? []) return;
+}
+
 /** Resolves when what was written is on its way, or there is nobody to take it. */
 function taken(response: NodeResponse, ms: number): Promise<void> {
   return new Promise((resolve) => {

@@ -28,6 +28,8 @@ import {
 
 /** What the service under test does when it is watched; each test puts its own here. */
 let onWatch: OnWatch = count;
+/** Long enough to be compressed for as long as a caller takes to leave. */
+const LARGE = "a".repeat(8_000_000);
 let service: TestService;
 
 beforeAll(async () => {
@@ -140,6 +142,22 @@ describe.each(Object.entries(transports))("a stream over %s", (_, createTranspor
     await eventually(() => service.log.length > before);
     expect(service.log.slice(before)).toEqual([expect.objectContaining({ operation: "test.TreeService/Watch" })]);
     expect(service.log.at(-1)).not.toHaveProperty("code");
+  });
+
+  test("ends for its implementation when the caller leaves while its first message is compressed", async () => {
+    const ended = deferred();
+    const leaving = new AbortController();
+    onWatch = async function* () {
+      try {
+        leaving.abort();
+        yield { plain: LARGE };
+      } finally {
+        ended.resolve();
+      }
+    };
+    const answer = open("", { signal: leaving.signal }).then(({ trees }) => all(trees));
+    expect((await failure(answer)).code).toBe(Code.Canceled);
+    await ended.promise;
   });
 
   test("ends at the caller's time limit, though the implementation does not", async () => {
