@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Pool } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createAnnouncer } from "../../src/postgres/signals/announce-changes.js";
+import { Ear } from "../../src/postgres/signals/ear.js";
 import { type Listener, listenForChanges } from "../../src/postgres/signals/listen-for-changes.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
@@ -100,6 +101,15 @@ test("who listens leaves no connection behind", async () => {
   const ears = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'cupo-events' AND datname = current_database()";
   await eventually(async () => (await execute(database.adminUrl, ears)).length === 0);
   expect(listener.isHeard()).toBe(false);
+});
+
+test("a connection over which nothing comes any more is given up", async () => {
+  const ear = new Ear(proxy.url, () => undefined);
+  await ear.open();
+  proxy.silence("OPEN");
+  expect(await ear.hears(pool)).toBe(false);
+  await ear.close();
+  expect(ear.lost.aborted).toBe(true);
 });
 
 /** A pool ends before its connections do, and the database that is removed then says so to them. */

@@ -3,6 +3,8 @@ import { Client, type Pool } from "pg";
 import { CHANNEL, probePayload, readPayload, SAY } from "./change-signals.js";
 
 const CONNECT_MS = 5_000;
+/** A connection that does not answer within this is given up. */
+const ANSWER_MS = 3_000;
 /** What is said comes within this, or is not heard. */
 const PROBE_MS = 1_000;
 
@@ -20,6 +22,7 @@ export class Ear {
       connectionString: url,
       application_name: "cupo-events",
       connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: ANSWER_MS,
       keepAlive: true,
     });
     this.#client.on("error", () => this.#lost.abort());

@@ -57,7 +57,6 @@ async function keepListening(options: ListenOptions, state: State, ending: Abort
       if (!state.isFailing && !ending.aborted) options.onError(error);
       state.isFailing = true;
     }
-    state.isHeard = false;
     await pause(wasHeard ? RECONNECT_MS : UNHEARD_MS, ending);
   }
 }
@@ -81,6 +80,7 @@ async function listenOnce(
     }
     return wasHeard || ear.lost.aborted;
   } finally {
+    state.isHeard = false;
     await ear.close();
   }
 }
