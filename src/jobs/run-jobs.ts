@@ -69,7 +69,7 @@ async function keepWorking(ports: JobPorts, signal: AbortSignal): Promise<void> 
 }
 
 /**
- * Until it is stopped, or fails: then its runner stops too, so that there is one at a time, and one connection that listens.
+ * Until it is stopped, or fails: then its runner ends first, so that there is one at a time, and one connection that listens.
  * The library is loaded here, behind the start of the service, which does not need it to answer.
  */
 async function work(ports: JobPorts, signal: AbortSignal): Promise<void> {
@@ -86,7 +86,7 @@ async function work(ports: JobPorts, signal: AbortSignal): Promise<void> {
       if (level === "error") ports.onError(new Error(message));
     }),
   });
-  const stop = () => void stopQuietly(runner);
+  const stop = () => void end(runner);
   signal.addEventListener("abort", stop, { once: true });
   try {
     if (signal.aborted) stop();
@@ -94,15 +94,16 @@ async function work(ports: JobPorts, signal: AbortSignal): Promise<void> {
     await Promise.all([runner.promise, begun]);
   } finally {
     signal.removeEventListener("abort", stop);
-    stop();
+    await end(runner);
   }
 }
 
-/** A runner that has stopped by itself refuses to be stopped, which is as good. */
-async function stopQuietly(runner: Runner): Promise<void> {
+/** Resolves when the runner works on nothing any more. One that has stopped by itself refuses to be stopped, which is as good. */
+async function end(runner: Runner): Promise<void> {
   await Promise.resolve()
     .then(() => runner.stop())
     .catch(() => undefined);
+  await runner.promise.catch(() => undefined);
 }
 
 function tasksOf({ database, now, logger, maxOpenSlots, onFull }: JobPorts, signal: AbortSignal): TaskList {

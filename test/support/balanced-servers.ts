@@ -14,20 +14,17 @@ export async function startBalancedServers(
   const { publicUrl, internalUrl } = balancer;
   const settings = { PUBLIC_URL: publicUrl, RATE_LIMIT_STORE: "postgres", REPLICAS: String(REPLICAS) };
   const servers: RunningServer[] = [];
+  const close = async (drainMs?: number) => {
+    balancer.close();
+    await Promise.all(servers.map((server) => server.close(drainMs)));
+  };
   try {
     for (let count = 0; count < REPLICAS; count++) servers.push(await start(settings));
+    for (const server of servers) balancer.add(server);
+    await eventually(() => balancer.readyCount() === REPLICAS);
   } catch (error) {
-    balancer.close();
+    await close();
     throw error;
   }
-  for (const server of servers) balancer.add(server);
-  await eventually(() => balancer.readyCount() === REPLICAS);
-  return {
-    publicUrl,
-    internalUrl,
-    async close(drainMs) {
-      balancer.close();
-      await Promise.all(servers.map((server) => server.close(drainMs)));
-    },
-  };
+  return { publicUrl, internalUrl, close };
 }
