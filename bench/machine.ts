@@ -1,0 +1,117 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { type BenchDatabase, setting } from "./bench.js";
+
+const WATCHED_MS = 1_000;
+const QUIET_SHARE = 0.1;
+const MEMORY_INTERVAL_MS = 250;
+const PAGE_BYTES = 4_096;
+const BYTES_PER_MB = 1e6;
+
+/** Returns day, machine and Node.js on one line. */
+export function describeMachine(): string {
+  const day = new Date().toISOString().slice(0, 10);
+  const memory = Math.round(totalmem() / 2 ** 30);
+  const [processor] = cpus();
+  return `${day}, ${cpus().length} × ${processor?.model.trim()}, ${memory} GiB, Node.js ${process.versions.node}`;
+}
+
+/**
+ * Waits until the processors are nearly idle, for ten seconds at most (`BENCH_QUIET_SECONDS`). Returns the share of
+ * their time, 0 to 1, that was in use at the end; 0 without waiting.
+ */
+export async function waitForQuiet(signal: AbortSignal): Promise<number> {
+  const giveUpAt = performance.now() + setting("BENCH_QUIET_SECONDS", 10) * 1_000;
+  let share = 0;
+  while (performance.now() < giveUpAt) {
+    const before = processorTimes();
+    await delay(WATCHED_MS, undefined, { signal });
+    const after = processorTimes();
+    share = 1 - (after.idle - before.idle) / (after.all - before.all);
+    if (share < QUIET_SHARE) break;
+  }
+  return share;
+}
+
+function processorTimes(): { readonly idle: number; readonly all: number } {
+  const times = cpus().map((cpu) => cpu.times);
+  return {
+    idle: times.reduce((sum, { idle }) => sum + idle, 0),
+    all: times.reduce((sum, { user, nice, sys, irq, idle }) => sum + user + nice + sys + irq + idle, 0),
+  };
+}
+
+/** Returns the processor time of a process so far, in seconds, to the kernel's tick. Linux only. */
+export function processorSeconds(pid: number): number {
+  const { user, system } = statOf(pid);
+  return (user + system) / ticksPerSecond();
+}
+
+/** Returns the processor time of the database server and all its processes so far, in seconds. Linux only. */
+export async function databaseSeconds(database: BenchDatabase): Promise<number> {
+  const postmaster = await database.postmaster();
+  const { user, system, ended } = statOf(postmaster);
+  const children = processes().filter(({ parent }) => parent === postmaster);
+  const ticks = children.reduce((sum, child) => sum + child.user + child.system, user + system + ended);
+  return ticks / ticksPerSecond();
+}
+
+/** Watches the resident memory of a process until `stop`, which returns the most that was seen in MB of 1,000,000 bytes. */
+export function watchMemory(pid: number): { stop(): number } {
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, residentMb(pid));
+  }, MEMORY_INTERVAL_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      return most;
+    },
+  };
+}
+
+/** Returns 0 for a process that has ended. Linux only. */
+function residentMb(pid: number): number {
+  const file = `/proc/${pid}/statm`;
+  if (!existsSync(file)) return 0;
+  const [, pages = "0"] = readFileSync(file, "utf8").split(" ");
+  return (Number(pages) * PAGE_BYTES) / BYTES_PER_MB;
+}
+
+/** Times in the kernel's ticks; `ended` is that of children which ended. */
+interface ProcessStat {
+  readonly parent: number;
+  readonly user: number;
+  readonly system: number;
+  readonly ended: number;
+}
+
+/** Source: proc_pid_stat(5). The name of the program stands in parentheses and may contain spaces. */
+function statOf(pid: number): ProcessStat {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ")
+    .map(Number);
+  const [, parent = 0] = fields;
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
+  return { parent, user, system, ended: endedUser + endedSystem };
+}
+
+/** A process may end between the two reads. */
+function processes(): ProcessStat[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        return [statOf(Number(name))];
+      } catch {
+        return [];
+      }
+    });
+}
+
+function ticksPerSecond(): number {
+  return Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
+}
