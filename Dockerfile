@@ -1,5 +1,5 @@
-# The image of the service: `docker build --tag cupo .`; docs/operations.md says how it is run. It holds Node.js, what was
-# compiled and the packages that are needed at run time, and no PostgreSQL. NODE_IMAGE is the base of every stage.
+# The image of the service: `docker build --tag cupo .`. docs/operate/deploy.md describes how to run it. It contains Node.js, the
+# compiled service and the packages needed at run time, but no PostgreSQL. NODE_IMAGE is the base of all stages.
 ARG NODE_IMAGE=node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -24,6 +24,6 @@ COPY package.json LICENSE ./
 USER 1000:1000
 EXPOSE 8080 9090
 HEALTHCHECK --interval=10s --timeout=3s --start-period=90s --retries=3 CMD ["node", "dist/command-line/health-check.js"]
-# A young generation of 24 MB in place of 48: V8 takes this when it starts, and never again.
+# Reduces V8's young generation from 48 MB to 24 MB. V8 reads this only at its start.
 ENTRYPOINT ["node", "--max-semi-space-size=8", "dist/main.js"]
 CMD ["serve"]

@@ -1,11 +1,11 @@
 -- Distributes the tables of tenants by tenant_id, after `cupo migrate` and before the service starts: README.md says how.
--- Each statement commits by itself; what was distributed before says so and is left as it is. What comes first is referred to
--- by what comes behind it. test/postgres/distribution.test.ts holds this list to the tables that the migrations make.
+-- Each statement commits by itself. One for a table that is already distributed fails and changes nothing. Tables come
+-- after those that they refer to. test/postgres/distribution.test.ts compares this list with the tables of the migrations.
 --
--- Stay on the coordinator, as ordinary tables: option_token_keys, schema_compatibility, schema_migrations,
--- schema_migrations_lock, schema_partitions, and the schema graphile_worker. No table of a tenant refers to them, nor they to one.
+-- These stay on the coordinator, as ordinary tables: option_token_keys, schema_compatibility, schema_migrations,
+-- schema_migrations_lock, schema_partitions, and the schema graphile_worker. No foreign key connects them with tables of tenants.
 
--- What the policies of row-level security call, which every worker needs.
+-- The functions in policies of row-level security, which each worker needs.
 SELECT create_distributed_function('cupo_tenant_id()');
 SELECT create_distributed_function('cupo_purge_limit(interval)');
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the owner of the tables, the service and the database, once, when the cluster is made. Passwords come from the environment
-# and go to psql by its standard input, so that neither a command line nor the server's log shows them.
+# Creates the roles of the owner and of the service, and the database, when the cluster is initialized. Passwords come
+# from the environment and go to psql by standard input, so that neither a command line nor the server's log contains
+# them.
 set -eu
 psql --quiet --no-psqlrc --set=ON_ERROR_STOP=1 --username="${POSTGRES_USER:-postgres}" --dbname=postgres <<'SQL'
 \getenv owner_password CUPO_OWNER_PASSWORD
