@@ -1,19 +1,19 @@
 import { type Code, type ContextValues, createContextKey } from "@connectrpc/connect";
 
-/** The authenticated service principal (specification section 5), as its access token describes it. */
+/** The authenticated caller (specification section 5), as its access token describes it. */
 export interface Principal {
-  /** Issuer and client together: who the caller is, for idempotency, rate limits, audit and logs. */
+  /** Issuer and client together. It identifies the caller for idempotency, rate limits, audit and logs. */
   readonly id: string;
   readonly issuer: string;
   readonly clientId: string;
-  /** Lower-case UUID. Everything the call reads or writes belongs to this tenant. */
+  /** Lower-case UUID. A call reads and writes only data of this tenant. */
   readonly tenantId: string;
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
   readonly scopes: ReadonlySet<string>;
 }
 
-/** The kinds of resources that calls change, by their names in the protos. */
+/** The types of resources that calls change, by their names in the protos. */
 export type ResourceType =
   | "Appointment"
   | "AppointmentType"
@@ -36,62 +36,66 @@ export type ResourceType =
   | "ProgramRule"
   | "ProgramServices"
   | "RequestSource"
-  | "RetainedAppointment"
+  | "DisplacedAppointment"
   | "Schedule"
   | "ScheduleBlock"
   | "UserAttentionCase"
   | "WaitlistEntry";
 
-/** Whom a resource belongs to within its tenant; each is undefined where everybody's token will do. */
+/**
+ * The organization and company that own a resource within its tenant. Undefined allows every organization or company.
+ */
 export interface Owner {
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
 }
 
-/** One thing a call did to one resource; becomes one row of the audit trail, and one event, in the same commit. */
+/** A change of one resource. It becomes one row of the audit trail and one event, in the transaction of the change. */
 export interface Effect {
   readonly resourceType: ResourceType;
   readonly resourceId: string;
   readonly action: "CREATE" | "UPDATE" | "DELETE";
-  /** The version the resource has after the effect, where it has versions. */
+  /** The version of the resource after the change. Absent if the resource has no versions. */
   readonly version?: number;
   /**
-   * The organization and company of the resource: who does not see it is not told of the effect. Absent for what belongs to
-   * the tenant as a whole.
+   * The owner of the resource. Only callers who may see the resource receive the event. Absent for resources of the
+   * whole tenant.
    */
   readonly ownedBy?: Owner;
 }
 
-/** A statement built by Knex, or compiled by it before: a {@link Transaction} runs it. */
+/** A statement built by Knex or compiled before. A {@link Transaction} runs it. */
 export interface Statement {
   toSQL(): { toNative(): { readonly sql: string; readonly bindings: readonly unknown[] } };
 }
 
-/** A statement that fails where it writes no row, so that the transaction it stands in cannot commit. */
+/** A statement that fails if it writes no row, so that its transaction cannot commit. */
 export interface RequiredStatement {
   readonly required: Statement;
 }
 
 /**
- * The database transaction of a call, already bound to its tenant. Statements are sent in the order of the calls and
- * without waiting for the answers of earlier ones, so that those started together share a round trip.
+ * The database transaction of a call, bound to its tenant. Statements are sent in the order of the method calls,
+ * without waiting for earlier results. So statements that are started together share a round trip.
  */
 export interface Transaction {
-  /** The tenant that the transaction is bound to; every statement names it too. */
+  /** The tenant of the transaction. Every statement must also name it. */
   readonly tenantId: string;
-  /** Runs a statement and gives its rows. Rejects with what the driver rejected, translated when the call ends. */
+  /**
+   * Runs a statement and returns its rows. Rejects with the error of the driver, which is translated when the call
+   * ends.
+   */
   rows<Row extends object>(statement: Statement): Promise<Row[]>;
-  /** Sends a statement whose outcome the answer does not depend on. A failure of it fails the commit. */
+  /** Sends a statement whose result the response does not need. If it fails, the commit fails. */
   send(statement: Statement): void;
   /**
-   * Sends a statement that has to write a row for the call to succeed, and is not waited for: where it writes none, the
-   * transaction is aborted by the statement itself and the call fails with `refusal`. So what a call has still to be refused for
-   * when all else was looked at travels with its effects, COMMIT included, in one round trip.
+   * Sends a statement that must write a row, without waiting for it. If it writes none, it aborts the transaction, and
+   * the call fails with `refusal`. So the last check of a call shares one round trip with its effects and COMMIT.
    */
   require(statement: RequiredStatement, refusal: () => unknown): void;
 }
 
-/** The request headers that the stages judge, each as often as it was sent. */
+/** The request headers that the stages read. Each has all values that were sent. */
 export interface CallHeaders {
   readonly authorization: readonly string[];
   readonly idempotencyKey: readonly string[];
@@ -99,49 +103,56 @@ export interface CallHeaders {
   readonly actorId: readonly string[];
 }
 
-/** Ends a part of the work of a call, with what it failed with if it did. A second end of the same part means nothing. */
+/** Ends a part of a call, with its error if it failed. Ending the same part again does nothing. */
 export type EndOfPart = (failure?: unknown) => void;
 
-/** What tells how a call goes on while it does, where calls are traced. Nothing of its messages and headers gets in. */
+/** Records the parts of a traced call as spans. It never contains data of messages or headers. */
 export interface CallTrace {
   /** 32 and 16 hexadecimal digits (W3C Trace Context), for log lines. */
   readonly traceId: string;
   readonly spanId: string;
-  /** Begins a part within the part that is under way, in whose place it is until it ends. */
+  /** Starts a part within the current part and makes it the current one until it ends. */
   begin(name: string): EndOfPart;
-  /** Begins a statement within the part that is under way, beside others. Its verb and its table are told, its text is not. */
+  /**
+   * Starts a statement within the current part. Statements can overlap. The span has its verb and table, not its text.
+   */
   beginStatement(text: string): EndOfPart;
 }
 
-/** What travels with a call from its first header to its log line, the same on every transport. */
+/** The state of a call from its headers to its log line, the same on every transport. */
 export interface Call {
   /** UUID: the caller's X-Correlation-Id as sent, or a generated one. */
   readonly correlationId: string;
   readonly headers: CallHeaders;
   /** Milliseconds of a monotonic clock. */
   readonly startedAt: number;
-  /** Response headers that the stages add, to successes and errors alike. */
+  /** Response headers that the stages add. Successful answers and errors have them. */
   readonly responseHeaders: Record<string, string>;
-  /** What the call has done so far; cleared when its transaction starts again. */
+  /** The changes of the call so far. Cleared when its transaction is repeated. */
   readonly effects: Effect[];
-  /** Gives the next id for what the call creates: a UUID of version 7. */
+  /** Returns the id for a new resource: a UUID of version 7. */
   readonly newId: () => string;
-  /** Full name of the RPC, once it is known: `cupo.access.v1.PatientService/RegisterPatient`. */
+  /** The full name of the RPC, once it is known, such as `cupo.access.v1.PatientService/RegisterPatient`. */
   operation?: string;
-  /** The code of the Problem that the call ended with, if it failed. */
+  /** The code of the Problem, if the call failed. */
   problemCode?: string;
-  /** How an RPC failed, whatever with; absent where it did not, and over REST. */
+  /** The limit that rejected the call, by its name in metrics. */
+  limit?: string;
+  /** The code of any error on RPC. Absent for successful calls and over REST. */
   rpcCode?: Code;
   trace?: CallTrace;
   principal?: Principal;
-  /** Opaque id of the person behind the principal, where the caller says one: for history and audit, never for the log. */
+  /**
+   * The opaque id of the person on whose behalf the principal calls, if the caller sent one. It is stored in histories
+   * and the audit trail, never in logs.
+   */
   actor?: string;
   transaction?: Transaction;
-  /** The bytes of the response that an earlier call with the same idempotency key got, where this one replays it. */
+  /** The encoded response of an earlier call with the same idempotency key, if this call replays it. */
   storedResponse?: Uint8Array;
 }
 
-/** A call that passed every stage: who calls is known, and a transaction of theirs is open. */
+/** A call that passed every stage. It has a principal and an open transaction. */
 export interface ReadyCall extends Call {
   readonly operation: string;
   readonly principal: Principal;
@@ -149,44 +160,50 @@ export interface ReadyCall extends Call {
 }
 
 /**
- * A call that is answered by a stream and passed every stage. It has no transaction, because none stays open for as long as a
- * stream does: whoever answers opens short ones.
+ * A call that passed every stage and is answered by a stream. It has no transaction, because a transaction must not
+ * stay open as long as a stream. The implementation opens short ones.
  */
 export interface StreamCall extends Call {
   readonly operation: string;
   readonly principal: Principal;
-  /** Aborts when the stream has to end: the caller is gone, its time is over, its token expired, the service stops. */
+  /**
+   * Aborts when the stream must end: the caller disconnected, the time limit is over, the token is no longer valid, or
+   * the service stops.
+   */
   readonly signal: AbortSignal;
 }
 
 const callKey = createContextKey<Call | undefined>(undefined, { description: "cupo.call" });
 
-/** Puts the call where interceptors and services find it. */
+/** Adds the call to the context values, for interceptors and services. */
 export function setCall(values: ContextValues, call: Call): void {
   values.set(callKey, call);
 }
 
-/** The call that travels in these context values. Throws where the transport put none: a fault of the composition. */
+/** Returns the call in these context values. Throws if there is none, which means that the transport did not add it. */
 export function callOf(values: ContextValues): Call {
   const call = values.get(callKey);
   if (call === undefined) throw new Error("no call in the context values");
   return call;
 }
 
-/** The principal of a call that passed authentication. */
+/** Returns the principal of a call that passed authentication. Throws if it did not. */
 export function principalOf(values: ContextValues): Principal {
   const { principal } = callOf(values);
   if (principal === undefined) throw new Error("the call is not authenticated");
   return principal;
 }
 
-/** The call as one that passed every stage. Throws where it did not: a fault of the composition. */
+/**
+ * Returns the call as one that passed every stage. Throws if it did not, which means that the stages are composed
+ * wrongly.
+ */
 export function readyCall(call: Call): ReadyCall {
   if (!isReady(call)) throw new Error("the call has not passed every stage");
   return call;
 }
 
-/** The call as one that is answered by a stream, which ends with `signal`. Throws as {@link readyCall} does. */
+/** Returns the call as one that is answered by a stream, which ends with `signal`. Throws like {@link readyCall}. */
 export function streamCall(call: Call, signal: AbortSignal): StreamCall {
   const { operation, principal } = call;
   if (operation === undefined || principal === undefined) throw new Error("the call has not passed every stage");

@@ -5,7 +5,8 @@ import type { ChainPorts } from "./interceptors/chain.js";
 import { type Database, type DatabaseOptions, openDatabase } from "./postgres/database.js";
 import { isUpToDate } from "./postgres/migration/is-up-to-date.js";
 import { migrate } from "./postgres/migration/migrate.js";
-import { createReplicaReads, type ReplicaOutcome, type ReplicaReads } from "./postgres/replica/replica-reads.js";
+import type { ReplicaOutcome } from "./postgres/replica/replica-pause.js";
+import { createReplicaReads, type ReplicaReads } from "./postgres/replica/replica-reads.js";
 import { classifyFailure, isAway } from "./postgres/sql-errors.js";
 import { insertAccessRecords } from "./postgres/tables/patients/patient-evidence.js";
 import { UnitOfWork } from "./postgres/unit-of-work.js";
@@ -21,31 +22,36 @@ const TRANSACTION_LIMITS = {
 const RETRY_INTERVAL_MS = 1_000;
 const GIVE_UP_AFTER_MS = 60_000;
 const OWNER_WARNING =
-  "the role in DATABASE_URL can change tables and erase the audit trail; MIGRATION_DATABASE_URL parts the owner from the service";
+  "the role in DATABASE_URL can change tables and erase the audit trail; set MIGRATION_DATABASE_URL to the owner of the tables " +
+  "and DATABASE_URL to another role";
 const POOLER_WARNING =
-  "prepared statements were lost, as by a pooler in transaction mode: none is named any more; ?prepared_statements=false in " +
-  "DATABASE_URL spares this finding, and what waits for notifications is polled for";
+  "a named prepared statement was lost, probably by a connection pooler in transaction mode; from now on " +
+  "statements have no names, and changes are polled; add ?prepared_statements=false to DATABASE_URL to avoid this at the next start";
 
-const SILENT_WARNING =
-  "nothing is heard of the database, over no connection and by nobody who knocks: what waited for it has failed, and calls are 503";
+const UNREACHABLE_WARNING =
+  "database unreachable (all connections and TCP probe); pending queries failed; answering 503 until it responds";
 
-/** How many connections calls have, and how long a call waits for one. */
+/** The number of connections for calls, and how long a call waits for one. */
 export type CallConnections = Pick<Config, "databaseConnections" | "waitSeconds">;
 
-/** Where the database is. */
+/** The addresses of the database. */
 export interface DatabaseUrls {
-  /** postgres:// URL of the service's role. */
+  /** The postgres:// URL of the service's role. */
   readonly databaseUrl: string;
-  /** postgres:// URL of the role that owns the tables; undefined where the service's own migrates, or nobody here. */
+  /** The postgres:// URL of the role that owns the tables. If undefined, the role of the service migrates. */
   readonly migrationDatabaseUrl: string | undefined;
-  /** For how many months the audit trail is kept, where this migrates; undefined: for good. */
+  /** How many months a migration sets the audit trail to be kept; undefined for ever. */
   readonly auditRetentionMonths?: number | undefined;
+  /** Whether to migrate even while an older, incompatible release is serving. */
+  readonly despiteOlder?: boolean | undefined;
 }
 
 /**
- * Opens the pool of a database that is migrated, or migrates it. Waits up to a minute for one that is not there yet, as after a restart of
- * everything. Rejects where the service's role could pass row-level security by, because then a missing predicate would show
- * foreign tenants; says so where it could change the tables.
+ * Opens the pool and migrates the database if it is not up to date. Waits up to 60 s for a database that is not
+ * available, for example when all machines restart.
+ *
+ * Rejects if row-level security does not bind the service's role, because a missing predicate would then show data of
+ * other tenants. Logs a warning if the role can change the tables.
  */
 export async function openReadyDatabase(
   urls: DatabaseUrls,
@@ -53,14 +59,16 @@ export async function openReadyDatabase(
   logger: Logger,
   onAcquired?: DatabaseOptions["onAcquired"],
 ): Promise<Database> {
-  const { databaseUrl: url, migrationDatabaseUrl = url, auditRetentionMonths } = urls;
+  const { databaseUrl: url, migrationDatabaseUrl = url, auditRetentionMonths, despiteOlder } = urls;
   const onProgress = (text: string) => logger.info(text);
+  const onWarning = (text: string) => logger.warn(text);
   const database = openDatabase({ ...poolTerms(url, connections, logger), onAcquired });
   try {
     await patiently(() => requireBoundRole(database, url !== migrationDatabaseUrl), logger);
     await patiently(async () => {
       if (url === migrationDatabaseUrl && (await isUpToDate(database.pool, auditRetentionMonths))) return;
-      await migrate({ url: migrationDatabaseUrl, serviceUrl: url, auditRetentionMonths, onProgress });
+      const options = { auditRetentionMonths, despiteOlder, onProgress, onWarning };
+      await migrate({ url: migrationDatabaseUrl, serviceUrl: url, ...options });
     }, logger);
     if ((await database.findExcessOfRole()) === "OWNS_TABLES") logger.warn(OWNER_WARNING);
     return database;
@@ -70,7 +78,7 @@ export async function openReadyDatabase(
   }
 }
 
-/** A streaming replica that reads are done on. */
+/** A streaming replica for reads. */
 export interface Replica {
   readonly reads: ReplicaReads;
   readonly pool: Database["pool"];
@@ -78,8 +86,8 @@ export interface Replica {
 }
 
 /**
- * Opens the pool of the streaming replica, where there is one; it may be away, in which case the primary does its work. Rejects for a
- * role that row-level security does not bind.
+ * Opens the pool of the streaming replica, if one is configured. If it is unavailable, the primary serves the reads.
+ * Rejects if row-level security does not bind the role.
  */
 export async function openReplica(
   { replicaUrl, ...connections }: CallConnections & Pick<Config, "replicaUrl">,
@@ -96,7 +104,7 @@ export async function openReplica(
       await replica.close();
       throw error;
     }
-    logger.warn("the replica is not there yet; the primary reads until it is");
+    logger.warn("the replica is unavailable; the primary serves its reads until it responds");
   }
   const reads = createReplicaReads({ primary, replica, onOutcome });
   return { reads, pool: replica.pool, close: () => replica.close() };
@@ -113,14 +121,14 @@ function poolTerms(
     acquireTimeoutMs: waitSeconds * 1_000,
     queryTimeoutMs: QUERY_TIMEOUT_MS,
     onStatementsUnnamed: () => logger.warn(POOLER_WARNING),
-    onSilent: (isSilent) => logger.warn(isSilent ? SILENT_WARNING : "the database is heard again"),
-    onIdleError: () => logger.warn("a database connection broke while it was idle"),
+    onUnreachable: (isUnreachable) => logger.warn(isUnreachable ? UNREACHABLE_WARNING : "the database responds again"),
+    onIdleError: () => logger.warn("an idle database connection broke; it was removed from the pool"),
   };
 }
 
 /**
- * What calls are done in, on a database. `onCommitted` is told of a tenant of which something has changed; `replica` reads what it
- * may in place of the database.
+ * Creates the transactions of calls. `onCommitted` is called with the tenant of each transaction that changed
+ * something. `replica` serves the reads that may run on a replica.
  */
 export function createCallStore(
   database: Database,
@@ -134,8 +142,8 @@ export function createCallStore(
 }
 
 /**
- * Before anything is made in the name of a role that must not have it: rejects for one that row-level security does not bind.
- * Where somebody else migrates, the role may not be there yet.
+ * Rejects if row-level security does not bind the role. Called before the role creates anything. If another role
+ * migrates, the service's role may not exist yet.
  */
 async function requireBoundRole(
   database: Database,
@@ -149,11 +157,11 @@ async function requireBoundRole(
   if (excess !== "BYPASSES_ROW_SECURITY") return;
   throw new Error(
     `The role in ${setting} is a superuser or has BYPASSRLS, so row-level security would not bind it. ` +
-      "Use a role without either; MIGRATION_DATABASE_URL is where the owner of the tables belongs.",
+      "Use a role without either, and set MIGRATION_DATABASE_URL to the owner of the tables.",
   );
 }
 
-/** In one line what is to be done where the server has no such database or role; anything else as it is. */
+/** Returns an error with the remedy if the database or the role does not exist. Returns other errors unchanged. */
 function explainStart(error: unknown, { databaseUrl, migrationDatabaseUrl = databaseUrl }: DatabaseUrls): unknown {
   const failure = classifyFailure(error);
   if (!(error instanceof Error)) return error;
@@ -161,14 +169,14 @@ function explainStart(error: unknown, { databaseUrl, migrationDatabaseUrl = data
     const name = decodeURIComponent(new URL(databaseUrl).pathname.slice(1));
     const owner = decodeURIComponent(new URL(migrationDatabaseUrl).username);
     return new Error(
-      `The PostgreSQL server has no database ${name}, which DATABASE_URL names. Make it: CREATE DATABASE "${name}" OWNER "${owner}"`,
+      `The PostgreSQL server has no database ${name}, to which DATABASE_URL refers. Create it: CREATE DATABASE "${name}" OWNER "${owner}"`,
       { cause: error },
     );
   }
   if (failure !== "REFUSED_ROLE") return error;
   return new Error(
-    `The PostgreSQL server refuses a role of DATABASE_URL or MIGRATION_DATABASE_URL (${error.message}). Make it, or put its ` +
-      "password right: CREATE ROLE … LOGIN PASSWORD '…'",
+    `The PostgreSQL server rejects the role of DATABASE_URL or MIGRATION_DATABASE_URL (${error.message}). Create it, or correct ` +
+      "its password: CREATE ROLE … LOGIN PASSWORD '…'",
     { cause: error },
   );
 }
@@ -180,13 +188,13 @@ async function patiently(work: () => Promise<void>, logger: Logger): Promise<voi
       return await work();
     } catch (error) {
       if (!isAway(classifyFailure(error)) || performance.now() > giveUpAt) throw error;
-      logger.warn("the database is not there yet, trying again");
+      logger.warn("the database is unavailable; retrying every second, for at most 60 s");
       await delay(RETRY_INTERVAL_MS);
     }
   }
 }
 
-/** Full jitter: anything up to 20 ms before the first retry, doubling with each. */
+/** Full jitter: at most 20 ms before the first retry, doubled with each retry. */
 function backOff(attempt: number): Promise<void> {
   return delay(Math.random() * 10 * 2 ** attempt);
 }

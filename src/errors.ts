@@ -1,9 +1,8 @@
 import { Code } from "@connectrpc/connect";
 
 /**
- * Every error that a caller can receive: the code of the Problem (specification section 7), the HTTP status, the last
- * segment of the problem type URI, the title, and the Connect/gRPC code, which for some conflicts is that of their reason.
- * The one place where they are joined.
+ * Every error that a caller can receive: Problem code (specification section 7), HTTP status, last segment of the problem
+ * type URI, title and Connect/gRPC code. For some conflicts, the reason decides the Connect code.
  */
 export const errorTable = {
   INVALID_REQUEST: entry(400, "invalid-request", "Invalid request", Code.InvalidArgument),
@@ -28,8 +27,8 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable;
 
 /**
- * The codes of field-level errors: of a body that breaks a rule (422), of a parameter that cannot be read (400) and, the
- * last group, of a conflict (409), where the one item says which conflict it is.
+ * The codes of the items of `errors`. `src/problems` documents the meaning, the causes, the remedy and the operations
+ * of each. The compiler requires an entry there.
  */
 export type FieldErrorCode =
   | "REQUIRED"
@@ -67,38 +66,45 @@ export type FieldErrorCode =
   | "PATIENT_NOT_ACTIVE"
   | "SLOT_OCCUPIED"
   | "CAPACITY_EXHAUSTED"
-  | "PATIENT_OVERLAP";
+  | "PATIENT_OVERLAP"
+  | "BUSY"
+  | "TIMEOUT";
 
-/** The limits of the service that a caller or a job can run into, for metrics: what there was too much of. */
-export type LimitName = "quota" | "calls" | "load" | "streams" | "planned_slots" | "open_slots";
+/** Limits of the service that a caller or a job can reach, for metrics (docs/reference/telemetry.md). */
+export type LimitName =
+  | ("quota" | "calls" | "tenant_calls" | "heavy_calls" | "load" | "streams" | "tenant_streams")
+  | ("planned_slots" | "open_slots");
 
-/** One field-level error. `field` is a JSON path (`practitionerIds[2]`) or a header's name; `message` holds no input. */
+/** A field error. `field` is a JSON path (`practitionerIds[2]`) or a header name. `message` contains no input. */
 export interface FieldError {
   readonly code: FieldErrorCode;
   readonly field: string;
   readonly message: string;
 }
 
-/** What a {@link CupoError} carries beside its code. */
+/** The data of a {@link CupoError} in addition to its code. */
 export interface CupoErrorInit {
-  /** A sentence that is safe to show: no personal data, no secret, nothing the caller sent. */
+  /** A sentence without personal data, secrets or input. Without it, `errors` explain the error. */
   readonly detail?: string;
   readonly errors?: readonly FieldError[];
   /** Response headers that belong to the error, such as Retry-After (RFC 9110) or WWW-Authenticate (RFC 6750). */
   readonly headers?: Readonly<Record<string, string>>;
   /** For the log only, never for the caller. */
   readonly cause?: unknown;
-  /** Which limit was reached, where one was; for metrics only. */
+  /** The limit that was reached, if any. For metrics only. */
   readonly limit?: LimitName;
+  /** The Connect/gRPC code, if it differs from the error table. */
+  readonly connectCode?: Code;
 }
 
-/** The only error that a stage or a service throws on purpose; whatever else is thrown is an INTERNAL_ERROR. */
+/** The only error that stages and services throw on purpose. Any other error becomes an INTERNAL_ERROR. */
 export class CupoError extends Error {
   override readonly name = "CupoError";
   readonly detail: string | undefined;
   readonly errors: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
   readonly limit: LimitName | undefined;
+  readonly connectCode: Code | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -109,15 +115,16 @@ export class CupoError extends Error {
     this.errors = init.errors ?? [];
     this.headers = init.headers ?? {};
     this.limit = init.limit;
+    this.connectCode = init.connectCode;
   }
 }
 
-/** 400: a header, a path or a body that cannot be read as a request at all. */
-export function invalidRequest(detail: string, errors: readonly FieldError[] = []): CupoError {
-  return new CupoError("INVALID_REQUEST", { detail, errors });
+/** 400: a header, the path or the body is not a readable request. `why` is a sentence or a list of all errors. */
+export function invalidRequest(why: string | readonly FieldError[]): CupoError {
+  return new CupoError("INVALID_REQUEST", typeof why === "string" ? { detail: why } : { errors: why });
 }
 
-/** 403: the access token lacks the scope that this needs (RFC 6750, section 3.1). */
+/** 403: the access token lacks a required scope (RFC 6750 section 3.1). */
 export function insufficientScope(scope: string): CupoError {
   return new CupoError("INSUFFICIENT_SCOPE", {
     detail: `The access token lacks the scope ${scope}.`,
@@ -125,74 +132,65 @@ export function insufficientScope(scope: string): CupoError {
   });
 }
 
-/** 404: the resource does not exist, or the principal may not see it; the two are not told apart. */
-export function notFound(detail: string, errors: readonly FieldError[] = []): CupoError {
-  return new CupoError("RESOURCE_NOT_FOUND", { detail, errors });
+/** 404: the resource does not exist, or the principal may not see it. The answers are the same. */
+export function notFound(detail: string): CupoError {
+  return new CupoError("RESOURCE_NOT_FOUND", { detail });
 }
 
-/** 409: exactly one item says which conflict it is. */
+/** 404: fields of the request refer to resources that do not exist or that the principal may not see. */
+export function unknownReferences(errors: readonly FieldError[]): CupoError {
+  return new CupoError("RESOURCE_NOT_FOUND", { errors });
+}
+
+/** 409: one item states the conflict. */
 export function conflict(error: FieldError, headers: Readonly<Record<string, string>> = {}): CupoError {
-  return new CupoError("CONCURRENT_MODIFICATION", { detail: error.message, errors: [error], headers });
+  return new CupoError("CONCURRENT_MODIFICATION", { errors: [error], headers });
 }
 
-/** 409: the update was made for another version of the resource, which `field` of the request names. */
+/** 409: the update was made for another version. `field` is the request field with the expected version. */
 export function staleVersion(currentVersion: number, field = "expectedVersion"): CupoError {
-  return conflict({ code: "STALE_VERSION", field, message: `the current version is ${currentVersion}` });
+  const message =
+    `the resource is at version ${currentVersion} now: read it with the Get operation of the internal API, or take it from the ` +
+    `response to its last write, check that the change still applies, and send ${currentVersion}`;
+  return conflict({ code: "STALE_VERSION", field, message });
 }
 
-/** 409 for several things of one kind that are in the way: an item for each, all of one code. */
-export function conflicts(detail: string, errors: readonly FieldError[]): CupoError {
-  return new CupoError("CONCURRENT_MODIFICATION", { detail, errors });
+/** 409 for several conflicts with the same code, with an item for each. */
+export function conflicts(errors: readonly FieldError[]): CupoError {
+  return new CupoError("CONCURRENT_MODIFICATION", { errors });
 }
 
 /**
- * 422: a request that was read but breaks rules; `errors` names them, and says how many more there are. `limit` is the limit of
- * the service that it would go over, where that is the rule.
+ * 422: a readable request breaks rules. Every item of `errors` states one. `limit` is the limit of the service that the
+ * request would exceed, if any.
  */
 export function validationFailed(errors: readonly FieldError[], limit?: LimitName): CupoError {
-  return new CupoError("VALIDATION_FAILED", {
-    detail: "The request breaks at least one rule of the contract; see errors.",
-    errors,
-    ...(limit === undefined ? {} : { limit }),
-  });
+  return new CupoError("VALIDATION_FAILED", { errors, ...(limit === undefined ? {} : { limit }) });
 }
 
-/** 422 for a page token that the list did not give for this request and this caller. */
+/** 422: the page token was not issued for this list with these filters, or not to this caller. */
 export function invalidPageToken(): CupoError {
-  const message = "the token is not one that this list gave for these filters";
+  const message = "the value is not a nextPageToken of this list with these filters: begin again without a token";
   return validationFailed([{ code: "INVALID_VALUE", field: "pageToken", message }]);
 }
 
-/** 503: a dependency is away; `retryAfterSeconds` is when another try makes sense. */
+/** 503: the database is unavailable. `retryAfterSeconds` is the value of Retry-After. */
 export function serviceUnavailable(retryAfterSeconds: number, cause?: unknown): CupoError {
   const detail = "The service cannot reach its database at the moment. Retry with the same Idempotency-Key.";
   return unavailable(detail, retryAfterSeconds, { cause });
 }
 
-/** 503: the database has no connection left for this process; `retryAfterSeconds` is when another try makes sense. */
-export function databaseFull(retryAfterSeconds: number, cause?: unknown): CupoError {
-  const detail = "The service's database takes no more connections at the moment. Retry with the same Idempotency-Key.";
-  return unavailable(detail, retryAfterSeconds, { cause });
+/**
+ * 503 with the reason BUSY: a resource is used up by other requests, so this one did not run or did not finish.
+ * `message` says which resource is busy. The item concerns the whole request, so its `field` is empty.
+ */
+export function busy(message: string, retryAfterSeconds: number, init: CupoErrorInit = {}): CupoError {
+  const detail = `${message} Nothing was changed. Send the request again with the same Idempotency-Key.`;
+  return unavailable(detail, retryAfterSeconds, { ...init, errors: [{ code: "BUSY", field: "", message }] });
 }
 
-/** 503: more is asked of the process than it can do; `retryAfterSeconds` is when another try makes sense. */
-export function overloaded(retryAfterSeconds: number): CupoError {
-  const detail = "The service is asked for more than it can do at the moment. Retry with the same Idempotency-Key.";
-  return unavailable(detail, retryAfterSeconds, { limit: "load" });
-}
-
-/** 503: the service stops, and a stream with it; another process, or the next one, goes on with it. */
-export function serviceStopping(): CupoError {
-  return unavailable("The service is stopping. Open the stream again.", 1);
-}
-
-/** 503: what the call needs is locked by another for too long; `retryAfterSeconds` is when another try makes sense. */
-export function resourceBusy(retryAfterSeconds: number, cause?: unknown): CupoError {
-  const detail = "Another change holds what this one needs. Try again, with the same Idempotency-Key.";
-  return unavailable(detail, retryAfterSeconds, { cause });
-}
-
-function unavailable(detail: string, retryAfterSeconds: number, init: CupoErrorInit = {}): CupoError {
+/** 503 with a Retry-After, in seconds. */
+export function unavailable(detail: string, retryAfterSeconds: number, init: CupoErrorInit = {}): CupoError {
   return new CupoError("SERVICE_UNAVAILABLE", {
     detail,
     headers: { "Retry-After": String(retryAfterSeconds) },
@@ -200,17 +198,15 @@ function unavailable(detail: string, retryAfterSeconds: number, init: CupoErrorI
   });
 }
 
-/** The Connect/gRPC code of an error: that of its one reason where the table has one for it, else that of its code. */
-export function connectCodeOf({ code, errors }: CupoError): Code {
-  const { connectCode, codesByReason } = errorTable[code];
-  const [reason] = errors;
-  return (reason && codesByReason[reason.code]) ?? connectCode;
-}
-
-/** What tells an error from every other in one word: which conflict it is, else its code. */
+/** Returns the code of the first item for a conflict or a 503, otherwise the code of the Problem. */
 export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCode {
   const [reason] = errors;
-  return code === "CONCURRENT_MODIFICATION" && reason !== undefined ? reason.code : code;
+  return reason !== undefined && isExplainedByItem(code) ? reason.code : code;
+}
+
+/** Whether the items of an error explain its cause, instead of what is wrong with the request. */
+export function isExplainedByItem(code: ErrorCode): boolean {
+  return code === "CONCURRENT_MODIFICATION" || code === "SERVICE_UNAVAILABLE";
 }
 
 type CodesByReason = Readonly<Partial<Record<FieldErrorCode, Code>>>;

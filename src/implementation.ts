@@ -2,13 +2,14 @@ import type { DescMethod, DescService, MessageInitShape, MessageValidType } from
 import type { ReadyCall, StreamCall } from "./call.js";
 
 /**
- * What does the work of a proto service: for each of its methods a function that gets a request which keeps the rules of
- * the proto, so that what they require is there, and a call that passed every stage. A method that is left out answers
- * `unimplemented`, and 404 over REST.
+ * The implementation of a proto service: a function for each method. Its arguments are a valid request, in which all
+ * required fields are set, and a call that passed every stage. A method without a function answers `unimplemented`, and
+ * 404 over REST.
  *
- * A method that answers by a stream gives its messages one after the other, and is asked for the next when the caller took
- * the one before. It need not end by itself when its signal aborts, but should, to give back what it holds. The first message
- * takes the headers of the answer with it, so a stream on which nothing may happen for long begins with one that says so.
+ * A streaming method returns its messages as an async iterable. The next message is requested when the caller has taken
+ * the previous one. The stream ends when the signal aborts; the implementation should then also end, to release its
+ * resources. Response headers are sent with the first message, so a stream that may be silent for long should send
+ * its first message at once.
  */
 export type Implementation<Service extends DescService> = {
   readonly [Method in keyof Service["method"]]?: Operation<Service["method"][Method]>;

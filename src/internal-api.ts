@@ -2,47 +2,51 @@ import type { CupoError } from "./errors.js";
 import { actor } from "./interceptors/actor.js";
 import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
-import { valuesOf } from "./interceptors/open-call.js";
 import { problems } from "./interceptors/problems.js";
 import type { Stopping } from "./interceptors/stream-life.js";
 import { maxItemsOf } from "./interceptors/validation/size-limits.js";
 import { invalidMessage, type MessageValidator } from "./interceptors/validation/validation.js";
 import { createIntrospection } from "./introspection/handler.js";
-import { messageLimits, responseHeaders } from "./listener-terms.js";
-import { createDocumentPages } from "./openapi/document-pages.js";
-import { type ProblemTerms, sendProblem } from "./public-api.js";
-import { createReferencePages, type TokenIssue } from "./reference-page/reference-pages.js";
-import { callFor, type HttpHandler, type HttpRequest, type HttpResponse } from "./request-log.js";
+import { messageLimits, responseHeaders } from "./listener-constants.js";
+import { callFor, valuesOf } from "./open-call.js";
+import { documentPages } from "./openapi/document-pages.js";
+import { serveResources } from "./pages/serve-resources.js";
+import { type ProblemOptions, sendProblem } from "./public-api.js";
+import { type DemoTokens, referencePages } from "./reference-page/reference-pages.js";
+import type { HttpHandler, HttpRequest, HttpResponse } from "./request-log.js";
 import { listViolations } from "./rest/violations/list-violations.js";
 import { createRpcHandler } from "./rpc/handler.js";
 import type { ServiceEntry } from "./services/services.js";
 
-/** What the internal listener serves. */
-export interface InternalApiOptions extends ProblemTerms {
+/** The options of the internal listener. */
+export interface InternalApiOptions extends ProblemOptions {
   readonly services: readonly ServiceEntry[];
   readonly chain: Chain;
   readonly validate: MessageValidator;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   /** Whether the service can take requests now. */
   readonly isReady: () => Promise<boolean>;
   readonly stopping: Pick<Stopping, "signal">;
-  /** Whether tools are told what is served. */
+  /** Whether gRPC reflection is served. */
   readonly reflection: boolean;
-  /** What `/metrics` answers; nothing is there unless it is given. */
-  readonly metricsPage?: (() => Promise<string>) | undefined;
-  /** Gives the reference page its tokens; undefined where only a real issuer does. */
-  readonly issueToken?: TokenIssue | undefined;
+  /** Returns the page for `/metrics`; undefined gives a 500. Without this function the page does not exist. */
+  readonly metricsPage?: (() => Promise<Buffer | undefined>) | undefined;
+  /** Issues tokens for the reference page. Undefined unless the development issuer is used. */
+  readonly demoTokens?: DemoTokens | undefined;
 }
 
 const MAX_TIME_LIMIT_MS = 30_000;
 const MAX_STREAM_MS = 24 * 3_600_000;
-const STALLED_STREAM_MS = 30_000;
 
 /**
- * The handler of the internal listener: Connect, gRPC and gRPC-Web, beside the operations gRPC's own services of health and
- * reflection, the OpenAPI document and reference page of what is called by Connect with JSON, and pages for whoever runs the
- * process: `/livez` says that it runs, `/readyz` whether it should get requests, `/metrics` how it does (docs/telemetry.md).
+ * Creates the handler of the internal listener. It serves:
+ *
+ * - the operations over Connect, gRPC and gRPC-Web
+ * - the gRPC services of health and reflection
+ * - the OpenAPI document and reference page for calls over Connect with JSON
+ * - pages for operators: `/livez` (the process runs), `/readyz` (it can take requests) and `/metrics`
+ *   (docs/reference/telemetry.md)
  */
 export function createInternalApi(options: InternalApiOptions): HttpHandler {
   const { isReady, metricsPage } = options;
@@ -70,7 +74,6 @@ function createOperations({ services, problemsUrl, chain, validate, observe }: I
     ...messageLimits,
     maxTimeLimitMs: MAX_TIME_LIMIT_MS,
     maxStreamMs: MAX_STREAM_MS,
-    stalledMs: STALLED_STREAM_MS,
     services: services.map(answeringCalls),
     onHeaders: [problems(problemsUrl, observe), ...chain.onHeaders, actor()],
     onMessage: chain.onMessage,
@@ -81,11 +84,14 @@ function createOperations({ services, problemsUrl, chain, validate, observe }: I
   });
 }
 
-/** The OpenAPI document and the page that is made of it. Says whether a request was for them. */
+/**
+ * Creates the handler of the OpenAPI document and the reference page. It returns whether the request was for one of
+ * them.
+ */
 function createPages(options: InternalApiOptions): (request: HttpRequest, response: HttpResponse) => boolean {
   const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
     sendProblem(request, response, error, options);
-  const documents = createDocumentPages({
+  const documents = documentPages({
     prefix: "",
     now: options.now,
     describe: async (nowMs) => {
@@ -93,15 +99,13 @@ function createPages(options: InternalApiOptions): (request: HttpRequest, respon
       const { requestExamples } = await import("./openapi/examples/request-examples.js");
       return describeConnect({ ...options, listErrors: listViolations, examples: requestExamples(nowMs) });
     },
-    refuse,
   });
-  const reference = createReferencePages({
+  const reference = referencePages({
     title: "Cupo, internal operations",
     documentPath: "/openapi.json",
-    issueToken: options.issueToken,
-    refuse,
+    demoTokens: options.demoTokens,
   });
-  return (request, response) => documents(request, response) || reference(request, response);
+  return serveResources([...documents, ...reference], refuse);
 }
 
 async function answerReadiness(_: HttpRequest, response: HttpResponse, isReady: () => Promise<boolean>): Promise<void> {
@@ -109,13 +113,18 @@ async function answerReadiness(_: HttpRequest, response: HttpResponse, isReady: 
   answer(response, ready ? 200 : 503, ready ? "ready\n" : "not ready\n");
 }
 
-async function answerMetrics(response: HttpResponse, metricsPage: () => Promise<string>): Promise<void> {
-  const page = await metricsPage().catch(() => undefined);
+async function answerMetrics(response: HttpResponse, metricsPage: () => Promise<Buffer | undefined>): Promise<void> {
+  const page = await metricsPage();
   if (page === undefined) answer(response, 500, "no metrics\n");
   else answer(response, 200, page, "text/plain; version=0.0.4; charset=utf-8");
 }
 
-function answer(response: HttpResponse, status: number, text: string, type = "text/plain; charset=utf-8"): void {
+function answer(
+  response: HttpResponse,
+  status: number,
+  text: string | Buffer,
+  type = "text/plain; charset=utf-8",
+): void {
   response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store" });
   response.end(text);
 }

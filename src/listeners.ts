@@ -9,15 +9,15 @@ import type { Stopping } from "./interceptors/stream-life.js";
 import type { MessageValidator } from "./interceptors/validation/validation.js";
 import { createInternalApi } from "./internal-api.js";
 import { createPublicApi, socketProblems } from "./public-api.js";
-import type { TokenIssue } from "./reference-page/reference-pages.js";
+import type { DemoTokens } from "./reference-page/reference-pages.js";
 import { describe, type HttpHandler, logged, logRefusedConnections, observeError } from "./request-log.js";
 import type { ServiceEntry } from "./services/services.js";
 import type { Config } from "./settings/config.js";
 import type { Telemetry } from "./telemetry/open-telemetry.js";
 
-/** What both listeners serve, and how. */
+/** The parts that both listeners use. */
 export interface ListenerParts {
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly stopping: Stopping;
   readonly chain: Chain;
@@ -25,10 +25,10 @@ export interface ListenerParts {
   readonly services: readonly ServiceEntry[];
   readonly observe: ErrorObserver;
   readonly log: (listener: "public" | "internal", handler: HttpHandler) => HttpHandler;
-  /** Told that a listener closed a connection because there were too many. */
+  /** Called when a listener closes a connection because a connection limit is reached. */
   readonly onRefused: () => void;
-  readonly metricsPage: () => Promise<string>;
-  readonly issueToken: TokenIssue | undefined;
+  readonly metricsPage: () => Promise<Buffer | undefined>;
+  readonly demoTokens: DemoTokens | undefined;
 }
 
 /** The public and the internal listener, open. */
@@ -36,16 +36,17 @@ export interface OpenListeners {
   readonly publicUrl: string;
   readonly internalUrl: string;
   /**
-   * Readiness goes off and streams end. For `drainMs` everything else goes on, while clients are told to go elsewhere, so that
-   * whoever sends them here can notice. Then requests in flight finish; resolves within {@link GRACE_MS}, when all connections
-   * are gone.
+   * Stops gracefully. Readiness becomes false and streams end. For `drainMs`, requests are still served, and clients
+   * are asked to disconnect, so that load balancers can react. Then requests in flight finish. Resolves within {@link
+   * GRACE_MS} after that, when all connections are closed.
    */
   close(drainMs: number): Promise<void>;
 }
 
+const ADDRESS_SETTINGS = { public: "HOST or PORT", internal: "INTERNAL_HOST or INTERNAL_PORT" } as const;
 const GRACE_MS = 8_000;
 
-/** Opens the public listener, then the internal one. Rejects, with neither open, where one cannot be had. */
+/** Opens the public listener, then the internal one. If one cannot be opened, closes both and rejects. */
 export async function openListeners(
   config: Config,
   logger: Logger,
@@ -66,12 +67,12 @@ export async function openListeners(
     await Promise.all(open.map(async (listener) => reportForced(logger, await listener.close(GRACE_MS))));
   };
   try {
-    const publicListener = await openListener(config, config.public, parts, logger, (url) => {
+    const publicListener = await openListener("public", config, parts, logger, (url) => {
       const options = { ...parts, basePath: config.basePath, problemsUrl: problemsUrlAt(url) };
       return { handler: parts.log("public", createPublicApi(options)), socketError: socketProblems(options) };
     });
     open.push(publicListener);
-    const internalListener = await openListener(config, config.internal, parts, logger, () => {
+    const internalListener = await openListener("internal", config, parts, logger, () => {
       const { reflection } = config;
       const options = { ...parts, problemsUrl: problemsUrlAt(publicListener.url), isReady, reflection };
       return { handler: parts.log("internal", createInternalApi(options)), socketError: socketProblems(options) };
@@ -84,7 +85,7 @@ export async function openListeners(
   }
 }
 
-/** How listeners tell log and telemetry of what comes and what becomes of it. */
+/** Returns the parts that log requests and record them in telemetry. */
 export function watchRequests(
   telemetry: Telemetry,
   logger: Logger,
@@ -101,19 +102,21 @@ export function watchRequests(
 }
 
 function openListener(
-  { tls, connections }: Config,
-  address: { readonly host: string; readonly port: number },
+  name: keyof typeof ADDRESS_SETTINGS,
+  config: Config,
   { onRefused }: ListenerParts,
   logger: Logger,
   answerAt: ListenOptions["answerAt"],
 ): Promise<Listener> {
+  const { tls, connections } = config;
   const logRefused = logRefusedConnections(logger, 60_000);
   return listen({
-    ...address,
+    ...config[name],
+    settings: ADDRESS_SETTINGS[name],
     ...(tls === undefined ? {} : { tls: { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) } }),
     answerAt,
     limits: { ...defaultLimits, ...connections },
-    acceptError: (error) => logger.error({ cause: describe(error) }, "a connection could not be accepted"),
+    acceptError: (error) => logger.error({ cause: describe(error) }, "accepting a connection failed"),
     refused(limit) {
       onRefused();
       logRefused(limit);
@@ -122,5 +125,6 @@ function openListener(
 }
 
 function reportForced(logger: Logger, { forced }: { readonly forced: number }): void {
-  if (forced > 0) logger.warn({ forced }, "connections were cut off after the grace period");
+  if (forced > 0)
+    logger.warn({ forced }, "connections were closed with requests in flight, because the grace period ended");
 }

@@ -2,7 +2,10 @@ import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 import type { Logger } from "pino";
 import { openDevelopmentIssuer } from "./auth/development-issuer.js";
+import { announceStart, progressOf } from "./command-line/announce-start.js";
 import { count, seconds, uuid } from "./command-line/arguments.js";
+import { fail } from "./command-line/fail.js";
+import { newPageKey } from "./command-line/list-addresses.js";
 import { openLogger } from "./command-line/open-logger.js";
 import { stopOnSignal } from "./command-line/stop-on-signal.js";
 import { type DatabaseUrls, openReadyDatabase } from "./database-startup.js";
@@ -19,16 +22,16 @@ import { describe } from "./request-log.js";
 import { scopesOf } from "./scopes.js";
 import { startServer } from "./server.js";
 import { servedServices } from "./services/services.js";
-import { type Config, ConfigError, readConfig } from "./settings/config.js";
-import { readTelemetryTerms } from "./telemetry/telemetry-terms.js";
+import { type Config, readConfig } from "./settings/config.js";
+import { readTelemetryConfig } from "./telemetry/telemetry-config.js";
 
 const TOKEN_LIFETIME_SECONDS = 3_600;
 /**
- * How much, in percent, V8 lets its heap grow over what was live before it collects again. It would let it double and
- * more; what a request leaves behind is garbage, so that more patience takes much memory and spares little time.
+ * V8's heap may grow by this many percent over the live data before the next collection. By default V8 more than
+ * doubles it. A request leaves only garbage, so a larger heap costs much memory and saves little time.
  */
 const HEAP_GROWING_PERCENT = 40;
-/** The level of the log while the demo is filled, which tells itself how far it is: its requests are no news. */
+/** The log level while the demo is filled, when request lines are not useful. The filling prints its own progress. */
 const QUIET_LEVELS: Readonly<Record<string, string>> = { info: "warn" };
 
 interface TokenFlags {
@@ -44,116 +47,123 @@ const program = new Command("cupo").description("Appointment scheduling and pati
 
 program
   .command("serve")
-  .description("migrate the database and serve until SIGTERM or SIGINT")
+  .description("migrate the database and serve until SIGTERM, SIGHUP or SIGINT")
   .option("--demo", "fill the demo tenants once, with the development issuer only")
   .action(serve);
 
-program.command("migrate").description("migrate the database and exit").action(migrateOnly);
+program
+  .command("migrate")
+  .description("migrate the database and exit")
+  .option("--despite-older", "migrate even while an older, incompatible release is serving; its requests will fail")
+  .action(migrateOnly);
 
 program
   .command("doctor")
-  .description("look at everything that the service needs, say what is wrong and what to do, and change nothing")
-  .option("--json", "as JSON")
+  .description("check everything that the service needs and report problems with their remedies; changes nothing")
+  .option("--json", "print the findings as JSON")
   .option(
     "--replicas <number>",
-    "processes that share the database (default: REPLICAS, or those connected to it now)",
+    "number of processes that share the database (default: REPLICAS or the number connected now, the larger one)",
     count,
   )
   .action(seeDoctor);
 
 program
   .command("token")
-  .description("print an access token of the development issuer and nothing else")
+  .description("print an access token of the development issuer")
   .option("--tenant <id>", "tenant, a UUID", uuid, DEMO_TENANT_ID)
   .option("--scope <scopes>", "scopes, separated by spaces (default: every scope)")
   .option("--client <name>", "client", "demo")
   .option("--organization <id>", "organization, a UUID", uuid)
   .option("--company <id>", "company, a UUID", uuid)
-  .option("--expires <seconds>", "seconds until it expires", seconds, TOKEN_LIFETIME_SECONDS)
+  .option("--expires <seconds>", "lifetime in seconds", seconds, TOKEN_LIFETIME_SECONDS)
   .action(printToken);
 
 program
   .command("openapi")
-  .description("write the OpenAPI documents of both listeners, for the addresses of the configuration")
-  .argument("[folder]", "where to", "build/openapi")
+  .description("write the OpenAPI documents of both listeners, with the configured addresses")
+  .argument("[folder]", "output folder", "build/openapi")
   .action(writeOpenApi);
 
-await program.parseAsync().catch(fail);
+await program.parseAsync().catch((error: unknown) => fail(error));
 
 async function serve({ demo = false }: { readonly demo?: boolean }): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const config = readConfig(process.env);
   const logger = await openLogger(config, process.stdout);
-  const telemetry = readTelemetryTerms(process.env);
+  const telemetry = readTelemetryConfig(process.env);
   for (const warning of telemetry.warnings) logger.warn(warning);
+  const pageKey = newPageKey(config, process.stdout);
+  const demoTokens = pageKey === undefined ? undefined : { key: pageKey, sign: signPageToken };
   const server = await onDatabase(config, logger, (urls) =>
     startServer(
       { ...config, ...urls },
-      { logger, now: Date.now, issueToken: signPageToken, telemetry, ...(demo ? { served: withDocumentedIds } : {}) },
+      { logger, now: Date.now, demoTokens, telemetry, ...(demo ? { served: withDocumentedIds } : {}) },
     ),
   );
   process.on("unhandledRejection", (error) => {
-    logger.error({ cause: describe(error) }, "something in the background failed, and the service goes on");
+    logger.error({ cause: describe(error) }, "a background task failed; the service continues");
   });
-  const signal = stopOnSignal(server.close, config.drainSeconds * 1_000, logger, fail);
+  const signal = stopOnSignal(server.close, config.drainSeconds * 1_000, logger, (error) => fail(error, logger));
   if (demo && config.issuer === undefined) {
     logger.level = QUIET_LEVELS[config.logLevel] ?? config.logLevel;
-    await fillDemoTenants(server.internalUrl, config.dataDir, signal);
+    await fillDemoTenants(server.internalUrl, config.dataDir, signal, progressOf(config, logger, process.stdout));
     logger.level = config.logLevel;
   }
-  if (signal.aborted) return;
-  process.stdout.write(`See it in a browser                ${server.publicUrl}/docs and ${server.internalUrl}/docs\n`);
-  process.stdout.write(`Public  (REST)                    ${server.publicUrl}${config.basePath}\n`);
-  process.stdout.write(`Internal (Connect, gRPC, gRPC-Web) ${server.internalUrl}\n`);
-  if (config.issuer !== undefined) return;
-  const token = await signToken({ tenant: DEMO_TENANT_ID, client: "demo", expires: TOKEN_LIFETIME_SECONDS });
-  const line = registrationLine(`${server.publicUrl}${config.basePath}`, token, new Date());
-  process.stdout.write(`Try it:\n${line}\n`);
+  const addresses = { ...server, basePath: config.basePath, pageKey };
+  const firstRequest = async (isSigned: boolean) =>
+    registrationLine(`${server.publicUrl}${config.basePath}`, await shownToken(isSigned), new Date());
+  if (!signal.aborted) await announceStart(config, addresses, { logger, output: process.stdout, firstRequest });
 }
 
-/** A demo that cannot be filled is no reason to stop: the next start goes on where this one got to. */
-async function fillDemoTenants(internalUrl: string, dataDir: string, signal: AbortSignal): Promise<void> {
+/** Fills the demo tenants. A failure does not stop the service; the next start continues the filling. */
+async function fillDemoTenants(
+  internalUrl: string,
+  dataDir: string,
+  signal: AbortSignal,
+  onProgress: (line: string) => void,
+): Promise<void> {
   try {
     const issuer = await openDevelopmentIssuer({ dataDir, now: Date.now });
-    const onProgress = (line: string) => process.stdout.write(`${line}\n`);
     await fillDemo({ internalUrl, issuer, now: Date.now, signal, onProgress });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    if (!signal.aborted) process.stderr.write(`The demo tenants are not complete: ${reason}\n`);
+    if (!signal.aborted) process.stderr.write(`Demo not complete; the next start continues it: ${reason}\n`);
   }
 }
 
-async function migrateOnly(): Promise<void> {
+async function migrateOnly({ despiteOlder }: { readonly despiteOlder?: boolean }): Promise<void> {
   const config = readConfig(process.env);
   const logger = await openLogger(config, process.stdout);
   const { close } = await onDatabase(config, logger, (urls) =>
-    openReadyDatabase({ ...urls, auditRetentionMonths: config.auditRetentionMonths }, config, logger),
+    openReadyDatabase({ ...urls, auditRetentionMonths: config.auditRetentionMonths, despiteOlder }, config, logger),
   );
   await close();
 }
 
 /**
- * Starts something on the configured database, or on the embedded server of the data folder, which then is stopped behind it:
- * when it is closed, and where it cannot start.
+ * Runs `start` on the configured database, or on the embedded server of the data folder. The embedded server is stopped
+ * after `close` and after a failed start. A failed start is logged and ends the process.
  */
 async function onDatabase<T extends { close(drainMs?: number): Promise<void> }>(
   { databaseUrl, migrationDatabaseUrl, dataDir }: Config,
   logger: Logger,
   start: (urls: DatabaseUrls) => Promise<T>,
 ): Promise<T> {
-  if (databaseUrl !== undefined) return start({ databaseUrl, migrationDatabaseUrl });
-  const embedded = await startEmbeddedPostgres({ dataDir, onProgress: (text) => logger.info(text) });
-  try {
-    const started = await start({ databaseUrl: embedded.url, migrationDatabaseUrl: embedded.ownerUrl });
-    const close = async (drainMs?: number) => {
-      await started.close(drainMs);
-      await embedded.stop();
-    };
-    return { ...started, close };
-  } catch (error) {
+  const failStart = (error: unknown) => fail(error, logger);
+  if (databaseUrl !== undefined) return start({ databaseUrl, migrationDatabaseUrl }).catch(failStart);
+  const onProgress = (text: string) => logger.info(text);
+  const embedded = await startEmbeddedPostgres({ dataDir, onProgress }).catch(failStart);
+  const urls = { databaseUrl: embedded.url, migrationDatabaseUrl: embedded.ownerUrl };
+  const started = await start(urls).catch(async (error: unknown) => {
     await embedded.stop();
-    throw error;
-  }
+    return failStart(error);
+  });
+  const close = async (drainMs?: number) => {
+    await started.close(drainMs);
+    await embedded.stop();
+  };
+  return { ...started, close };
 }
 
 async function seeDoctor({ json = false, replicas }: { readonly json?: boolean; readonly replicas?: number }) {
@@ -167,6 +177,11 @@ async function printToken(flags: TokenFlags): Promise<void> {
   process.stdout.write(`${await signToken(flags)}\n`);
 }
 
+function shownToken(isSigned: boolean): Promise<string> {
+  if (!isSigned) return Promise.resolve("$(npm run --silent token)");
+  return signToken({ tenant: DEMO_TENANT_ID, client: "demo", expires: TOKEN_LIFETIME_SECONDS });
+}
+
 function signPageToken(expires: number): Promise<string> {
   return signToken({ tenant: DEMO_TENANT_ID, client: "reference-page", expires });
 }
@@ -174,7 +189,7 @@ function signPageToken(expires: number): Promise<string> {
 async function signToken({ tenant, scope, client, organization, company, expires }: TokenFlags): Promise<string> {
   const { dataDir, issuer: configured } = readConfig(process.env);
   if (configured !== undefined)
-    throw new Error("AUTH_ISSUER is set: access tokens come from that issuer, not from here.");
+    throw new Error("AUTH_ISSUER is set: get access tokens from that issuer; the development issuer is not in use");
   const issuer = await openDevelopmentIssuer({ dataDir, now: Date.now });
   return issuer.sign({
     tenantId: tenant,
@@ -202,10 +217,4 @@ async function writeOpenApi(folder: string): Promise<void> {
     nowMs: Date.now(),
   });
   process.stdout.write(files.map((file) => `${file}\n`).join(""));
-}
-
-function fail(error: unknown): never {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  if (!(error instanceof ConfigError) && process.env["LOG_LEVEL"] === "debug") console.error(error);
-  process.exit(1);
 }

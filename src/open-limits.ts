@@ -1,22 +1,28 @@
 import type { Logger } from "pino";
 import type { ChainPorts } from "./interceptors/chain.js";
-import { createTurnAway } from "./interceptors/places/turn-away.js";
-import { createWorkplaces } from "./interceptors/places/workplaces.js";
-import { openQuotas } from "./quotas/open-quotas.js";
+import { createConcurrencyLimiter } from "./interceptors/concurrency/concurrency-limiter.js";
+import { createRejectionPacing } from "./interceptors/concurrency/rejection-pacing.js";
+import { openQuotas } from "./open-quotas.js";
 import type { Config } from "./settings/config.js";
 import type { Telemetry } from "./telemetry/open-telemetry.js";
 
-/** What keeps callers within what they may have, and the service within what it can do. */
-export type Limits = Pick<ChainPorts, "rateLimiter" | "places" | "streams" | "turnAway">;
+/** The limits of callers and of the process. */
+export type Limits = Pick<ChainPorts, "rateLimiter" | "calls" | "streams" | "paceRejection">;
 
-/** How many calls wait for each connection where nothing else is set: they take some tenths of a second, and a call waits for two. */
+/**
+ * The default number of waiting calls per connection. Calls take some tenths of a second, and a call waits up to 2 s by
+ * default.
+ */
 const WAITING_FOR_EACH = 10;
 
-/** Opens the quotas and the places, and has both measured. As many calls are at work as have a connection, to a replica too. */
+/**
+ * Opens the quotas and the concurrency limiters, with their metrics. The number of concurrent calls is the number of
+ * connections, including those to the replica.
+ */
 export function openLimits(
   {
     rateLimit,
-    callsAtWork,
+    runningCalls,
     streams,
     databaseUrl,
     databaseConnections,
@@ -28,13 +34,18 @@ export function openLimits(
   closers: (() => Promise<void> | void)[],
 ): Limits {
   const all = databaseConnections.calls * (replicaUrl === undefined ? 1 : 2);
-  const patienceMs = waitSeconds * 1_000;
-  const waiting = callsAtWork.waiting ?? all * WAITING_FOR_EACH;
-  const places = createWorkplaces({ ...callsAtWork, all, waiting, patienceMs });
-  service.watchWaiting(() => places.waiting);
-  const quotas = openQuotas({ ...rateLimit, withinMs: patienceMs }, databaseUrl, logger);
+  const maxWaitMs = waitSeconds * 1_000;
+  const waiting = runningCalls.waiting ?? all * WAITING_FOR_EACH;
+  const calls = createConcurrencyLimiter({ ...runningCalls, all, waiting, maxWaitMs });
+  service.watchWaiting(() => calls.waiting);
+  const quotas = openQuotas({ ...rateLimit, withinMs: maxWaitMs }, databaseUrl, logger);
   closers.push(() => quotas.close());
   if (quotas.pool !== undefined) pools.watch("quotas", quotas.pool);
   const { rateLimiter } = quotas;
-  return { rateLimiter, places, streams: createWorkplaces({ ...streams, patienceMs }), turnAway: createTurnAway() };
+  return {
+    rateLimiter,
+    calls,
+    streams: createConcurrencyLimiter({ ...streams, maxWaitMs }),
+    paceRejection: createRejectionPacing(),
+  };
 }

@@ -7,46 +7,69 @@ import {
 } from "./gen/cupo/options/v1/options_pb.js";
 import { http as httpOption } from "./gen/google/api/annotations_pb.js";
 
+/** The package of the published operations. */
+const ACCESS_PACKAGE = "cupo.access.v1";
+
 const pathFieldsByMethod = new WeakMap<DescMethod, ReadonlySet<string>>();
 const namesByMethod = new WeakMap<DescMethod, string>();
 const operationsByMethod = new WeakMap<DescMethod, Operation>();
 
-/** The full name of an RPC: `cupo.access.v1.PatientService/RegisterPatient`. */
+/** Returns the full name of an RPC, such as `cupo.access.v1.PatientService/RegisterPatient`. */
 export function operationName(method: DescMethod): string {
   return remembered(namesByMethod, method, () => `${method.parent.typeName}/${method.name}`);
 }
 
-/** What an RPC requires and answers, from its option in the proto. Throws for an RPC without the option. */
+/**
+ * Returns the operation option of an RPC with its defaults. `successStatus` is 200 unless the option states another
+ * one. `errorStatuses` includes those that every operation has. Throws if the RPC has no such option.
+ */
 export function operationOf(method: DescMethod): Operation {
   return remembered(operationsByMethod, method, () => {
     const operation = getOption(method, operationOption);
     if (operation.scope === "")
       throw new Error(`${operationName(method)} has no cupo.options.v1.operation with a scope`);
-    return operation;
+    const errorStatuses = [...new Set([...sharedStatuses(method, operation), ...operation.errorStatuses])];
+    return {
+      ...operation,
+      successStatus: operation.successStatus || 200,
+      errorStatuses: errorStatuses.toSorted((one, other) => one - other),
+    };
   });
 }
 
-/** Whether a call of an RPC must name an idempotency key: every one does that does not say in its proto that it takes none. */
+/** The error statuses that an operation has without stating them (specification sections 4.1 and 7). */
+function sharedStatuses(method: DescMethod, { idempotencyKey }: Operation): number[] {
+  const statuses = [400, 401, 403, 422, 429];
+  if (idempotencyKey !== Operation_IdempotencyKey.NONE) statuses.push(409);
+  if (method.parent.file.proto.package !== ACCESS_PACKAGE || pathTemplate(method).startsWith("/admin/"))
+    statuses.push(500);
+  return statuses;
+}
+
+/** Whether calls of an RPC require an idempotency key. They do unless the proto states that it takes none. */
 export function takesIdempotencyKey(method: DescMethod): boolean {
   return operationOf(method).idempotencyKey !== Operation_IdempotencyKey.NONE;
 }
 
 /**
- * Whether an RPC may be done on a replica: it has no side effects, and it is a search, a list or heavy, beside which it costs
- * little to ask the primary how far the replica must have come.
+ * Whether an RPC may run on a replica: it has no side effects, and it is heavy or has pages. For cheaper reads, asking
+ * the primary for the position that the replica must have reached would cost too much.
  */
 export function isReplicable(method: DescMethod): boolean {
   const isLarge = operationOf(method).heavy || method.input.fields.some(({ name }) => name === "page_size");
   return method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS && isLarge;
 }
 
-/** The request fields, by proto name, that REST takes from the path. */
+/** Returns the request fields that REST reads from the path, by proto name. */
 export function pathFields(method: DescMethod): ReadonlySet<string> {
   return remembered(pathFieldsByMethod, method, () => {
-    const { pattern } = getOption(method, httpOption);
-    const template = typeof pattern.value === "string" ? pattern.value : "";
-    return new Set(Array.from(template.matchAll(/\{([^}=]+)/g), ([, name]) => name ?? ""));
+    return new Set(Array.from(pathTemplate(method).matchAll(/\{([^}=]+)/g), ([, name]) => name ?? ""));
   });
+}
+
+function pathTemplate(method: DescMethod): string {
+  const { pattern } = getOption(method, httpOption);
+  return typeof pattern.value === "string" ? pattern.value : "";
 }
 
 function remembered<V>(memory: WeakMap<DescMethod, V>, method: DescMethod, compute: () => V): V {

@@ -1,19 +1,21 @@
 import { type Call, callOf } from "./call.js";
-import { CupoError, errorTable, type FieldErrorCode } from "./errors.js";
+import { busy, CupoError, errorTable, type FieldErrorCode } from "./errors.js";
 import type { SocketError } from "./http/socket-error.js";
 import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
-import { openCall, valuesOf } from "./interceptors/open-call.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
+import { isOpaqueId } from "./interceptors/validation/opaque-ids.js";
 import { maxItemsOf } from "./interceptors/validation/size-limits.js";
 import type { MessageValidator } from "./interceptors/validation/validation.js";
-import { messageLimits, responseHeaders } from "./listener-terms.js";
-import { createDocumentPages } from "./openapi/document-pages.js";
+import { messageLimits, responseHeaders } from "./listener-constants.js";
+import { callFor, openCall, valuesOf } from "./open-call.js";
+import { documentPages } from "./openapi/document-pages.js";
 import { operationOf } from "./operation.js";
-import { asCupoError, PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "./problem.js";
-import { isForProblemPage, PROBLEM_PAGE_METHODS, serveProblemPage } from "./problem-pages.js";
-import { createReferencePages, type TokenIssue } from "./reference-page/reference-pages.js";
-import { callFor, type HttpHandler, type HttpRequest, type HttpResponse } from "./request-log.js";
+import { serveResources } from "./pages/serve-resources.js";
+import { asCupoError, PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "./problems/problem.js";
+import { problemPages } from "./problems/problem-pages.js";
+import { type DemoTokens, referencePages } from "./reference-page/reference-pages.js";
+import type { HttpHandler, HttpRequest, HttpResponse } from "./request-log.js";
 import { createRestHandler } from "./rest/handler.js";
 import { listViolations } from "./rest/violations/list-violations.js";
 import type { ServiceEntry } from "./services/services.js";
@@ -24,30 +26,30 @@ declare module "./rest/violations/violation.js" {
   }
 }
 
-/** The stages read the raw headers that the call has; nobody asks for them in another form. */
+/** The stages read raw headers from the call, so no Headers object is built. */
 const NO_HEADERS = new Headers();
 
-/** What the Problems of a listener need. */
-export interface ProblemTerms {
+/** Options for the Problems of a listener. */
+export interface ProblemOptions {
   readonly problemsUrl: string;
   readonly observe: ErrorObserver;
 }
 
-/** What the public listener serves. */
-export interface PublicApiOptions extends ProblemTerms {
+/** The options of the public listener. */
+export interface PublicApiOptions extends ProblemOptions {
   readonly basePath: string;
   readonly services: readonly ServiceEntry[];
   readonly chain: Chain;
   readonly validate: MessageValidator;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** Gives the reference page its tokens; undefined where only a real issuer does. */
-  readonly issueToken?: TokenIssue | undefined;
+  /** Issues tokens for the reference page. Undefined unless the development issuer is used. */
+  readonly demoTokens?: DemoTokens | undefined;
 }
 
 /**
- * The handler of the public listener: the REST interface, its OpenAPI document and reference page, and the pages of the
- * problem types.
+ * Creates the handler of the public listener. It serves the REST API, its OpenAPI document and reference page, and the
+ * pages of the problem types.
  */
 export function createPublicApi(options: PublicApiOptions): HttpHandler {
   const rest = createRestHandler({
@@ -58,6 +60,7 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
     successStatus: (method) => operationOf(method).successStatus,
     validate: options.validate,
     maxItems: maxItemsOf,
+    takesAnyText: isOpaqueId,
     openValues: (request) => valuesOf(callFor(request)),
     renderError: (thrown, values) => renderError(asCupoError(thrown), callOf(values), options),
     headersOf: () => NO_HEADERS,
@@ -66,7 +69,7 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
   });
   const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
     sendProblem(request, response, error, options);
-  const documents = createDocumentPages({
+  const documents = documentPages({
     prefix: options.basePath,
     now: options.now,
     describe: async (nowMs) => {
@@ -74,47 +77,49 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
       const { requestExamples } = await import("./openapi/examples/request-examples.js");
       return describeRest({ ...options, listErrors: listViolations, examples: requestExamples(nowMs) });
     },
-    refuse,
   });
-  const reference = createReferencePages({
+  const reference = referencePages({
     title: "Cupo",
     documentPath: `${options.basePath}/openapi.json`,
-    issueToken: options.issueToken,
-    refuse,
+    demoTokens: options.demoTokens,
   });
+  const pages = serveResources([...problemPages(options.services), ...documents, ...reference], refuse);
   return (request, response) => {
-    if (serveProblemPage(request, response) || documents(request, response) || reference(request, response)) return;
-    if (isForProblemPage(request)) sendProblem(request, response, methodNotAllowed(), options);
-    else void rest(request, response);
+    if (!pages(request, response)) void rest(request, response);
   };
 }
 
-/** Renders the Problem for what was refused at a socket; under the request's own call where its headers had been read. */
-export function socketProblems(options: ProblemTerms): SocketError {
-  const codes = {
-    BAD_REQUEST: "INVALID_REQUEST",
-    TIMEOUT: "REQUEST_TIMEOUT",
-    HEADERS_TOO_LARGE: "HEADERS_TOO_LARGE",
-  } as const;
+/**
+ * Returns a function that renders the Problem for an error of a connection. If the headers of the request were read,
+ * the Problem belongs to its call.
+ */
+export function socketProblems(options: ProblemOptions): SocketError {
+  const errors = {
+    BAD_REQUEST: () => new CupoError("INVALID_REQUEST"),
+    TIMEOUT: () => new CupoError("REQUEST_TIMEOUT"),
+    HEADERS_TOO_LARGE: () => new CupoError("HEADERS_TOO_LARGE"),
+    OVERLOADED: () => busy("Too many answers are waiting for clients that do not read them.", 1),
+  };
   return (kind, request) => {
     const call = request === undefined ? openCall({ rawHeaders: [] }) : callFor(request);
-    const { headers, ...answer } = renderError(new CupoError(codes[kind]), call, options);
+    const { headers, ...answer } = renderError(errors[kind](), call, options);
     return { ...answer, headers: { ...responseHeaders, "X-Correlation-Id": call.correlationId, ...headers } };
   };
 }
 
-/** Answers a request for what is no operation, such as a page, with the Problem of an error. */
-export function sendProblem(request: HttpRequest, response: HttpResponse, error: CupoError, terms: ProblemTerms): void {
-  const { status, headers, body } = renderError(error, callFor(request), terms);
+/** Answers a request for a page or another resource that is not an operation with the Problem of an error. */
+export function sendProblem(
+  request: HttpRequest,
+  response: HttpResponse,
+  error: CupoError,
+  options: ProblemOptions,
+): void {
+  const { status, headers, body } = renderError(error, callFor(request), options);
   response.writeHead(status, { ...responseHeaders, ...headers, "Content-Length": Buffer.byteLength(body) });
   response.end(request.method === "HEAD" ? "" : body);
 }
 
-function methodNotAllowed(): CupoError {
-  return new CupoError("METHOD_NOT_ALLOWED", { headers: { Allow: PROBLEM_PAGE_METHODS.join(", ") } });
-}
-
-function renderError(error: CupoError, call: Call, { problemsUrl, observe }: ProblemTerms) {
+function renderError(error: CupoError, call: Call, { problemsUrl, observe }: ProblemOptions) {
   observe(error, call);
   return {
     status: errorTable[error.code].status,

@@ -3,35 +3,24 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Logger } from "pino";
 import type { Call } from "./call.js";
 import type { CupoError } from "./errors.js";
-import { openCall } from "./interceptors/open-call.js";
+import { callFor } from "./open-call.js";
 
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void;
 
-/** Watches the requests of a listener, for metrics and traces. Must not throw. */
+/** Observes the requests of a listener, for metrics and traces. Must not throw. */
 export interface RequestObserver {
-  /** A request has begun; nothing of it was judged. */
+  /** Called when a request has started, before any stage. */
   began(request: HttpRequest, call: Call): void;
-  /** Its answer is done, or nobody waits for one any more. */
+  /** Called when the answer is complete or the caller has disconnected. */
   ended(request: HttpRequest, response: HttpResponse, call: Call): void;
 }
 
-const calls = new WeakMap<HttpRequest, Call>();
-
-/** The call of a request; opened when it is first asked for, so that the whole way of a request shares one. */
-export function callFor(request: HttpRequest): Call {
-  const known = calls.get(request);
-  if (known !== undefined) return known;
-  const call = openCall(request);
-  calls.set(request, call);
-  return call;
-}
-
 /**
- * Gives every answer of a listener its X-Correlation-Id and writes a line when it is done: what was asked for by whom,
- * how it ended and how long it took, and in which trace it is; no status where the caller left before the answer. Nothing of path, query, headers or
- * bodies is in it, because they can hold personal data.
+ * Adds X-Correlation-Id to every answer of a listener and logs one line when it ends. The line has the operation,
+ * caller, result, duration and trace. It has no status if the caller disconnected before the answer. It has nothing of
+ * the path, query, headers or bodies, because they can hold personal data.
  */
 export function logged(handle: HttpHandler, logger: Logger, observer?: RequestObserver): HttpHandler {
   return (request, response) => {
@@ -58,31 +47,59 @@ export function logged(handle: HttpHandler, logger: Logger, observer?: RequestOb
   };
 }
 
-/** Writes that connections were refused, at most once in `everyMs`: under attack there is no end of them. */
+/**
+ * Returns a function that logs rejected connections, at most once per `everyMs`, because an attack can cause any number
+ * of them.
+ */
 export function logRefusedConnections(logger: Logger, everyMs: number): (limit: string) => void {
-  let writtenAt = Number.NEGATIVE_INFINITY;
-  return (limit) => {
-    if (performance.now() - writtenAt < everyMs) return;
-    writtenAt = performance.now();
-    logger.warn({ limit }, "connections are refused");
+  return rarely(everyMs, (limit) => logger.warn({ limit }, "connections are rejected: a connection limit is reached"));
+}
+
+/**
+ * The faults of tokens that were not signed by a key of the issuer. Other faults are mistakes or delays of known
+ * clients.
+ */
+const FORGED: ReadonlySet<string> = new Set(["ALGORITHM", "UNKNOWN_KEY", "SIGNATURE"]);
+
+/**
+ * Returns a function that logs rejected tokens with one of these faults, at most once per `everyMs`. It logs nothing of
+ * the tokens.
+ */
+export function logForgedTokens(logger: Logger, everyMs: number): (fault: string) => void {
+  const log = rarely(everyMs, (fault) =>
+    logger.warn({ fault }, "access tokens were rejected: not signed by a key of the issuer"),
+  );
+  return (fault) => {
+    if (FORGED.has(fault)) log(fault);
   };
 }
 
-/** Remembers how a call failed for its line, and writes a line of its own for a failure that is the service's. */
+function rarely(everyMs: number, write: (what: string) => void): (what: string) => void {
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  return (what) => {
+    if (performance.now() - writtenAt < everyMs) return;
+    writtenAt = performance.now();
+    write(what);
+  };
+}
+
+/** Stores how a call failed, for its log line. Also logs an error line if the failure has a cause in the service. */
 export function observeError(error: CupoError, call: Call, logger: Logger): void {
   call.problemCode = error.code;
+  if (error.limit !== undefined) call.limit = error.limit;
   if (error.cause === undefined) return;
   const cause = describe(error.cause);
   logger.error({ code: error.code, correlationId: call.correlationId, ...traceFields(call), cause }, "call failed");
 }
 
-/** By which log lines and traces are brought together; the names are OpenTelemetry's for logs that are no OTLP. */
+/** Fields that connect log lines with traces, named as OpenTelemetry names them in logs of other formats. */
 function traceFields({ trace }: Call): Record<string, string> | undefined {
   return trace === undefined ? undefined : { trace_id: trace.traceId, span_id: trace.spanId };
 }
 
 /**
- * What can be said about an error without its message, which may quote values: PostgreSQL's messages hold parts of rows.
+ * Returns the loggable parts of an error. They exclude its message, which may quote values: PostgreSQL's messages
+ * contain parts of rows.
  */
 export function describe(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };

@@ -3,7 +3,7 @@ import { readable_with_scope as readableWithScope } from "./gen/cupo/options/v1/
 import { operationOf } from "./operation.js";
 import type { ServiceEntry } from "./services/services.js";
 
-/** Every scope that the protos of these services name, for operations and for fields, sorted. */
+/** Returns every scope that the protos of these services state for operations and fields, sorted. */
 export function scopesOf(services: readonly Pick<ServiceEntry, "service">[]): string[] {
   const methods = services.flatMap(({ service }) => service.methods);
   const ofOperations = methods.map((method) => operationOf(method).scope);
@@ -14,7 +14,7 @@ export function scopesOf(services: readonly Pick<ServiceEntry, "service">[]): st
   return [...new Set([...ofOperations, ...ofFields])].toSorted();
 }
 
-/** The messages and those in their fields, at any depth. The set grows while it is walked. */
+/** Returns these messages and all nested ones. The set grows while the loop iterates over it. */
 function messagesFrom(roots: readonly DescMessage[]): DescMessage[] {
   const found = new Set(roots);
   for (const { fields } of found) {

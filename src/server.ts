@@ -4,6 +4,7 @@ import { openEventFeeds } from "./events/open-event-feeds.js";
 import { createChain } from "./interceptors/chain.js";
 import { createStopping } from "./interceptors/stream-life.js";
 import { createMessageValidator } from "./interceptors/validation/validate-message.js";
+import { logStoppedJobs } from "./jobs/log-stopped-jobs.js";
 import { readBacklog } from "./jobs/read-backlog.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
 import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
@@ -16,16 +17,16 @@ import type { Database } from "./postgres/database.js";
 import { breakerOf, openJobQueuePool } from "./postgres/job-queue-pool.js";
 import { openReadinessProbe } from "./postgres/readiness-probe.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
-import type { TokenIssue } from "./reference-page/reference-pages.js";
-import { describe } from "./request-log.js";
+import type { DemoTokens } from "./reference-page/reference-pages.js";
+import { describe, logForgedTokens } from "./request-log.js";
 import { listViolations } from "./rest/violations/list-violations.js";
 import { warmUpScreening } from "./screening/warm-up.js";
 import type { WatchPorts } from "./services/events/watch-events.js";
 import { createServices, type ServiceEntry, servedServices } from "./services/services.js";
 import type { Config } from "./settings/config.js";
-import { keptMeasurement } from "./telemetry/metrics/kept-measurement.js";
+import { cachedMeasurement } from "./telemetry/metrics/cached-measurement.js";
 import { openTelemetry, type Telemetry } from "./telemetry/open-telemetry.js";
-import type { TelemetryTerms } from "./telemetry/telemetry-terms.js";
+import type { TelemetryConfig } from "./telemetry/telemetry-config.js";
 import { encodeTextsByBuffer } from "./text-encoding.js";
 import { openTrustedIssuer } from "./trusted-issuer.js";
 
@@ -34,37 +35,42 @@ export interface RunningServer {
   readonly publicUrl: string;
   readonly internalUrl: string;
   /**
-   * Stops gracefully: readiness goes off, clients are told to go elsewhere and served for `drainMs`, 0 unless given; then there
-   * are no new connections, requests in flight finish (HTTP/2 sessions are told by GOAWAY), and the pool is closed. Takes
-   * less than 8 s more; further calls wait for the first.
+   * Stops gracefully. Readiness becomes false. For `drainMs` (default 0), requests are still served, and clients are
+   * asked to disconnect. Then no new connections are accepted, and requests in flight finish (GOAWAY on HTTP/2).
+   * Finally the pool is closed. Takes less than 8 s in addition to `drainMs`. Further calls wait for the first.
    */
   close(drainMs?: number): Promise<void>;
 }
 
-/** The settings of a service whose database runs. */
+/** The settings of a service with a known database. */
 export type ServerConfig = Omit<Config, "databaseUrl"> & { readonly databaseUrl: string };
 
-/** What the service needs from outside, and what may be put in place of the real thing. */
+/** The dependencies of the service, and replacements for its parts. */
 export interface ServerPorts {
   readonly logger: Logger;
-  /** Milliseconds since the epoch; the clock of tokens and services. */
+  /** Returns milliseconds since the epoch. The clock of tokens and services. */
   readonly now: () => number;
-  /** Gives what is served in place of a service, on both listeners; the service itself unless given. */
+  /** Replaces a service on both listeners. Defaults to the service itself. */
   readonly served?: (entry: ServiceEntry) => ServiceEntry;
-  /** Whether the process works on background jobs; it does unless told otherwise. */
+  /** Whether the process runs background jobs. Defaults to true. */
   readonly runsJobs?: boolean;
-  /** Where metrics and traces are sent; nowhere unless given. */
-  readonly telemetry?: TelemetryTerms;
-  /** Signs tokens of the development issuer for the reference pages; not used where there is a real issuer. */
-  readonly issueToken?: TokenIssue;
+  /** Where metrics and traces are sent. Defaults to nowhere. */
+  readonly telemetry?: TelemetryConfig;
+  /** How many milliseconds a page of metrics is reused for later requests. Defaults to 1000. */
+  readonly metricsMaxAgeMs?: number;
+  /** Issues tokens of the development issuer for the reference pages. Ignored if a real issuer is configured. */
+  readonly demoTokens?: DemoTokens | undefined;
 }
 
-/** The backlog is of all processes, each of which tells it: so none asks often, nor keeps who wants metrics waiting. */
-const BACKLOG_PACE = { maxAgeMs: 10_000, patienceMs: 1_000 };
+/** Each process reports the backlog of all processes. These limits keep the reads rare and short. */
+const BACKLOG_PACE = { maxAgeMs: 10_000, timeoutMs: 1_000 };
+
+/** The shortest time in milliseconds between log lines that any caller can cause. */
+const LOG_EVERY_MS = 60_000;
 
 type Closer = () => Promise<void> | void;
 
-/** Puts the service together and starts it. Rejects, with everything closed again, where a part cannot start. */
+/** Assembles and starts the service. If a part cannot start, closes all others and rejects. */
 export async function startServer(config: ServerConfig, ports: ServerPorts): Promise<RunningServer> {
   const closers: Closer[] = [];
   encodeTextsByBuffer();
@@ -78,17 +84,17 @@ export async function startServer(config: ServerConfig, ports: ServerPorts): Pro
 
 async function start(
   config: ServerConfig,
-  { logger, now, served = (entry) => entry, runsJobs = true, issueToken, telemetry: terms }: ServerPorts,
+  { logger, now, served = (entry) => entry, runsJobs = true, demoTokens, ...ports }: ServerPorts,
   closers: Closer[],
 ): Promise<RunningServer> {
-  const telemetry = await openTelemetry({ terms, ...telemetryOptions(config, logger) });
+  const telemetry = await openTelemetry(telemetryOptions(config, logger, ports));
   closers.push(() => telemetry.close());
   let stopJobs: Closer = () => undefined;
   const { database, replica, probe, feeds } = await openDatabase(config, { logger, now }, telemetry, closers);
   closers.push(() => stopJobs());
   const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
   const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
-  closers.push(scheduleKeyRotation(keyRing, warning(logger, "the keys of option tokens were not rotated")));
+  closers.push(scheduleKeyRotation(keyRing, warning(logger, "rotating token keys failed; retrying in 30 min")));
   const validate = createMessageValidator();
   const stopping = createStopping();
   const parts: ListenerParts = {
@@ -107,7 +113,7 @@ async function start(
     validate,
     services: servicesOf(config, keyRing, now, feeds).map(served),
     ...watchRequests(telemetry, logger),
-    issueToken: config.issuer === undefined ? issueToken : undefined,
+    demoTokens: config.issuer === undefined ? demoTokens : undefined,
   };
   const listeners = await openListeners(config, logger, parts, () => probe.takesWrites());
   closers.push(warmUpScreening());
@@ -116,9 +122,13 @@ async function start(
   return running(listeners, closers);
 }
 
-function telemetryOptions({ basePath }: ServerConfig, logger: Logger) {
+function telemetryOptions(
+  { basePath }: ServerConfig,
+  logger: Logger,
+  { telemetry: config, metricsMaxAgeMs: pageMaxAgeMs }: Pick<ServerPorts, "telemetry" | "metricsMaxAgeMs">,
+) {
   const services = servedServices.map(({ service }) => service);
-  return { basePath, services, onError: warning(logger, "metrics or traces were not sent") };
+  return { config, pageMaxAgeMs, basePath, services, onError: warning(logger, "sending metrics or traces failed") };
 }
 
 async function openDatabase(
@@ -133,11 +143,11 @@ async function openDatabase(
   const replica = await openReplica(config, database, logger, (outcome) => service.readFromReplica(outcome));
   closers.push(() => replica?.close());
   if (replica !== undefined) pools.watch("replica", replica.pool);
-  service.watchBacklog(keptMeasurement(() => readBacklog(database, now), BACKLOG_PACE));
+  service.watchBacklog(cachedMeasurement(() => readBacklog(database, now), BACKLOG_PACE));
   const probe = openReadinessProbe({ url: config.databaseUrl, onReadOnly: () => database.discardConnections() });
   closers.push(() => probe.close());
   service.watchReadiness(() => probe.takesWrites());
-  const onError = warning(logger, "the change feed is slow");
+  const onError = warning(logger, "reading the change feed failed; events arrive late until it succeeds");
   const feeds = openEventFeeds({ database, databaseUrl: config.databaseUrl, onError });
   closers.push(() => feeds.close());
   return { database, replica: replica?.reads, probe, feeds };
@@ -150,7 +160,11 @@ async function openIssuer(
   closers: Closer[],
 ) {
   const onError = warning(logger, "the issuer's keys were not refreshed");
-  const issuer = await openTrustedIssuer(config, now, onError, fetch);
+  const logForged = logForgedTokens(logger, LOG_EVERY_MS);
+  const issuer = await openTrustedIssuer(config, now, onError, fetch, (fault) => {
+    service.refusedToken(fault);
+    logForged(fault);
+  });
   closers.push(() => issuer.close());
   service.watchKeys(() => issuer.keysAgeMs());
   return issuer;
@@ -174,16 +188,16 @@ function servicesOf(
   return createServices({ now, tokens: createOptionTokens({ keyRing, now }), slotLimits, visitMargins, events });
 }
 
-/** Behind the listeners, and stopped behind them: requests may ask for jobs, and are answered without. */
+/** Jobs start after the listeners and stop after them, because requests queue jobs. Requests do not wait for jobs. */
 function startJobs(
   ports: Pick<JobPorts, "now" | "logger"> & { readonly database: Database },
   { databaseUrl: url, databaseConnections, slotLimits }: ServerConfig,
   { pools, service }: Telemetry,
 ): Closer {
-  const onError = warning(ports.logger, "background jobs stopped for a while");
+  const onError = logStoppedJobs(ports.logger);
   const queuePool = openJobQueuePool({ url, maxConnections: databaseConnections.jobs, onIdleError: onError });
   pools.watch("jobs", queuePool);
-  ports.database.whenSilent(breakerOf(queuePool));
+  ports.database.whenUnreachable(breakerOf(queuePool));
   const onFull = () => service.reached("open_slots");
   const stop = runJobs({ ...ports, maxOpenSlots: slotLimits.perTenant, queuePool, onError, onFull });
   return async () => {
@@ -192,7 +206,7 @@ function startJobs(
   };
 }
 
-/** Tells the log of a failure that the service goes on after. */
+/** Returns a function that logs a failure after which the service continues. */
 function warning(logger: Logger, text: string): (error: unknown) => void {
   return (error) => logger.warn({ cause: describe(error) }, text);
 }

@@ -10,11 +10,12 @@ import {
   type TokenVerifierOptions,
 } from "./auth/token-verifier.js";
 import type { Config, IssuerConfig } from "./settings/config.js";
+import type { TokenFault } from "./token-faults.js";
 
 /** The issuer whose access tokens are accepted. */
 export interface TrustedIssuer {
   readonly verifyToken: TokenVerifier;
-  /** How old its keys are, in milliseconds; undefined while none were loaded, and where they never change. */
+  /** The age of its keys in milliseconds. Undefined before the first load, and for keys that never change. */
   keysAgeMs(): number | undefined;
   close(): void;
 }
@@ -22,29 +23,33 @@ export interface TrustedIssuer {
 type IssuerSettings = Pick<Config, "issuer" | "tokenTypes" | "tokenClaims" | "dataDir">;
 
 /**
- * Opens the issuer that the configuration names: a real one with its keys at a URL or in a file, or the development one.
- * `fetch` asks for keys at a URL.
+ * Opens the configured issuer: a real one, with its keys at a URL or in a file, or the development issuer. `fetch`
+ * loads keys from a URL. `onRefused` is called for each request whose token is rejected.
  */
 export async function openTrustedIssuer(
   config: IssuerSettings,
   now: () => number,
   onError: (error: unknown) => void,
   fetch: typeof globalThis.fetch = globalThis.fetch,
+  onRefused?: (fault: TokenFault) => void,
 ): Promise<TrustedIssuer> {
   const { keySet, ...expectations } =
     config.issuer === undefined
       ? await expectDevelopmentIssuer(config.dataDir, now)
       : await expectIssuer(config.issuer, config, (keys) => openKeySet(keys, onError, fetch));
   return {
-    verifyToken: createTokenVerifier({ ...expectations, keySet, now }),
+    verifyToken: createTokenVerifier({ ...expectations, keySet, now, onRefused }),
     keysAgeMs: () => keySet.ageMs?.(),
     close: () => keySet.close(),
   };
 }
 
-type Expectations = Omit<TokenVerifierOptions, "now">;
+type Expectations = Omit<TokenVerifierOptions, "now" | "onRefused">;
 
-/** The development issuer makes its tokens in the default form, whatever the settings say of a real one's. */
+/**
+ * Tokens of the development issuer always have the default form. The settings for the form of tokens apply only to a
+ * real issuer.
+ */
 async function expectDevelopmentIssuer(dataDir: string, now: () => number): Promise<Expectations> {
   const { issuer, audience, keySet } = await openDevelopmentIssuer({ dataDir, now });
   return { issuer, audience, keySet, tokenTypes: defaultTokenTypes, claims: defaultClaimNames };

@@ -4,30 +4,34 @@ import { v7 } from "uuid";
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Whether a text is a UUID (RFC 9562 section 4) in any case. Of any version and variant: clients and issuers number in
- * their own ways, and the check of the package `uuid` knows those of the RFC alone.
+ * Whether a text is a UUID (RFC 9562 section 4) in any case, of any version and variant. Clients and issuers may use
+ * other versions, but the check of the package `uuid` accepts only those of the RFC.
  */
 export function isUuid(text: string): boolean {
   return uuid.test(text);
 }
 
-/** Whether a text is a UUID in the form that the service keeps and gives: lower case. */
+/** Whether a text is a UUID in lower case, the form that the service stores and returns. */
 export function isLowerCaseUuid(text: string): boolean {
   return isUuid(text) && text === text.toLowerCase();
 }
 
 const BYTES = 16;
-/** Random bytes are asked of the system for so many uses at once, because asking takes longer than what they are used for. */
+/**
+ * The number of uses for which random bytes are requested at once, because each request to the operating system is
+ * expensive.
+ */
 const USES_A_FILL = 256;
-/** The counter within a millisecond has 32 bits; its start leaves the highest free, so that it does not run over. */
+/** The counter within a millisecond has 32 bits. Its start has the highest bit 0, so that it does not overflow. */
 const COUNTER_START_MASK = 0x7fffffff;
 
-/** A new UUID of version 7 (RFC 9562 section 5.7), greater than every one that this process made before. */
+/** Returns a new UUID of version 7 (RFC 9562 section 5.7), greater than every earlier one of this process. */
 export const newId: () => string = createUuid7Source(Date.now);
 
 /**
- * What makes UUIDs of version 7, each greater than all that it made before, by a clock in milliseconds since the epoch: a counter
- * orders those of a millisecond, and goes on where the clock stands still or is set back (RFC 9562 section 6.2, method 1).
+ * Creates a source of UUIDs of version 7. Each is greater than all earlier ones. A counter orders those of one
+ * millisecond, and also those made while the clock stands still or goes back (RFC 9562 section 6.2, method 1). `now`
+ * returns milliseconds since the epoch.
  */
 export function createUuid7Source(now: () => number): () => string {
   const nextRandom = createRandomSource(BYTES);
@@ -46,14 +50,17 @@ export function createUuid7Source(now: () => number): () => string {
   };
 }
 
-/** When a UUID of version 7 was made, by the clock of who made it, in milliseconds since the epoch (RFC 9562, section 5.7). */
+/**
+ * Returns when a UUID of version 7 was made, in milliseconds since the epoch (RFC 9562 section 5.7). The clock is that
+ * of its maker.
+ */
 export function timeOfUuid7(uuid7: string): number {
   return Number.parseInt(uuid7.replace("-", "").slice(0, 12), 16);
 }
 
 /**
- * A source of so many random bytes at a time, never the same ones twice. What it gives is overwritten 256 uses later: it is for
- * what is written elsewhere at once.
+ * Creates a source of random bytes. Each call returns `bytes` new ones. The buffer is overwritten 256 calls later, so
+ * copy it at once.
  */
 export function createRandomSource(bytes: number): () => Buffer {
   const pool = Buffer.allocUnsafeSlow(bytes * USES_A_FILL);

@@ -3,16 +3,16 @@ import { type JWTPayload, SignJWT } from "jose";
 import { openDevelopmentKey } from "./development-key.js";
 import { fixedKeySet, type KeySet } from "./key-set.js";
 
-/** An issuer for machines of developers. Whoever can read its data folder can be any tenant's client. */
+/** An issuer for developers' machines. Anyone who can read its data folder can sign a token for any tenant. */
 export interface DevelopmentIssuer {
   readonly issuer: string;
   readonly audience: string;
   readonly keySet: KeySet;
-  /** A signed access token as RFC 9068 describes it, in the compact serialization. */
+  /** Returns a signed access token (RFC 9068) in the compact serialization. */
   sign(request: DevelopmentTokenRequest): Promise<string>;
 }
 
-/** What a development token says. The client is also its subject, as in the client credentials grant. */
+/** The claims of a development token. The client is also the subject, as in the client credentials grant. */
 export interface DevelopmentTokenRequest {
   readonly tenantId: string;
   readonly client: string;
@@ -26,11 +26,12 @@ export interface DevelopmentTokenRequest {
 export const developmentIssuer = "urn:cupo:development-issuer";
 
 /** `aud` of the development issuer's tokens. */
-export const developmentAudience = "urn:cupo:api";
+const developmentAudience = "urn:cupo:api";
 
 /**
- * Opens the development issuer of a data folder. Its key pair is made on the first start and kept, so that tokens
- * survive restarts and a token made by another process is accepted. `now` is wall-clock time in milliseconds.
+ * Opens the development issuer of a data folder. Its key pair is created on the first start and kept. So tokens stay
+ * valid after a restart, and tokens of another process are accepted. `now` is wall-clock time in milliseconds. Rejects
+ * as {@link openDevelopmentKey} does.
  */
 export async function openDevelopmentIssuer(options: {
   readonly dataDir: string;

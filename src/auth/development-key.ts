@@ -12,10 +12,10 @@ export interface DevelopmentKey {
 }
 
 /**
- * The ES256 key pair in `development-key.json` of a data folder, both of which are made where they are missing. The file
- * is readable for its owner alone. It appears at once and complete, by a hard link that fails where the name is taken,
- * so that of several processes that start together all use the key of the first. Rejects with an Error that names the
- * file where it holds something else.
+ * Opens the ES256 key pair in `development-key.json` of a data folder. Creates the folder and the file if they are
+ * missing. Only the owner can read the file. A hard link publishes the complete file in one step and fails if the file
+ * exists. So processes that start together all use the first key. Rejects with an Error that names the file if its
+ * content is not a key.
  */
 export async function openDevelopmentKey(dataDir: string): Promise<DevelopmentKey> {
   const path = join(dataDir, "development-key.json");
@@ -25,7 +25,7 @@ export async function openDevelopmentKey(dataDir: string): Promise<DevelopmentKe
   }
   const text = await readFile(path, "utf8");
   return importKeyPair(text).catch((cause: unknown) => {
-    throw new Error(`${path} holds no development key; delete it to have a new one made`, { cause });
+    throw new Error(`${path} is not a development key; delete the file and start again to create a new key`, { cause });
   });
 }
 

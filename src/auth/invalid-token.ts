@@ -1,5 +1,7 @@
 import { CupoError } from "../errors.js";
+import type { TokenFault } from "../token-faults.js";
 
+/** Each fault has one fixed sentence, so that no response can contain a part of the token. */
 const sentences = {
   MALFORMED: "The access token is malformed",
   TYPE: "The token is not an access token of an accepted type",
@@ -10,39 +12,47 @@ const sentences = {
   AUDIENCE: "The access token is meant for another audience",
   EXPIRED: "The access token has expired",
   NOT_YET_VALID: "The access token is not valid yet",
-} as const;
+} as const satisfies Readonly<Partial<Record<TokenFault, string>>>;
 
-/** Why a token is refused; each fault has one fixed sentence, so that no answer can echo a part of the token. */
-export type TokenFault = keyof typeof sentences;
+type SentenceFault = keyof typeof sentences;
 
-/** 401 with `error="invalid_token"` (RFC 6750 section 3.1). `cause` is for the log and must not hold the token. */
-export function invalidToken(fault: TokenFault, cause?: unknown): CupoError {
-  return refused(sentences[fault], cause);
+/** A rejected token, answered with 401. It has no cause, because an invalid token is not a failure of the service. */
+export class RefusedToken extends CupoError {
+  constructor(
+    readonly fault: TokenFault,
+    init: { readonly detail: string; readonly headers: Readonly<Record<string, string>> },
+  ) {
+    super("INVALID_ACCESS_TOKEN", init);
+  }
+}
+
+/** Returns a 401 with `error="invalid_token"` (RFC 6750 section 3.1). */
+export function invalidToken(fault: SentenceFault): RefusedToken {
+  return refused(fault, sentences[fault]);
 }
 
 /**
- * 401 for a signed token in which a claim is missing or malformed. `claim` is a name from the configuration, free of
- * quotes and backslashes: RFC 6750 allows neither in `error_description`.
+ * Returns a 401 for a signed token with a missing or malformed claim. `claim` is a name from the configuration without
+ * quotes and backslashes, because RFC 6750 allows neither in `error_description`.
  */
-export function invalidClaim(claim: string): CupoError {
-  return refused(`The claim ${claim} of the access token is missing or malformed`);
+export function invalidClaim(claim: string): RefusedToken {
+  return refused("CLAIM", `The claim ${claim} of the access token is missing or malformed`);
 }
 
 /**
- * 401 for a request without bearer credentials, those of another scheme included. It names the scheme only: RFC 6750
- * section 3.1 asks for no error code where the client did not try to present a token.
+ * Returns a 401 for a request without bearer credentials, or with those of another scheme. It contains no error code:
+ * RFC 6750 section 3.1 omits the code if the client presented no token.
  */
-export function missingToken(): CupoError {
-  return new CupoError("INVALID_ACCESS_TOKEN", {
+export function missingToken(): RefusedToken {
+  return new RefusedToken("MISSING", {
     detail: "The request needs an Authorization header with a bearer access token.",
     headers: { "WWW-Authenticate": 'Bearer realm="cupo"' },
   });
 }
 
-function refused(sentence: string, cause?: unknown): CupoError {
-  return new CupoError("INVALID_ACCESS_TOKEN", {
+function refused(fault: TokenFault, sentence: string): RefusedToken {
+  return new RefusedToken(fault, {
     detail: `${sentence}.`,
     headers: { "WWW-Authenticate": `Bearer realm="cupo", error="invalid_token", error_description="${sentence}"` },
-    cause,
   });
 }

@@ -1,24 +1,31 @@
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet } from "jose";
 
-/** The public keys that may have signed access tokens, as they are known at the moment. */
+/** The public keys that are currently accepted for signatures of access tokens. */
 export interface KeySet {
   /**
-   * The key of that name, or undefined where the set has none. May wait for a refresh of the set when the key is not
-   * known, never when it is. Throws SERVICE_UNAVAILABLE where no set can be used at all, so that nothing can be judged.
+   * Returns the key, or undefined if the set does not contain it. An unknown key may wait for a refresh of the set; a
+   * known key never waits. Rejects with SERVICE_UNAVAILABLE if no key set is available, because then no token can be
+   * verified.
    */
   key(reference: KeyReference): Promise<CryptoKey | undefined>;
   /**
-   * A number that differs from an earlier one when keys may have come or gone in between; 0 while no set can be used.
-   * What was concluded under one generation does not hold under another.
+   * A number that changes whenever the keys change; 0 while no key set is available. Results of one generation are
+   * invalid in another.
    */
   generation(): number;
-  /** How old what is known is, in milliseconds; undefined while nothing was loaded, and absent where nothing ever is. */
+  /**
+   * Age of the last successful load in milliseconds; undefined before the first load. Absent for a key set that never
+   * loads.
+   */
   ageMs?(): number | undefined;
-  /** Stops refreshing and aborts a refresh under way. */
+  /** Stops refreshing and aborts a running refresh. */
   close(): void;
 }
 
-/** Names one key of a set. The algorithm belongs to the name: a key is never used with another one (RFC 8725, 3.1). */
+/**
+ * Identifies one key of a set. The algorithm is part of the identity: a key is used with one algorithm only (RFC 8725
+ * section 3.1).
+ */
 export interface KeyReference {
   readonly kid: string;
   readonly alg: TokenAlgorithm;
@@ -29,12 +36,12 @@ export type TokenAlgorithm = (typeof tokenAlgorithms)[number];
 
 const tokenAlgorithms = ["ES256", "PS256", "RS256"] as const;
 
-/** Whether a value from a token or a key set is the name of an accepted algorithm. */
+/** Whether a value of a token or a key set names an accepted algorithm. */
 export function isTokenAlgorithm(value: unknown): value is TokenAlgorithm {
   return tokenAlgorithms.some((algorithm) => algorithm === value);
 }
 
-/** A key set that never changes. */
+/** Returns a key set that never changes. */
 export function fixedKeySet(keys: JSONWebKeySet): KeySet {
   const find = createLocalJWKSet(keys);
   return {

@@ -1,7 +1,7 @@
 /**
- * Reads a JSON object out of bytes. Stricter than JSON.parse: the bytes are valid UTF-8 without a byte order mark, the
- * value is an object, and no object in it has two members of one name (RFC 7519 section 4 allows refusing them; two
- * readers that disagree on which one counts are a hole). Throws SyntaxError or TypeError.
+ * Parses a JSON object from bytes. It is stricter than JSON.parse: the bytes are valid UTF-8 without a byte order mark,
+ * the value is an object, and no object has two members of the same name. RFC 7519 section 4 allows rejecting
+ * duplicates; two parsers that read different duplicates would be a security risk. Throws SyntaxError or TypeError.
  */
 export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
   const text = utf8.decode(bytes);
@@ -19,7 +19,7 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const stringOrMark = /"(?:[^"\\]|\\.)*"|[{}:]/g;
 
-/** `text` is valid JSON, so a colon outside of strings always follows a member's name. */
+/** `text` is valid JSON, so a colon outside of strings always follows a member name. */
 function requireUniqueNames(text: string): void {
   const open: Set<unknown>[] = [];
   let lastString = "";

@@ -5,8 +5,8 @@ import { usableKeys } from "./usable-keys.js";
 const WITHIN_MS = 5_000;
 
 /**
- * Asks an issuer once, as the service does again and again, how many keys that can verify access tokens it publishes. Rejects
- * where its key set cannot be had, or is none.
+ * Loads an issuer's key set once and returns the number of keys that can verify access tokens. Rejects if the key set
+ * cannot be loaded within 5 s (from a URL) or is not a key set.
  */
 export async function countPublishedKeys(
   source: { readonly url: string } | { readonly file: string },

@@ -3,37 +3,39 @@ import { isUuid } from "../uuid.js";
 import { invalidClaim, invalidToken } from "./invalid-token.js";
 import { parseJsonObject } from "./parse-json-object.js";
 
-/** What the claims of an access token must say. */
+/** The values and names that the claims of an access token are checked against. */
 export interface ClaimRules {
   readonly issuer: string;
   readonly audience: string;
   readonly claims: ClaimNames;
 }
 
-/** The names of the claims that issuers name differently. */
+/** The names of claims that differ between issuers. */
 export interface ClaimNames {
   readonly client: string;
   readonly tenant: string;
   readonly scope: string;
 }
 
-/** The claims that count, once the signature has been checked. */
+/** The verified content of an access token. */
 export interface TokenClaims {
   readonly principal: Principal;
-  /** The token counts from this moment (ms, inclusive), in which the tolerance for clocks that differ is included … */
+  /** Start of the validity in milliseconds, inclusive; the tolerance for clock differences is subtracted. */
   readonly fromMs: number;
-  /** … to this one (ms, exclusive), which is `exp` itself. */
+  /** End of the validity in milliseconds, exclusive; equal to `exp`. */
   readonly untilMs: number;
 }
 
 const clockToleranceMs = 5000;
 
 /**
- * Reads the claims of a signed access token (RFC 9068 section 2.2): `iss` exactly ours, `aud` with ours among its
- * members, `exp` and `iat`, `nbf` where there is one, `sub` and `jti`, the client, the tenant (a UUID), the scopes, and
- * `organization_id` and `company_id` (UUIDs) where there are any. `null` is not absence. Does not look at the clock: a
- * token is good from 5 s before the later of `iat` and `nbf`, for an issuer's clock may be ahead, until `exp` and not a
- * moment longer (RFC 7519 section 4.1.4). Throws INVALID_ACCESS_TOKEN.
+ * Reads the claims of a signed access token (RFC 9068 section 2.2). Required are `iss` (equal to `issuer`), `aud`
+ * (contains `audience`), `exp`, `iat`, `sub`, `jti`, the client, the tenant (a UUID) and the scopes. Optional are
+ * `nbf`, and `organization_id` and `company_id` (UUIDs); `null` does not count as absent.
+ *
+ * It does not compare times with the clock. A token is valid from 5 s before the later of `iat` and `nbf`, because the
+ * issuer's clock may be ahead. It is valid until `exp`, without tolerance (RFC 7519 section 4.1.4). Throws
+ * INVALID_ACCESS_TOKEN.
  */
 export function readClaims(payload: Uint8Array, { issuer, audience, claims: names }: ClaimRules): TokenClaims {
   const claims = parsePayload(payload);
@@ -82,7 +84,7 @@ function requireString(claims: Claims, name: string): string {
 
 const visibleAscii = /^[\x20-\x7e]{1,255}$/;
 
-/** RFC 6749 appendix A.1 allows visible ASCII; what else a claim may hold must not reach a database or a log. */
+/** RFC 6749 appendix A.1 allows visible ASCII only. Other characters must not reach the database or a log. */
 function clientIdOf(claims: Claims, name: string): string {
   const value = requireString(claims, name);
   if (!visibleAscii.test(value)) throw invalidClaim(name);
@@ -100,10 +102,10 @@ function optionalUuidOf(claims: Claims, name: string): string | undefined {
 }
 
 /**
- * The standard `scope` is a string of scope tokens with one space between them (RFC 8693 section 4.2, RFC 6749 section
- * 3.3). A claim of another name, such as `scp`, may also be an array of scope tokens, as several issuers write it. The
- * empty string and the empty array mean no scopes: issuers send them for clients without any, and "insufficient scope"
- * tells those more than "invalid token".
+ * The standard `scope` is a string of scope tokens, separated by single spaces (RFC 8693 section 4.2, RFC 6749 section
+ * 3.3). A claim with another name, such as `scp`, may also be an array of scope tokens. An empty string or array means
+ * no scopes. Such a token is accepted here, because the later "insufficient scope" explains the problem better than
+ * "invalid token".
  */
 function scopesOf(claims: Claims, name: string): ReadonlySet<string> {
   const tokens = scopeTokensOf(claims[name], name);

@@ -3,10 +3,10 @@ import { isTokenAlgorithm, type KeyReference } from "./key-set.js";
 import { parseJsonObject } from "./parse-json-object.js";
 
 /**
- * Checks everything about a compact JWS that needs no key: canonical base64url in its three parts (so that a token has
- * one spelling), a readable header, an accepted `typ` and `alg`, a `kid`, no `crit`. Key material inside the header
- * (`jwk`, `x5c`, `jku`) is never used (RFC 8725 section 3.10). `tokenTypes` holds types as {@link normalizeTokenType}
- * gives them. Throws INVALID_ACCESS_TOKEN.
+ * Checks the parts of a compact JWS that need no key: canonical base64url in all three parts, a readable header, an
+ * accepted `typ` and `alg`, a `kid`, and no `crit`. Canonical encoding gives each token one spelling. Key material in
+ * the header (`jwk`, `x5c`, `jku`) is never used (RFC 8725 section 3.10). `tokenTypes` holds results of {@link
+ * normalizeTokenType}. Throws INVALID_ACCESS_TOKEN.
  */
 export function readTokenHeader(token: string, tokenTypes: ReadonlySet<string>): KeyReference {
   const { alg, kid, typ, crit } = parseHeader(token);
@@ -17,7 +17,9 @@ export function readTokenHeader(token: string, tokenTypes: ReadonlySet<string>):
   return { alg, kid };
 }
 
-/** Media types in `typ` ignore case and may leave out a leading `application/` (RFC 7515 section 4.1.9). */
+/**
+ * Normalizes a media type in `typ`: case is ignored and a leading `application/` is optional (RFC 7515 section 4.1.9).
+ */
 export function normalizeTokenType(type: string): string {
   return type.toLowerCase().replace(/^application\//, "");
 }

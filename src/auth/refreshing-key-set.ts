@@ -3,16 +3,16 @@ import { CupoError } from "../errors.js";
 import type { KeySet } from "./key-set.js";
 import { usableKeys } from "./usable-keys.js";
 
-/** Where keys come from, and how often they are asked for. */
+/** The source of the keys and the times of its loads. */
 export interface KeySource {
   readonly url: URL;
-  /** The JSON Web Key Set document as it is now. Rejects where it cannot be had; gives up when the signal aborts. */
+  /** Loads the current JSON Web Key Set document. Rejects if it cannot be loaded, and when the signal aborts. */
   load(signal: AbortSignal): Promise<string>;
-  /** How old the keys get before they are loaded again in the background. */
+  /** Age in milliseconds at which the keys are loaded again in the background. */
   readonly refreshMs: number;
-  /** For one load as a whole. */
+  /** Time limit of one complete load, in milliseconds. */
   readonly timeoutMs: number;
-  /** Told about each load that failed or had no usable key. Must not throw. */
+  /** Called for each load that fails or returns no usable key. Must not throw. */
   readonly onError: (error: Error) => void;
 }
 
@@ -22,12 +22,16 @@ const noKeysPauseMs = 5_000;
 const tickMs = 1_000;
 
 /**
- * The remote set of jose, loaded at once and again in the background. jose does one load at a time, keeps the last good
- * set for 24 h while loads fail, and loads for a key that the set lacks, which may be new, but not within 30 s of the
- * last good load. It lacks a pause between loads that fail, without which every made-up key id is a request to an issuer
- * in trouble: here they are 30 s apart, 5 s while no set can be used. A document without a single usable key counts as
- * good, for that is how an issuer revokes all it has, but it is reported. Pauses are counted in both directions, so that
- * a clock that is set back does not stop the loads. The timer does not keep the process alive.
+ * Opens a key set that loads its keys at once and again in the background.
+ *
+ * jose runs one load at a time and keeps the last good set for 24 h while loads fail. It also loads for an unknown key,
+ * which may be new, but not within 30 s of the last successful load. This function adds a pause between failed loads.
+ * Without it, each invented key id would send a request to a failing issuer. The pause is 30 s, or 5 s while no set is
+ * available.
+ *
+ * A document without a usable key is a successful load, because an issuer revokes all keys that way. It is reported to
+ * `onError`. A pause is measured as an absolute difference, so that a clock set back does not stop the loads. The timer
+ * does not keep the process alive.
  */
 export function openRefreshingKeySet(source: KeySource): KeySet {
   const closing = new AbortController();
@@ -61,11 +65,11 @@ export function openRefreshingKeySet(source: KeySource): KeySet {
 }
 
 interface PacedLoads {
-  /** Loads the usable keys, or fails at once where the last load failed a moment ago. */
+  /** Loads the usable keys. Fails at once if the last load failed a moment ago. */
   readonly load: FetchImplementation;
-  /** Whether it is time for a load in the background. */
+  /** Whether a background load is due. */
   isDue(): boolean;
-  /** How long ago the last good load was; undefined where there was none. */
+  /** Milliseconds since the last successful load; undefined before the first. */
   ageMs(): number | undefined;
 }
 
@@ -88,7 +92,8 @@ function paceLoads(source: KeySource, closing: AbortSignal, isFresh: () => boole
         const keys = await usableKeys(await source.load(AbortSignal.any([closing, signal])));
         failing = false;
         loadedAt = Date.now();
-        if (keys.keys.length === 0) source.onError(new Error("the key set holds no key that can verify access tokens"));
+        if (keys.keys.length === 0)
+          source.onError(new Error("the key set contains no key that can verify access tokens"));
         return Response.json(keys);
       } catch (error) {
         failing = true;
@@ -99,7 +104,7 @@ function paceLoads(source: KeySource, closing: AbortSignal, isFresh: () => boole
   };
 }
 
-/** Counts the changes of a remote set in the very moment of each: jose writes every set that it takes to its cache. */
+/** Counts the changes of a remote set as they happen: jose writes each accepted set to this cache. */
 function countChanges(): { readonly cache: ExportedJWKSCache; count(): number } {
   let count = 0;
   let current = "";

@@ -1,43 +1,46 @@
 import { hash } from "node:crypto";
 import { type CryptoKey, compactVerify } from "jose";
 import type { Principal } from "../call.js";
-import { invalidToken, missingToken } from "./invalid-token.js";
+import type { TokenFault } from "../token-faults.js";
+import { invalidToken, missingToken, RefusedToken } from "./invalid-token.js";
 import type { KeySet } from "./key-set.js";
 import { type ClaimNames, type ClaimRules, readClaims, type TokenClaims } from "./read-claims.js";
 import { normalizeTokenType, readTokenHeader } from "./read-token-header.js";
 import { createVerifiedTokens } from "./verified-tokens.js";
 
-/** Which access tokens are accepted. */
+/** The conditions under which access tokens are accepted. */
 export interface TokenVerifierOptions extends ClaimRules {
-  /** The accepted values of `typ`; {@link defaultTokenTypes} unless the issuer says otherwise. */
+  /** The accepted values of `typ`; usually {@link defaultTokenTypes}. */
   readonly tokenTypes: readonly string[];
   readonly keySet: KeySet;
-  /** Milliseconds of wall-clock time. */
+  /** Returns the wall-clock time in milliseconds since the epoch. */
   now(): number;
+  /** Called for each request that is rejected because its token is invalid or missing. */
+  readonly onRefused?: ((fault: TokenFault) => void) | undefined;
 }
 
 /**
- * The principal behind the value of an Authorization header (`null` without one). Rejects with INVALID_ACCESS_TOKEN and a
- * WWW-Authenticate header (RFC 6750 section 3), or with SERVICE_UNAVAILABLE while there are no keys to judge by.
+ * Returns the principal of an Authorization header; `null` means no header. Rejects with INVALID_ACCESS_TOKEN and a
+ * WWW-Authenticate header (RFC 6750 section 3), or with SERVICE_UNAVAILABLE while no key set is available.
  */
 export type TokenVerifier = (authorizationHeader: string | null) => Promise<Principal>;
 
-/** RFC 9068 section 2.1; `application/at+jwt` is the same. */
+/** The `typ` of RFC 9068 section 2.1; `application/at+jwt` means the same. */
 export const defaultTokenTypes: readonly string[] = ["at+jwt"];
 
-/** RFC 9068 section 2.2, and the tenant that this service asks for. */
+/** The claim names of RFC 9068 section 2.2, and the service's own claim for the tenant. */
 export const defaultClaimNames: ClaimNames = { client: "client_id", tenant: "tenant_id", scope: "scope" };
 
 const maxRememberedTokens = 10_000;
 
 /**
- * Verifies access tokens (RFC 9068) by the rules of RFC 8725. A signature costs about 130 µs, so tokens that passed are
- * remembered by their SHA-256, never by their text, and only their times are checked again; simultaneous first uses of
- * one token share the work. The price: a token of a key that its issuer withdraws keeps working until the key set is
- * loaded again, as it would without the memory, for the key itself is remembered that long.
+ * Creates a verifier of access tokens (RFC 9068) by the rules of RFC 8725. Verifying a signature takes about 130 µs. So
+ * the verifier caches verified tokens by their SHA-256, never by their text, and then checks only their times.
+ * Simultaneous first uses of one token share the work. After an issuer withdraws a key, its tokens work until the key
+ * set is loaded again. This does not depend on the cache, because the key itself is kept that long.
  *
- * Throws an Error for options that cannot work: an issuer that is empty or holds white space, which would make
- * `Principal.id` ambiguous, or a claim name that may not stand in WWW-Authenticate.
+ * Throws an Error for an issuer that is empty or contains white space, because it would make `Principal.id` ambiguous.
+ * Also throws for a claim name that is not allowed in WWW-Authenticate.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   requireSoundOptions(options);
@@ -64,12 +67,21 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     return running;
   }
 
-  return async (authorizationHeader) => {
+  async function verify(authorizationHeader: string | null): Promise<Principal> {
     const token = readBearerToken(authorizationHeader);
     const digest = hash("sha256", token, "base64");
     const claims = remembered.get(digest, keySet.generation()) ?? (await verifyOnce(token, digest));
     requireTime(claims, now());
     return claims.principal;
+  }
+
+  return async (authorizationHeader) => {
+    try {
+      return await verify(authorizationHeader);
+    } catch (error) {
+      if (error instanceof RefusedToken) options.onRefused?.(error.fault);
+      throw error;
+    }
   };
 }
 
@@ -78,9 +90,9 @@ const scheme = /^bearer(?![^ ])/i;
 const compactJws = /^ +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/;
 
 /**
- * The token in an Authorization header: `Bearer` in any case, one or more spaces and three base64url parts joined by
- * dots (RFC 6750 section 2.1, RFC 7515 section 7.1), with nothing after them: no padding, no line break, no second
- * value. At most 8 KiB, for hashing and parsing come before the signature is checked.
+ * Returns the token of an Authorization header: `Bearer` in any case, one or more spaces, and three base64url parts
+ * joined by dots (RFC 6750 section 2.1, RFC 7515 section 7.1). Padding, a line break or a second value after the token
+ * is rejected. The limit is 8 KiB, because hashing and parsing come before the check of the signature.
  */
 function readBearerToken(authorization: string | null): string {
   if (authorization === null || !scheme.test(authorization)) throw missingToken();
@@ -92,9 +104,9 @@ function readBearerToken(authorization: string | null): string {
 const claimName = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 function requireSoundOptions({ issuer, claims }: TokenVerifierOptions): void {
-  if (!/^\S+$/.test(issuer)) throw new Error("the issuer of access tokens must be a URI without white space");
+  if (!/^\S+$/.test(issuer)) throw new Error("the issuer of access tokens must not be empty or contain white space");
   const unfit = Object.values(claims).find((name) => !claimName.test(name));
-  if (unfit !== undefined) throw new Error(`${JSON.stringify(unfit)} cannot be the name of a claim`);
+  if (unfit !== undefined) throw new Error(`${JSON.stringify(unfit)} is not a valid claim name`);
 }
 
 function tokenCheck(options: TokenVerifierOptions): (token: string) => Promise<TokenClaims> {
@@ -110,8 +122,8 @@ function tokenCheck(options: TokenVerifierOptions): (token: string) => Promise<T
 async function signedPayload(token: string, key: CryptoKey, algorithm: string): Promise<Uint8Array> {
   try {
     return (await compactVerify(token, key, { algorithms: [algorithm] })).payload;
-  } catch (cause) {
-    throw invalidToken("SIGNATURE", cause);
+  } catch {
+    throw invalidToken("SIGNATURE");
   }
 }
 

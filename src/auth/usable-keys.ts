@@ -3,11 +3,11 @@ import { isTokenAlgorithm, type KeyReference } from "./key-set.js";
 import { isJsonObject, parseJsonObject } from "./parse-json-object.js";
 
 /**
- * The keys of a JSON Web Key Set document (RFC 7517) that can verify access tokens: public, with a `kid`, meant for
- * signatures, P-256 or RSA of at least 2048 bits. Others are left out, as RFC 7517 section 5 asks: symmetric and private
- * keys, other curves, a `use` other than `sig`, malformed ones. A key works with its own `alg` only; without one, P-256
- * means ES256 and RSA means RS256, which is what issuers that leave it out sign with. Of two keys with one name the
- * first counts. Throws where the document is no key set; a set without a usable key is empty.
+ * Returns the keys of a JSON Web Key Set document (RFC 7517) that can verify access tokens. Such a key is public, has a
+ * `kid`, is for signatures, and is P-256 or RSA of at least 2048 bits. Other keys are ignored (RFC 7517 section 5):
+ * symmetric and private keys, other curves, a `use` other than `sig`, malformed keys. A key is used only with its own
+ * `alg`. Without `alg`, P-256 means ES256 and RSA means RS256. Of two keys with the same `alg` and `kid` the first is
+ * used. Throws if the document is not a key set. Returns an empty set if no key is usable.
  */
 export async function usableKeys(document: string): Promise<JSONWebKeySet> {
   const { keys } = parseJsonObject(Buffer.from(document));
@@ -24,7 +24,7 @@ export async function usableKeys(document: string): Promise<JSONWebKeySet> {
 
 const minRsaBits = 2048;
 
-/** jose judges type, curve, `use` and `key_ops`, and imports the key as a public one. */
+/** jose checks type, curve, `use` and `key_ops`, and imports the key as a public key. */
 async function canVerify(jwk: JWK & KeyReference): Promise<boolean> {
   try {
     const { algorithm } = await createLocalJWKSet({ keys: [jwk] })({ kid: jwk.kid, alg: jwk.alg });

@@ -1,14 +1,17 @@
 import type { TokenClaims } from "./read-claims.js";
 
-/** Tokens that passed every check but the clock's. */
+/** A cache of tokens that passed every check except that of their times. */
 export interface VerifiedTokens {
-  /** The claims of a token, unless it is unknown or was verified under another generation of keys. */
+  /**
+   * Returns the claims of a token. Returns undefined if the token is unknown or was verified under another generation
+   * of keys.
+   */
   get(digest: string, generation: number): TokenClaims | undefined;
-  /** Remembers a token, in place of the one that was not used for longest where there are too many. */
+  /** Adds a token. Removes the least recently used token if the cache is full. */
   put(digest: string, generation: number, claims: TokenClaims): void;
 }
 
-/** An LRU of at most `maxEntries` tokens by digest, all of one generation of keys; a new generation empties it. */
+/** Creates an LRU cache of at most `maxEntries` tokens by digest. A new generation of keys empties it. */
 export function createVerifiedTokens(maxEntries: number): VerifiedTokens {
   const entries = new Map<string, TokenClaims>();
   let entriesGeneration = 0;

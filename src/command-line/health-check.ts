@@ -3,9 +3,9 @@ import { request as requestByTls } from "node:https";
 import { readConfig } from "../settings/config.js";
 
 /**
- * What a container asks itself: ends with 0 where the internal listener of this machine says that the process runs, and with 1
- * otherwise. Not whether it is ready: without its database a process is not, and to restart it would not help. The certificate,
- * which is for names from outside, is not judged on the way to oneself.
+ * Health check of a container. It exits with 0 if the internal listener answers /livez with 200 within 2 s, and with 1
+ * otherwise. It does not check readiness: a process without its database is not ready, and a restart would not help.
+ * The TLS certificate is not verified, because it names external addresses and not this machine.
  */
 const WITHIN_MS = 2_000;
 const { internal, tls } = readConfig(process.env);

@@ -4,8 +4,8 @@ import type { PrettyOptions } from "pino-pretty";
 import type { Config } from "../settings/config.js";
 
 /**
- * The log of the process, on its standard output: lines of JSON, or text for people where the setting says so or that is a
- * terminal. What makes the text is loaded only then.
+ * Opens the log of the process on standard output: text if LOG_FORMAT says so or the output is a terminal, otherwise
+ * JSON lines. The formatter for text is loaded only when it is needed.
  */
 export async function openLogger(
   { logLevel: level, logFormat }: Pick<Config, "logLevel" | "logFormat">,
@@ -17,7 +17,7 @@ export async function openLogger(
   return pino({ level, base: null }, pretty({ ...forPeople, colorize: output.isTTY && output.hasColors() }));
 }
 
-/** The time of the machine, what a request came to in words, and whatever else a line has behind them. */
+/** Text lines contain local time, the outcome of a request in words, and the other fields of the line. */
 const forPeople: PrettyOptions = {
   sync: true,
   singleLine: true,

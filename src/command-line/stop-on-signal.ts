@@ -1,11 +1,15 @@
 import type { Logger } from "pino";
 
-/** A signal that comes again so soon is the same one, sent twice: Ctrl-C reaches npm and what it runs, and npm passes it on. */
+/**
+ * A second signal within this time counts as the same one. With Ctrl-C the process gets SIGINT from the terminal and
+ * again from npm.
+ */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * The first signal stops gracefully, a later one at once: SIGTERM, which comes from whoever runs the process, after `drainMs`;
- * SIGINT, which comes from a keyboard, without. What is given is aborted by the first. `fail` is told what kept it from closing.
+ * Stops gracefully at the first SIGTERM or SIGINT, and at once at a later one. SIGTERM comes from an orchestrator and
+ * drains for `drainMs`. SIGINT comes from a keyboard and does not drain. The first signal aborts the returned signal.
+ * `fail` is called with an error of `close`.
  */
 export function stopOnSignal(
   close: (drainMs: number) => Promise<void>,
@@ -24,6 +28,7 @@ export function stopOnSignal(
     close(signal === "SIGTERM" ? drainMs : 0).then(() => process.exit(0), fail);
   };
   process.on("SIGTERM", stop);
+  process.on("SIGHUP", stop);
   process.on("SIGINT", stop);
   return stopping.signal;
 }

@@ -2,9 +2,8 @@ import type { RequestSource_Channel } from "../gen/cupo/access/v1/request_source
 import type { OpportunityDefinition_DayKind } from "../gen/cupo/clinic/v1/opportunity_definition_pb.js";
 
 /**
- * What a demo clinic is made of. Things refer to each other by code. Nothing in it depends on when it is made, so that the
- * same things are asked for by the same requests, and have the same ids, in every database. Lists are in the order in which
- * they are made.
+ * The content of a demo clinic. Items refer to each other by code. Nothing depends on the time of creation. So the
+ * requests and the ids are the same in every database. Lists are in the order of creation.
  */
 export interface DemoClinic {
   /** UUID of the tenant. */
@@ -30,11 +29,11 @@ export interface DemoClinic {
   readonly payers: readonly (Named & { readonly taxId: string })[];
   readonly contracts: readonly DemoContract[];
   readonly patients: readonly DemoPatient[];
-  /** At least one: what the last one lacks tells that the clinic is not complete. */
+  /** At least one program. The clinic is complete when the last program is complete. */
   readonly programs: readonly DemoProgram[];
 }
 
-/** A contract with the payer of a code. It covers the services of these codes, or every service if there are none. */
+/** A contract with the payer of this code. It covers these services, or every service if the list is empty. */
 export interface DemoContract extends Named {
   readonly payer: string;
   readonly coveredServices: readonly string[];
@@ -49,7 +48,7 @@ export interface DemoPatient {
   readonly email?: string;
 }
 
-/** A program at the location of a code, with the services and practitioners of these codes. */
+/** A program at a location, with services and practitioners; all of them by code. */
 export interface DemoProgram extends Named {
   readonly location: string;
   readonly services: readonly string[];
@@ -57,7 +56,7 @@ export interface DemoProgram extends Named {
   readonly rules: readonly DemoRule[];
 }
 
-/** A weekly rule that skips holidays. Local times HH:MM, ISO weekdays. */
+/** A weekly rule that skips holidays, with local times HH:MM and ISO weekdays. */
 export interface DemoRule {
   readonly weekdays: readonly number[];
   readonly startsAtLocal: string;

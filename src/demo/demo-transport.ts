@@ -4,30 +4,34 @@ import { ConnectError, type Interceptor, type Transport, type UnaryRequest } fro
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { v5 as uuidv5 } from "uuid";
 
-/** How the demo calls the service. */
+/** Options of the demo's calls to the service. */
 export interface DemoTransportOptions {
   /** URL of the internal listener of this same process. */
   readonly internalUrl: string;
   /** UUID of the tenant that the tokens are for. */
   readonly tenantId: string;
-  /** A fresh access token for the tenant. */
+  /** Returns a fresh access token for the tenant. */
   readonly token: () => Promise<string>;
-  /** Ends calls and waits. */
+  /** Aborts calls and waits. */
   readonly signal: AbortSignal;
 }
 
 const MAX_TRIES = 10;
-/** What services were called when the ids of docs/demo.md were made, which are made of these names too and stay. */
+/**
+ * Former names of services. Idempotency keys contain the names, and the ids of docs/reference/demo-ids.md derive from
+ * the keys. So the names must stay.
+ */
 const FORMER_NAMES: Readonly<Record<string, string>> = {
   "cupo.clinic.v1.ProgramService": "cupo.clinic.v1.ScheduleService",
 };
 
 /**
- * Calls the service as any client of it would, within its quotas. The idempotency key of a call is a UUID of version 5 of
- * the tenant, the operation and the request, the same in every process: so the same request is done once. A call is
- * repeated as often as the service says when to, ten times at most.
+ * Opens a transport that calls the service like any client, within its quotas. The idempotency key is a UUID of version
+ * 5 of the tenant, the operation and the request. So it is the same in every process, and a request takes effect once.
+ * A call is retried while the service sends Retry-After, with at most ten attempts.
  *
- * Over TLS the certificate is not judged: the service calls itself, by an address that no certificate need name.
+ * Over TLS the certificate is not verified: the service calls itself, and its certificate need not contain the internal
+ * address.
  */
 export function openDemoTransport({ internalUrl, tenantId, token, signal }: DemoTransportOptions): Transport {
   return createConnectTransport({
@@ -55,7 +59,7 @@ function patience(signal: AbortSignal): Interceptor {
   };
 }
 
-/** How long until a quota that has nothing left is full again (draft-ietf-httpapi-ratelimit-headers). */
+/** Returns the milliseconds until all used-up quotas are full again (draft-ietf-httpapi-ratelimit-headers). */
 function quotaWaitMs(headers: Headers): number {
   const seconds = Array.from((headers.get("ratelimit") ?? "").matchAll(/;r=0;t=(\d+)/g), ([, t]) => Number(t));
   return Math.max(0, ...seconds) * 1_000;

@@ -5,15 +5,15 @@ import type { ServiceEntry } from "../services/services.js";
 import { largeClinic } from "./large-clinic.js";
 import { smallClinic } from "./small-clinic.js";
 
-/** The client as which the demo tenants are filled. */
+/** The client that fills the demo tenants. */
 export const demoClient = "demo-setup";
 
 const TENANT_IDS: ReadonlySet<string> = new Set([largeClinic.tenantId, smallClinic.tenantId]);
 
 /**
- * A service that gives what the filling of the demo tenants makes the ids of docs/demo.md, and does everything else as the
- * service itself. The ids are UUIDs of version 5 of the tenant, the idempotency key and a counter. The key is one of the
- * tenant, the operation and the request, so that each thing has its id in every database.
+ * Wraps a service so that the filling of the demo tenants creates resources with the ids of docs/reference/demo-ids.md.
+ * Other calls are unchanged. An id is a UUID of version 5 of the tenant, the idempotency key and a counter. The key
+ * derives from the tenant, the operation and the request, so the ids are the same in every database.
  */
 export function withDocumentedIds<T extends ServiceEntry>(entry: T): T {
   const implementation: Record<string, unknown> = {};

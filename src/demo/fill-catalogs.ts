@@ -16,7 +16,7 @@ interface Catalogs {
 const active = true;
 const FIRST_VERSION = 1;
 
-/** Makes the catalogs, payers and contracts with the services that they cover, and tells each kind when it is there. */
+/** Creates the catalogs, payers and contracts with their covered services. Calls `onMade` after each kind. */
 export async function fillCatalogs(
   clinic: DemoClinic,
   reference: ReferenceIds,

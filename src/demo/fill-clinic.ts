@@ -7,12 +7,13 @@ import { fillPrograms } from "./fill-programs.js";
 import { fillReferenceData } from "./fill-reference-data.js";
 import { unlessThere } from "./make-once.js";
 
-/** Consent to invented people's data, before any filling. */
+/** The consent of the invented patients, at a time before any filling. */
 const CONSENT_GRANTED_AT = { seconds: BigInt(Date.parse("2026-01-15T15:00:00Z") / 1_000) };
 
 /**
- * Makes what a clinic lacks, one thing after the other, and tells `onProgress` each group. The answer is true where nothing
- * was to do: the last step of all, the practitioners of the last program, had been done. Rejects with what a call rejected.
+ * Creates the missing parts of a clinic, one after the other, and calls `onProgress` after each group. Returns true if
+ * the clinic was already complete: its last step, the practitioners of the last program, was done. Rejects with the
+ * error of a failed call.
  */
 export async function fillClinic(
   clinic: DemoClinic,

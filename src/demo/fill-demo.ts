@@ -6,16 +6,16 @@ import { fillClinic } from "./fill-clinic.js";
 import { largeClinic } from "./large-clinic.js";
 import { smallClinic } from "./small-clinic.js";
 
-/** Where and how the demo tenants are filled. */
+/** Options for filling the demo tenants. */
 export interface FillDemoOptions {
   /** URL of the internal listener of this same process. */
   readonly internalUrl: string;
   readonly issuer: Pick<DevelopmentIssuer, "sign">;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** Ends the filling; it then rejects with the signal's reason. */
+  /** Stops the filling, which then rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Told each group of things that is there, as a line for people. */
+  /** Called with a line for people after each group. */
   readonly onProgress: (line: string) => void;
 }
 
@@ -30,9 +30,8 @@ const SCOPES = [
 ];
 
 /**
- * Fills the demo tenants by the service's own operations, as the client `demo-setup`. A tenant that was filled before is
- * left as it is, whatever its users have changed since; one whose filling was cut off is completed. Rejects with the first
- * failure that does not pass by itself.
+ * Fills the demo tenants through the service's own operations, as the client `demo-setup`. A tenant that is complete is
+ * not changed again. An interrupted filling is continued. Rejects with the first permanent failure.
  */
 export async function fillDemo({ internalUrl, issuer, now, signal, onProgress }: FillDemoOptions): Promise<void> {
   const year = Number(localDateAt(now()).slice(0, 4));
@@ -43,6 +42,6 @@ export async function fillDemo({ internalUrl, issuer, now, signal, onProgress }:
     const transport = openDemoTransport({ internalUrl, tenantId, token, signal });
     onProgress(`Demo tenant ${tenantId}, ${clinic.name}`);
     const wasFilled = await fillClinic(clinic, transport, [year, year + 1], (line) => onProgress(`  ${line}`));
-    if (wasFilled) onProgress("  is there already");
+    if (wasFilled) onProgress("  already filled");
   }
 }

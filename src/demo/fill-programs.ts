@@ -14,9 +14,9 @@ const active = true;
 const FIRST_VERSION = 1;
 
 /**
- * Makes the programs, each with its rules, services and, when all of that is there, its practitioners: then it is complete,
- * and its slots are made in the background. The first of them are asked for here, so that they are there to be booked as
- * soon as the filling is done.
+ * Creates the programs, each with rules, services and finally practitioners. Then a program is complete, and its slots
+ * are created in the background. The first slots are requested here, so that they can be booked as soon as the filling
+ * is done.
  */
 export async function fillPrograms(
   { programs }: DemoClinic,

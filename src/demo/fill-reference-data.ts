@@ -3,7 +3,7 @@ import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_servi
 import type { DemoClinic } from "./demo-clinic.js";
 import { type Ids, makeOnce } from "./make-once.js";
 
-/** The ids of what the rest of a clinic refers to. */
+/** The ids of the reference data by code, for the rest of a clinic. */
 export interface ReferenceIds {
   readonly locations: Ids;
   readonly services: Ids;
@@ -13,7 +13,10 @@ export interface ReferenceIds {
 
 const active = true;
 
-/** Makes locations, services, practitioners and opportunity definitions, and tells each kind when it is there. */
+/**
+ * Creates locations, services, practitioners and opportunity definitions. Calls `onMade` after each kind. Resolves to
+ * their ids.
+ */
 export async function fillReferenceData(
   { locations, services, practitioners, opportunities }: DemoClinic,
   transport: Transport,

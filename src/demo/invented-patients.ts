@@ -23,12 +23,12 @@ const NAMES = [
   "Sara Lucía Wilches Beltrán",
 ] as const;
 
-/** Kinds of Colombian documents: citizens', foreigners', minors'. */
+/** Types of Colombian documents: CC of citizens, CE of foreigners, TI of minors. */
 const DOCUMENT_TYPES = ["CC", "CC", "CC", "CE", "TI"] as const;
 
 /**
- * The first of up to 20 invented patients, the same in every call: documents 90000001 and on, numbers of no real phone,
- * every other one with an address under example.com (RFC 2606).
+ * Returns the first `count` of 20 invented patients, always the same ones: documents from 90000001 on, and invented
+ * phone numbers. Every other patient has an email address at example.com (RFC 2606).
  */
 export function invent(count: number): readonly DemoPatient[] {
   return NAMES.slice(0, count).map(patientOf);

@@ -3,10 +3,10 @@ import { OpportunityDefinition_DayKind as DayKind } from "../gen/cupo/clinic/v1/
 import type { DemoClinic } from "./demo-clinic.js";
 import { invent } from "./invented-patients.js";
 
-/** The tenant that development tokens are for unless they say otherwise. */
+/** The tenant of development tokens, unless another one is requested. */
 export const DEMO_TENANT_ID = "0d3e0000-0000-4000-8000-000000000001";
 
-/** The clinic of the demo tenant: three locations in Bogotá and Chía. Every name in it is invented. */
+/** The clinic of the first demo tenant, with three locations in Bogotá and Chía. All names are invented. */
 export const largeClinic: DemoClinic = {
   tenantId: DEMO_TENANT_ID,
   name: "Clínica Los Cerezos",

@@ -1,21 +1,24 @@
 import { ConnectError } from "@connectrpc/connect";
 import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
 
-/** Ids by code. */
+/** Maps codes to ids. */
 export type Ids = ReadonlyMap<string, string>;
 
-/** How things of one kind are made and found: both give ids. */
+/** How to create and find items of one kind. Both return ids. */
 export interface Kind<T> {
   readonly create: (thing: T) => Promise<string | undefined>;
   readonly list: (filter: { readonly code: string }) => Promise<readonly string[]>;
 }
 
-/** What the service says of a thing that it has already: a taken id, code or document, a set or rule that was made since. */
+/**
+ * Error codes for an item that already exists: its id, code or document is taken, or its set or rule has already been
+ * created.
+ */
 const THERE: ReadonlySet<string | undefined> = new Set(["DUPLICATE", "STALE_VERSION", "RULE_OVERLAP"]);
 
 /**
- * Makes things in their order and gives their ids. Where the id or the code of one is taken, it is the thing that has the
- * code: that is how a filling goes on that was cut off so long ago that the service has forgotten its idempotency keys.
+ * Creates items in order and returns their ids. If an id or a code is taken, it uses the id of the item with that code.
+ * So a filling can continue even after the service has purged its idempotency keys.
  */
 export async function makeOnce<T extends { readonly code: string }>(
   things: readonly T[],
@@ -24,20 +27,23 @@ export async function makeOnce<T extends { readonly code: string }>(
   const ids = new Map<string, string>();
   for (const thing of things) {
     const id = (await unlessThere(create(thing))) ?? (await list({ code: thing.code }))[0];
-    if (id === undefined) throw new Error(`${thing.code} is there, but under another code or unseen by the demo`);
+    if (id === undefined) throw new Error(`${thing.code} already exists with another code, or the demo may not see it`);
     ids.set(thing.code, id);
   }
   return ids;
 }
 
-/** The id of a code. Throws for one that the demo's data lacks. */
+/** Returns the id of a code. Throws for a code that is not in the demo's data. */
 export function idOf(ids: Ids, code: string): string {
   const id = ids.get(code);
-  if (id === undefined) throw new Error(`the demo's data refers to ${code}, which it lacks`);
+  if (id === undefined) throw new Error(`the demo's data has no item with the code ${code}`);
   return id;
 }
 
-/** What the call gives; undefined where it was refused because the thing that it makes is there. */
+/**
+ * Resolves to the result of the call. Resolves to undefined if the item already exists, and rejects with any other
+ * error.
+ */
 export async function unlessThere<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;

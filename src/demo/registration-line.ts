@@ -1,6 +1,9 @@
 import { randomInt, randomUUID } from "node:crypto";
 
-/** A curl line that registers a new patient; it works as it stands for as long as its token is valid. */
+/**
+ * Returns a curl command that registers a new patient. `token` is an access token or a shell command that prints one:
+ * `$(…)`.
+ */
 export function registrationLine(baseUrl: string, token: string, now: Date): string {
   const body = {
     documentType: "CC",
@@ -12,7 +15,7 @@ export function registrationLine(baseUrl: string, token: string, now: Date): str
   };
   return [
     `curl -i -X POST ${baseUrl}/patients`,
-    `-H 'Authorization: Bearer ${token}'`,
+    `-H "Authorization: Bearer ${token}"`,
     "-H 'Content-Type: application/json'",
     `-H 'Idempotency-Key: ${randomUUID()}'`,
     `-d '${JSON.stringify(body)}'`,

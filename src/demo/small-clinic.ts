@@ -4,8 +4,8 @@ import type { DemoClinic } from "./demo-clinic.js";
 import { invent } from "./invented-patients.js";
 
 /**
- * A second tenant, to see that tenants are kept apart: it has codes, a payer and patients' documents in common with the
- * first, and not one row.
+ * The clinic of the second demo tenant, which shows the isolation of tenants. It has some codes, a payer and patient
+ * documents in common with the first tenant, but shares no row with it.
  */
 export const smallClinic: DemoClinic = {
   tenantId: "0d3e0000-0000-4000-8000-000000000002",

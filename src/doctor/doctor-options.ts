@@ -1,14 +1,17 @@
-/** What the doctor is given to look at. */
+/** Dependencies of the doctor. */
 export interface DoctorOptions {
-  /** The environment variables, as the service would read them. */
+  /** The environment variables that the service would read. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** How many processes share the database; undefined for REPLICAS, or as many as are connected to it now. */
+  /**
+   * Number of processes that share the database; undefined for REPLICAS or the number connected now, whichever is
+   * larger.
+   */
   readonly replicas?: number | undefined;
-  /** This machine's clock, in milliseconds since the epoch. */
+  /** Returns this machine's time in milliseconds since the epoch. */
   readonly now: () => number;
-  /** The free space, in bytes, of the file system that holds a folder. */
+  /** Returns the free bytes of the file system that holds a folder. */
   readonly freeBytes: (folder: string) => Promise<number>;
-  /** Where the embedded server of a data folder is reached; undefined where it does not run. Starts nothing. */
+  /** Returns the addresses of the embedded server of a data folder; undefined if it is not running. Starts nothing. */
   readonly findEmbedded: (dataDir: string) => Promise<DatabaseAddresses | undefined>;
 }
 

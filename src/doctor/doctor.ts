@@ -7,16 +7,16 @@ import { examineIssuer } from "./issuer-findings.js";
 import { examineTls } from "./tls-findings.js";
 
 /**
- * Looks at everything that the service needs and says of each thing whether it is as it should be, and what is to be done where
- * it is not. Changes nothing: asks the database in transactions that are read-only, and starts no server. Where the settings
- * cannot be read, nothing else can be looked at.
+ * Checks everything that the service needs. Returns a finding for each check, with advice if something is wrong. It
+ * changes nothing: it uses read-only transactions and starts no server. If the settings are invalid, it returns only
+ * their findings.
  */
 export async function examine(options: DoctorOptions): Promise<Finding[]> {
   const config = readSettings(options.environment);
   if (Array.isArray(config)) return config;
   const given = Object.values(settings).filter(({ name }) => options.environment[name]).length;
   return [
-    ok("configuration", `settings can be read; ${given} are given, the others have their defaults`),
+    ok("configuration", `settings are valid; ${given} are set, the others have their defaults`),
     ...examineTls(config.tls, options.now()),
     ...(await examineIssuer(config)),
     ...(await examineDatabaseOf(config, options)),
@@ -28,7 +28,7 @@ function readSettings(environment: DoctorOptions["environment"]): Config | Findi
     return readConfig(environment);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const advice = "Put it right; .env.example lists every setting";
+    const advice = "Correct it; .env.example lists every setting";
     return error.problems.map((problem) => failure("configuration", problem, advice));
   }
 }
@@ -42,8 +42,8 @@ async function examineDatabaseOf(config: Config, options: DoctorOptions): Promis
   if (embedded !== undefined) return [...(await examineDatabase(embedded, config, options)), ...disk];
   const notRunning = warning(
     "database",
-    `the embedded PostgreSQL of ${dataDir} does not run, so nothing can be said of it`,
-    "npm start starts it; for production set DATABASE_URL",
+    `the embedded PostgreSQL of ${dataDir} is not running, so it was not checked`,
+    "Start it with npm start; for production set DATABASE_URL",
   );
   return [notRunning, ...disk];
 }
@@ -54,8 +54,8 @@ const TOO_FEW_BYTES = 100 * MEBIBYTE;
 
 async function examineDisk(dataDir: string, { freeBytes }: DoctorOptions): Promise<Finding[]> {
   const free = await freeBytes(dataDir);
-  const says = `${Math.round(free / MEBIBYTE)} MiB are free where ${dataDir} is`;
-  const advice = "Make room, or put CUPO_DATA_DIR elsewhere: PostgreSQL stops when it cannot write";
+  const says = `${Math.round(free / MEBIBYTE)} MiB are free on the disk of ${dataDir}`;
+  const advice = "Free space or move CUPO_DATA_DIR: PostgreSQL stops when it cannot write";
   if (free < TOO_FEW_BYTES) return [failure("disk", says, advice)];
   return [free < SCARCE_BYTES ? warning("disk", says, advice) : ok("disk", says)];
 }

@@ -1,8 +1,8 @@
 import { type Inspection, openInspection } from "../postgres/inspection/open-inspection.js";
 import { findPooler } from "../postgres/inspection/pooler-facts.js";
 import { readServerFacts } from "../postgres/inspection/server-facts.js";
-import { classifyFailure } from "../postgres/sql-errors.js";
 import type { Config } from "../settings/config.js";
+import { explainConnectionFailure } from "./connection-failure.js";
 import type { DatabaseAddresses, DoctorOptions } from "./doctor-options.js";
 import { type Check, type Finding, failure, ok } from "./finding.js";
 import { examineJobs } from "./job-findings.js";
@@ -10,9 +10,12 @@ import { examineMigrations } from "./migration-findings.js";
 import { examinePartitions } from "./partition-findings.js";
 import { examineReplica } from "./replica-findings.js";
 import { examineOwner, examineRole } from "./role-findings.js";
+import { examineSchema } from "./schema-findings.js";
 import { judgeClock, judgeConnections, judgePooler, judgeVersion, judgeWrites } from "./server-findings.js";
 
-/** What there is to say of a database, from the way there to the jobs in it. Ends where nobody is let in. */
+/**
+ * Checks a database, from the connection to the background jobs. If the connection fails, it returns only that finding.
+ */
 export function examineDatabase(
   { url, ownerUrl }: DatabaseAddresses,
   config: Config,
@@ -33,11 +36,12 @@ async function examineThrough(
   const pooler = await findPooler(url, inspection);
   const size = `${Math.round(facts.databaseBytes / 1024 / 1024)} MiB`;
   return [
-    ok("database", `${new URL(url).host} lets the service in; the database holds ${size}`),
+    ok("database", `${new URL(url).host} accepts the service; the database size is ${size}`),
     judgeVersion(facts),
     ...judgeWrites(facts),
     judgeClock(facts),
     ...(await examineMigrations(inspection)),
+    ...(await examineSchema(inspection)),
     ...(await examineRole(inspection, ownerUrl !== undefined)),
     ...(ownerUrl === undefined ? [] : await examineOwnerAt(ownerUrl, facts.identity, now)),
     judgePooler(pooler, new URL(url)),
@@ -65,7 +69,7 @@ async function examineAt(
   url: string,
   look: (inspection: Inspection) => Promise<Finding[]>,
 ): Promise<Finding[]> {
-  const inspection = await openInspection(url).catch((error: unknown) => explainAway(check, setting, error));
+  const inspection = await openInspection(url).catch((error: unknown) => explainAway(check, setting, url, error));
   if ("check" in inspection) return [inspection];
   try {
     return await look(inspection);
@@ -74,16 +78,7 @@ async function examineAt(
   }
 }
 
-const ADVICE_WHEN_AWAY: Readonly<Record<string, string>> = {
-  UNAVAILABLE: "See that the server runs, and that its address and port can be reached from here",
-  LOST: "See that the server runs, and that its address and port can be reached from here",
-  FULL: "Raise PostgreSQL's max_connections, or lower DATABASE_CONNECTIONS and JOB_CONNECTIONS",
-  NO_DATABASE: "Make the database; README says how, under Deploy it",
-  REFUSED_ROLE: "Make the role, or put its password right: CREATE ROLE … LOGIN PASSWORD '…'",
-};
-
-function explainAway(check: Check, setting: string, error: unknown): Finding {
-  const reason = error instanceof Error ? error.message || error.name : String(error);
-  const advice = ADVICE_WHEN_AWAY[classifyFailure(error)] ?? `Look at ${setting}`;
-  return failure(check, `${setting} leads to no database that lets the service in: ${reason}`, advice);
+function explainAway(check: Check, setting: string, url: string, error: unknown): Finding {
+  const { says, advice } = explainConnectionFailure(error, new URL(url));
+  return failure(check, `${setting}: ${says}`, advice);
 }

@@ -1,4 +1,4 @@
-/** What the doctor looks at. */
+/** The subject of a check. */
 export type Check =
   | "configuration"
   | "tls"
@@ -7,6 +7,7 @@ export type Check =
   | "version"
   | "clock"
   | "migrations"
+  | "schema"
   | "role"
   | "owner"
   | "row security"
@@ -17,27 +18,27 @@ export type Check =
   | "jobs"
   | "disk";
 
-/** What one check found. */
+/** The result of one check. */
 export interface Finding {
   readonly check: Check;
   readonly level: "ok" | "warning" | "failure";
-  /** What is so, in one line without secrets and personal data. */
+  /** The observation in one line, without secrets and personal data. */
   readonly says: string;
-  /** What is to be done about it; undefined where nothing is. */
+  /** The action to take; undefined if none is needed. */
   readonly advice?: string;
 }
 
-/** As it should be. */
+/** Returns a finding without a problem. */
 export function ok(check: Check, says: string): Finding {
   return { check, level: "ok", says };
 }
 
-/** The service works, and whoever runs it should know. */
+/** Returns a finding about which the operator should know, although the service works. */
 export function warning(check: Check, says: string, advice: string): Finding {
   return { check, level: "warning", says, advice };
 }
 
-/** The service does not start so, does not work so, or does not protect what it should. */
+/** Returns a finding with which the service does not start, does not work or does not protect its data. */
 export function failure(check: Check, says: string, advice: string): Finding {
   return { check, level: "failure", says, advice };
 }

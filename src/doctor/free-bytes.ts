@@ -1,7 +1,10 @@
 import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** The free space, in bytes, where a folder is, or would be: on the file system of the nearest folder above it that is there. */
+/**
+ * Returns the free bytes of the file system of a folder. If the folder does not exist, it checks the nearest existing
+ * parent.
+ */
 export async function freeBytes(folder: string): Promise<number> {
   const isThere = await stat(folder).then(
     () => true,

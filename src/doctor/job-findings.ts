@@ -5,7 +5,10 @@ import { type Finding, failure, ok, warning } from "./finding.js";
 const LATE_SECONDS = 300;
 const STUCK_SECONDS = 1_800;
 
-/** Whether background jobs are done, and none was given up; nothing where there is no queue yet that the role can see. */
+/**
+ * Checks that background jobs are done and that none has used up its attempts. Returns nothing if the role cannot see a
+ * job queue.
+ */
 export async function examineJobs(inspection: Inspection): Promise<Finding[]> {
   const facts = await readJobFacts(inspection).catch(() => undefined);
   return facts === undefined ? [] : [judgeJobs(facts)];
@@ -14,7 +17,7 @@ export async function examineJobs(inspection: Inspection): Promise<Finding[]> {
 function judgeJobs({ queued, givenUp, behindSeconds }: JobFacts): Finding {
   const says = `queued: ${queued}, given up: ${givenUp}, longest wait: ${Math.round(behindSeconds)} s`;
   const advice =
-    "See that processes run and what they log of background jobs; docs/runbook.md says more, under CupoJobsBehind";
+    "Check that processes are running and what they log about background jobs; see CupoJobsBehind in docs/operate/runbook.md";
   if (behindSeconds > STUCK_SECONDS) return failure("jobs", says, advice);
   return behindSeconds > LATE_SECONDS || givenUp > 0 ? warning("jobs", says, advice) : ok("jobs", says);
 }

@@ -5,27 +5,27 @@ import { type Finding, failure, ok } from "./finding.js";
 
 const MIGRATE = "Run migrate (node dist/main.js migrate) with MIGRATION_DATABASE_URL, the URL of the tables' owner";
 
-/** Whether the schema is that of this release, or one that goes with it. */
+/** Checks that the schema is that of this release, or a newer one that is compatible with it. */
 export async function examineMigrations(inspection: Inspection): Promise<Finding[]> {
   try {
     return judgeMigrations(await readSchemaFacts(inspection));
   } catch (error) {
     if (classifyFailure(error) !== "FORBIDDEN") throw error;
-    return [failure("migrations", "the role may not see which migrations were applied", MIGRATE)];
+    return [failure("migrations", "the role may not read the list of applied migrations", MIGRATE)];
   }
 }
 
 function judgeMigrations({ own, pending, newer, incompatible, hasJobQueue }: SchemaFacts): Finding[] {
   const findings: Finding[] = [];
   if (pending.length > 0) findings.push(failure("migrations", `not applied yet: ${rangeOf(pending)}`, MIGRATE));
-  if (!hasJobQueue) findings.push(failure("migrations", "the job queue's own are not applied yet", MIGRATE));
+  if (!hasJobQueue) findings.push(failure("migrations", "the job queue's migrations are not applied yet", MIGRATE));
   if (incompatible !== undefined) {
-    const says = `${incompatible} is of a newer release, and does not say that it goes with this one, which ends with ${own}`;
-    findings.push(failure("migrations", says, "Run the release that made it, or a newer one"));
+    const says = `${incompatible} is of a newer release and is not marked as compatible with this release, whose last migration is ${own}`;
+    findings.push(failure("migrations", says, "Run the release that contains it, or a newer one"));
   }
   if (findings.length > 0) return findings;
   if (newer.length === 0) return [ok("migrations", `all are applied, up to ${own}`)];
-  return [ok("migrations", `all are applied, and newer ones that go with this release: ${newer.join(", ")}`)];
+  return [ok("migrations", `all are applied, and newer compatible ones: ${newer.join(", ")}`)];
 }
 
 function rangeOf(names: readonly string[]): string {

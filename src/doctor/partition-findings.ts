@@ -3,14 +3,14 @@ import { type PartitionFacts, readPartitionFacts } from "../postgres/inspection/
 import { type Finding, ok, warning } from "./finding.js";
 
 const AHEAD =
-  "See that processes run and what they log of background jobs: partitions are made three months ahead; what has none is kept all the same";
+  "Check that processes are running and what they log about background jobs, which create partitions three months ahead; rows without a partition are kept too";
 const REST =
-  "They are of a clock that ran ahead, or of months for which no partition was made; docs/operations.md says more, under Rows without a partition";
-const RETENTION = "Run migrate with MIGRATION_DATABASE_URL, which makes it so, or change AUDIT_RETENTION_MONTHS here";
+  "A clock ran ahead, or no partition was created for their months; see Rows without a partition in docs/operate/deploy.md";
+const RETENTION = "Run migrate with MIGRATION_DATABASE_URL to apply the setting, or change AUDIT_RETENTION_MONTHS here";
 
 /**
- * Whether tables that are parted by month have partitions ahead and all rows in them, and are kept for as long as the settings
- * say; nothing where there are none yet that the role can see.
+ * Checks tables that are partitioned by month: future partitions exist, every row is in a partition, and the retention
+ * is as configured. Returns nothing if the role cannot see such tables.
  */
 export async function examinePartitions(
   inspection: Inspection,
@@ -24,21 +24,23 @@ function judge(facts: readonly PartitionFacts[], auditRetentionMonths: number | 
   const findings: Finding[] = [];
   const behind = facts.filter(({ isAhead }) => !isAhead).map(({ table }) => table);
   if (behind.length > 0)
-    findings.push(warning("partitions", `none for the next four weeks in ${behind.join(", ")}`, AHEAD));
+    findings.push(warning("partitions", `not created for the next four weeks in ${behind.join(", ")}`, AHEAD));
   const crowded = facts.filter(({ hasRest }) => hasRest).map(({ table }) => table);
-  if (crowded.length > 0) findings.push(warning("partitions", `rows that have none in ${crowded.join(", ")}`, REST));
+  if (crowded.length > 0)
+    findings.push(warning("partitions", `rows without a partition in ${crowded.join(", ")}`, REST));
   const kept = facts.find(({ table }) => table === "audit_events")?.keptMonths;
   if (kept !== auditRetentionMonths) {
-    const says = `the audit trail is kept ${lengthOf(kept)}, and AUDIT_RETENTION_MONTHS says ${lengthOf(auditRetentionMonths)}`;
+    const says = `the audit trail is kept ${lengthOf(kept)}, but AUDIT_RETENTION_MONTHS says ${lengthOf(auditRetentionMonths)}`;
     findings.push(warning("partitions", says, RETENTION));
   }
   if (findings.length > 0) return findings;
   const until = new Date(Math.min(...facts.map(({ madeBefore }) => madeBefore.getTime())));
+  const place = facts.every(({ isDistributed }) => isDistributed) ? "distributed by Citus" : "not distributed";
   return [
-    ok("partitions", `there for what is made before ${until.toISOString()}; the audit trail is kept ${lengthOf(kept)}`),
+    ok("partitions", `created until ${until.toISOString()}, ${place}; the audit trail is kept ${lengthOf(kept)}`),
   ];
 }
 
 function lengthOf(months: number | undefined): string {
-  return months === undefined ? "for good" : `for ${months} months`;
+  return months === undefined ? "forever" : `for ${months} months`;
 }

@@ -3,17 +3,17 @@ import type { Finding } from "./finding.js";
 const LEVEL_WIDTH = 7;
 const CHECK_WIDTH = 13;
 
-/** The findings for people: a line each, level and check first, with what is to be done at the end. */
+/** Formats the findings for people: one line each, with level, check, observation and advice. */
 export function printFindings(findings: readonly Finding[]): string {
   return findings.map((finding) => `${lineOf(finding)}\n`).join("");
 }
 
-/** The findings for programs, as one JSON document: whether nothing failed, and each finding. */
+/** Formats the findings for programs: one JSON document with `ok` (no check failed) and the findings. */
 export function jsonOfFindings(findings: readonly Finding[]): string {
   return `${JSON.stringify({ ok: isHealthy(findings), findings }, undefined, 2)}\n`;
 }
 
-/** Whether nothing failed. */
+/** Whether no check failed. */
 export function isHealthy(findings: readonly Finding[]): boolean {
   return findings.every(({ level }) => level !== "failure");
 }

@@ -3,44 +3,51 @@ import { type RoleFacts, readRoleFacts, type TableFacts } from "../postgres/insp
 import { erasableColumns, serviceRights } from "../postgres/migration/service-rights.js";
 import { type Finding, failure, ok, warning } from "./finding.js";
 
-const MIGRATE = "Run migrate with MIGRATION_DATABASE_URL, which gives the rights anew and takes away what is more";
+const MIGRATE = "Run migrate with MIGRATION_DATABASE_URL, which grants missing rights and revokes excess ones";
 const PART =
-  "Part owner and service: README says how, under Owner and service; until then nothing protects the audit trail from the service";
+  "Use separate roles: see Owner and service in docs/operate/deploy.md; until then nothing protects the audit trail from the service";
 
-/** Whether the service's role is bound by row-level security, and has the rights that the service uses and no other. */
+/**
+ * Checks that row-level security applies to the service's role, and that it has exactly the rights that the service
+ * uses.
+ */
 export async function examineRole(inspection: Inspection, hasOwner: boolean): Promise<Finding[]> {
   const role = await readRoleFacts(inspection);
   return [judgeRole(role, hasOwner), ...judgeRowSecurity(role)];
 }
 
-/** Whether the owner's role has the same database, and the tables in it. */
+/** Checks that the owner's role uses the same database and owns its tables. */
 export async function examineOwner(inspection: Inspection, isSameDatabase: boolean): Promise<Finding[]> {
   if (!isSameDatabase) {
-    const advice = "Let both lead to one database";
-    return [failure("owner", "MIGRATION_DATABASE_URL leads to another database than DATABASE_URL", advice)];
+    const advice = "Set both to the same database";
+    return [failure("owner", "MIGRATION_DATABASE_URL points to another database than DATABASE_URL", advice)];
   }
   const { name, tables } = await readRoleFacts(inspection);
   const foreign = tables.filter(({ isOwned }) => !isOwned).map((table) => table.name);
   if (foreign.length === 0) return [ok("owner", `the role ${name} owns the ${tables.length} tables`)];
-  const advice = `As a superuser in this database: REASSIGN OWNED BY … TO "${name}"`;
+  const advice = `Run as a superuser in this database: REASSIGN OWNED BY … TO "${name}"`;
   return [failure("owner", `the role ${name} does not own ${foreign.join(", ")}`, advice)];
 }
 
-function judgeRole({ name, isSuperuser, bypassesRowSecurity, tables }: RoleFacts, hasOwner: boolean): Finding {
+function judgeRole(
+  { name, isSuperuser, bypassesRowSecurity, tables, closedFunctions }: RoleFacts,
+  hasOwner: boolean,
+): Finding {
   if (isSuperuser || bypassesRowSecurity) {
     const what = isSuperuser ? "is a superuser" : "has BYPASSRLS";
     const advice =
-      "Use a role without either: row-level security does not bind it, and the service does not start with it";
+      "Use a role that is neither superuser nor BYPASSRLS: row-level security does not apply to this one, and the service does not start with it";
     return failure("role", `the service's role ${name} ${what}`, advice);
   }
   const owned = tables.filter(({ isOwned }) => isOwned);
   if (owned.length > 0) {
-    const says = `the service's role ${name} owns ${owned.length} of the tables, and can change and truncate them`;
+    const says = `the service's role ${name} owns ${owned.length} of the tables, so it can change and truncate them`;
     return hasOwner ? failure("role", says, PART) : warning("role", says, PART);
   }
-  const differences = tables.flatMap(differencesOf);
+  const closed = closedFunctions.map((one) => `lacks EXECUTE on ${one}`);
+  const differences = [...tables.flatMap(differencesOf), ...closed];
   if (differences.length > 0) return failure("role", `the service's role ${name} ${differences.join("; ")}`, MIGRATE);
-  return ok("role", `the service's role ${name} owns nothing and has the rights that it uses, no others`);
+  return ok("role", `the service's role ${name} owns nothing and has exactly the rights that it uses`);
 }
 
 function differencesOf({ name, rights: ofTable, updatedColumns }: TableFacts): string[] {
@@ -51,7 +58,7 @@ function differencesOf({ name, rights: ofTable, updatedColumns }: TableFacts): s
   const excess = rights.filter((right) => !wanted.includes(right));
   return [
     ...(missing.length > 0 ? [`lacks ${missing.join(", ")} on ${name}`] : []),
-    ...(excess.length > 0 ? [`has ${excess.join(", ")} on ${name}, which it must not`] : []),
+    ...(excess.length > 0 ? [`has ${excess.join(", ")} on ${name}, which it must not have`] : []),
   ];
 }
 
@@ -60,11 +67,9 @@ function judgeRowSecurity({ tables }: RoleFacts): Finding[] {
   if (ofTenants.length === 0) return [];
   const open = ofTenants.filter(({ isSecured }) => !isSecured).map(({ name }) => name);
   if (open.length === 0) {
-    return [
-      ok("row security", `on, forced and with a policy in all ${ofTenants.length} tables that belong to tenants`),
-    ];
+    return [ok("row security", `enabled, forced and with a policy in all ${ofTenants.length} tables with tenant data`)];
   }
   const advice =
-    "As the owner: ALTER TABLE … ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY; where a policy is gone, restore the schema";
-  return [failure("row security", `not on, not forced or without a policy in ${open.join(", ")}`, advice)];
+    "Run as the owner: ALTER TABLE … ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY; if a policy is missing, restore the schema";
+  return [failure("row security", `not enabled, not forced or without a policy in ${open.join(", ")}`, advice)];
 }

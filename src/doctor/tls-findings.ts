@@ -5,9 +5,9 @@ import { type Finding, failure, ok, warning } from "./finding.js";
 
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
-const RENEW = "Put a certificate that is valid and its key into TLS_CERT_FILE and TLS_KEY_FILE, and start anew";
+const RENEW = "Set TLS_CERT_FILE and TLS_KEY_FILE to a valid certificate and its key, and restart";
 
-/** Whether certificate and key can be read, belong together and are valid at this time; nothing where there is no TLS. */
+/** Checks that certificate and key can be read, belong together and are valid now. Returns nothing without TLS. */
 export function examineTls(tls: Config["tls"], nowMs: number): Finding[] {
   if (tls === undefined) return [];
   try {
@@ -25,6 +25,6 @@ export function examineTls(tls: Config["tls"], nowMs: number): Finding[] {
 function judgeValidity(certificate: X509Certificate, nowMs: number): Finding {
   const until = Date.parse(certificate.validTo);
   const says = `the certificate is valid from ${certificate.validFrom} to ${certificate.validTo}`;
-  if (nowMs < Date.parse(certificate.validFrom) || nowMs >= until) return failure("tls", `${says}, not now`, RENEW);
+  if (nowMs < Date.parse(certificate.validFrom) || nowMs >= until) return failure("tls", `${says}, but not now`, RENEW);
   return until - nowMs < SOON_DAYS * DAY_MS ? warning("tls", says, RENEW) : ok("tls", says);
 }

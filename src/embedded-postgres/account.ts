@@ -8,7 +8,7 @@ export interface Account {
   readonly gid: number;
 }
 
-/** What stat(2) says of a folder. */
+/** The owner and the permissions of a folder, from stat(2). */
 export interface FolderAccess {
   readonly path: string;
   readonly uid: number;
@@ -19,9 +19,9 @@ export interface FolderAccess {
 const ADVICE = "or set DATABASE_URL to use another PostgreSQL";
 
 /**
- * The account that the server runs as: undefined for the one this process has. Only root needs another, since PostgreSQL
- * refuses to be run by it: the owner of the cluster where there is one, else what {@link unprivilegedAccount} picks.
- * Rejects where there is none, and where the cluster belongs to somebody else.
+ * Chooses the account that runs the server; undefined for the account of this process. Only root needs another one,
+ * because PostgreSQL does not run as root. It is the owner of an existing cluster, otherwise the result of {@link
+ * unprivilegedAccount}. Rejects if there is no such account, and if the cluster belongs to another user.
  */
 export async function chooseAccount(cluster: string): Promise<Account | undefined> {
   const self = process.getuid?.();
@@ -29,20 +29,20 @@ export async function chooseAccount(cluster: string): Promise<Account | undefine
   const owner = await stat(cluster).catch(() => undefined);
   if (self !== 0) {
     if (owner === undefined || owner.uid === self) return undefined;
-    throw new Error(`${cluster} belongs to user id ${owner.uid}; run as that user, set CUPO_DATA_DIR, ${ADVICE}`);
+    throw new Error(`${cluster} belongs to user id ${owner.uid}; run as that user, change CUPO_DATA_DIR, ${ADVICE}`);
   }
   if (owner !== undefined && owner.uid !== 0) return { name: `id ${owner.uid}`, uid: owner.uid, gid: owner.gid };
   const account = unprivilegedAccount(await readFile("/etc/passwd", "utf8").catch(() => ""));
   if (account !== undefined) return account;
   throw new Error(
-    `PostgreSQL refuses to be run by root, and this machine has no user postgres or nobody; add one, run as another user, ${ADVICE}`,
+    `PostgreSQL does not run as root, and this machine has no user postgres or nobody; add one, run as another user, ${ADVICE}`,
   );
 }
 
 /**
- * Picks `postgres` or else `nobody` from the text of /etc/passwd. An id without an entry there is no way out, because
- * initdb looks its user up. `nobody` is meant to own no files; here it owns one folder, which nobody else can enter,
- * on a machine that has no better account and runs a service as root: a server for trying things out, not for production.
+ * Returns `postgres` or else `nobody` from the text of /etc/passwd. An id without an entry does not work, because
+ * initdb looks up its user. `nobody` should own no files. Here it owns one folder that others cannot enter, on a
+ * machine without a better account. This server is for evaluation, not for production.
  */
 export function unprivilegedAccount(passwd: string): Account | undefined {
   const entries = passwd.split("\n").map((line) => line.split(":"));
@@ -55,8 +55,8 @@ export function unprivilegedAccount(passwd: string): Account | undefined {
 }
 
 /**
- * Makes sure that an account gets to a file or folder. Rejects with an Error that names the outermost folder that keeps
- * it out and says what to do.
+ * Checks that an account can reach a file or folder. Rejects with an Error that names the outermost closed folder and
+ * says what to do.
  */
 export async function requireReach(path: string, account: Account): Promise<void> {
   const folders: FolderAccess[] = [];
@@ -69,15 +69,15 @@ export async function requireReach(path: string, account: Account): Promise<void
   const closed = firstClosedFolder(folders, account);
   if (closed === undefined) return;
   throw new Error(
-    `PostgreSQL refuses to be run by root and runs as the user ${account.name} (id ${account.uid}), but that user cannot ` +
-      `enter ${closed.path}, which leads to ${path}. Open it (chmod o+x ${closed.path}), move the checkout to a folder that ` +
-      `all may enter, set CUPO_DATA_DIR if it is the data folder, run as an ordinary user, ${ADVICE}.`,
+    `PostgreSQL does not run as root, so it runs as the user ${account.name} (id ${account.uid}), but that user cannot ` +
+      `enter ${closed.path}, on the way to ${path}. Allow it (chmod o+x ${closed.path}), move the checkout to a folder that ` +
+      `all users may enter, change CUPO_DATA_DIR if it is the data folder, run as an ordinary user, ${ADVICE}.`,
   );
 }
 
 /**
- * The first of these folders that an account has no execute permission for, by the permission bits alone; the account
- * has no group but its own. Source: POSIX.1-2017, 4.5 File Access Permissions.
+ * Returns the first of these folders that an account may not enter, or undefined. It checks only the permission bits.
+ * The account has no group but its own. Source: POSIX.1-2017 section 4.5, File Access Permissions.
  */
 export function firstClosedFolder(
   folders: readonly FolderAccess[],

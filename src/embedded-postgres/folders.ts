@@ -1,25 +1,25 @@
 import { join } from "node:path";
 
-/** Where the files of an embedded server are. */
+/** The paths of an embedded server. */
 export interface EmbeddedFolders {
-  /** The data folder of the service, which holds other things too. */
+  /** The data folder of the service, which also contains other files. */
   readonly root: string;
-  /** Held while a server is created, started or stopped. */
+  /** The lock file, held while a server is created, started or stopped. */
   readonly lock: string;
-  /** What the names of half-made clusters start with; each is renamed to `home` once it is complete. */
+  /** Prefix of the names of incomplete clusters. Each is renamed to `home` when it is complete. */
   readonly incompletePrefix: string;
   readonly home: string;
-  /** PostgreSQL's own data directory, the only folder that belongs to the account the server runs as. */
+  /** PostgreSQL's data directory, the only folder that belongs to the account of the server. */
   readonly cluster: string;
   readonly log: string;
-  /** The service's server settings, written at every start and included by the cluster's postgresql.conf. */
+  /** The server settings of the service, written at every start and included by the cluster's postgresql.conf. */
   readonly settings: string;
   readonly passwords: string;
-  /** One file for each user of the running server. */
+  /** The folder with one file for each user of the running server. */
   readonly shares: string;
 }
 
-/** Lays out an embedded server below a data folder; `name` differs for a cluster that is being made. */
+/** Returns the paths of an embedded server in a data folder. `name` differs for an incomplete cluster. */
 export function embeddedFolders(root: string, name = "postgres"): EmbeddedFolders {
   const home = join(root, name);
   return {

@@ -3,13 +3,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { identifyProcess, isRunning } from "./processes.js";
 
 const POLL_MS = 50;
-/** Longer than a first start, or the recovery after a crash, takes on a slow machine. */
+/** Longer than a first start or a crash recovery takes on a slow machine. */
 const MAX_WAIT_MS = 180_000;
 
 /**
- * Runs `action` while no other process of this machine, and no other caller in this one, is inside `withLock` for the
- * same file. The file is created exclusively and says whose it is; one whose process died is taken over. Rejects with
- * what `action` rejects, or, when the lock stays taken for three minutes, with an Error that names its file.
+ * Runs `action` while no other process of this machine and no other caller in this process is inside `withLock` for the
+ * same file. The file is created exclusively and identifies its process. The lock of a dead process is taken over.
+ * Rejects with the error of `action`. Rejects with an Error that names the file if the lock stays taken for three
+ * minutes.
  */
 export async function withLock<Result>(path: string, action: () => Promise<Result>): Promise<Result> {
   await acquire(path);
@@ -27,14 +28,14 @@ async function acquire(path: string): Promise<void> {
     else await delay(POLL_MS);
   }
   throw new Error(
-    `another process has been holding ${path} for ${MAX_WAIT_MS / 1000} s. ` +
-      `If none is starting or stopping the database, remove it and ${breakerOf(path)}.`,
+    `another process has held the lock ${path} for ${MAX_WAIT_MS / 1000} s. ` +
+      `If no process is starting or stopping the database, remove this file and ${breakerOf(path)}.`,
   );
 }
 
 /**
- * Only one process may break a lock, and it looks again once it is the one: otherwise a slower one, which saw the same
- * dead holder, would remove the lock of the faster one.
+ * Removes an abandoned lock. Only one process may do this, and it checks the lock again first. Otherwise a slow process
+ * could remove the new lock of a faster one.
  */
 async function breakLock(path: string): Promise<void> {
   const breaker = breakerOf(path);
@@ -56,7 +57,7 @@ async function create(path: string): Promise<boolean> {
   }
 }
 
-/** An empty file is held: its holder is about to write its name. */
+/** An empty file is a held lock: its process is about to write its identity. */
 async function isAbandoned(path: string): Promise<boolean> {
   const holder = await readFile(path, "utf8").catch(() => "");
   return holder !== "" && !isRunning(holder);

@@ -1,14 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** The fields of /proc/<pid>/stat that follow the command's name, counted from the process state (proc(5)). */
+/**
+ * Indexes of fields in /proc/<pid>/stat, counted from the process state, which follows the command's name (proc(5)).
+ */
 const STATE = 0;
 const STARTED_AT = 19;
 
 /**
- * Names a running process in a way that stays true after its id was given to another process, as happens soon after a
- * container restarts: `<pid>.<ticks from boot to its start>`. Undefined where there is none, or only a dead one that its
- * parent has not collected. Outside Linux the second part is 0, so that a reused id is taken for the same process.
+ * Identifies a running process as `<pid>.<ticks from boot to its start>`. The start time distinguishes it from a later
+ * process with the same id, which is common after a container restarts. Returns undefined if the process does not exist
+ * or is a zombie. Outside Linux the second part is 0, so a reused id counts as the same process.
  */
 export function identifyProcess(pid: number): string | undefined {
   const stat = readProc(pid, "stat");
@@ -18,12 +20,14 @@ export function identifyProcess(pid: number): string | undefined {
   return `${pid}.${fields[STARTED_AT]}`;
 }
 
-/** Whether the process that {@link identifyProcess} named still runs. */
+/** Whether the process of {@link identifyProcess} is still running. */
 export function isRunning(identity: string): boolean {
   return identifyProcess(Number.parseInt(identity, 10)) === identity;
 }
 
-/** The arguments a process was started with, separated by blanks or NUL; undefined where the system does not tell. */
+/**
+ * Returns the arguments of a process, separated by blanks or NUL. Returns undefined if the system does not report them.
+ */
 export function commandOf(pid: number): string | undefined {
   const command = readProc(pid, "cmdline");
   if (command !== undefined || process.platform === "win32") return command;

@@ -2,28 +2,28 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Account } from "./account.js";
 
-/** How to run one of PostgreSQL's programs. */
+/** Options for running one of PostgreSQL's programs. */
 export interface RunOptions {
-  /** Who runs it; undefined for the account of this process. */
+  /** The account that runs it; undefined for the account of this process. */
   readonly account: Account | undefined;
-  /** A folder that the account can enter. */
+  /** The working directory, which the account can enter. */
   readonly cwd: string;
-  /** Written to its standard input. */
+  /** Text for its standard input. */
   readonly input?: string;
-  /** A file descriptor that takes what it prints, in place of the result. */
+  /** A file descriptor for its output. The result then contains no output. */
   readonly outputFd?: number;
 }
 
-/** How a program ended. */
+/** The result of a program. */
 export interface RunResult {
   readonly ok: boolean;
-  /** All it printed. */
+  /** Everything it printed to standard output and standard error. */
   readonly output: string;
 }
 
 /**
- * Runs a program to its end. It gets a session of its own, so that a Ctrl-C in the terminal, meant for the service, does
- * not reach it, and of the environment only what is no secret and no libpq setting. Rejects where it cannot be run at all.
+ * Runs a program and waits for its end. It gets its own session, so that Ctrl-C for the service does not reach it. It
+ * gets only environment variables that are neither secrets nor libpq settings. Rejects if it cannot be started.
  */
 export async function runProgram(program: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
   const { account, cwd, input = "", outputFd } = options;
@@ -51,5 +51,5 @@ function environment(): NodeJS.ProcessEnv {
   return { ...kept, LC_ALL: "C" };
 }
 
-/** A program that ends before it has read its input has said why. */
+/** Ignores the error of a program that ends before it has read its input; its output says why. */
 function leaveToExit(): void {}

@@ -9,7 +9,7 @@ import type { EmbeddedFolders } from "./folders.js";
 import { commandOf, identifyProcess } from "./processes.js";
 import { runProgram } from "./run-program.js";
 
-/** What it takes to run the server of a cluster. */
+/** Dependencies of the server of a cluster. */
 export interface ServerContext extends ClusterContext {
   readonly onProgress: (text: string) => void;
 }
@@ -19,13 +19,14 @@ const STOP_TIMEOUT_S = 5;
 const POLL_MS = 50;
 const LOG_LINES = 20;
 const START_ATTEMPTS = 3;
-/** How the log says that processes of a server that was killed are still at work on its memory. */
+/** Log message if processes of a killed server still use its shared memory. */
 const ORPHANS = /pre-existing shared memory block .* is still in use/;
 const ORPHANS_TIMEOUT_MS = 30_000;
 
 /**
- * Personal data stays out of the log: no statement, no parameter, no detail, and of the errors of statements, whose
- * messages quote values, none at all (`log` ranks above `error` there). The caller of the statement gets them anyway.
+ * Keeps personal data out of the log: no statements, parameters or details. Error messages of statements can quote
+ * values, so they are omitted too (`log` ranks above `error` in log_min_messages). The sender of a statement still gets
+ * its error.
  */
 const DEFAULTS: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
@@ -41,21 +42,22 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   log_parameter_max_length_on_error: "0",
 };
 
-/** A server that runs; its status is "ready" when it lets clients in. */
+/** A running server; its status is "ready" when it accepts clients. */
 export interface Postmaster {
   readonly port: number;
   readonly status: string | undefined;
 }
 
 /**
- * Gives the port of the cluster's server, which it starts unless it runs. Tries again on another port when one that was
- * free is taken a moment later, and where the last server was killed until its statements have ended. The caller holds the lock. Rejects with the end of the server's log.
+ * Starts the cluster's server if it is not running, and returns its port. If another program takes the chosen port
+ * first, it retries with another port, three attempts in all. If the last server was killed, it waits up to 30 s for
+ * that server's processes to end. The caller holds the lock. Rejects with the end of the server's log.
  */
 export async function ensureServer(context: ServerContext): Promise<number> {
   const { folders, onProgress } = context;
   const running = await readyServer(folders);
   if (running !== undefined) {
-    onProgress(`sharing the PostgreSQL that already runs in ${folders.home}`);
+    onProgress(`using the PostgreSQL that is already running in ${folders.home}`);
     return running.port;
   }
   onProgress(`starting PostgreSQL in ${folders.home}`);
@@ -71,9 +73,9 @@ export async function ensureServer(context: ServerContext): Promise<number> {
 }
 
 /**
- * Stops the cluster's server if it runs: open transactions are rolled back and the data is written out or, when that
- * takes longer than five seconds, left to the recovery of the next start; nothing that was committed is lost. The caller
- * holds the lock. Rejects with the end of the server's log.
+ * Stops the cluster's server if it is running. Open transactions are rolled back. If writing the data takes longer than
+ * five seconds, the next start recovers it; committed data is never lost. The caller holds the lock. Rejects with the
+ * end of the server's log.
  */
 export async function stopServer(context: ServerContext): Promise<void> {
   const { folders } = context;
@@ -86,7 +88,7 @@ export async function stopServer(context: ServerContext): Promise<void> {
   throw new Error(`PostgreSQL in ${folders.home} did not stop. Its log (${folders.log}) ends with:\n${log}`);
 }
 
-/** Waits for a server that is starting or stopping; undefined where none runs in the end. */
+/** Waits for a server that is starting or stopping. Returns undefined if no server is running in the end. */
 async function readyServer(folders: EmbeddedFolders): Promise<Postmaster | undefined> {
   for (let waitedMs = 0; waitedMs < START_TIMEOUT_S * 1000; waitedMs += POLL_MS) {
     const server = findServer(folders);
@@ -94,15 +96,15 @@ async function readyServer(folders: EmbeddedFolders): Promise<Postmaster | undef
     await delay(POLL_MS);
   }
   throw new Error(
-    `PostgreSQL in ${folders.home} runs but is not ready after ${START_TIMEOUT_S} s. ` +
+    `PostgreSQL in ${folders.home} is running but not ready after ${START_TIMEOUT_S} s. ` +
       `Its log (${folders.log}) ends with:\n${await logTail(folders.log, 0)}`,
   );
 }
 
 /**
- * The server that runs on a cluster, or is about to; undefined where none does. Reads postmaster.pid: the process id, the data directory, the start time, the port, the socket directory, the address,
- * the shared memory key and the status, a line each. The id counts only while its process is a server of this cluster:
- * after a crash it may belong to another program.
+ * Returns the server that runs or starts on a cluster, or undefined. Reads postmaster.pid, one value per line: process
+ * id, data directory, start time, port, socket directory, address, shared memory key, status. The process id counts
+ * only if its process is a server of this cluster, because after a crash it may belong to another program.
  */
 export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined {
   const lines = readIfThere(join(cluster, "postmaster.pid")).split("\n");
@@ -114,9 +116,9 @@ export function findServer({ cluster }: EmbeddedFolders): Postmaster | undefined
 }
 
 /**
- * Tries to start the server and gives what the log says of it. A left-over postmaster.pid goes first: where its process id
- * belongs to another program by now, PostgreSQL would refuse to start. Should a server run all the same, the shared
- * memory segment that it derives from the data directory keeps a second one out.
+ * Tries to start the server and returns its log output. It first removes a left-over postmaster.pid, because PostgreSQL
+ * refuses to start if its process id now belongs to another program. If a server is running after all, the shared
+ * memory segment of the data directory prevents a second one.
  */
 async function startServer(context: ServerContext): Promise<string> {
   const { folders } = context;
@@ -125,7 +127,7 @@ async function startServer(context: ServerContext): Promise<string> {
   return runPgCtl(context, ["start", "--log", folders.log, "--timeout", String(START_TIMEOUT_S)]);
 }
 
-/** Runs pg_ctl, which prints into the server's log, and gives the end of what the log has more than before. */
+/** Runs pg_ctl, which writes into the server's log, and returns the end of the new log output. */
 async function runPgCtl(context: ServerContext, args: readonly string[]): Promise<string> {
   const { binaries, account, folders } = context;
   const log = await open(folders.log, "a", 0o600);
@@ -159,7 +161,7 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, "close");
   if (typeof address === "object" && address !== null) return address.port;
-  throw new Error("the operating system gave no port for PostgreSQL");
+  throw new Error("the operating system assigned no port for PostgreSQL");
 }
 
 function readIfThere(path: string): string {

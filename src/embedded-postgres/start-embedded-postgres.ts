@@ -11,30 +11,30 @@ import { identifyProcess, isRunning } from "./processes.js";
 import { ensureServer, type ServerContext, stopServer } from "./server.js";
 import { type EmbeddedUrls, urlsOf } from "./urls.js";
 
-/** What {@link startEmbeddedPostgres} needs. */
+/** Options of {@link startEmbeddedPostgres}. */
 export interface EmbeddedPostgresOptions {
-  /** Everything of the server lives in the subfolder `postgres` of this one; created if missing. */
+  /** The data folder, created if missing. All files of the server are in its subfolder `postgres`. */
   readonly dataDir: string;
-  /** Called with a line before each step that takes noticeable time. */
+  /** Called with a line of text before each step that takes noticeable time. */
   readonly onProgress?: (text: string) => void;
-  /** Server settings by name, over the defaults; a server that runs already keeps the ones it was started with. */
+  /** Server settings by name, which override the defaults. A server that is already running keeps its settings. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A share in the running server. */
+/** A reference to the running server. */
 export interface EmbeddedPostgres extends EmbeddedUrls {
-  /** Gives the share back; the last one to do so stops the server. Further calls do nothing. */
+  /** Releases the reference. The last release stops the server. Further calls do nothing. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the PostgreSQL that comes with the packages, or shares the one that already runs on this folder, be it another
- * process's or left over from a process that was killed. The first start creates the cluster; one that was cut off begins
- * again. The server listens on 127.0.0.1 only, at a port the operating system picked, and outlives the caller until the
- * last `stop`. Run by root it belongs to an unprivileged account, because PostgreSQL refuses root.
+ * Starts the PostgreSQL of the optional packages, or uses the one that is already running on this folder. That one may
+ * belong to another process or to one that was killed. The first start creates the cluster; an interrupted first start
+ * is repeated.
  *
- * Rejects with an Error whose message says what went wrong and what can be done, with the end of the server's log where
- * it has one.
+ * The server listens on 127.0.0.1 only, on a port chosen by the operating system. It runs until the last `stop`. If
+ * this process is root, the server runs as an unprivileged account, because PostgreSQL does not run as root. Rejects
+ * with an Error that says what failed and what to do, with the end of the server's log if there is one.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const context = await prepare(options);
@@ -71,17 +71,22 @@ async function prepare(options: EmbeddedPostgresOptions): Promise<ServerContext>
   return { binaries, account, folders, settings, onProgress };
 }
 
-/** pg_ctl quotes neither its own path nor the data folder's for the shell that it starts the server with. */
+/**
+ * Rejects paths with special characters: pg_ctl starts the server with a shell and does not quote its own path and the
+ * data folder's.
+ */
 function requirePlainPath(path: string): void {
   const special = (process.platform === "win32" ? /["%]/ : /["$`\\\n]/).exec(path)?.[0];
   if (special === undefined) return;
   throw new Error(
     `PostgreSQL cannot run from ${path} because of its character ${JSON.stringify(special)}; ` +
-      "move it, set CUPO_DATA_DIR if it is the data folder, or set DATABASE_URL to use another PostgreSQL",
+      "move it, change CUPO_DATA_DIR if it is the data folder, or set DATABASE_URL to use another PostgreSQL",
   );
 }
 
-/** What a first start leaves behind that was cut off. Its initdb may still be writing there, so failing is no harm. */
+/**
+ * Removes the files of an interrupted first start. Errors are ignored, because its initdb may still be writing there.
+ */
 async function removeLeftovers(folders: EmbeddedFolders): Promise<void> {
   for (const name of await readdir(folders.root)) {
     if (!name.startsWith(folders.incompletePrefix)) continue;
@@ -89,12 +94,12 @@ async function removeLeftovers(folders: EmbeddedFolders): Promise<void> {
   }
 }
 
-/** A cluster of before there was an owner gets one, unless somebody is using it. */
+/** Reads the passwords. Adds the owner to a cluster of an older release, unless a process is using it. */
 async function readyPasswords(context: ServerContext): Promise<Passwords> {
   const { folders } = context;
   const passwords = await readPasswords(folders);
   if (passwords.cupo_owner !== undefined || (await isShared(folders.shares))) return passwords;
-  context.onProgress(`giving the tables in ${folders.home} an owner of their own`);
+  context.onProgress(`creating the role that owns the tables in ${folders.home}`);
   await stopServer(context);
   return addOwner(context, passwords);
 }
@@ -125,7 +130,7 @@ async function addShare(shares: string): Promise<string> {
   return share;
 }
 
-/** Whether a living process still has a share; shares of processes that died without giving them back are removed. */
+/** Whether a running process has a reference. Removes the references of dead processes. */
 async function isShared(shares: string): Promise<boolean> {
   let shared = false;
   await mkdir(shares, { recursive: true });

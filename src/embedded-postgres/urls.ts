@@ -1,16 +1,16 @@
 import type { Passwords } from "./cluster.js";
 
-/** Where an embedded server is reached. */
+/** The addresses of an embedded server. */
 export interface EmbeddedUrls {
-  /** Database `cupo` as the service, a role that owns nothing and that row-level security binds. */
+  /** Database `cupo` with the service's role, which owns nothing and is subject to row-level security. */
   readonly url: string;
-  /** Database `cupo` as its owner; as the service where a release without an owner shares the server. */
+  /** Database `cupo` with its owner. It is the service's role if a release without an owner is using the server. */
   readonly ownerUrl: string;
-  /** Maintenance database `postgres` as the superuser. */
+  /** Maintenance database `postgres` with the superuser. */
   readonly superuserUrl: string;
 }
 
-/** The postgres:// URLs of a server at a port of this machine. */
+/** Returns the postgres:// URLs of a server on a port of this machine. */
 export function urlsOf(port: number, passwords: Passwords): EmbeddedUrls {
   const urlOf = (role: string, password: string, database = "cupo") =>
     `postgres://${role}:${password}@127.0.0.1:${port}/${database}`;

@@ -3,50 +3,58 @@ import type { FeedReader } from "./feed-reader.js";
 import type { LiveEvents } from "./live-events.js";
 import { TenantFeed } from "./tenant-feed.js";
 
-/** What those who watch events need. Everything rejects with SERVICE_UNAVAILABLE while the database is away. */
+/** What watches of events need. All methods reject with SERVICE_UNAVAILABLE while the database is unavailable. */
 export interface EventHub {
-  /** The events of a tenant from now on, until they are closed. */
+  /** Subscribes to the events of a tenant from now on. Close the result to unsubscribe. */
   watch(tenantId: string): Promise<LiveEvents>;
-  /** What is behind a position, for who is not that far: a page, which those who ask for it at once share. */
+  /**
+   * Reads a page of events after a position, for a watch that is not live yet. Concurrent reads of the same page share
+   * one query.
+   */
   read(tenantId: string, after: number): Promise<FeedPage>;
-  /** The position ahead of the oldest event that is kept. Somebody watches the tenant. */
+  /** Returns the position just before the oldest event that is kept. The tenant must have a watch. */
   findOldest(tenantId: string): Promise<number>;
 }
 
-/** Word of changes from other processes, for as long as it is listened to. */
+/** A subscription to notifications of changes in other processes. */
 export interface Listening {
-  /** Whether word is known to come. */
-  isHeard(): boolean;
+  /** Whether notifications are known to arrive. */
+  isReceiving(): boolean;
   close(): Promise<void>;
 }
 
-/** What the hub needs. */
+/** The dependencies of the hub. */
 export interface EventHubPorts {
   readonly reader: FeedReader;
-  /** Of these tenants, each with the position that its feed was read to, those that have more. */
+  /**
+   * Returns the tenants whose feeds have events after a position. `known` has the last position that was read for each
+   * tenant.
+   */
   readonly findChanged: (known: ReadonlyMap<string, number>) => Promise<ReadonlySet<string>>;
   readonly listen: (onChanged: (tenantIds: readonly string[]) => void) => Listening;
-  /** Told of the first of several failures in a row. */
+  /** Called with the first of several failures in a row. */
   readonly onError: (error: unknown) => void;
 }
 
-/** The hub of a process, and what wakes it. */
+/** The hub of a process, with the methods for its owner. */
 export interface RunningEventHub extends EventHub {
-  /** Says that something of a tenant has committed. */
+  /** Notifies the hub that a transaction of a tenant has committed. */
   wake(tenantId: string): void;
-  /** Follows no feed any more. Those who watch are to be told otherwise. */
+  /** Stops reading all feeds. Open watches are not notified. */
   close(): Promise<void>;
 }
 
 const PAGE_EVENTS = 500;
-/** How often is looked for what nobody gave word of: where word comes, and where it is not known to. */
-const QUIET_LOOK_MS = 2_000;
-const ANXIOUS_LOOK_MS = 100;
+/** The time between polls in milliseconds, while notifications are known to arrive and while they are not. */
+const SLOW_POLL_MS = 2_000;
+const FAST_POLL_MS = 100;
 
 /**
- * Follows the feeds of the tenants that somebody watches, and no other, in this process: what is new in one is read once,
- * whoever and however many watch it. Word of changes makes it quick; a look at all of these feeds at once, every two seconds, or
- * every 100 ms where no word is known to come, finds what no word came of.
+ * Creates the hub, which reads the feeds of the tenants that have watches in this process. Each new event is read once
+ * for all watches of its tenant.
+ *
+ * Notifications of changes start a read at once. The hub also polls all of these feeds with one query, which finds
+ * changes without a notification. It polls every 2 s, or every 100 ms while notifications are not known to arrive.
  */
 export function createEventHub(ports: EventHubPorts): RunningEventHub {
   const hub = new Hub(ports);
@@ -64,8 +72,8 @@ class Hub {
   readonly #reading = new Map<string, Promise<FeedPage>>();
   #listening: Listening | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #lookedAt = 0;
-  #isLooking = false;
+  #polledAt = 0;
+  #isPolling = false;
   #isFailing = false;
 
   constructor(private readonly ports: EventHubPorts) {}
@@ -75,7 +83,7 @@ class Hub {
     this.#listening ??= this.ports.listen((tenantIds) => {
       for (const changed of tenantIds) this.wake(changed);
     });
-    this.#timer ??= setInterval(() => void this.#look(), ANXIOUS_LOOK_MS);
+    this.#timer ??= setInterval(() => void this.#poll(), FAST_POLL_MS);
     return feed.watch();
   }
 
@@ -118,10 +126,10 @@ class Hub {
     await listening?.close();
   }
 
-  async #look(): Promise<void> {
-    const pauseMs = this.#listening?.isHeard() === true ? QUIET_LOOK_MS : ANXIOUS_LOOK_MS;
-    if (this.#isLooking || performance.now() - this.#lookedAt < pauseMs - ANXIOUS_LOOK_MS / 2) return;
-    this.#isLooking = true;
+  async #poll(): Promise<void> {
+    const pauseMs = this.#listening?.isReceiving() === true ? SLOW_POLL_MS : FAST_POLL_MS;
+    if (this.#isPolling || performance.now() - this.#polledAt < pauseMs - FAST_POLL_MS / 2) return;
+    this.#isPolling = true;
     try {
       const known = new Map([...this.#feeds].map(([tenantId, { position }]) => [tenantId, position]));
       for (const tenantId of await this.ports.findChanged(known)) this.wake(tenantId);
@@ -129,8 +137,8 @@ class Hub {
     } catch (error) {
       this.#failed(error);
     } finally {
-      this.#lookedAt = performance.now();
-      this.#isLooking = false;
+      this.#polledAt = performance.now();
+      this.#isPolling = false;
     }
   }
 

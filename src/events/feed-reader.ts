@@ -1,37 +1,37 @@
-import { serviceUnavailable } from "../errors.js";
+import { unavailabilityOf } from "../postgres/call-failure.js";
 import type { Database } from "../postgres/database.js";
 import type { TransactionLimits } from "../postgres/pipelined-transaction.js";
 import { runTransaction, type TransactionWork } from "../postgres/run-transaction.js";
-import { classifyFailure, condemnsConnections, type DatabaseFailure, isAway } from "../postgres/sql-errors.js";
+import { classifyFailure, condemnsConnections } from "../postgres/sql-errors.js";
 import { type FeedPage, findOldestPosition, placeOutstanding, readFeed } from "../postgres/tables/events/event-feed.js";
 
-/** Reads the feeds of tenants, outside of calls. Everything rejects with SERVICE_UNAVAILABLE while the database is away. */
+/**
+ * Reads the feeds of tenants outside of calls. All methods reject with SERVICE_UNAVAILABLE while the database is
+ * unavailable or busy.
+ */
 export interface FeedReader {
-  /** What is behind a position, `limit` events at most, once what has committed has got its position. */
+  /** Returns at most `limit` events after a position. It first assigns positions to committed events that have none. */
   read(tenantId: string, after: number, limit: number): Promise<FeedPage>;
-  /** The position ahead of the oldest event that is kept, of a feed that was read before. */
+  /** Returns the position just before the oldest event that is kept. The feed must have been read before. */
   findOldest(tenantId: string): Promise<number>;
 }
 
 const LIMITS: TransactionLimits = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 2_000 };
-const RETRY_AFTER_SECONDS = 1;
-/** Failures by which others were in the way. */
-const CONTENDED: ReadonlySet<DatabaseFailure> = new Set(["RETRY", "LOCK_TIMEOUT"]);
-/** How many connections to the database are used at once, at most: the others are for calls. */
+/** The highest number of connections that are used at the same time. The others remain for calls. */
 const MAX_CONNECTIONS = 2;
 
 /**
- * Reads by short transactions on connections of the pool, of two at once at most. Where nothing is outstanding, to read is one
- * statement and one round trip; where something is, it is placed in another, whose lock lasts as long as its statements,
- * because its COMMIT travels with them.
+ * Creates a reader that uses short transactions on the pool, at most two at the same time.
+ *
+ * Without outstanding events, a read is one statement in one round trip. Otherwise a second transaction assigns their
+ * positions. Its COMMIT is sent together with its statements, so its lock is held only while they run.
  */
 export function createFeedReader(database: Database, limits = LIMITS): FeedReader {
   const inTurn = atOnce(MAX_CONNECTIONS);
   const run = <T>(tenantId: string, work: TransactionWork<T>): Promise<T> =>
     inTurn(() => runTransaction(database, { scope: { tenantId }, limits }, work)).catch((error: unknown) => {
-      const failure = classifyFailure(error);
-      if (condemnsConnections(failure)) database.discardConnections();
-      throw isAway(failure) || CONTENDED.has(failure) ? serviceUnavailable(RETRY_AFTER_SECONDS, error) : error;
+      if (condemnsConnections(classifyFailure(error))) database.discardConnections();
+      throw unavailabilityOf(error, limits.statementTimeoutMs) ?? error;
     });
   return {
     async read(tenantId, after, limit) {
@@ -43,7 +43,7 @@ export function createFeedReader(database: Database, limits = LIMITS): FeedReade
       return run(tenantId, async (transaction) => {
         placeOutstanding(transaction);
         const [placed] = await Promise.all([readFeed(transaction, after, limit), transaction.commit()]);
-        if (placed === undefined) throw new Error("the feed has not begun");
+        if (placed === undefined) throw new Error("the feed of the tenant was not created");
         return placed;
       });
     },
@@ -51,7 +51,7 @@ export function createFeedReader(database: Database, limits = LIMITS): FeedReade
   };
 }
 
-/** Runs what it is given in the order in which it comes, so many at once. */
+/** Limits concurrency: at most `most` functions run at the same time, in the order of their calls. */
 function atOnce(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = most;

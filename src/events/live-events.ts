@@ -1,39 +1,42 @@
-import type { EventRecord, FeedPlace } from "../postgres/tables/events/event-feed.js";
+import type { EventRecord, FeedCursor } from "../postgres/tables/events/event-feed.js";
 
-/** What became of waiting for events: some came, none did in time, or more came than are kept for one who does not take them. */
+/** The result of waiting for events: new events, none before the timeout, or more than the buffer holds. */
 export type News = readonly EventRecord[] | "QUIET" | "BEHIND";
 
-/** How many events are kept for a watcher who does not take them. */
+/** The highest number of events that are buffered for one watcher. */
 const MAX_KEPT = 1_000;
 
-/** The events of a tenant from a place on, as they come. Every watcher has one of its own, with the same records in it. */
+/** The events of a tenant after a cursor, as they arrive. Each watcher has its own buffer. The records are shared. */
 export class LiveEvents {
   #kept: EventRecord[] = [];
   #isBehind = false;
   #stopWaiting: () => void = () => undefined;
 
   constructor(
-    /** Behind which everything comes. */
-    readonly from: FeedPlace,
-    /** Ends it: nothing comes any more. */
+    /** The position after which all events arrive. */
+    readonly from: FeedCursor,
+    /** Unsubscribes. No events arrive afterwards. */
     readonly close: () => void,
   ) {}
 
-  /** Keeps events for the watcher; one for whom too many are kept falls behind, and has to read them. */
+  /** Adds events to the buffer. If it would become too large, the watcher must read the events from the database. */
   add(events: readonly EventRecord[]): void {
     if (this.#kept.length + events.length > MAX_KEPT) return this.fallBehind();
     this.#kept.push(...events);
     this.#stopWaiting();
   }
 
-  /** Nothing that comes from here on goes on from what came before. */
+  /**
+   * Discards the buffer. The watcher must read from the database again, because later events do not follow the earlier
+   * ones.
+   */
   fallBehind(): void {
     this.#kept = [];
     this.#isBehind = true;
     this.#stopWaiting();
   }
 
-  /** All that came since it was asked last; waits for something, until a time is over or the signal aborts. */
+  /** Returns all events since the previous call. Waits for one until the timeout ends or the signal aborts. */
   async next(timeoutMs: number, signal: AbortSignal): Promise<News> {
     if (!this.#isBehind && this.#kept.length === 0 && !signal.aborted) await this.#wait(timeoutMs, signal);
     if (this.#isBehind) return "BEHIND";

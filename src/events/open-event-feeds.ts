@@ -5,21 +5,21 @@ import { findChangedFeeds } from "../postgres/tables/events/event-overview.js";
 import { createEventHub, type EventHub, type Listening } from "./event-hub.js";
 import { createFeedReader } from "./feed-reader.js";
 
-/** What the feeds of a process need. */
+/** The dependencies of the feeds of a process. */
 export interface EventFeedsOptions {
   readonly database: Database;
   /** The postgres:// URL of the database. */
   readonly databaseUrl: string;
-  /** Told of what makes the feeds slow for a while. */
+  /** Called with errors that delay the feeds for a while. */
   readonly onError: (error: unknown) => void;
 }
 
 /** The feeds of a process. */
 export interface EventFeeds {
   readonly hub: EventHub;
-  /** How long a watch says nothing, at most, in milliseconds. */
+  /** The longest time without a response on a watch, in milliseconds. */
   readonly heartbeatMs: number;
-  /** Says that something of a tenant has committed: those who watch it here, and in other processes, get to know. */
+  /** Notifies all watches of a tenant, in this and other processes, that a transaction has committed. */
   committed(tenantId: string): void;
   close(): Promise<void>;
 }
@@ -27,8 +27,8 @@ export interface EventFeeds {
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Puts the feeds of a process together. A connection of its own listens while somebody watches, but not where statements
- * cannot be kept prepared: that is a connection pooler, which cannot carry LISTEN either.
+ * Opens the feeds of a process. A dedicated connection runs LISTEN while there are watches. It is not used when named
+ * prepared statements are off: the database is then behind a connection pooler, which does not support LISTEN either.
  */
 export function openEventFeeds({ database, databaseUrl: url, onError }: EventFeedsOptions): EventFeeds {
   const { pool } = database;
@@ -36,7 +36,8 @@ export function openEventFeeds({ database, databaseUrl: url, onError }: EventFee
   const hub = createEventHub({
     reader: createFeedReader(database),
     findChanged: (known) => findChangedFeeds(database, known),
-    listen: (onChanged) => (database.namedStatements ? listenForChanges({ url, pool, onChanged, onError }) : deaf),
+    listen: (onChanged) =>
+      database.namedStatements ? listenForChanges({ url, pool, onChanged, onError }) : noListener,
     onError,
   });
   return {
@@ -52,4 +53,4 @@ export function openEventFeeds({ database, databaseUrl: url, onError }: EventFee
   };
 }
 
-const deaf: Listening = { isHeard: () => false, close: async () => undefined };
+const noListener: Listening = { isReceiving: () => false, close: async () => undefined };

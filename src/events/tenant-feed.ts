@@ -1,21 +1,21 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type FeedPage, type FeedPlace, goesOn } from "../postgres/tables/events/event-feed.js";
+import { type FeedCursor, type FeedPage, goesOn } from "../postgres/tables/events/event-feed.js";
 import type { FeedReader } from "./feed-reader.js";
 import { LiveEvents } from "./live-events.js";
 
-/** How many events are read in one turn, at most. */
+/** The highest number of events of one read. */
 const TURN_EVENTS = 500;
-/** What turns are apart at least: where much happens, what came meanwhile is read at once. */
+/** The shortest pause between reads, in milliseconds. Events that arrive meanwhile are read together. */
 const TURN_GAP_MS = 20;
 const BEHIND_ALL = Number.MAX_SAFE_INTEGER;
 
-/** The feed of a tenant as this process follows it: what is new is read once, for everybody who watches. */
+/** The feed of a tenant in this process. Each new event is read once for all watchers. */
 export class TenantFeed {
   readonly #watchers = new Set<LiveEvents>();
-  /** Who watches, and who is about to. */
+  /** The number of watchers, including those that are being added. */
   #users = 0;
-  #place: FeedPlace | undefined;
-  #beginning: Promise<FeedPlace> | undefined;
+  #cursor: FeedCursor | undefined;
+  #beginning: Promise<FeedCursor> | undefined;
   #isTurning = false;
   #isWoken = false;
 
@@ -24,22 +24,22 @@ export class TenantFeed {
     private readonly ports: {
       readonly reader: FeedReader;
       readonly onError: (error: unknown) => void;
-      /** Told when the last watcher is gone. */
+      /** Called when the last watcher has left. */
       readonly onEmpty: () => void;
     },
   ) {}
 
-  /** How far the feed was read; 0 where it was not yet. */
+  /** The last position that was read, or 0 before the first read. */
   get position(): number {
-    return this.#place?.position ?? 0;
+    return this.#cursor?.position ?? 0;
   }
 
-  /** Adds a watcher, to whom everything comes that has no position by now. */
+  /** Adds a watcher. It receives all events that have no position yet. */
   async watch(): Promise<LiveEvents> {
     this.#users += 1;
     try {
-      const from = this.#place ?? (await this.#begin());
-      const watcher: LiveEvents = new LiveEvents(this.#place ?? from, () => {
+      const from = this.#cursor ?? (await this.#begin());
+      const watcher: LiveEvents = new LiveEvents(this.#cursor ?? from, () => {
         if (this.#watchers.delete(watcher)) this.#leave();
       });
       this.#watchers.add(watcher);
@@ -50,7 +50,7 @@ export class TenantFeed {
     }
   }
 
-  /** Has what is new read, in a turn of its own where one is under way. */
+  /** Reads new events. If a read is running, another one follows it. */
   wake(): void {
     this.#isWoken = true;
     if (!this.#isTurning) void this.#turn();
@@ -77,25 +77,28 @@ export class TenantFeed {
   }
 
   async #advance(): Promise<void> {
-    const place = this.#place ?? (await this.#begin());
-    const page = await this.ports.reader.read(this.tenantId, place.position, TURN_EVENTS);
+    const cursor = this.#cursor ?? (await this.#begin());
+    const page = await this.ports.reader.read(this.tenantId, cursor.position, TURN_EVENTS);
     if (page.isOutstanding || page.events.length === TURN_EVENTS) this.#isWoken = true;
-    if (!goesOn(page, place)) return this.#beginAnew(page);
-    const position = page.events.at(-1)?.position ?? place.position;
-    this.#place = { feedId: page.feedId, position };
+    if (!goesOn(page, cursor)) return this.#beginAnew(page);
+    const position = page.events.at(-1)?.position ?? cursor.position;
+    this.#cursor = { feedId: page.feedId, position };
     if (page.events.length > 0) for (const watcher of this.#watchers) watcher.add(page.events);
   }
 
-  /** The feed was set back: everybody reads where they were, and is told. */
+  /**
+   * Handles a feed that was reset: it continues at the end of the new feed, and all watchers must read again from their
+   * cursors.
+   */
   #beginAnew({ feedId, lastPosition }: FeedPage): void {
-    this.#place = { feedId, position: lastPosition };
+    this.#cursor = { feedId, position: lastPosition };
     for (const watcher of this.#watchers) watcher.fallBehind();
   }
 
-  async #begin(): Promise<FeedPlace> {
+  async #begin(): Promise<FeedCursor> {
     this.#beginning ??= this.ports.reader
       .read(this.tenantId, BEHIND_ALL, 1)
-      .then(({ feedId, lastPosition }) => (this.#place = { feedId, position: lastPosition }))
+      .then(({ feedId, lastPosition }) => (this.#cursor = { feedId, position: lastPosition }))
       .finally(() => (this.#beginning = undefined));
     return this.#beginning;
   }

@@ -5,20 +5,22 @@ import { type Peeked, peekProtocol } from "./peek-protocol.js";
 import type { ProtocolServer } from "./protocol-server.js";
 import { afterPoll, limitLinger } from "./sockets.js";
 
-/** Who takes the connections over, and what is said to a client that was too slow to show what it speaks. */
+/** Options of accepting cleartext connections: their limits and the servers that take them over. */
 export interface CleartextOptions {
   readonly limits: ListenLimits;
   readonly idle: IdleConnections;
   readonly http1: ProtocolServer;
   readonly http2: ProtocolServer;
-  /** The whole HTTP/1.1 message for a client that sent something, but too little in `limits.openingMs`. */
+  /** Returns the complete HTTP/1.1 message for a client that sent some bytes, but too few within `limits.openingMs`. */
   readonly timeoutMessage: () => string;
 }
 
 /**
- * Takes connections with HTTP/1.1 or HTTP/2 with prior knowledge, and finds out which. A connection on which nothing is sent
- * in `limits.openingMs` is closed without a word: proxies open such in advance, and would take an answer for that to their
- * next request.
+ * Creates a function that accepts cleartext connections. It detects HTTP/1.1 or HTTP/2 with prior knowledge and passes
+ * the connection to that server.
+ *
+ * A connection without a byte in `limits.openingMs` is closed without an answer. Proxies open such connections in
+ * advance, and would use the answer for their next request.
  */
 export function acceptCleartext(options: CleartextOptions): (socket: Socket) => void {
   const { limits, idle } = options;

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { createServer, type Server } from "node:tls";
 import type { IdleConnections } from "./connections.js";
 import type { ListenLimits } from "./limits.js";
-import type { ProtocolServer } from "./protocol-server.js";
+import type { Answerer, ProtocolServer } from "./protocol-server.js";
 import { limitLinger } from "./sockets.js";
 
 /** A certificate chain and its private key, both PEM. */
@@ -11,7 +11,27 @@ export interface TlsIdentity {
   readonly key: Buffer;
 }
 
-/** Who takes the connections over after the handshake. */
+/** One year in seconds. A browser may use cleartext again one year after its last visit (RFC 6797 section 6.1.1). */
+const STRICT_TRANSPORT = { "Strict-Transport-Security": "max-age=31536000" };
+
+/**
+ * Adds Strict-Transport-Security to every answer (RFC 6797). Use it only for answers over TLS: section 7.2 forbids the
+ * header over cleartext.
+ */
+export function withStrictTransport({ handler, socketError }: Answerer): Answerer {
+  return {
+    handler(req, res) {
+      for (const [name, value] of Object.entries(STRICT_TRANSPORT)) res.setHeader(name, value);
+      handler(req, res);
+    },
+    socketError(kind, req) {
+      const answer = socketError(kind, req);
+      return { ...answer, headers: { ...STRICT_TRANSPORT, ...answer.headers } };
+    },
+  };
+}
+
+/** Options of accepting TLS connections: their limits and the servers that take them over after the handshake. */
 export interface TlsOptions {
   readonly server: Server;
   readonly limits: ListenLimits;
@@ -21,16 +41,34 @@ export interface TlsOptions {
 }
 
 /**
- * A server for handshakes on connections that others accept: TLS 1.2 and later; the client chooses HTTP/2 or HTTP/1.1 by ALPN
- * (RFC 7301), without which it is HTTP/1.1. Throws where the certificate or the key cannot be read or do not match.
+ * The cipher suites that RFC 9325 section 4.2 recommends, and their variants with ChaCha20. All have forward secrecy
+ * (ECDHE) and authenticated encryption. The first three are for TLS 1.3.
+ */
+const CIPHERS = [
+  "TLS_AES_128_GCM_SHA256",
+  "TLS_AES_256_GCM_SHA384",
+  "TLS_CHACHA20_POLY1305_SHA256",
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+];
+
+/**
+ * Creates a server for handshakes on connections that are accepted elsewhere. It requires TLS 1.2 or later. The client
+ * selects HTTP/2 or HTTP/1.1 by ALPN (RFC 7301); the default is HTTP/1.1. Throws when the certificate or key is
+ * unreadable or they do not match.
  */
 export function createTlsServer(tls: TlsIdentity): Server {
-  return createServer({ ...tls, minVersion: "TLSv1.2", ALPNProtocols: ["h2", "http/1.1"] });
+  const ciphers = CIPHERS.join(":");
+  return createServer({ ...tls, minVersion: "TLSv1.2", ciphers, ALPNProtocols: ["h2", "http/1.1"] });
 }
 
 /**
- * Takes connections with TLS, whose handshake has `limits.openingMs` in all. Not Node's HTTP/2 server with `allowHTTP1`, which
- * leaves most limits of HTTP/1.1 at their defaults.
+ * Creates a function that accepts TLS connections. The whole handshake must finish in `limits.openingMs`. Node's HTTP/2
+ * server with `allowHTTP1` is not used, because it leaves most HTTP/1.1 limits at their defaults.
  */
 export function acceptTls({ server, limits, idle, http1, http2 }: TlsOptions): (socket: Socket) => void {
   const handshakes = createHandshakes(limits.openingMs, idle);
@@ -47,8 +85,11 @@ export function acceptTls({ server, limits, idle, http1, http2 }: TlsOptions): (
 }
 
 /**
- * The connections in their handshake, each with a deadline: Node's `handshakeTimeout` starts again with every byte. Node
- * does not say which TLS socket came of which connection; the addresses at both ends, unique while it lives, do.
+ * Tracks connections in their handshake, each with a deadline. Node's `handshakeTimeout` is not used, because it
+ * restarts with every byte.
+ *
+ * Node does not report which connection a TLS socket came from. The addresses of both ends identify it while it is
+ * open.
  */
 function createHandshakes(timeoutMs: number, idle: IdleConnections) {
   const pending = new Map<string, { socket: Socket; timer: NodeJS.Timeout }>();

@@ -4,9 +4,9 @@ import type { ListenLimits } from "./limits.js";
 import { afterPoll } from "./sockets.js";
 
 /**
- * The connections on which nothing is asked for, those that have waited longest first, each with what ends it unless a
- * request has begun to arrive. Whoever takes a connection over enters it, and takes it out when something is asked for or
- * it is gone.
+ * The connections without a request, longest idle first, each with a function. The function ends the connection unless
+ * a request has begun to arrive. The server of a connection adds it when it becomes idle, and removes it when a request
+ * arrives or the connection closes.
  */
 export type IdleConnections = Map<Duplex, () => void>;
 
@@ -14,20 +14,23 @@ export type IdleConnections = Map<Duplex, () => void>;
 export interface Connections {
   readonly idle: IdleConnections;
   /**
-   * Counts a new connection for as long as it lives. False, and it is destroyed, where its network has as many as it may
-   * have. While there is little room left for others, the connection that has been idle longest is closed for it.
+   * Counts a connection until it closes. Returns false and destroys it when its network has reached the limit. When
+   * more than nine tenths of all connections are in use, it also ends the longest idle connection.
    */
   admit(socket: Socket): boolean;
   /**
-   * Stops accepting, drains, ends what is idle, and destroys what is left after `graceMs`. Resolves when every connection is
-   * gone, with the number of those that were destroyed.
+   * Stops accepting, calls `drain`, ends idle connections and destroys the rest after `graceMs` milliseconds. Resolves
+   * when all connections are closed; `forced` is the number that were destroyed.
    */
   close(server: Server, drain: () => void, graceMs: number): Promise<{ forced: number }>;
 }
 
 const crowdedShare = 0.9;
 
-/** Keeps the connections of a listener within its limits; the limit of all together is the server's own to enforce. */
+/**
+ * Limits the connections per network and ends idle ones when connections become scarce. The server itself enforces the
+ * total limit.
+ */
 export function createConnections({ maxConnections, maxConnectionsPerNetwork }: ListenLimits): Connections {
   const all = new Set<Socket>();
   const counts = new Map<string, number>();
@@ -75,7 +78,10 @@ interface Closing {
   readonly graceMs: number;
 }
 
-/** What the system has accepted by then is served as well: closed before they are taken from it, the listener would reset them. */
+/**
+ * Closes the listener. Connections that the operating system has already accepted are served first, because closing the
+ * listener earlier would reset them.
+ */
 async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Closing): Promise<{ forced: number }> {
   let forced = 0;
   const timer = setTimeout(() => {
@@ -92,8 +98,9 @@ async function closeGracefully(server: Server, { all, idle, drain, graceMs }: Cl
 }
 
 /**
- * What counts as one remote address: an IPv4 address, also where it comes mapped into IPv6, or the first 64 bits of an IPv6
- * address, since whoever has one address of such a network has them all (RFC 4291 section 2.5.4).
+ * Returns the network of a remote address, which the limits count as one. It is the IPv4 address, including one mapped
+ * into IPv6, or the first 64 bits of an IPv6 address. The owner of one address of such an IPv6 network controls them
+ * all (RFC 4291 section 2.5.4).
  */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;

@@ -1,58 +1,90 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { IdleConnections } from "./connections.js";
 import { afterPoll } from "./sockets.js";
+import type { AnswerAccount } from "./unread-answers.js";
+import type { WatchedResponse } from "./watched-responses.js";
 
-/** An HTTP/1.1 connection and what is known of the exchanges on it. */
+/** An HTTP/1.1 connection and the state of its exchanges. */
 export interface Http1Connection {
   readonly socket: Socket;
   readonly idle: IdleConnections;
-  /** Responses that are not yet written to their end, in the order of their requests. */
-  readonly open: Set<ServerResponse>;
+  /** Responses that are not yet completely written, in the order of their requests. */
+  readonly open: Set<WatchedResponse>;
+  /** Functions that start the requests which wait until earlier ones are answered and read. */
+  readonly waiting: (() => void)[];
+  readonly account: AnswerAccount;
   /** The response to the newest request, until both are complete. */
-  newest: ServerResponse | undefined;
-  /** Value of `socket.bytesRead` when the last open response ended; more than that is the beginning of a request. */
+  newest: WatchedResponse | undefined;
+  /** Value of `socket.bytesRead` when the last open response ended. A larger value means that a request has begun. */
   bytesWhenIdle: number;
-  /** What is still to be said after the exchanges above; nothing is read any more. */
+  /** Sends the final answer after the exchanges above. Once it is set, nothing more is read. */
   lastWord: LastWord | undefined;
   ending: Ending;
 }
 
-/** Whether responses tell the client to go elsewhere, and whether the connection is also closed without such a word. */
+/**
+ * Whether responses announce the end of the connection. "draining" also closes the connection when it has no open
+ * response.
+ */
 export type Ending = "not yet" | "announced" | "draining";
 
-/** Ends a connection with an answer to what could not be read; to the rest of the body of `broken`, where that was it. */
+/**
+ * Ends a connection with an answer to input that could not be read. `broken` is the request whose body was unreadable,
+ * if any.
+ */
 export type LastWord = (broken: IncomingMessage | undefined) => void;
 
-/** The state of a connection on which nothing was read yet. */
-export function openConnection(socket: Socket, idle: IdleConnections, ending: Ending): Http1Connection {
+/** Creates the state of a connection on which nothing was read yet. */
+export function openConnection(init: Pick<Http1Connection, "socket" | "idle" | "account" | "ending">): Http1Connection {
+  const { socket, idle } = init;
   const connection: Http1Connection = {
-    socket,
-    idle,
+    ...init,
     open: new Set(),
+    waiting: [],
     newest: undefined,
     bytesWhenIdle: 0,
     lastWord: undefined,
-    ending,
   };
   idle.set(socket, () => closeUnused(connection));
   socket.once("close", () => idle.delete(socket));
   return connection;
 }
 
-/** Follows a response from its request to its end, and ends the connection after it where it was the last. */
-export function beginExchange(connection: Http1Connection, res: ServerResponse): void {
-  connection.idle.delete(connection.socket);
-  connection.open.add(res);
-  connection.newest = res;
-  if (connection.ending !== "not yet") res.setHeader("Connection", "close");
-  res.once("close", () => endExchange(connection, res));
+/** Keeps a connection paused while requests wait on it. Node resumes the socket whenever it has read a request. */
+export function keepPaused({ socket, waiting }: Http1Connection): void {
+  socket.on("resume", () => {
+    if (waiting.length > 0) socket.pause();
+  });
 }
 
 /**
- * Ends a connection with an answer to what was read after the newest request, or to the rest of that request's body. It is
- * said after every earlier response has gone out, since HTTP/1.1 matches answers to requests by their order; never into a
- * response that has begun, never after one that answered the refused request already, and never twice.
+ * Tracks a response from its request to its end, and ends the connection after its last response. It calls `begin` at
+ * once when fewer than `maxAtWork` earlier requests are unanswered or unread. Otherwise the request waits, and no more
+ * requests are read meanwhile.
+ */
+export function beginExchange(
+  connection: Http1Connection,
+  res: WatchedResponse,
+  maxAtWork: number,
+  begin: () => void,
+): void {
+  const { socket, idle, open, waiting, account } = connection;
+  idle.delete(socket);
+  open.add(res);
+  connection.newest = res;
+  if (connection.ending !== "not yet") res.setHeader("Connection", "close");
+  res.watch(account);
+  res.once("close", () => endExchange(connection, res));
+  if (open.size <= maxAtWork) return begin();
+  waiting.push(begin);
+  socket.pause();
+}
+
+/**
+ * Ends a connection with an answer to unreadable input: after the newest request, or in its body. The answer is sent
+ * after every earlier response, because HTTP/1.1 matches answers to requests by order. It is sent at most once. It is
+ * not sent when the refused request has an answer or its response has begun.
  */
 export function endWith(connection: Http1Connection, lastWord: LastWord): void {
   if (connection.lastWord !== undefined) return;
@@ -61,9 +93,10 @@ export function endWith(connection: Http1Connection, lastWord: LastWord): void {
 }
 
 /**
- * Prepares a connection for the end: its last response says `Connection: close`, and Node closes behind it. Where the headers
- * of that one are out, the client may send again: while the end is announced it is served once more, else the connection is
- * closed. One without an open response is idle, and stays as it is.
+ * Prepares a connection for its end: its last response has `Connection: close`, and Node closes the connection after
+ * it. When the headers of that response are already sent, the client may send another request. That request is still
+ * served while the end is only announced; while draining, the connection is closed instead. A connection without an
+ * open response stays open.
  */
 export function endConnection(connection: Http1Connection, ending: "announced" | "draining"): void {
   const { open, newest } = connection;
@@ -71,12 +104,16 @@ export function endConnection(connection: Http1Connection, ending: "announced" |
   if (newest !== undefined && open.has(newest) && !newest.headersSent) newest.setHeader("Connection", "close");
 }
 
-function endExchange(connection: Http1Connection, res: ServerResponse): void {
-  const { socket, idle, open, lastWord } = connection;
+function endExchange(connection: Http1Connection, res: WatchedResponse): void {
+  const { socket, idle, open, waiting, lastWord } = connection;
+  res.release();
   open.delete(res);
   if (connection.newest === res && res.req.complete) connection.newest = undefined;
   if (lastWord !== undefined) sayLastWord(connection, lastWord);
-  if (open.size > 0 || socket.destroyed) return;
+  if (socket.destroyed) return;
+  waiting.shift()?.();
+  if (waiting.length === 0) socket.resume();
+  if (open.size > 0) return;
   connection.bytesWhenIdle = socket.bytesRead;
   idle.set(socket, () => closeUnused(connection));
   if (connection.ending === "draining") closeUnused(connection);

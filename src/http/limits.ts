@@ -1,35 +1,85 @@
-/** What a listener allows a connection to cost. Times are in milliseconds, sizes in bytes where the name says nothing else. */
+/**
+ * Limits of a listener and its connections. Times are in milliseconds, sizes in bytes unless the name says otherwise.
+ */
 export interface ListenLimits {
-  /** TCP connections at once; one more is closed as soon as it is accepted. Above nine tenths of them each new one ends the
-   * one that has been idle longest. */
+  /**
+   * TCP connections at once. One more is closed as soon as it is accepted. Above nine tenths of the limit, each new
+   * connection ends the longest idle one.
+   */
   readonly maxConnections: number;
-  /** The same from one remote IPv4 address or one IPv6 network of 64 bits. A proxy is one address for all its clients. */
+  /**
+   * TCP connections at once from one remote IPv4 address or one IPv6 network of 64 bits. A proxy is one address for all
+   * its clients.
+   */
   readonly maxConnectionsPerNetwork: number;
   /** From the accepted connection to its first byte (cleartext) or to the end of the handshake (TLS). */
   readonly openingMs: number;
-  /** From the first byte of an HTTP/1.1 request to the end of its headers; then 408. At most `requestMs`. */
+  /**
+   * From the first byte of an HTTP/1.1 request to the end of its headers; then the answer is 408. At most `requestMs`.
+   */
   readonly headersMs: number;
-  /** From the first byte of a request to the last of its body: 408 on HTTP/1.1, a cancelled stream on HTTP/2. */
+  /**
+   * From the first byte of a request to the last byte of its body; then the answer is 408 on HTTP/1.1, and the stream
+   * is cancelled on HTTP/2.
+   */
   readonly requestMs: number;
-  /** How often HTTP/1.1 connections are checked against the two limits above, which are late by this much at most. */
+  /**
+   * Interval between checks of HTTP/1.1 connections against `headersMs` and `requestMs`. These limits are late by at
+   * most this much.
+   */
   readonly checkEveryMs: number;
-  /** How long an HTTP/1.1 connection may stay without a request. Longer than the 60 s after which nginx and the load
-   * balancers of the large clouds close theirs: the proxy must be the side that closes, or it sends a request into a
-   * connection that is going away and has to answer 502. */
+  /**
+   * How long an HTTP/1.1 connection may stay without a request. It must exceed the 60 s after which nginx and the load
+   * balancers of the large clouds close their connections. The proxy must be the side that closes. Otherwise it may
+   * send a request on a closing connection and has to answer 502.
+   */
   readonly keepAliveMs: number;
-  /** How long an HTTP/1.1 connection may stand still in the middle of an exchange, such as a client that does not read. */
+  /**
+   * How long an HTTP/1.1 connection may make no progress during an exchange, for example because the client does not
+   * read.
+   */
   readonly stalledMs: number;
-  /** What the peer gets to close its side once this side has ended, while its remaining bytes are thrown away. Closing at
-   * once would make TCP reset the connection and lose the last answer on its way (RFC 9112 section 9.6). */
+  /**
+   * How long the peer has to close its side after this side has ended. Its remaining bytes are discarded. Closing at
+   * once would make TCP reset the connection and lose the last answer (RFC 9112 section 9.6).
+   */
   readonly lingerMs: number;
   /** Silence after which TCP probes whether the peer still exists. */
   readonly probeAfterMs: number;
-  /** Request line and headers of HTTP/1.1 together (then 431), the header list of HTTP/2 as RFC 9113 counts it. */
+  /**
+   * Request line plus headers of HTTP/1.1, or the header list of HTTP/2 as RFC 9113 counts it; above it the answer is
+   * 431. HTTP/2 announces and reads up to twice as much, so that it can answer 431, and resets streams with more.
+   */
   readonly maxHeaderBytes: number;
-  /** HTTP/1.1 requests of one connection that wait for their answers; with more, the connection is destroyed. */
+  /** HTTP/1.1 requests of one connection that wait for their answers. With more, the connection is destroyed. */
   readonly maxPipelinedRequests: number;
-  /** HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). One more is refused, and ends the
-   * session if the peer has acknowledged the setting. */
+  /**
+   * Pipelined requests in progress or with unread answers. Further ones wait, and no more requests are read meanwhile.
+   */
+  readonly maxPipelinedAtWork: number;
+  /** How long an answer, or a 64 KiB piece of one, may stay unread. Then the answer is ended. */
+  readonly unreadMs: number;
+  /**
+   * Minimum time that an unread answer is kept when room is needed. A connection that then does not end within this
+   * time is destroyed.
+   */
+  readonly unreadGraceMs: number;
+  /**
+   * Unread answers of one connection, in bytes of body and request headers plus 16 KiB for each answer. At the limit,
+   * new requests are refused: 503 on HTTP/1.1, REFUSED_STREAM on HTTP/2.
+   */
+  readonly maxUnreadBytesOfConnection: number;
+  /**
+   * Unread answers of one network, see {@link maxConnectionsPerNetwork}. Ignored when one network may have all
+   * connections.
+   */
+  readonly maxUnreadBytesOfNetwork: number;
+  /** Unread answers of all connections of the listener. */
+  readonly maxUnreadBytes: number;
+  /**
+   * HTTP/2 streams open at once in one session (SETTINGS_MAX_CONCURRENT_STREAMS). One more is refused. It ends the
+   * session when the peer has acknowledged the setting.
+   */
   readonly maxStreams: number;
   /** HTTP/2 streams refused for lack of memory after which the session is ended. */
   readonly maxRejectedStreams: number;
@@ -37,17 +87,21 @@ export interface ListenLimits {
   readonly maxInvalidFrames: number;
   /** Memory of one HTTP/2 session in units of 1,000,000 bytes, above which new streams are refused. */
   readonly maxSessionMegabytes: number;
-  /** How long an HTTP/2 session may be without a stream, whatever else is sent on it. GOAWAY tells the peer which of its
-   * streams were taken, so this may be shorter than the patience of proxies. */
+  /**
+   * How long an HTTP/2 session may have no stream, even when it receives other frames. GOAWAY reports which streams
+   * were accepted, so this may be shorter than the idle timeout of proxies.
+   */
   readonly sessionIdleMs: number;
-  /** Silence, without even a PING, after which an HTTP/2 session is ended though it has open streams. */
+  /** Silence, without even a PING, after which an HTTP/2 session with open streams is ended. */
   readonly sessionStalledMs: number;
 }
 
 /**
- * The limits of a listener in production. Not listed because Node's HTTP/2 library has them built in: 1,000 stream resets
- * and 33 more a second, 1,000 unsent acknowledgements of PING or SETTINGS, 32 settings in a frame, 8 CONTINUATION frames,
- * 128 headers in a request.
+ * The limits of a production listener. Node's HTTP/2 library has further built-in limits:
+ * - 1,000 stream resets, and 33 more per second
+ * - 1,000 unsent acknowledgements of PING or SETTINGS
+ * - 32 settings in a frame
+ * - 8 CONTINUATION frames
  */
 export const defaultLimits: ListenLimits = {
   maxConnections: 10_000,
@@ -62,6 +116,12 @@ export const defaultLimits: ListenLimits = {
   probeAfterMs: 30_000,
   maxHeaderBytes: 16 * 1024,
   maxPipelinedRequests: 100,
+  maxPipelinedAtWork: 8,
+  unreadMs: 30_000,
+  unreadGraceMs: 2_000,
+  maxUnreadBytesOfConnection: 8 * 1024 * 1024,
+  maxUnreadBytesOfNetwork: 32 * 1024 * 1024,
+  maxUnreadBytes: 64 * 1024 * 1024,
   maxStreams: 100,
   maxRejectedStreams: 100,
   maxInvalidFrames: 100,

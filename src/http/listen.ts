@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server } from "node:net";
 import type { Server as TlsServer } from "node:tls";
 import { acceptCleartext } from "./accept-cleartext.js";
-import { acceptTls, createTlsServer, type TlsIdentity } from "./accept-tls.js";
+import { acceptTls, createTlsServer, type TlsIdentity, withStrictTransport } from "./accept-tls.js";
 import { createConnections } from "./connections.js";
 import type { ListenLimits } from "./limits.js";
 import type { Answerer } from "./protocol-server.js";
@@ -9,43 +9,60 @@ import { serveHttp1 } from "./serve-http1.js";
 import { serveHttp2 } from "./serve-http2.js";
 import { formatAnswer } from "./socket-error.js";
 import { socketOptions } from "./sockets.js";
+import { UnreadAnswers } from "./unread-answers.js";
 
-/** Where to listen, with what, and for whom. */
+/** The address of a listener, its limits and its handlers. */
 export interface ListenOptions {
-  /** An address or a name; an IPv6 address without brackets. */
+  /** An address or a host name. An IPv6 address has no brackets. */
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
-  /** With it, TLS with HTTP/2 and HTTP/1.1 by ALPN; without it, cleartext HTTP/1.1 and HTTP/2 with prior knowledge. */
+  /** The names of the settings of host and port, for the error if the address is unavailable. */
+  readonly settings?: string;
+  /**
+   * With it, the listener serves HTTP/2 and HTTP/1.1 over TLS, selected by ALPN. Without it, it serves cleartext
+   * HTTP/1.1 and HTTP/2 with prior knowledge.
+   */
   readonly tls?: TlsIdentity;
   readonly limits: ListenLimits;
-  /** Gives who answers at this URL. Called once, when the port is known and before anything is accepted. */
+  /** Returns the handlers for this URL. Called once, when the port is known and before any connection is accepted. */
   readonly answerAt: (url: string) => Answerer;
-  /** Told when the system cannot give a new connection, as when the process has no file descriptors left. */
+  /**
+   * Called when the operating system cannot accept a connection, for example because the process has no file
+   * descriptors left.
+   */
   readonly acceptError?: (error: Error) => void;
-  /** Told of each connection that was closed at once, and which limit closed it. */
-  readonly refused?: (limit: "maxConnections" | "maxConnectionsPerNetwork") => void;
+  /**
+   * Called with the limit for each connection that is closed at once and each request that is refused before its
+   * handler.
+   */
+  readonly refused?: (limit: "maxConnections" | "maxConnectionsPerNetwork" | "maxUnreadBytes") => void;
 }
 
-/** A port that is listened on. */
+/** A port that accepts connections. */
 export interface Listener {
   readonly port: number;
-  /** `http://` or `https://`, the host as it was given and the port, without a path. */
+  /** `http://` or `https://`, the given host and the port, without a path. */
   readonly url: string;
-  /** Goes on accepting and serving, but tells each client to go elsewhere: ahead of {@link close}, when nobody new is to come. */
+  /**
+   * Announces the end to each client, and continues to accept and serve. Call it before {@link close}, when traffic
+   * should move elsewhere.
+   */
   announceEnd(): void;
   /**
-   * Stops accepting and lets requests under way finish: connections without one are closed at once, HTTP/1.1 responses say
-   * `Connection: close`, HTTP/2 sessions get GOAWAY. Resolves when all connections are gone; `forced` counts those that
-   * were destroyed after `graceMs`. A second call gives the promise of the first.
+   * Stops accepting and finishes the requests in progress. Idle connections are closed at once, HTTP/1.1 responses have
+   * `Connection: close`, HTTP/2 sessions receive GOAWAY. Resolves when all connections are closed. `forced` is the
+   * number that were destroyed after `graceMs` milliseconds. A second call returns the promise of the first.
    */
   close(graceMs: number): Promise<{ forced: number }>;
 }
 
 /**
- * Listens for HTTP on one port. Rejects where the address cannot be had, naming it, or where the certificate or key is
- * unusable. Nothing that a client does makes the process fail; what Node would refuse with an empty answer is refused with
- * one from `socketError`.
+ * Listens for HTTP on one port. Rejects when the address is unavailable, with the address in the message, and when the
+ * certificate or key is unusable.
+ *
+ * No client can make the process fail. Requests that Node would refuse with an empty answer are answered by
+ * `socketError`.
  */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const tlsServer = options.tls && createTlsServer(options.tls);
@@ -63,11 +80,14 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 function serve(server: Server, tlsServer: TlsServer | undefined, port: number, options: ListenOptions): Listener {
   const url = `${tlsServer === undefined ? "http" : "https"}://${authority(options.host, port)}`;
   const { limits } = options;
-  const { socketError, handler } = options.answerAt(url);
+  const answerer = options.answerAt(url);
+  const { socketError, handler } = tlsServer === undefined ? answerer : withStrictTransport(answerer);
   const connections = createConnections(limits);
   const { idle } = connections;
-  const http1 = serveHttp1({ handler, socketError, limits, idle });
-  const http2 = serveHttp2({ handler, socketError, limits, idle });
+  const unread = new UnreadAnswers(limits);
+  const refused = () => options.refused?.("maxUnreadBytes");
+  const http1 = serveHttp1({ handler, socketError, limits, idle, unread, refused });
+  const http2 = serveHttp2({ handler, socketError, limits, idle, unread, refused });
   const accept = tlsServer
     ? acceptTls({ server: tlsServer, limits, idle, http1, http2 })
     : acceptCleartext({ limits, idle, http1, http2, timeoutMessage: () => formatAnswer(socketError("TIMEOUT")) });
@@ -96,7 +116,7 @@ function serve(server: Server, tlsServer: TlsServer | undefined, port: number, o
   }
 }
 
-function bind(server: Server, { host, port, acceptError }: ListenOptions): Promise<AddressInfo> {
+function bind(server: Server, { host, port, settings, acceptError }: ListenOptions): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once("error", onRefused);
     server.listen({ host, port }, () => {
@@ -106,7 +126,8 @@ function bind(server: Server, { host, port, acceptError }: ListenOptions): Promi
     });
 
     function onRefused(cause: Error): void {
-      reject(new Error(`cannot listen on ${authority(host, port)}: ${cause.message}`, { cause }));
+      const advice = settings === undefined ? "" : `; free the port or change ${settings}`;
+      reject(new Error(`cannot listen on ${authority(host, port)}: ${cause.message}${advice}`, { cause }));
     }
   });
 }

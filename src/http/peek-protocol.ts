@@ -1,15 +1,19 @@
 import type { Socket } from "node:net";
 
-/** The protocol a client began to speak; `late` if the time was over first, `gone` if the client was. */
+/**
+ * The protocol that a client started to speak; `late` when the timeout expired first, `gone` when the client
+ * disconnected first.
+ */
 export type Peeked = "http1" | "http2" | "late" | "gone";
 
 const http2Preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 
 /**
- * Finds out what a cleartext client speaks, without using up its bytes: HTTP/2 with prior knowledge starts with a fixed
- * preface (RFC 9113 section 3.4), all else is for the HTTP/1.1 parser to judge. As few bytes as can tell are waited for,
- * which is one for most requests and up to five for the methods that share a beginning with the preface. `decided` is
- * called exactly once, and unless the client is gone the bytes are on the socket again, to be read by whoever takes it.
+ * Detects the protocol of a cleartext client without consuming its bytes. HTTP/2 with prior knowledge starts with a
+ * fixed preface (RFC 9113 section 3.4). All other input goes to the HTTP/1.1 parser.
+ *
+ * It waits for as few bytes as necessary: usually one, and more for a method that shares its first letters with the
+ * preface. `decided` is called exactly once. The bytes are then back on the socket, unless the client is gone.
  */
 export function peekProtocol(socket: Socket, timeoutMs: number, decided: (peeked: Peeked) => void): void {
   let seen = Buffer.alloc(0);

@@ -4,45 +4,52 @@ import type { Socket } from "node:net";
 import type { IdleConnections } from "./connections.js";
 import type { ListenLimits } from "./limits.js";
 import type { SocketError } from "./socket-error.js";
+import type { UnreadAnswers } from "./unread-answers.js";
 
 /**
- * One version of HTTP, served on connections that somebody else accepted. Errors of connections, sessions and streams end
- * there; none is thrown or emitted to the process.
+ * Serves one version of HTTP on connections that are accepted elsewhere. It handles the errors of connections, sessions
+ * and streams; no error reaches the process.
  */
 export interface ProtocolServer {
-  /** Takes over an open connection with all its unread bytes. Allowed while draining, too. */
+  /** Takes over an open connection with all its unread bytes. Also allowed while draining. */
   accept(socket: Socket): void;
   /**
-   * Tells the peers that the end is near, and goes on serving: each connection of HTTP/1.1 is closed behind its next response,
-   * which says so, and clients of HTTP/2 are to open a new one, which is served.
+   * Announces the end to the peers and continues to serve. Each HTTP/1.1 connection is closed after its next response,
+   * which has `Connection: close`. HTTP/2 clients are asked to open a new connection, which is served.
    */
   announceEnd(): void;
   /**
-   * Lets requests under way finish, tells the peers, and ends each connection as soon as its requests are answered. What is idle
-   * stays open: whoever closes the listener ends it when it is time.
+   * Finishes the requests in progress, notifies the peers, and ends each connection when its requests are answered.
+   * Idle connections stay open until the closing listener ends them.
    */
   drain(): void;
-  /** Releases what the server holds beside its connections, once those are gone. */
+  /** Releases the server's other resources after its connections are closed. */
   stop(): void;
 }
 
-/** Who answers requests, and what is no request. */
+/** The handlers of a listener: for requests, and for input that is not a valid request. */
 export interface Answerer {
-  /** Answers a request. It must neither throw nor reject; a request it sees has had its headers accepted, not its body. */
+  /**
+   * Answers a request. It must neither throw nor reject. The headers of the request have been accepted, its body has
+   * not.
+   */
   readonly handler: (req: IncomingMessage | Http2ServerRequest, res: ServerResponse | Http2ServerResponse) => void;
-  /** Renders the answer to what never became a request, or not a whole one. */
+  /** Renders the answer to input that never became a complete request. */
   readonly socketError: SocketError;
 }
 
-/** What both versions of HTTP need to serve requests. */
+/** Options that both versions of HTTP need to serve requests. */
 export interface ServeOptions extends Answerer {
   readonly limits: ListenLimits;
   readonly idle: IdleConnections;
+  readonly unread: UnreadAnswers;
+  /** Called for each request that is refused because too many answers are unread. */
+  readonly refused: () => void;
 }
 
 /**
- * Says `100 Continue` for a request that expects it (RFC 9110 section 10.1.1) when somebody begins to read its body and no
- * answer has begun: so one that is refused for its headers is refused before its body is sent.
+ * Sends `100 Continue` for a request that expects it (RFC 9110 section 10.1.1) when its body is first read and no
+ * answer has begun. A request that is refused for its headers is then refused before its body is sent.
  */
 export function continueWhenRead(
   req: IncomingMessage | Http2ServerRequest,

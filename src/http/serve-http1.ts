@@ -1,34 +1,37 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { networkOf } from "./connections.js";
 import {
   beginExchange,
   type Ending,
   endConnection,
   endWith,
   type Http1Connection,
+  keepPaused,
   openConnection,
 } from "./http1-connection.js";
 import { continueWhenRead, type ProtocolServer, type ServeOptions } from "./protocol-server.js";
 import { formatAnswer, type SocketErrorAnswer, type SocketErrorKind, socketErrorKind } from "./socket-error.js";
-import { type ParserError, readUnknownMethod, responseTo } from "./unknown-method.js";
+import type { AnswerAccount } from "./unread-answers.js";
+import { WatchedResponse } from "./watched-responses.js";
 
 /**
- * Serves HTTP/1.1 (and 1.0). What Node would answer by itself, and without a body, is answered by `socketError`: what the
- * parser refuses, limits of time and size, CONNECT, and what {@link isWellFormed} does not let pass. A method that the parser
- * does not know is the handler's to refuse. Expectations other than 100-continue and `Upgrade` are ignored (RFC 9110 sections
- * 10.1.1 and 7.8).
+ * Serves HTTP/1.1 and 1.0. `socketError` renders the answers that Node would otherwise send itself and without a body.
+ * These are parser errors, limits of time and size, CONNECT, and requests that {@link isWellFormed} rejects.
+ *
+ * Expectations other than 100-continue and `Upgrade` are ignored (RFC 9110 sections 10.1.1 and 7.8).
  */
 export function serveHttp1(options: ServeOptions): ProtocolServer {
   const connections = new Map<Duplex, Http1Connection>();
   let ending: Ending = "not yet";
   const server = createParser(options);
-  server.on("request", onRequest);
-  server.on("checkExpectation", onRequest);
+  server.on("request", onRequest).on("checkExpectation", onRequest);
   server.on("checkContinue", (req, res) => {
     continueWhenRead(req, res);
     onRequest(req, res);
   });
-  server.on("clientError", (error: ParserError, socket) => {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const connection = connections.get(socket);
     if (connection === undefined) socket.destroy();
     else takeUnparsed(connection, error, options);
@@ -38,7 +41,7 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
     if (connection !== undefined) refuse(connection, "BAD_REQUEST", options);
   });
 
-  function onRequest(req: IncomingMessage, res: ServerResponse): void {
+  function onRequest(req: IncomingMessage, res: WatchedResponse): void {
     const connection = connections.get(req.socket);
     if (connection !== undefined) takeRequest(connection, req, res, options);
   }
@@ -51,9 +54,11 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
   return {
     accept(socket) {
       if (socket.destroyed) return;
-      connections.set(socket, openConnection(socket, options.idle, ending));
+      const connection = openConnection({ socket, idle: options.idle, account: accountOf(socket, options), ending });
+      connections.set(socket, connection);
       socket.once("close", () => connections.delete(socket));
       server.emit("connection", socket);
+      keepPaused(connection);
     },
     announceEnd: () => end("announced"),
     drain: () => end("draining"),
@@ -61,13 +66,21 @@ export function serveHttp1(options: ServeOptions): ProtocolServer {
   };
 }
 
+function accountOf(socket: Socket, { unread }: ServeOptions): AnswerAccount {
+  const network = networkOf(socket.remoteAddress ?? "");
+  return unread.accountOf({ network, cutConnection: () => socket.destroy() });
+}
+
 /**
- * Node starts to check `headersTimeout` and `requestTimeout` on the event `listening`, which a server that is handed its
- * sockets never has: it is emitted here. `maxHeadersCount` 0 is no limit beside the size: Node drops what is above the
- * count without a word.
+ * Creates Node's HTTP/1.1 server without a port of its own.
+ *
+ * Node starts to check `headersTimeout` and `requestTimeout` on the `listening` event. A server that receives its
+ * sockets from elsewhere never emits it, so it is emitted here. A `maxHeadersCount` of 0 means no limit except the
+ * size; with a count, Node silently drops the headers above it.
  */
-function createParser({ limits }: ServeOptions): Server {
+function createParser({ limits }: ServeOptions): Server<typeof IncomingMessage, typeof WatchedResponse> {
   const server = createServer({
+    ServerResponse: WatchedResponse,
     maxHeaderSize: limits.maxHeaderBytes,
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
@@ -85,25 +98,26 @@ function createParser({ limits }: ServeOptions): Server {
 function takeRequest(
   connection: Http1Connection,
   req: IncomingMessage,
-  res: ServerResponse,
-  { limits, handler, socketError }: ServeOptions,
+  res: WatchedResponse,
+  { limits, handler, socketError, refused }: ServeOptions,
 ): void {
   if (connection.open.size >= limits.maxPipelinedRequests) {
     req.socket.destroy();
     return;
   }
-  beginExchange(connection, res);
-  if (isWellFormed(req)) handler(req, res);
-  else answerAndClose(res, socketError("BAD_REQUEST", req));
+  beginExchange(connection, res, limits.maxPipelinedAtWork, () => {
+    if (!isWellFormed(req)) return answerAndClose(res, socketError("BAD_REQUEST", req));
+    if (connection.account.admits()) return handler(req, res);
+    refused();
+    answerAndClose(res, socketError("OVERLOADED", req));
+  });
 }
 
-function takeUnparsed(connection: Http1Connection, error: ParserError, options: ServeOptions): void {
+function takeUnparsed(connection: Http1Connection, error: NodeJS.ErrnoException, options: ServeOptions): void {
   const { socket } = connection;
-  const req = readUnknownMethod(error, socket);
   const kind = socketErrorKind(error);
   const isSilent = kind === "TIMEOUT" && socket.bytesRead === 0;
-  if (req !== undefined) endWith(connection, () => takeRequest(connection, req, responseTo(req, socket), options));
-  else if (kind === undefined || isSilent) socket.destroy();
+  if (kind === undefined || isSilent) socket.destroy();
   else refuse(connection, kind, options);
 }
 
@@ -111,13 +125,14 @@ function refuse(connection: Http1Connection, kind: SocketErrorKind, { socketErro
   endWith(connection, (broken) => connection.socket.end(formatAnswer(socketError(kind, broken))));
 }
 
-function answerAndClose(res: ServerResponse, { status, headers, body }: SocketErrorAnswer): void {
+function answerAndClose(res: WatchedResponse, { status, headers, body }: SocketErrorAnswer): void {
   res.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(body), Connection: "close" }).end(body);
 }
 
 /**
- * Whether a request is of a version that is served here, and as RFC 9112 wants it where Node's parser does not look: of 1.1
- * with one Host (section 3.2) and no transfer coding but one `chunked` (6.1), of 1.0 with no transfer coding at all (6.1).
+ * Checks the rules of RFC 9112 that Node's parser does not check. Version 1.1 needs exactly one Host (section 3.2) and
+ * at most one transfer coding, `chunked` (6.1). Version 1.0 must have no transfer coding (6.1). Other versions are
+ * rejected.
  */
 function isWellFormed({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;

@@ -1,46 +1,73 @@
 import {
   constants,
   createServer,
-  type Http2Server,
-  type Http2ServerRequest,
+  Http2ServerRequest,
   type Http2ServerResponse,
+  type Http2Session,
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import { networkOf } from "./connections.js";
 import type { ListenLimits } from "./limits.js";
 import { continueWhenRead, type ProtocolServer, type ServeOptions } from "./protocol-server.js";
 import type { SocketErrorAnswer } from "./socket-error.js";
 import { afterPoll, destroyAfter } from "./sockets.js";
+import type { AnswerAccount } from "./unread-answers.js";
+import { WatchedHttp2Response } from "./watched-responses.js";
+
+/** Overhead of a header in addition to its name and value (RFC 9113 section 6.5.2). */
+const HEADER_OVERHEAD_BYTES = 32;
 
 /**
- * Serves HTTP/2 (RFC 9113). A stream whose request is incomplete after `requestMs` is cancelled; a session is ended that has
- * had no stream for `sessionIdleMs`, or was silent for `sessionStalledMs`. Expectations other than 100-continue are ignored.
- * CONNECT is answered by `socketError`, and so are too long headers of a client that has not acknowledged the setting about them; of
- * one that has, Node resets the stream. Draining sends one GOAWAY with the last stream that was read: the notice ahead of it
- * that RFC 9113 section 6.8 proposes makes Node ignore the streams it invites.
+ * Number of times that request headers are in memory: in the framer, the raw list, the object, and as garbage of
+ * parsing.
+ */
+const HEADER_COPIES = 4;
+
+/**
+ * A GOAWAY frame with the highest stream id. It is written to the socket as it is, because Node ignores new streams
+ * after `session.goaway`. Node writes whole frames, so the notice never splits one. A TLS socket does not allow a
+ * second write beside the session's.
+ */
+const SHUTDOWN_NOTICE = Buffer.from("0000080700000000007fffffff00000000", "hex");
+
+/**
+ * Serves HTTP/2 (RFC 9113).
+ * - A stream whose request is incomplete after `requestMs` is cancelled.
+ * - A session without a stream for `sessionIdleMs`, or silent for `sessionStalledMs`, is ended.
+ * - CONNECT, and headers of more than `maxHeaderBytes`, are answered by `socketError`. Above twice that size Node
+ *   resets the stream of a client that has acknowledged the setting.
+ * - Expectations other than 100-continue are ignored.
+ *
+ * Draining sends a GOAWAY with the last stream that was read. Without TLS, the announced end sends the earlier notice
+ * of RFC 9113 section 6.8, which admits every stream: a reverse proxy that opens one before it reads the notice is
+ * served. With TLS, the announced end drains.
  */
 export function serveHttp2(options: ServeOptions): ProtocolServer {
-  const { limits, idle, handler, socketError } = options;
-  const sessions = new Set<ServerHttp2Session>();
+  const { limits, idle, unread, handler, socketError } = options;
+  const sessions: Sessions = new Map();
+  const accounts: Accounts = new WeakMap();
+  const admit = admitting(accounts, options);
   let draining = false;
   const server = createFramer(options);
-  server.on("request", onRequest);
-  server.on("checkExpectation", onRequest);
+  server.on("request", onRequest).on("checkExpectation", onRequest);
   server.on("checkContinue", (req, res) => {
     continueWhenRead(req, res);
     onRequest(req, res);
   });
-  server.on("connect", (req, res) => answer(res, socketError("BAD_REQUEST", req)));
+  server.on("connect", (req, res) => admit(req, res, () => answer(res, socketError("BAD_REQUEST", req))));
   server.on("stream", (stream) => limitRequest(stream, limits.requestMs));
 
-  function onRequest(req: Http2ServerRequest, res: Http2ServerResponse): void {
-    if (headerListSize(req.rawHeaders) > limits.maxHeaderBytes) answer(res, socketError("HEADERS_TOO_LARGE", req));
-    else handler(req, res);
+  function onRequest(req: Http2ServerRequest, res: WatchedHttp2Response): void {
+    admit(req, res, () => handler(req, res));
   }
 
   function onSession(session: ServerHttp2Session, socket: Socket): void {
-    sessions.add(session);
+    sessions.set(session, socket);
+    const network = networkOf(socket.remoteAddress ?? "");
+    accounts.set(session, unread.accountOf({ network, cutConnection: () => endCalm(session, socket) }));
     session.once("close", () => sessions.delete(session));
     limitSilence(session, socket, limits);
     limitIdleness(session, socket, { limits, idle });
@@ -53,24 +80,55 @@ export function serveHttp2(options: ServeOptions): ProtocolServer {
       server.once("session", (session) => onSession(session, socket));
       server.emit("connection", socket);
     },
-    announceEnd: () => closeSoon([...sessions]),
+    announceEnd: () => endSoon(sessions, announceEndOf),
     drain() {
       draining = true;
-      closeSoon(sessions);
+      endSoon(sessions, (_, session) => session.close());
     },
     stop() {},
   };
 }
 
-function closeSoon(sessions: Iterable<ServerHttp2Session>): void {
-  afterPoll(() => {
-    for (const session of sessions) session.close();
-  });
+/** Calls `end` after the next poll for the sessions that are open now. */
+function endSoon(sessions: Sessions, end: (socket: Socket, session: ServerHttp2Session) => void): void {
+  const open = new Map(sessions);
+  afterPoll(() => open.forEach(end));
 }
 
-function createFramer({ limits }: ServeOptions): Http2Server {
+function announceEndOf(socket: Socket, session: ServerHttp2Session): void {
+  if (socket instanceof TLSSocket) session.close();
+  else if (!session.destroyed) socket.write(SHUTDOWN_NOTICE);
+}
+
+type Sessions = Map<ServerHttp2Session, Socket>;
+type Accounts = WeakMap<Http2Session, AnswerAccount>;
+
+/** Counts the unread answers of sessions, and refuses requests above their limits. */
+function admitting(accounts: Accounts, { limits, socketError, refused }: ServeOptions) {
+  return (req: Http2ServerRequest, res: WatchedHttp2Response, begin: () => void): void => {
+    const account = res.stream.session && accounts.get(res.stream.session);
+    if (account === undefined) return;
+    const headerBytes = headerListSize(req.rawHeaders);
+    res.watch(account, HEADER_COPIES * headerBytes);
+    if (headerBytes > limits.maxHeaderBytes) return answer(res, socketError("HEADERS_TOO_LARGE", req));
+    if (account.admits()) return begin();
+    refused();
+    account.refuse(res);
+  };
+}
+
+/**
+ * Creates Node's HTTP/2 server without a port of its own. It reads header lists of up to twice the limit, so that a
+ * slightly larger list is answered with 431; Node itself would reset the stream. The number of headers is limited only
+ * by their size, as over HTTP/1.1.
+ */
+function createFramer({ limits }: ServeOptions) {
+  const maxHeaderListSize = 2 * limits.maxHeaderBytes;
   return createServer({
-    settings: { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes },
+    Http2ServerRequest,
+    Http2ServerResponse: WatchedHttp2Response,
+    settings: { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize },
+    maxHeaderListPairs: Math.ceil(maxHeaderListSize / HEADER_OVERHEAD_BYTES),
     maxSessionMemory: limits.maxSessionMegabytes,
     maxSessionInvalidFrames: limits.maxInvalidFrames,
     maxSessionRejectedStreams: limits.maxRejectedStreams,
@@ -84,7 +142,10 @@ function limitSilence(session: ServerHttp2Session, socket: Socket, limits: Liste
   });
 }
 
-/** Ends a session that has had no stream for `sessionIdleMs`, however busy it is with PING; sooner where its place is needed. */
+/**
+ * Ends a session without a stream for `sessionIdleMs`, even when it receives PING; sooner when connections become
+ * scarce.
+ */
 function limitIdleness(
   session: ServerHttp2Session,
   socket: Socket,
@@ -118,9 +179,9 @@ function limitIdleness(
   }
 }
 
-/** The size of a header list as the setting MAX_HEADER_LIST_SIZE counts it (RFC 9113 section 6.5.2). */
+/** Returns the size of a header list as the setting MAX_HEADER_LIST_SIZE counts it. */
 function headerListSize(namesAndValues: readonly string[]): number {
-  return namesAndValues.reduce((size, part) => size + part.length + 16, 0);
+  return namesAndValues.reduce((size, part) => size + part.length + HEADER_OVERHEAD_BYTES / 2, 0);
 }
 
 function answer(res: Http2ServerResponse, { status, headers, body }: SocketErrorAnswer): void {
@@ -134,4 +195,10 @@ function limitRequest(stream: ServerHttp2Stream, requestMs: number): void {
     if (!hasWholeRequest) stream.close(constants.NGHTTP2_CANCEL);
   }, requestMs);
   stream.once("close", () => clearTimeout(timer));
+}
+
+/** Ends a session whose client reads nothing. The code asks the client to back off (RFC 9113 section 7). */
+function endCalm(session: ServerHttp2Session, socket: Socket): void {
+  session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  socket.destroy();
 }

@@ -1,10 +1,10 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 
-/** Why bytes on a connection were refused before they became a whole request. */
-export type SocketErrorKind = "BAD_REQUEST" | "TIMEOUT" | "HEADERS_TOO_LARGE";
+/** Why the listener refused a request, or input that did not become one. OVERLOADED: too many answers are unread. */
+export type SocketErrorKind = "BAD_REQUEST" | "TIMEOUT" | "HEADERS_TOO_LARGE" | "OVERLOADED";
 
-/** A whole answer. `headers` leaves out Date, Content-Length and Connection, which belong to the connection. */
+/** A complete answer. `headers` does not include Date, Content-Length and Connection, which the connection sets. */
 export interface SocketErrorAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -12,14 +12,14 @@ export interface SocketErrorAnswer {
 }
 
 /**
- * Renders the answer to a refusal; `req` is there where the headers of a request were read before it had to be refused. It
+ * Renders the answer to a refusal. `req` is present when the headers of a request were read before it was refused. It
  * must not throw.
  */
 export type SocketError = (kind: SocketErrorKind, req?: IncomingMessage | Http2ServerRequest) => SocketErrorAnswer;
 
 /**
- * The kind of refusal behind an error of Node's HTTP/1.1 server (its `clientError` event), or undefined where the
- * connection itself failed and there is nobody to answer.
+ * Returns the kind of refusal for an error of Node's HTTP/1.1 server (its `clientError` event). Returns undefined when
+ * the connection itself failed, so that no answer can be sent.
  */
 export function socketErrorKind(error: NodeJS.ErrnoException): SocketErrorKind | undefined {
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") return "TIMEOUT";
@@ -27,7 +27,10 @@ export function socketErrorKind(error: NodeJS.ErrnoException): SocketErrorKind |
   return error.code?.startsWith("HPE_") ? "BAD_REQUEST" : undefined;
 }
 
-/** The answer as an HTTP/1.1 message that closes its connection (RFC 9112), for a socket no response object stands for. */
+/**
+ * Formats the answer as an HTTP/1.1 message that closes its connection (RFC 9112), for a socket without a response
+ * object.
+ */
 export function formatAnswer(answer: SocketErrorAnswer): string {
   const headers = {
     ...answer.headers,

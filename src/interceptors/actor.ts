@@ -2,13 +2,15 @@ import type { Interceptor } from "@connectrpc/connect";
 import { callOf } from "../call.js";
 import { type FieldErrorCode, invalidRequest } from "../errors.js";
 
-/** What the id of an actor may be. */
+/** The allowed form of an actor id. */
 export const actorForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 128 } as const;
 
 /**
- * Takes from the Actor-Id header who stands behind the machine client: an opaque id of 1 to 128 visible ASCII characters,
- * no name, which the service keeps beside the principal and never judges. Optional on every operation of the internal
- * listener; REST, whose headers are published, does not know it. Throws 400 where it is malformed or sent twice.
+ * Reads the Actor-Id header: the person or system on whose behalf the client calls. The value is an opaque id of 1 to
+ * 128 visible ASCII characters, not a name. The service stores it with the principal and does not verify it.
+ *
+ * The header is optional on every operation of the internal listener. REST ignores it, because its published headers do
+ * not include it. Throws 400 if it is malformed or sent twice.
  */
 export function actor(): Interceptor {
   return (next) => async (request) => {
@@ -16,15 +18,15 @@ export function actor(): Interceptor {
     const [id] = call.headers.actorId;
     if (id === undefined) return next(request);
     if (call.headers.actorId.length > 1) throw unusable("INVALID_VALUE", "the header must be sent once");
-    if (id === "") throw unusable("TOO_SHORT", "the id must not be empty");
+    if (id === "") throw unusable("TOO_SHORT", "the value must not be empty");
     const { pattern, maxLength } = actorForm;
-    if (id.length > maxLength) throw unusable("TOO_LONG", `the id must have at most ${maxLength} characters`);
-    if (!pattern.test(id)) throw unusable("INVALID_FORMAT", "the id must consist of visible ASCII characters");
+    if (id.length > maxLength) throw unusable("TOO_LONG", `the value must have at most ${maxLength} characters`);
+    if (!pattern.test(id)) throw unusable("INVALID_FORMAT", "the value must consist of visible ASCII characters");
     call.actor = id;
     return next(request);
   };
 }
 
 function unusable(code: FieldErrorCode, message: string) {
-  return invalidRequest("A header of the request cannot be used; see errors.", [{ code, field: "Actor-Id", message }]);
+  return invalidRequest([{ code, field: "Actor-Id", message }]);
 }

@@ -13,10 +13,11 @@ type Operation<C> = (request: Message, call: C) => unknown;
 type Method = (request: Message, context: HandlerContext) => unknown;
 
 /**
- * The service as Connect takes it: each method gets the call of its context. One that replays an earlier call is answered
- * with the stored response, without anything being done. That is the last step of the idempotency stage, which no
- * interceptor could be: only an implementation gets the response headers that the protocol has begun. A stream cannot be
- * replayed, so a method that answers by one must take no key.
+ * Returns the service in the form that Connect needs. Each method receives the call from its context.
+ *
+ * A replay returns the stored response and does not run the method. This is the last step of the idempotency stage. It
+ * is here because only an implementation can access the response headers that the protocol has started. A stream cannot
+ * be replayed. Throws if a streaming method takes an idempotency key.
  */
 export function answeringCalls<T extends Implemented>(entry: T): T {
   const implementation: Record<string, Method> = {};

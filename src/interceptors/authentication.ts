@@ -2,10 +2,13 @@ import type { Interceptor } from "@connectrpc/connect";
 import { type Call, callOf, type Principal } from "../call.js";
 import { operationName } from "../operation.js";
 
-/** Judges an Authorization header (null where there is none); throws INVALID_ACCESS_TOKEN with what is wrong. */
+/**
+ * Verifies an Authorization header and returns its principal. The argument is null without a header. Throws
+ * INVALID_ACCESS_TOKEN with the reason.
+ */
 export type TokenVerifier = (authorization: string | null) => Promise<Principal>;
 
-/** Names the principal of a call by its access token (specification section 5). */
+/** Sets the principal of a call from its access token (specification section 5). */
 export function authentication(verify: TokenVerifier): Interceptor {
   return (next) => async (request) => {
     const call = callOf(request.contextValues);
@@ -15,7 +18,10 @@ export function authentication(verify: TokenVerifier): Interceptor {
   };
 }
 
-/** The principal whom the access token of a call names at this moment. Several Authorization headers are an invalid one. */
+/**
+ * Verifies the access token of a call at this moment and returns its principal. Several Authorization headers are
+ * invalid.
+ */
 export function verifyCaller({ headers: { authorization } }: Call, verify: TokenVerifier): Promise<Principal> {
   return verify(authorization.length === 0 ? null : authorization.join(", "));
 }

@@ -1,13 +1,13 @@
-import { ConnectError } from "@connectrpc/connect";
+import { type Code, ConnectError } from "@connectrpc/connect";
 import type { Call } from "../call.js";
-import { type CupoError, connectCodeOf, errorTable } from "../errors.js";
+import { type CupoError, errorTable, type FieldErrorCode } from "../errors.js";
 import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
-import { problemOf } from "../problem.js";
+import { problemOf } from "../problems/problem.js";
 import { errorDetailsOf } from "./error-details.js";
 
 /**
- * The error that Connect, gRPC and gRPC-Web send: code and message of the table, headers of the call, the Problem and what
- * {@link errorDetailsOf} adds as details.
+ * Returns the error that Connect, gRPC and gRPC-Web send. It has the code from the error table, the headers of the
+ * call, and as details the Problem and those of {@link errorDetailsOf}.
  */
 export function connectErrorOf(
   error: CupoError,
@@ -17,8 +17,19 @@ export function connectErrorOf(
   const { title } = errorTable[error.code];
   const problem = problemOf(error, call.correlationId, problemsUrl);
   const headers = { ...call.responseHeaders, ...error.headers };
-  return new ConnectError(error.detail ?? title, connectCodeOf(error), headers, [
+  return new ConnectError(problem.detail ?? title, connectCodeOf(error), headers, [
     { desc: ProblemSchema, value: problem },
     ...errorDetailsOf(error),
   ]);
+}
+
+/**
+ * Returns the Connect code of an error. This is its own code if it has one, else the code for its first field error,
+ * else the code in the error table.
+ */
+export function connectCodeOf(error: CupoError): Code {
+  const entry = errorTable[error.code];
+  const codesByReason: Readonly<Partial<Record<FieldErrorCode, Code>>> = entry.codesByReason;
+  const [reason] = error.errors;
+  return error.connectCode ?? (reason && codesByReason[reason.code]) ?? entry.connectCode;
 }

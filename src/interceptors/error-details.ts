@@ -1,31 +1,34 @@
 import { create } from "@bufbuild/protobuf";
 import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import type { ConnectError } from "@connectrpc/connect";
-import { type CupoError, errorTable, reasonOf } from "../errors.js";
+import { type CupoError, errorTable, isExplainedByItem, reasonOf } from "../errors.js";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../gen/google/rpc/error_details_pb.js";
 
-/** A message that goes with an error of Connect, gRPC and gRPC-Web. */
+/** A detail message of a Connect, gRPC or gRPC-Web error. */
 type Detail = ConstructorParameters<typeof ConnectError>[3];
 
 const DOMAIN = "cupo";
-/** gRPC sends details in trailers, for which some clients take 8 KiB at most. */
+/** gRPC sends details in trailers, and some clients accept at most 8 KiB of trailers. */
 const MAX_FIELD_VIOLATIONS = 20;
 
 /**
- * What clients of gRPC read without knowing Cupo (AIP-193): ErrorInfo, whose reason is that of {@link reasonOf} in the domain
- * `cupo`; BadRequest with the first twenty fields that are wrong, of an error that is the request's; RetryInfo where
- * another try makes sense and when. The Problem beside them has everything; none of them holds what was sent.
+ * Returns the standard details of AIP-193, which gRPC clients can read without the Cupo protos. The Problem in the same
+ * error has all data. No detail contains values of the request.
+ *
+ * - ErrorInfo: the reason from {@link reasonOf}, in the domain `cupo`.
+ * - BadRequest: the first 20 field errors, if the request is invalid.
+ * - RetryInfo: the delay, if the call can be retried.
  */
 export function errorDetailsOf(error: CupoError): NonNullable<Detail> {
   return [errorInfo(error), ...badRequest(error), ...retryInfo(error)];
 }
 
 function errorInfo(error: CupoError) {
-  const [conflict] = error.code === "CONCURRENT_MODIFICATION" ? error.errors : [];
+  const [reason] = isExplainedByItem(error.code) ? error.errors : [];
   const metadata = {
     code: error.code,
     status: String(errorTable[error.code].status),
-    ...(conflict === undefined ? {} : { field: conflict.field }),
+    ...(reason === undefined || reason.field === "" ? {} : { field: reason.field }),
   };
   return {
     desc: ErrorInfoSchema,
@@ -34,7 +37,7 @@ function errorInfo(error: CupoError) {
 }
 
 function badRequest({ code, errors }: CupoError) {
-  if (errors.length === 0 || code === "CONCURRENT_MODIFICATION") return [];
+  if (errors.length === 0 || isExplainedByItem(code)) return [];
   const fieldViolations = errors
     .slice(0, MAX_FIELD_VIOLATIONS)
     .map(({ field, code: reason, message }) => ({ field, reason, description: message }));

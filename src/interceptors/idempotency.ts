@@ -6,64 +6,67 @@ import { type CupoError, conflict } from "../errors.js";
 import { isReplicable, operationName, takesIdempotencyKey } from "../operation.js";
 import { shownPatients } from "./shown-patients.js";
 
-/** The claim of an idempotency key by one call: which key, and which request it stands for. */
+/** The claim of an idempotency key by one call. */
 export interface IdempotencyClaim {
   readonly tenantId: string;
   readonly principalId: string;
   readonly operation: string;
   /** 1 to 255 visible ASCII characters. */
   readonly key: string;
-  /** SHA-256 of the request and of what else decides its meaning. */
+  /** SHA-256 of the operation, the organization and company of the caller, and the request message. */
   readonly fingerprint: Uint8Array;
   readonly correlationId: string;
 }
 
-/** How a call that claimed an idempotency key ended. */
+/** The result of a call that claimed an idempotency key. */
 export type Outcome =
   | { readonly kind: "EXECUTED" }
-  /** A call with the same key and request did the work before; these are the bytes of its response. */
+  /** An earlier call with the same key and request did the work. `response` is its encoded response. */
   | {
       readonly kind: "REPLAY";
       readonly response: Uint8Array;
-      /** The earlier call was this one: its commit succeeded, but the connection broke before it was told so. */
+      /** The earlier call is this one: its COMMIT succeeded, but the connection broke before the answer arrived. */
       readonly isOwn: boolean;
     }
-  /** The key belongs to another request. */
+  /** The key was used for another request. */
   | { readonly kind: "REUSED" }
-  /** The key was used, and its result erased with the person whom it was about. */
+  /** The key was used, and its result was erased together with a patient. */
   | { readonly kind: "ERASED" }
   /** Another call holds the key and did not end in time. */
   | { readonly kind: "IN_PROGRESS" };
 
 /**
- * The store that the stage needs: runs the work in one transaction, `call.transaction`, that commits the claim, all
- * effects and the result together, or does not run it because the key is taken. A failed call leaves its key free.
+ * The transactions that the stage needs. `execute` runs the work in one transaction, `call.transaction`, which commits
+ * the claim, all effects and the result together. It does not run the work if the key is taken. A failed call leaves
+ * its key free.
  */
 export interface IdempotentWork {
   execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: () => Promise<Uint8Array>): Promise<Outcome>;
   /**
-   * Runs a read in one transaction, `call.transaction`, without a key. It may write too, since who read what is kept, unless it
-   * `isReplicable`: then a replica may do it that has everything which was committed before.
+   * Runs a read in one transaction, `call.transaction`, without a key. A read may write access records. If
+   * `isReplicable` is true, it writes nothing, and a replica may run it that has all transactions committed before.
    */
   read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable?: boolean): Promise<T>;
 }
 
-/** Records, in the transaction of a call, that it shows the data of these patients to its principal. */
+/** Records in the transaction of a call that its principal reads the data of these patients. */
 export type RecordAccess = (call: Call, patientIds: readonly string[]) => void;
 
-/** For how long a key gives its first result. The database refuses to purge keys of less than a day, whatever stands here. */
+/**
+ * How long a key returns its first result. The database never purges keys younger than 24 hours, even if this is lower.
+ */
 export const KEY_RETENTION_HOURS = 72;
 
 const RETRY_AFTER = { "Retry-After": "1" };
 
 /**
- * Runs an operation once for each idempotency key of a principal, and gives the first response to every later call with
- * the same key and request, marked by `Idempotent-Replayed: true` (specification sections 4 and 8). An operation that
- * only reads takes no key and is run each time.
+ * Runs an operation once for each idempotency key of a principal. Later calls with the same key and request get the
+ * first response, with the header `Idempotent-Replayed: true` (specification sections 4 and 8). Operations that only
+ * read take no key and always run.
  *
- * A replay goes on to the implementation, which `answering-calls.ts` makes answer with what is stored: the way back
- * through the protocol is that of every other answer. One that shows a patient leaves an access record before: the first
- * answer was to whoever made the change, which the audit trail has, but a replay is a read.
+ * A replay continues to the implementation, where `answering-calls.ts` returns the stored response. So the response
+ * passes through the protocol like any other. A replay that shows a patient is a read, so it first records an access.
+ * The first response needs no access record, because the audit trail has the change.
  */
 export function idempotency(store: IdempotentWork, recordAccess: RecordAccess): Interceptor {
   return (next) => async (request) => {
@@ -104,22 +107,22 @@ function claimOf(request: UnaryRequest, call: Call, principal: Principal): Idemp
 }
 
 function fingerprint(operation: string, principal: Principal, schema: DescMessage, message: Message): Uint8Array {
-  const terms = Buffer.from(`${operation}\n${principal.organizationId ?? ""}\n${principal.companyId ?? ""}\n`);
+  const scope = Buffer.from(`${operation}\n${principal.organizationId ?? ""}\n${principal.companyId ?? ""}\n`);
   const bytes = toBinary(schema, message, { writeUnknownFields: false });
-  return hash("sha256", Buffer.concat([terms, bytes]), "buffer");
+  return hash("sha256", Buffer.concat([scope, bytes]), "buffer");
 }
 
-/** 409: the key stands for another request, its result was erased, or a call with it is still at work. */
+/** 409: the key was used for another request, its result was erased, or a call with it is still running. */
 export function keyRefusal(kind: "REUSED" | "ERASED" | "IN_PROGRESS"): CupoError {
   const field = "Idempotency-Key";
   if (kind === "ERASED") {
-    const message = "the result of this key was erased with the patient whom it was about; it is not done again";
+    const message = "the result of this key was erased together with its patient; the request is not run again";
     return conflict({ code: "RESULT_ERASED", field, message });
   }
   if (kind === "REUSED") {
     const message = "this key was used for another request of the same operation; use a new one";
     return conflict({ code: "IDEMPOTENCY_KEY_REUSED", field, message });
   }
-  const message = "a request with this key is still being worked on; retry with the same key";
+  const message = "another request with this key is still running; retry with the same key";
   return conflict({ code: "IDEMPOTENCY_IN_PROGRESS", field, message }, RETRY_AFTER);
 }

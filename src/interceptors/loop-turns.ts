@@ -3,9 +3,9 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 
 /**
- * Lets requests that take the thread for milliseconds go on one in each turn of the event loop, in the order in which they came:
- * a burst of long texts to be screened then delays everybody else's steps by one of them, not by all. `isLong` says of the request
- * of a method whether it may be such a one.
+ * Lets only one expensive request continue in each turn of the event loop, in order of arrival. A burst of requests
+ * with long texts then delays other requests by one screening, not by all. `isLong` returns whether requests of this
+ * schema can block the thread for milliseconds.
  */
 export function loopTurns(isLong: (schema: DescMessage) => boolean): Interceptor {
   let last = Promise.resolve();

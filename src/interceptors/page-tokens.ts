@@ -4,7 +4,7 @@ import { type Principal, principalOf } from "../call.js";
 import { invalidPageToken } from "../errors.js";
 import { operationName } from "../operation.js";
 
-/** What seals the places in which pages end: what is opened was sealed for the same holder, or is undefined. */
+/** Encrypts the content of page tokens. `open` returns undefined unless the token was sealed for the same holder. */
 export interface PageSeal {
   seal(place: string, holder: string): Promise<string>;
   open(token: string, holder: string): Promise<string | undefined>;
@@ -14,9 +14,11 @@ const TOKEN = "pageToken";
 const NEXT_TOKEN = "nextPageToken";
 
 /**
- * Lets lists read and write places as they are, while callers see sealed tokens only: each serves the list that gave it,
- * for principals of the same tenant, organization and company, and anything else is 422 on pageToken (AIP-158). Stands
- * inside the transaction, so that a store of keys that is away is answered as any other.
+ * Decrypts the page token of a request and encrypts that of the response, so that services see only the plain content.
+ *
+ * A token is valid for the same operation and the same principal, with the same issuer, tenant, organization and
+ * company. Any other token is 422 on pageToken (AIP-158). This stage runs inside the transaction, so that an
+ * unavailable key store is handled like an unavailable database.
  */
 export function pageTokens({ seal, open }: PageSeal): Interceptor {
   return (next) => async (request) => {
@@ -34,21 +36,21 @@ export function pageTokens({ seal, open }: PageSeal): Interceptor {
   };
 }
 
-function holderOf(operation: string, { tenantId, organizationId = "", companyId = "" }: Principal): string {
-  return [operation, tenantId, organizationId, companyId].join(" ");
+function holderOf(operation: string, { tenantId, organizationId = "", companyId = "", id }: Principal): string {
+  return [operation, tenantId, organizationId, companyId, id].join(" ");
 }
 
 function hasText({ field }: DescMessage, name: string): boolean {
   return field[name]?.scalar !== undefined;
 }
 
-/** Empty where the field is absent. */
+/** Returns "" if the field is absent. */
 function textIn(message: Message, name: string): string {
   const text: unknown = Reflect.get(message, name);
   return typeof text === "string" ? text : "";
 }
 
-/** A copy, since what is read may be read again after a failure that passes. */
+/** Returns a copy, because the transaction may be repeated and then reads the original message again. */
 function withText(schema: DescMessage, message: Message, name: string, text: string): Message {
   if (text === "") return message;
   const copy = clone(schema, message);

@@ -1,15 +1,16 @@
 import { ConnectError, type Interceptor, type StreamResponse } from "@connectrpc/connect";
 import { type Call, callOf } from "../call.js";
 import type { CupoError } from "../errors.js";
-import { asCupoError } from "../problem.js";
+import { asCupoError } from "../problems/problem.js";
 import { connectErrorOf } from "./connect-error.js";
 
-/** Told of every error of a call before it is sent, so that it can be logged and counted. */
+/** Called with every error of a call before it is sent, for logs and metrics. */
 export type ErrorObserver = (error: CupoError, call: Call) => void;
 
 /**
- * Outermost on RPC: turns an error into its Connect code with the Problem as a detail, the same one that REST sends as
- * its body, whether before a stream begins or later. Errors of Connect itself, such as `unimplemented`, pass as they are.
+ * The outermost interceptor on RPC. It converts an error to a Connect error with the Problem as a detail, the same
+ * Problem that REST sends as its body. It also converts errors during a stream. Errors of Connect itself, such as
+ * `unimplemented`, stay unchanged.
  */
 export function problems(problemsUrl: string, observe: ErrorObserver): Interceptor {
   const explainTo = (call: Call, thrown: unknown) => {

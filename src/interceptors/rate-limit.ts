@@ -3,9 +3,9 @@ import type { ContextValues, Interceptor } from "@connectrpc/connect";
 import { callOf, principalOf } from "../call.js";
 import { CupoError } from "../errors.js";
 
-/** What is left of one quota after a request was counted. */
+/** The state of one quota after a request was counted. */
 export interface QuotaState {
-  /** Name of the policy, in the headers: `minute`. */
+  /** The name of the policy in the headers, such as `minute`. */
   readonly name: string;
   readonly quota: number;
   readonly windowSeconds: number;
@@ -15,25 +15,28 @@ export interface QuotaState {
   readonly exceeded: boolean;
 }
 
-/** Who has quotas: a principal in a tenant. */
+/** The holder of quotas: a principal of a tenant. */
 export interface QuotaPrincipal {
   readonly tenantId: string;
   readonly id: string;
 }
 
-/** Counts requests of a principal, one unless given, against every quota; the store behind it is the process or a shared one. */
+/**
+ * Counts requests of a principal against every quota; `requests` defaults to 1. The store is this process or a shared
+ * one.
+ */
 export interface RateLimiter {
   count(principal: QuotaPrincipal, requests?: number): Promise<readonly QuotaState[]>;
 }
 
-/** So many rows are one request. */
+/** The number of rows that count as one request. */
 const ROWS_A_REQUEST = 50;
-/** No page is larger (AIP-158). */
+/** The largest page size (AIP-158). */
 const MOST_ROWS = 200;
 
 /**
- * Limits the requests of a principal (specification section 8), in all operations and transports together. Tells the
- * quotas in RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers) on every answer that got this far.
+ * Limits the requests of a principal (specification section 8) over all operations and transports together. From this
+ * stage on, every answer has the quotas in RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers).
  */
 export function rateLimit(limiter: RateLimiter): Interceptor {
   return (next) => async (request) => {
@@ -43,8 +46,8 @@ export function rateLimit(limiter: RateLimiter): Interceptor {
 }
 
 /**
- * Counts a page of a list, or a batch, as one more request for every fifty rows that are asked for beyond the first fifty: what
- * two hundred patients cost, each shown by the scopes of the caller and with an access record, is not what one costs.
+ * Counts one more request for every 50 rows of a page or batch after the first 50. The cost of a request grows with its
+ * rows: each patient that is read needs redaction and an access record.
  */
 export function rowQuota(limiter: RateLimiter): Interceptor {
   return (next) => async (request) => {
@@ -71,7 +74,7 @@ async function charge(limiter: RateLimiter, contextValues: ContextValues, reques
   if (exceeded.length > 0) throw quotaExceeded(exceeded);
 }
 
-/** 429, with the time after which the quotas that are used up are full again. */
+/** 429. Retry-After is the time until all exceeded quotas are full again. */
 export function quotaExceeded(
   states: readonly Pick<QuotaState, "quota" | "windowSeconds" | "resetSeconds">[],
 ): CupoError {

@@ -4,7 +4,7 @@ import type { Interceptor, StreamResponse } from "@connectrpc/connect";
 import { principalOf } from "../call.js";
 import { readable_with_scope as readableWithScope } from "../gen/cupo/options/v1/options_pb.js";
 
-/** What there is to leave out of a message: fields of its own, and those of the messages in these fields, at any depth. */
+/** The fields to remove from a message: its own guarded fields, and those of nested messages at any depth. */
 interface Plan {
   readonly guarded: readonly { readonly field: DescField; readonly scope: string }[];
   readonly below: readonly DescField[];
@@ -13,8 +13,8 @@ interface Plan {
 type Redact = (message: ReflectMessage, scopes: ReadonlySet<string>) => void;
 
 /**
- * Leaves fields out of the response that the principal has no scope for (specification section 5, rule 5). It stands
- * outside the idempotency stage, so that a replay shows what the scopes of the new request allow, not the first one's.
+ * Removes the fields from a response for which the principal has no scope (specification section 5, rule 5). This stage
+ * is outside the idempotency stage, so a replay is redacted by the scopes of the new request.
  */
 export function redaction(): Interceptor {
   const redact = createRedact();
@@ -67,7 +67,7 @@ function planOf({ fields }: DescMessage): Plan {
   };
 }
 
-/** Whether a message or any below it has a guarded field; `seen` ends the way where messages hold themselves. */
+/** Whether a message or a nested one has a guarded field. `seen` stops the recursion at recursive messages. */
 function holdsGuarded(schema: DescMessage, seen = new Set<DescMessage>()): boolean {
   if (seen.has(schema)) return false;
   seen.add(schema);
@@ -85,5 +85,5 @@ function childrenOf(message: ReflectMessage, field: DescField): Iterable<Reflect
   if (field.fieldKind === "message") return [message.get(field)];
   if (field.fieldKind === "list") return message.get(field) as Iterable<ReflectMessage>;
   if (field.fieldKind === "map") return message.get(field).values() as Iterable<ReflectMessage>;
-  throw new Error(`no messages in ${field.toString()}`);
+  throw new Error(`the field contains no messages: ${field.toString()}`);
 }

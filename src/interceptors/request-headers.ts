@@ -3,12 +3,12 @@ import type { Interceptor } from "@connectrpc/connect";
 import { type CallHeaders, callOf } from "../call.js";
 import { type CupoError, type FieldError, type FieldErrorCode, invalidRequest } from "../errors.js";
 import { takesIdempotencyKey } from "../operation.js";
-import { isCorrelationId } from "./open-call.js";
+import { isUuid } from "../uuid.js";
 
-/** What an idempotency key may be. */
+/** The allowed form of an idempotency key. */
 export const idempotencyKeyForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 255 } as const;
 
-/** Refuses a call whose own headers cannot be used, naming each of them (specification section 4, common headers). */
+/** Rejects a call with invalid headers, with an item for each (specification section 4, common headers). */
 export function requestHeaders(): Interceptor {
   return (next) => async (request) => {
     const refusal = judgeHeaders(request.method, callOf(request.contextValues).headers);
@@ -17,15 +17,13 @@ export function requestHeaders(): Interceptor {
   };
 }
 
-/** The error for headers that a call of this method cannot have; undefined where they are right. */
+/** Returns the error for invalid headers of a call, or undefined if they are valid. */
 export function judgeHeaders(
   method: DescMethod,
   headers: Pick<CallHeaders, "correlationId" | "idempotencyKey">,
 ): CupoError | undefined {
   const errors = [...correlationErrors(headers), ...(takesIdempotencyKey(method) ? idempotencyKeyErrors(headers) : [])];
-  return errors.length === 0
-    ? undefined
-    : invalidRequest("A header of the request cannot be used; see errors.", errors);
+  return errors.length === 0 ? undefined : invalidRequest(errors);
 }
 
 function correlationErrors({ correlationId }: Pick<CallHeaders, "correlationId">): FieldError[] {
@@ -39,7 +37,12 @@ function idempotencyKeyErrors({ idempotencyKey }: Pick<CallHeaders, "idempotency
   if (key === undefined || key === "") return error("REQUIRED", "the header is required");
   if (idempotencyKey.length > 1) return error("INVALID_VALUE", "the header must be sent once");
   const { pattern, maxLength } = idempotencyKeyForm;
-  if (key.length > maxLength) return error("TOO_LONG", `the key must have at most ${maxLength} characters`);
-  if (!pattern.test(key)) return error("INVALID_FORMAT", "the key must consist of visible ASCII characters");
+  if (key.length > maxLength) return error("TOO_LONG", `the value must have at most ${maxLength} characters`);
+  if (!pattern.test(key)) return error("INVALID_FORMAT", "the value must consist of visible ASCII characters");
   return [];
+}
+
+/** Whether the X-Correlation-Id headers of a request are valid: none, or one UUID. */
+export function isCorrelationId(sent: readonly string[]): boolean {
+  return sent.length === 0 || (sent.length === 1 && isUuid(sent[0] ?? ""));
 }

@@ -1,7 +1,7 @@
 import type { Interceptor } from "@connectrpc/connect";
 import { callOf } from "../call.js";
 
-/** Sends the headers that the inner stages left on the call with a successful answer; errors carry them otherwise. */
+/** Adds the response headers of the call to a successful answer. Errors add them elsewhere. */
 export function responseHeaders(): Interceptor {
   return (next) => async (request) => {
     const response = await next(request);

@@ -10,8 +10,8 @@ const SHOWING: ReadonlySet<string> = new Set(
 const fieldsByResponse = new WeakMap<DescMessage, readonly DescField[]>();
 
 /**
- * The ids of the patients whose data a stored response holds, with those whom a case names. Operations that take a key show one
- * at most in a field.
+ * Returns the ids of the patients whose data a stored response contains, including those of cases. In operations that
+ * take a key, each field shows at most one patient.
  */
 export function shownPatients(schema: DescMessage, response: Uint8Array): readonly string[] {
   const fields = patientFields(schema);

@@ -2,15 +2,17 @@ import { setMaxListeners } from "node:events";
 import { Code, ConnectError, type Interceptor, type StreamResponse } from "@connectrpc/connect";
 import { createLinkedAbortController } from "@connectrpc/connect/protocol";
 import { callOf } from "../call.js";
-import { CupoError, serviceStopping } from "../errors.js";
+import { CupoError, unavailable } from "../errors.js";
 import { type TokenVerifier, verifyCaller } from "./authentication.js";
 
 const CHECK_EVERY_MS = 1_000;
 
 /**
- * Ends a stream when its time has come, whatever its implementation waits for: with `stopping`, whose reason the caller is told,
- * and with the access token, which is judged again with each message and once a second. So nothing is sent after a token
- * has expired, or its key was withdrawn, and the stream is over a second later. Calls that are not streams pass.
+ * Ends a stream when `stopping` aborts or its access token becomes invalid, even while its implementation waits. The
+ * caller receives the reason.
+ *
+ * The token is verified before each message and once per second. So no message is sent after the token has expired or
+ * its key was withdrawn, and the stream ends within a second. Unary calls pass unchanged.
  */
 export function streamLife(verify: TokenVerifier, stopping: AbortSignal): Interceptor {
   return (next) => async (request) => {
@@ -35,18 +37,25 @@ export function streamLife(verify: TokenVerifier, stopping: AbortSignal): Interc
   };
 }
 
-/** Tells the open streams of a service that it stops: they would keep their listener open. */
+/** Ends the open streams when the service stops, because they would keep their listener open. */
 export interface Stopping {
   /** Aborts with the error that streams end with. */
   readonly signal: AbortSignal;
   stop(): void;
 }
 
-/** As many streams listen to the signal as are open, which Node.js would take for a leak. */
+/**
+ * Creates the signal. It has no limit of listeners: every open stream adds one, which Node.js would report as a leak.
+ */
 export function createStopping(): Stopping {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   return { signal: controller.signal, stop: () => controller.abort(serviceStopping()) };
+}
+
+/** The error at shutdown. The caller can open the stream again at another process or after the restart. */
+function serviceStopping(): CupoError {
+  return unavailable("The service is stopping. Open the stream again.", 1);
 }
 
 interface Life {
@@ -76,7 +85,7 @@ async function* untilAborted(
   }
 }
 
-/** What comes next, without waiting for it any longer than the signal lets. Leaves nothing behind on the signal. */
+/** Returns the next message, or rejects when the signal aborts. Leaves no listener on the signal. */
 function nextUnlessAborted<T>(iterator: AsyncIterator<T>, signal: AbortSignal): Promise<IteratorResult<T>> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -89,8 +98,8 @@ function nextUnlessAborted<T>(iterator: AsyncIterator<T>, signal: AbortSignal): 
   });
 }
 
-/** What the caller is told: why the service ended the stream, or that the caller did. */
+/** Returns the error for the caller: the reason of the service, or `canceled` if the caller disconnected. */
 function endOf({ reason }: AbortSignal): unknown {
   if (reason instanceof CupoError || reason instanceof ConnectError) return reason;
-  return new ConnectError("the caller went away", Code.Canceled);
+  return new ConnectError("the caller disconnected", Code.Canceled);
 }

@@ -11,27 +11,30 @@ import { sendStream } from "../rpc/send-stream.js";
 import { createHealth } from "./health.js";
 import { createReflection } from "./reflection.js";
 
-/** What the services that tell of the others need. */
+/** Options of the health and reflection services. */
 export interface IntrospectionOptions {
+  /** The services whose health and definitions are published. */
   readonly services: readonly DescService[];
+  /** Resolves to whether the service can accept requests. */
   readonly isReady: () => Promise<boolean>;
-  /** Aborts when the service stops; streams end with it. */
+  /** Aborts when the service stops. Open streams then end. */
   readonly stopping: AbortSignal;
-  /** Whether the definitions of the services are given. */
+  /** Whether reflection publishes the definitions of the services. */
   readonly reflects: boolean;
 }
 
-/** Answers a request for one of these services; undefined for any other. Never rejects. */
+/** Answers a request for health or reflection. Returns undefined for any other path. Never rejects. */
 export type IntrospectionHandler = (request: NodeRequest, response: NodeResponse) => Promise<void> | undefined;
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
 const MAX_STREAMS = 100;
-const STALLED_MS = 30_000;
 
 /**
- * Health (grpc.health.v1) and, unless it is switched off, reflection (grpc.reflection v1 and v1alpha) by Connect, gRPC and
- * gRPC-Web. Without access tokens, as supervisors and tools expect: who gets here is inside, and learns which services there are
- * and whether they are well. A hundred streams in all are open at once.
+ * Serves health (grpc.health.v1) and optionally reflection (grpc.reflection v1 and v1alpha) over Connect, gRPC and
+ * gRPC-Web.
+ *
+ * Supervisors and tools expect these services without access tokens. Every caller of the internal listener can
+ * therefore read the service definitions and their health. At most 100 streams are open at once.
  */
 export function createIntrospection({
   services,
@@ -70,7 +73,7 @@ async function answer(handle: Handle, request: NodeRequest, response: NodeRespon
     body: request,
     signal: goneSignal(request, response),
   });
-  await sendStream(answered, response, STALLED_MS);
+  await sendStream(answered, response);
 }
 
 function limitStreams(max: number): Interceptor {
@@ -78,7 +81,7 @@ function limitStreams(max: number): Interceptor {
   return (next) => async (request) => {
     if (!request.stream) return next(request);
     if (request.signal.aborted || open >= max)
-      throw new ConnectError("too many streams are open", Code.ResourceExhausted);
+      throw new ConnectError("too many streams are open; close one first", Code.ResourceExhausted);
     open += 1;
     request.signal.addEventListener("abort", () => {
       open -= 1;

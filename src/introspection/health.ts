@@ -2,11 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import { type Health, HealthCheckResponse_ServingStatus as Status } from "../gen/health/v1/health_pb.js";
 
-/** Whose health is told, and how it is known. */
+/** Options of the health service. */
 export interface HealthOptions {
-  /** Full names of the services. All of them share one process and one database, so they are well or not together. */
+  /** Full names of the services. They share one process and one database, so all of them have the same health. */
   readonly services: readonly string[];
-  /** Whether the service can take requests now. */
+  /** Resolves to whether the service can accept requests now. */
   readonly isReady: () => Promise<boolean>;
   /** Aborts when the service stops. */
   readonly stopping: AbortSignal;
@@ -15,9 +15,11 @@ export interface HealthOptions {
 const EVERY_MS = 1_000;
 
 /**
- * The health of the services, and under the empty name of all together, as `/readyz` tells it
- * (github.com/grpc/grpc/blob/master/doc/health-checking.md). Whoever watches is told of a change within a second or two, however
- * many watch, and that nothing is served any more when the service stops.
+ * Implements the health service (github.com/grpc/grpc/blob/master/doc/health-checking.md). All services, and the empty
+ * name for the whole process, have the status of `/readyz`.
+ *
+ * A watcher receives a change within two seconds, and NOT_SERVING when the service stops. The number of watchers does
+ * not affect the number of checks.
  */
 export function createHealth({ services, isReady, stopping }: HealthOptions): ServiceImpl<typeof Health> {
   const known = new Set(["", ...services]);
@@ -25,7 +27,7 @@ export function createHealth({ services, isReady, stopping }: HealthOptions): Se
   const sharedStatus = sharedFor(EVERY_MS, statusNow);
   return {
     async check({ service }) {
-      if (!known.has(service)) throw new ConnectError("there is no such service", Code.NotFound);
+      if (!known.has(service)) throw new ConnectError("this server has no service of this name", Code.NotFound);
       return { status: await statusNow() };
     },
     async list() {
@@ -45,7 +47,7 @@ export function createHealth({ services, isReady, stopping }: HealthOptions): Se
   };
 }
 
-/** Asks at most once in `ms`, however many want to know. */
+/** Returns a function that calls `ask` at most once in `ms` milliseconds and shares the result among its callers. */
 function sharedFor<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
   let last: { readonly at: number; readonly answer: Promise<T> } | undefined;
   return () => {

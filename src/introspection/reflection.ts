@@ -2,7 +2,7 @@ import { createRegistry, type DescFile, type DescService, type Registry, toBinar
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
 
-/** A question, in what the messages of v1 and v1alpha have in common. */
+/** A question: the common fields of the v1 and v1alpha messages. */
 interface Question {
   readonly host: string;
   readonly messageRequest:
@@ -29,7 +29,7 @@ interface ExtensionNumbers {
   readonly extensionNumber: number[];
 }
 
-/** Answers the questions of a stream, each with the question in it. */
+/** Answers the questions of a stream. Each answer contains its question. */
 export type Reflect = <Q extends Question>(questions: AsyncIterable<Q>) => AsyncIterable<Reflected<Q>>;
 
 interface Reflected<Q extends Question> {
@@ -39,8 +39,9 @@ interface Reflected<Q extends Question> {
 }
 
 /**
- * Server reflection (github.com/grpc/grpc/blob/master/doc/server-reflection.md): what is served here, so that tools need no
- * files. A file is given with all that it imports, each once in a stream. Names that are not known here are not_found.
+ * Implements server reflection (github.com/grpc/grpc/blob/master/doc/server-reflection.md), so that tools need no proto
+ * files. An answer contains a file and all of its imports that the stream has not sent yet. Unknown names are answered
+ * with not_found.
  */
 export function createReflection(services: readonly DescService[]): Reflect {
   const files = withImports(services.map(({ file }) => file));
@@ -57,7 +58,7 @@ export function createReflection(services: readonly DescService[]): Reflect {
     };
     for await (const question of questions) {
       const { case: kind, value } = question.messageRequest;
-      let answer: Answer = error(Code.InvalidArgument, "the question is empty");
+      let answer: Answer = error(Code.InvalidArgument, "the request has no question");
       if (kind === "fileByFilename") answer = give(filesByName.get(value));
       if (kind === "fileContainingSymbol") answer = give(fileOf(registry, value));
       if (kind === "fileContainingExtension") answer = give(extensionFile(registry, value));
@@ -68,7 +69,7 @@ export function createReflection(services: readonly DescService[]): Reflect {
   };
 }
 
-const notFound = error(Code.NotFound, "it is not served here");
+const notFound = error(Code.NotFound, "this server has no definition of this name");
 
 function error(errorCode: Code, errorMessage: string): Answer {
   return { case: "errorResponse", value: { errorCode, errorMessage } };
@@ -79,7 +80,10 @@ function listOf(services: readonly DescService[]): Answer {
   return { case: "listServicesResponse", value: { service: names.map((name) => ({ name })) } };
 }
 
-/** The file that declares a name: of a type, a service or an extension, or of a method, field or value, which are in one. */
+/**
+ * Returns the file that declares a name: a type, service or extension, or a method, field, oneof or enum value inside
+ * one.
+ */
 function fileOf(registry: Registry, name: string): DescFile | undefined {
   const declared = registry.get(name);
   if (declared !== undefined) return declared.file;
@@ -108,7 +112,7 @@ function extensionNumbers(registry: Registry, baseTypeName: string): Answer {
   return { case: "allExtensionNumbersResponse", value: { baseTypeName, extensionNumber } };
 }
 
-/** Files and all that they import, at any depth; the set grows while it is walked. */
+/** Returns files and all their imports, at any depth. The set grows during the loop. */
 function withImports(files: readonly DescFile[]): DescFile[] {
   const found = new Set(files);
   for (const { dependencies } of found) for (const each of dependencies) found.add(each);

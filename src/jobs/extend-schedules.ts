@@ -4,22 +4,23 @@ import { extendNextProgram, type Turn } from "../services/schedule/extend-next-p
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 15_000 };
 
-/** What extending a schedule needs. */
+/** Dependencies of extending a schedule. */
 export interface ExtensionPorts {
   readonly database: TransactionSource;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** How many open slots a tenant may have. */
+  /** The highest number of open slots of a tenant. */
   readonly maxOpenSlots: number;
-  /** Told of the progress, and of a tenant that may have no more slots. */
+  /** Logs each extension, and a warning when the tenant reaches its open-slot limit. */
   readonly logger: Pick<Logger, "info" | "warn">;
-  /** Told of a tenant that may have no more slots, without which. */
+  /** Called when a tenant reaches its open-slot limit. */
   readonly onFull?: (() => void) | undefined;
 }
 
 /**
- * Adds one part to the schedules of a tenant, in a transaction of its own, and says what became of it: whoever asked comes
- * again, behind others. What was added stays; of processes that extend a tenant's schedules at once, each does another part.
+ * Adds one part to the schedules of a tenant in its own transaction and returns the outcome. The caller repeats the
+ * call, after other tenants had their turns. Added slots stay. Processes that extend the same tenant at the same time
+ * add different parts.
  */
 export async function extendSchedules(
   tenantId: string,
@@ -35,7 +36,7 @@ export async function extendSchedules(
   if (turn.kind === "FULL") {
     onFull?.();
     const { openSlots } = turn;
-    const text = "a tenant has as many open slots as it may, and its schedules are not extended";
+    const text = "a tenant reached MAX_OPEN_SLOTS; its schedules are not extended";
     logger.warn({ tenant: tenantId, openSlots, maxOpenSlots }, text);
   }
   return turn;

@@ -6,8 +6,9 @@ const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs
 const BEHIND_ALL = Number.MAX_SAFE_INTEGER;
 
 /**
- * Gives the events of tenants whose feeds nobody reads their positions, so that they are kept for as long as others from the
- * time at which they happened, and whoever begins to read finds little to do. A signal ends it behind the batch at hand.
+ * Assigns positions to events of tenants whose feeds have no readers. The retention of an event begins with its
+ * position, and it should be the same for all tenants. A first reader then also finds little left to place. A signal
+ * stops it after the current batch.
  */
 export async function placeEvents(database: TransactionSource, signal?: AbortSignal): Promise<void> {
   for (const tenantId of await findOutstandingTenants(database)) {
@@ -19,7 +20,7 @@ export async function placeEvents(database: TransactionSource, signal?: AbortSig
   }
 }
 
-/** Whether there may be more to do. */
+/** Assigns the positions of one batch. Returns whether the batch was full, so that more events may be left. */
 function placeBatch(database: TransactionSource, tenantId: string): Promise<boolean> {
   return runTransaction(database, { scope: { tenantId }, limits: LIMITS }, async (transaction) => {
     const before = readFeed(transaction, BEHIND_ALL, 1);

@@ -7,25 +7,25 @@ import { purgeEventBatch } from "../postgres/tables/events/event-overview.js";
 const BATCH = 1_000;
 
 /**
- * Deletes the results of idempotency keys that are past their retention and gives their number. In batches, each its own
- * transaction, so that no lock is held for long; of processes that purge at once, one finds the work done. A signal ends it
- * behind the batch at hand.
+ * Deletes the results of idempotency keys that are past their retention and returns their number. Each batch is a
+ * transaction of its own, so that no lock is held for long. If several processes purge at the same time, one of them
+ * finds nothing left to delete. A signal stops it after the current batch.
  */
 export function purgeIdempotencyKeys(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeKeyBatch, signal);
 }
 
-/** Forgets used option tokens that ended long enough ago, in the same way. */
+/** Deletes used option tokens that are past their retention, in batches like {@link purgeIdempotencyKeys}. */
 export function purgeOptionTokens(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeTokenBatch, signal);
 }
 
-/** Takes events that are past their retention out of the feeds, in the same way. */
+/** Removes events that are past their retention from the feeds, in batches like {@link purgeIdempotencyKeys}. */
 export function purgeEvents(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeEventBatch, signal);
 }
 
-/** Forgets windows of quotas that ended long enough ago, in the same way. */
+/** Deletes expired quota windows that are past their retention, in batches like {@link purgeIdempotencyKeys}. */
 export function purgeQuotas(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeQuotaBatch, signal);
 }

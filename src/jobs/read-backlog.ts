@@ -7,7 +7,7 @@ import { dayNumberOf } from "../scheduling/local-date.js";
 import type { Backlog } from "../telemetry/metrics/service-metrics.js";
 import { timeOfUuid7 } from "../uuid.js";
 
-/** Reads what waits to be done in the background, of all tenants: three short statements, each a transaction. */
+/** Reads the background work that is due, of all tenants, in three short transactions. */
 export async function readBacklog(database: TransactionSource, now: () => number): Promise<Backlog> {
   const { through } = horizonFrom(now());
   const made = await findFurthestBehind(database, through);

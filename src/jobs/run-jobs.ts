@@ -11,21 +11,21 @@ import { placeEvents } from "./place-events.js";
 import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "./purges.js";
 import { tendPartitions } from "./tend-partitions.js";
 
-/** What the jobs need. */
+/** Dependencies of background jobs. */
 export interface JobPorts {
   readonly database: TransactionSource;
-  /** Connections of the job queue's own: one listens for jobs as long as the process runs. */
+  /** The job queue's own connections. One of them listens for jobs while the process runs. */
   readonly queuePool: JobQueuePool;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** How many open slots a tenant may have. */
+  /** The highest number of open slots of a tenant. */
   readonly maxOpenSlots: number;
   readonly logger: Logger;
-  /** Told that a tenant may have no more slots. */
+  /** Called when a tenant reaches its open-slot limit. */
   readonly onFull?: () => void;
-  /** Told of what stopped the queue, which starts again a little later. */
+  /** Called with the error that stopped the queue. The queue restarts after `restartAfterMs`. */
   readonly onError: (error: unknown) => void;
-  /** How much later it starts again; five seconds unless given. */
+  /** Milliseconds until the queue restarts; default 5000. */
   readonly restartAfterMs?: number;
 }
 
@@ -39,14 +39,16 @@ const CRON = [
 ];
 const POLL_MS = 5_000;
 const RESTART_AFTER_MS = 5_000;
-/** When a tenant has its next turn whose schedules somebody was changing. */
+/** Milliseconds until the next turn of a tenant whose schedules are locked by a change. */
 const BUSY_MS = 1_000;
 
 /**
- * Works on background jobs until it is stopped: schedules up to the horizon, every hour and when somebody asks, the
- * purges, and partitions ahead. Every process does; a job is done by one of them, and by another if that one dies. One part of the schedules of a tenant
- * is a job, behind which the tenant's next stands in line: so tenants have their turns, whatever there is to do. Returns the way to stop, which
- * waits for the job at hand to come to a good place.
+ * Runs background jobs until it is stopped: it extends schedules to the horizon every hour and on request, purges
+ * expired data, and creates partitions ahead. Every process runs jobs. One process does each job; if it dies, another
+ * process repeats the job.
+ *
+ * A job extends one part of a tenant's schedules and then queues the tenant's next part. So the tenants take turns.
+ * Returns a function that stops the jobs and waits until the current job reaches a point where it can stop.
  */
 export function runJobs(ports: JobPorts): () => Promise<void> {
   const ending = new AbortController();
@@ -69,8 +71,9 @@ async function keepWorking(ports: JobPorts, signal: AbortSignal): Promise<void> 
 }
 
 /**
- * Until it is stopped, or fails: then its runner ends first, so that there is one at a time, and one connection that listens.
- * The library is loaded here, behind the start of the service, which does not need it to answer.
+ * Runs the queue until it is stopped or fails. Ends the runner before it returns, so that only one runner and one
+ * listening connection exist. The library is loaded here, after the start of the service, which does not need it to
+ * answer requests.
  */
 async function work(ports: JobPorts, signal: AbortSignal): Promise<void> {
   const { Logger: QueueLogger, parseCronItems, run } = await import("graphile-worker");
@@ -82,8 +85,9 @@ async function work(ports: JobPorts, signal: AbortSignal): Promise<void> {
     pollInterval: POLL_MS,
     noHandleSignals: true,
     noPreparedStatements: !ports.database.namedStatements,
-    logger: new QueueLogger(() => (level: string, message: string) => {
-      if (level === "error") ports.onError(new Error(message));
+    logger: new QueueLogger(() => (level: string, message: string, meta?: Readonly<Record<string, unknown>>) => {
+      const cause = meta?.["error"] ?? meta?.["fatalError"];
+      if (level === "error") ports.onError(new Error(message, { cause }));
     }),
   });
   const stop = () => void end(runner);
@@ -98,7 +102,7 @@ async function work(ports: JobPorts, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Resolves when the runner works on nothing any more. One that has stopped by itself refuses to be stopped, which is as good. */
+/** Stops a runner and resolves when it has no job. Ignores the error of a runner that has already stopped. */
 async function end(runner: Runner): Promise<void> {
   await Promise.resolve()
     .then(() => runner.stop())
@@ -132,7 +136,7 @@ function tasksOf({ database, now, logger, maxOpenSlots, onFull }: JobPorts, sign
   };
 }
 
-/** By the database's clock, as which turns come is, whatever this process' shows. */
+/** Calculates with the database's clock, because the queue compares times with it. */
 function laterThan(begun: Date): Date {
   return new Date(begun.getTime() + BUSY_MS);
 }

@@ -3,25 +3,26 @@ import { tendNextPartition } from "../postgres/partitions.js";
 import type { TransactionSource } from "../postgres/run-transaction.js";
 import { classifyFailure } from "../postgres/sql-errors.js";
 
-/** What tending partitions needs. */
+/** Dependencies of partition maintenance. */
 export interface TendingPorts {
   readonly database: TransactionSource;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
-  /** Told of each partition that is made or dropped. */
+  /** Logs each partition that is created or dropped. */
   readonly logger: Pick<Logger, "info">;
 }
 
 /**
- * Makes the partitions of the months to come and drops those that are past their retention, one in a transaction, and gives what
- * it did. Where calls have a table for long the rest is left to the next time. A signal ends it behind the one at hand.
+ * Creates partitions for the coming months and drops those that are past their retention, each in its own transaction.
+ * Returns a text for each change. If calls hold a lock on a table for too long, the rest is left to the next run. A
+ * signal stops it after the current partition.
  */
 export async function tendPartitions({ database, now, logger }: TendingPorts, signal?: AbortSignal): Promise<string[]> {
   const all: string[] = [];
   for (;;) {
     const done = await tendNextPartition(database, now()).catch(leaveWhereBusy);
     if (done === undefined) return all;
-    logger.info({ partition: done }, "partitions were tended");
+    logger.info({ partition: done }, "partition created or dropped");
     all.push(done);
     if (signal?.aborted === true) return all;
   }

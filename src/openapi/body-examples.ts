@@ -1,13 +1,16 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 import type { RequestExample, RequestExamples } from "./examples/request-example.js";
 
-/** The examples of a method, its first one first; every operation has one, as the tests know. */
+/** Returns the examples of a method in order of declaration. The tests ensure that every operation has one. */
 export function examplesOf(method: DescMethod, examples: RequestExamples): RequestExample[] {
   const found = Object.entries(examples).filter(([name]) => name.split(" ")[0] === method.name);
   return found.map(([, example]) => example);
 }
 
-/** The examples of a body that has these members of the request, as OpenAPI describes them. */
+/**
+ * Returns the examples of a request body as OpenAPI describes them. `isInBody` selects the members of the request that
+ * are in the body.
+ */
 export function bodyExamples(examples: readonly RequestExample[], isInBody: (member: string) => boolean): JsonObject {
   const described = examples.map(({ request, ...example }, index) => {
     const value = Object.fromEntries(Object.entries(request).filter(([member]) => isInBody(member)));
@@ -27,5 +30,5 @@ function descriptionOf({ taken = {}, note }: Omit<RequestExample, "request">): J
     ...(sources.length === 0 ? [] : [`First take ${sources.join(", and ")}.`]),
     ...(note === undefined ? [] : [note]),
   ];
-  return { description: sentences.length === 0 ? "It succeeds as it stands." : sentences.join(" ") };
+  return { description: sentences.length === 0 ? "Succeeds without changes." : sentences.join(" ") };
 }

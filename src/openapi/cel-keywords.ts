@@ -1,13 +1,15 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
-/** A rule of `cupo/options/v1/rules.proto`: its id, its expression, and the value that a field gives it, 1 for true. */
+/**
+ * A rule of `cupo/options/v1/rules.proto`: its id, its expression, and the value that a field sets for it (1 for true).
+ */
 export interface CelRule {
   readonly id: string;
   readonly expression: string;
   readonly value: number;
 }
 
-/** What JSON Schema has a word of its own for, which says more to readers and tools than a pattern would. */
+/** Rules that JSON Schema has its own keyword for. The keyword tells readers and tools more than a pattern would. */
 const words: Readonly<Record<string, JsonObject>> = {
   "string.local_date": { format: "date" },
   "string.mailbox": { format: "email" },
@@ -22,11 +24,13 @@ const beyondPlaneZero = /[\u{10000}-\u{10ffff}](?:-[\u{10000}-\u{10ffff}])?/gu;
 const range = /^\(this >= (\d+) && this <= (\d+)\) \|\| !rule$/;
 
 /**
- * What an expression of CEL demands, as schemas that must all hold: a pattern that a value must match is a `pattern`, one that
- * it must not match is a `pattern` under `not`; JSON Schema searches for both as CEL does. A pattern with classes of Unicode
- * (`\p{L}`) is left out: tools that do not compile it as one of Unicode, and many do not, take it for other letters and
- * refuse what is right; the comment of the field says it in words. Throws for an expression of another kind, so that no rule is
- * left out unnoticed.
+ * Translates a CEL expression to schemas that must all hold. A pattern that a value must match becomes `pattern`. One
+ * that it must not match becomes `pattern` under `not`. JSON Schema searches for both in the same way as CEL.
+ *
+ * A pattern with Unicode classes (`\p{L}`) is omitted. Many tools do not compile it in Unicode mode, read it as other
+ * letters and reject valid input. The field's comment states such a rule in words.
+ *
+ * Throws for any other kind of expression, so that no rule is omitted unnoticed.
  */
 export function celKeywords({ id, expression, value }: CelRule): JsonObject[] {
   const word = words[id];
@@ -44,8 +48,8 @@ export function celKeywords({ id, expression, value }: CelRule): JsonObject[] {
 }
 
 /**
- * A literal of CEL as a pattern, with every character that is not printable ASCII escaped. Characters above U+FFFF, which
- * stand in classes of what is refused, are left out for the same reason.
+ * Converts a CEL literal to a pattern with all characters outside printable ASCII escaped. Characters above U+FFFF are
+ * omitted for the same reason as Unicode classes; they occur only in classes of forbidden characters.
  */
 function patternOf(literal: string, value: number): string {
   const plain = literal.replace(/\\(.)/g, "$1").replace("%d", String(value));

@@ -1,33 +1,36 @@
 import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
+import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
 import { operationOf, takesIdempotencyKey } from "../operation.js";
 import { bodyExamples, examplesOf } from "./body-examples.js";
 import { connectErrorResponses, connectErrorSchema, rowOfConnect } from "./connect-error-responses.js";
 import { definitionComment } from "./definition-comment.js";
 import { documentInfo, OPENAPI_VERSION, security, securitySchemes, serviceTags } from "./document-parts.js";
+import { errorCodesOf, withCodes } from "./error-codes.js";
 import type { RequestExamples } from "./examples/request-example.js";
 import { headerParameters, headersOf, requestHeaders, responseHeaders } from "./header-components.js";
 import { createMessageSchemas, type MessageSchemas } from "./message-schemas.js";
 import { operationDescription, operationSummary } from "./operation-text.js";
 import type { ProblemOptions } from "./problem-responses.js";
 
-/** What the document of the internal operations is made from. */
+/** The input of the internal operations' document. */
 export interface ConnectDocumentOptions extends ProblemOptions {
   readonly services: readonly { readonly service: DescService }[];
   readonly examples: RequestExamples;
-  /** Where the operations are; without it, beside the document. */
+  /** The URL of the operations. Defaults to the origin of the document. */
   readonly serverUrl?: string;
 }
 
 const DESCRIPTION =
-  "The operations of the internal listener as Connect takes them: a POST whose body is the request as JSON " +
-  "([the protocol](https://connectrpc.com/docs/protocol)). The same address serves gRPC and gRPC-Web, for which the protos are the contract. " +
-  "An error has an HTTP status and a code of Connect; the Problem that REST would answer is among its `details`.";
+  "The operations of the internal listener over Connect: a POST whose body is the request as JSON " +
+  "([the protocol](https://connectrpc.com/docs/protocol)). The same address serves gRPC and gRPC-Web; their contract is the proto files. " +
+  "An error has an HTTP status and a Connect code. Its `details` contain the same Problem as over REST.";
 
-/** The unary operations of the internal listener over Connect with JSON, as an OpenAPI document. */
+/** Describes the unary operations of the internal listener, over Connect with JSON, as an OpenAPI document. */
 export function describeConnect(options: ConnectDocumentOptions): JsonObject {
   const services = options.services.map(({ service }) => service);
   const methods = services.flatMap((service) => service.methods).filter(({ methodKind }) => methodKind === "unary");
   const schemas = createMessageSchemas();
+  schemas.refer(ProblemSchema, "error");
   const paths = methods.map((method) => [pathOf(method), { post: describeOperation(method, schemas, options) }]);
   return {
     openapi: OPENAPI_VERSION,
@@ -40,7 +43,7 @@ export function describeConnect(options: ConnectDocumentOptions): JsonObject {
       parameters: { ...requestHeaders },
       headers: { ...responseHeaders },
       responses: connectErrorResponses(methods, options),
-      schemas: { ...schemas.schemas, ConnectError: connectErrorSchema() },
+      schemas: { ...withCodes(schemas.schemas), ConnectError: connectErrorSchema() },
     },
   };
 }
@@ -59,6 +62,7 @@ function describeOperation(
     summary: operationSummary(method),
     description: operationDescription(method, { isPartial }),
     ...(preview ? { "x-preview": true } : {}),
+    "x-error-codes": errorCodesOf(method),
     security: security(scope),
     parameters: headerParameters([
       ...(isKeyed ? (["Idempotency-Key"] as const) : []),

@@ -1,9 +1,10 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { codeToHttpStatus, codeToString, errorToJson } from "@connectrpc/connect/protocol-connect";
-import { type CupoError, connectCodeOf, type ErrorCode, errorTable } from "../errors.js";
-import { connectErrorOf } from "../interceptors/connect-error.js";
+import { type CupoError, type ErrorCode, errorTable } from "../errors.js";
+import { connectCodeOf, connectErrorOf } from "../interceptors/connect-error.js";
 import { operationOf } from "../operation.js";
+import { detailOf } from "../problems/detail.js";
 import { codeOfStatus, exampleErrors } from "./example-errors.js";
 import { headersOf, type ResponseHeader } from "./header-components.js";
 import { EXAMPLE_CORRELATION_ID, type ProblemOptions } from "./problem-responses.js";
@@ -11,13 +12,13 @@ import { EXAMPLE_CORRELATION_ID, type ProblemOptions } from "./problem-responses
 const OUTSIDE_ROWS: readonly ErrorCode[] = ["INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
 
 const meanings: Readonly<Record<number, string>> = {
-  400: "The request cannot be read, breaks rules of the contract (`invalid_argument`), or does not fit the state of things (`failed_precondition`).",
+  400: "The request cannot be read or breaks rules of the contract (`invalid_argument`), or the state of a resource does not allow it (`failed_precondition`).",
   401: "The access token is missing, malformed, expired or meant for another audience (`unauthenticated`).",
   403: "The access token lacks the scope that the operation requires (`permission_denied`).",
-  404: "There is no such resource that this client may see (`not_found`).",
-  409: "Another change came first (`aborted`): read again and decide anew. Or there is such a resource already (`already_exists`).",
-  429: "The client has used up its quota (`resource_exhausted`), of which a page or a batch takes one request for every fifty rows. Wait for as many seconds as Retry-After says.",
-  500: "Something went wrong inside the service (`internal`).",
+  404: "The resource does not exist, or this client may not see it (`not_found`).",
+  409: "Another change came first (`aborted`): read the resource again before you retry. Or the resource already exists (`already_exists`).",
+  429: "The client has used up its quota (`resource_exhausted`). A page or a batch counts as one request for every fifty rows. Wait for the number of seconds in Retry-After.",
+  500: "The service failed unexpectedly (`internal`).",
 };
 
 const ownHeaders: Readonly<Record<number, readonly ResponseHeader[]>> = {
@@ -28,11 +29,14 @@ const ownHeaders: Readonly<Record<number, readonly ResponseHeader[]>> = {
 };
 
 const unsupportedMediaType: JsonObject = {
-  description: "The Content-Type is none that the operation takes; the answer has no body.",
+  description: "The operation does not support this Content-Type. The answer has no body.",
   headers: headersOf(["X-Correlation-Id", "Accept-Post"]),
 };
 
-/** The error responses of a method, by HTTP status: those that its row over REST becomes, and `default`. */
+/**
+ * Returns the error responses of a method by HTTP status: the Connect statuses of its REST error statuses, 415 and
+ * `default`.
+ */
 export function rowOfConnect(method: DescMethod): JsonObject {
   const statuses = operationOf(method).errorStatuses.flatMap((status) => httpStatusesOf(codeOfStatus(status)));
   const own = [...new Set(statuses)].toSorted((a, b) => a - b);
@@ -43,7 +47,7 @@ export function rowOfConnect(method: DescMethod): JsonObject {
   ]);
 }
 
-/** The responses that {@link rowOfConnect} refers to, with examples of what each can be. */
+/** Returns the responses that {@link rowOfConnect} refers to, with examples of their errors. */
 export function connectErrorResponses(methods: readonly DescMethod[], options: ProblemOptions): JsonObject {
   const examples = examplesByStatus(methods, options);
   const own = Object.entries(examples).map(([status, values]) => [
@@ -59,8 +63,9 @@ export function connectErrorResponses(methods: readonly DescMethod[], options: P
     first === undefined ? [] : Object.entries(exampleErrors(first, errorTable[code].status, options)),
   );
   const description =
-    "What no service can promise never to answer: the database is away (`unavailable`), something inside goes wrong (`internal`), the caller's " +
-    "time limit is over (`deadline_exceeded`). Send the request again with the same Idempotency-Key, if there is a `Retry-After` then after that.";
+    "Errors that any operation can have. The database is unreachable or a limit of concurrent calls is reached (`unavailable`), the service failed " +
+    "unexpectedly (`internal`), or the caller's time limit expired (`deadline_exceeded`). Send the request again with the same Idempotency-Key. " +
+    "If the answer has `Retry-After`, wait for that number of seconds first.";
   const other = errorResponse(
     description,
     ["RateLimit-Policy", "RateLimit", "Retry-After"],
@@ -69,7 +74,7 @@ export function connectErrorResponses(methods: readonly DescMethod[], options: P
   return { ...Object.fromEntries(own), UnsupportedMediaType: unsupportedMediaType, OtherError: other };
 }
 
-/** The schema of an error of Connect (connectrpc.com/docs/protocol, "Error end-stream"). */
+/** Returns the schema of a Connect error (connectrpc.com/docs/protocol, "Error end-stream"). */
 export function connectErrorSchema(): JsonObject {
   const codes = Object.values(Code).filter((code) => typeof code === "number");
   return {
@@ -77,16 +82,20 @@ export function connectErrorSchema(): JsonObject {
     description: "An error of Connect.",
     properties: {
       code: { type: "string", description: "The class of the error.", enum: codes.map((code) => codeToString(code)) },
-      message: { type: "string", description: "A sentence about this occurrence, for people." },
+      message: { type: "string", description: "A sentence for people about this error." },
       details: {
         type: "array",
-        description: "What says more: `cupo.access.v1.Problem`, `google.rpc.ErrorInfo`, `BadRequest` and `RetryInfo`.",
+        description:
+          "Details of the error: `cupo.access.v1.Problem`, `google.rpc.ErrorInfo`, `BadRequest` and `RetryInfo`.",
         items: {
           type: "object",
           properties: {
-            type: { type: "string", description: "The name of its message." },
-            value: { type: "string", description: "The message in the binary form, in base64 without padding." },
-            debug: { description: "The same message as JSON." },
+            type: { type: "string", description: "The full name of the message type." },
+            value: { type: "string", description: "The message in protobuf's binary form, in base64 without padding." },
+            debug: {
+              description: "The same message as JSON.",
+              anyOf: [{ $ref: "#/components/schemas/Problem" }, { type: "object" }],
+            },
           },
           required: ["type", "value"],
         },
@@ -96,7 +105,7 @@ export function connectErrorSchema(): JsonObject {
   };
 }
 
-/** Of the first method that has them. */
+/** Returns the example errors by HTTP status. Each example comes from the first method that has it. */
 function examplesByStatus(methods: readonly DescMethod[], options: ProblemOptions): Record<number, JsonObject> {
   const found: Record<number, JsonObject> = {};
   for (const method of methods) {
@@ -127,7 +136,7 @@ function jsonExamples(errors: Readonly<Record<string, CupoError>>, { problemsUrl
   const call = { correlationId: EXAMPLE_CORRELATION_ID, responseHeaders: {} };
   const written = Object.entries(errors).map(([name, error]) => {
     const value = errorToJson(connectErrorOf(error, call, problemsUrl), undefined);
-    return [name, { summary: error.detail ?? errorTable[error.code].title, value }];
+    return [name, { summary: detailOf(error) ?? errorTable[error.code].title, value }];
   });
   return Object.fromEntries(written);
 }

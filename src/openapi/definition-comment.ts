@@ -8,13 +8,14 @@ const snakeCase = /\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g;
 type Definition = DescService | DescMethod | DescMessage | DescField | DescEnum | DescEnumValue;
 
 /**
- * What the proto says of a definition, as CommonMark: paragraphs, and lists where it has some. Fields that it names stand in
- * their JSON spelling. Throws where it says nothing, which `buf lint` lets no definition do.
+ * Returns the proto comment of a definition as CommonMark. Field names in it have their JSON spelling. Throws for a
+ * definition without a comment, which `buf lint` forbids.
  */
 export function definitionComment(definition: Definition): string {
   const name = "typeName" in definition ? definition.typeName : `${definition.parent.typeName}.${definition.name}`;
   const comment = all[name];
-  if (comment === undefined) throw new Error(`the proto says nothing of ${name}, or \`npm run generate\` is to be run`);
+  if (comment === undefined)
+    throw new Error(`${name} has no comment in its proto; add one and run \`npm run generate\``);
   return comment.replace(snakeCase, camelCase);
 }
 

@@ -3,10 +3,10 @@ import { operationOf } from "../operation.js";
 import { packageVersion } from "../settings/package-version.js";
 import { definitionComment } from "./definition-comment.js";
 
-/** The version of OpenAPI that the documents are written in. */
+/** The OpenAPI version of the documents. */
 export const OPENAPI_VERSION = "3.1.1";
 
-/** What a document says of itself. */
+/** Returns the `info` object of a document. */
 export function documentInfo(title: string, description: string): JsonObject {
   return {
     title,
@@ -17,19 +17,20 @@ export function documentInfo(title: string, description: string): JsonObject {
   };
 }
 
-/** A tag for each service, with what its proto says of it. */
+/** Returns a tag for each service, with its proto comment. */
 export function serviceTags(services: readonly DescService[]): JsonObject[] {
   return services.map((service) => ({ name: service.name, description: definitionComment(service) }));
 }
 
-/** What an operation requires of its caller: an access token with this scope. */
+/** Returns the security requirement of an operation: an access token with this scope. */
 export function security(scope: string): JsonObject[] {
   return [{ oauth2: [scope] }, { accessToken: [] }];
 }
 
 /**
- * How callers prove who they are: by an access token of OAuth 2, of which tools that know no OAuth take the text. Where
- * tokens are to be had is the issuer's affair, so the first has no flow that OpenAPI knows, only the scopes of these services.
+ * Returns the security schemes of these services: an OAuth 2 access token, and the same token as bearer text for tools
+ * without OAuth. Only the issuer defines how to obtain a token. The first scheme therefore lists the scopes but no
+ * standard OpenAPI flow.
  */
 export function securitySchemes(services: readonly DescService[]): JsonObject {
   const names = new Set(services.flatMap(({ methods }) => methods.map((method) => operationOf(method).scope)));
@@ -38,15 +39,15 @@ export function securitySchemes(services: readonly DescService[]): JsonObject {
     oauth2: {
       type: "oauth2",
       description:
-        "An access token (RFC 9068) of the issuer that the service trusts, for a service principal of one tenant, with the scope that the " +
-        "operation requires. All that is read and written belongs to that tenant.",
+        "An access token (RFC 9068) from the trusted issuer. It identifies a service principal of one tenant and has the scope that the " +
+        "operation requires. The operation reads and writes only data of that tenant.",
       flows: { "x-issuer": { description: "Ask the operator of the issuer.", scopes } },
     },
     accessToken: {
       type: "http",
       scheme: "bearer",
       bearerFormat: "JWT",
-      description: "The same access token, for tools that take it as it is.",
+      description: "The same access token, for tools without OAuth support.",
     },
   };
 }

@@ -10,22 +10,23 @@ import {
   staleVersion,
   validationFailed,
 } from "../errors.js";
+import { rejectionError } from "../interceptors/concurrency/rejection-error.js";
 import { keyRefusal } from "../interceptors/idempotency.js";
 import { quotaExceeded } from "../interceptors/rate-limit.js";
 import { judgeHeaders } from "../interceptors/request-headers.js";
 import type { ListErrors, MessageValidator } from "../interceptors/validation/validation.js";
 import { operationOf, pathFields, takesIdempotencyKey } from "../operation.js";
 
-/** The stages that judge messages, which make the examples of what they refuse. */
+/** The functions that validate messages. They create the examples of validation errors. */
 export interface Judges {
   readonly validate: MessageValidator;
   readonly listErrors: ListErrors;
 }
 
-/** Errors by a name for readers. */
+/** Errors by a readable name. */
 export type NamedErrors = Readonly<Record<string, CupoError>>;
 
-/** The code of the errors that have an HTTP status; there is one for each. Throws for a status that no error has. */
+/** Returns the only error code with this HTTP status. Throws when there is none. */
 export function codeOfStatus(status: number): ErrorCode {
   const found = Object.entries(errorTable).find(([, entry]) => entry.status === status);
   if (found === undefined) throw new Error(`no error has the status ${status}`);
@@ -33,8 +34,8 @@ export function codeOfStatus(status: number): ErrorCode {
 }
 
 /**
- * Errors with this status as an operation gives them, made by what throws them in earnest: the 422 is what the rules of its
- * proto say of a request without any member.
+ * Returns example errors of an operation with this status. They are created by the functions that throw them in
+ * production. The example of a 422 is the result of validating an empty request.
  */
 export function exampleErrors(method: DescMethod, status: number, judges: Judges): NamedErrors {
   const code = codeOfStatus(status);
@@ -47,9 +48,9 @@ export function exampleErrors(method: DescMethod, status: number, judges: Judges
 
 const generalErrors: Readonly<Partial<Record<ErrorCode, NamedErrors>>> = {
   INVALID_ACCESS_TOKEN: { expiredToken: invalidToken("EXPIRED") },
-  RESOURCE_NOT_FOUND: { notVisible: notFound("The resource of the path does not exist.") },
+  RESOURCE_NOT_FOUND: { notVisible: notFound("There is no such appointment (appointmentId).") },
   RATE_LIMIT_EXCEEDED: { quota: quotaExceeded([{ quota: 50, windowSeconds: 1, resetSeconds: 1 }]) },
-  SERVICE_UNAVAILABLE: { databaseAway: serviceUnavailable(5) },
+  SERVICE_UNAVAILABLE: { databaseAway: serviceUnavailable(5), busy: rejectionError("HEAVY", "calls", 2) },
 };
 
 function conflictsOf(method: DescMethod): NamedErrors {

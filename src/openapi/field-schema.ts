@@ -11,7 +11,7 @@ import { readable_with_scope as readableWithScope } from "../gen/cupo/options/v1
 import { definitionComment } from "./definition-comment.js";
 import { ruleKeywords } from "./rule-keywords.js";
 
-/** Gives references to the schemas of other definitions. */
+/** Returns references to the schemas of other definitions. */
 export interface References {
   toMessage(message: DescMessage): JsonObject;
   toEnum(definition: DescEnum): JsonObject;
@@ -23,7 +23,7 @@ const wellKnown: Readonly<Record<string, JsonObject>> = {
   "google.protobuf.Duration": { type: "string", pattern: "^-?[0-9]+(\\.[0-9]+)?s$" },
 };
 
-/** What the comment of an enumeration's first value says where it stands for none. */
+/** Matches the comment of an enumeration's first value when that value means "none". */
 const UNSAID = /^(?:never sent by the service|refused in requests(?: and never sent by the service)?)\.$/i;
 
 const scalars: Readonly<Partial<Record<ScalarType, JsonObject>>> = {
@@ -37,7 +37,10 @@ const scalars: Readonly<Partial<Record<ScalarType, JsonObject>>> = {
   [ScalarType.BYTES]: { type: "string", contentEncoding: "base64" },
 };
 
-/** The schema of a field: its type in ProtoJSON, its rules, what its proto says of it. Throws for what no field here is. */
+/**
+ * Returns the schema of a field: its ProtoJSON type, its rules and its proto comment. Throws for a type that no current
+ * field has.
+ */
 export function fieldSchema(field: DescField, references: References): JsonObject {
   const rules = getOption(field, fieldRulesOption);
   const keywords = ruleKeywords(rules);
@@ -49,7 +52,7 @@ export function fieldSchema(field: DescField, references: References): JsonObjec
   return { type: "array", ...ofList, items: item, ...description };
 }
 
-/** The schema of an enumeration: its values but for the first, where its comment says that nobody ever says it. */
+/** Returns the schema of an enumeration. Its first value is omitted when its comment says that it is never used. */
 export function enumSchema(definition: DescEnum): JsonObject {
   const values = saidValues(definition);
   const list = values.map((value) => `- \`${value.name}\`: ${definitionComment(value)}`).join("\n");
@@ -73,7 +76,7 @@ function saidValues({ values }: DescEnum): DescEnum["values"] {
   return values.filter((value) => value.number !== 0 || !UNSAID.test(definitionComment(value)));
 }
 
-/** The values that the rules of a field leave, where they leave fewer than the enumeration has. */
+/** Returns the values that the rules of a field allow, when these are fewer than all values. */
 function onlyThese(definition: DescEnum, rules: FieldRules | undefined): JsonObject {
   if (rules?.type.case !== "enum") return {};
   const { in: only, notIn } = rules.type.value;
@@ -88,5 +91,5 @@ function scopeNote(field: DescField): string[] {
 }
 
 function unknownType(field: DescField): Error {
-  return new Error(`${field.parent?.typeName}.${field.name} is of a type that no document here describes`);
+  return new Error(`${field.parent?.typeName}.${field.name} has a type that the OpenAPI documents do not support`);
 }

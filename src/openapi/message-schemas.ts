@@ -16,23 +16,28 @@ import { FieldBehavior, field_behavior as fieldBehavior } from "../gen/google/ap
 import { definitionComment } from "./definition-comment.js";
 import { enumSchema, fieldSchema, type References } from "./field-schema.js";
 
-/** What a message is in: what callers send, what the service answers, or an error, which has only what it needs. */
+/**
+ * Where a message occurs: in a request, a response or an error. The members of an error are required only where its
+ * proto says so.
+ */
 export type Direction = "request" | "response" | "error";
 
-/** The schemas of messages and enumerations, gathered as they are referred to. */
+/** Collects the schemas of messages and enumerations that are referred to. */
 export interface MessageSchemas {
-  /** A reference to the schema of a message, in which the fields of `excluded` are left out. */
+  /** Returns a reference to the schema of a message without the `excluded` fields. Adds the schema on first use. */
   refer(message: DescMessage, direction: Direction, excluded?: readonly DescField[]): JsonObject;
-  /** The schema of one field by itself. */
+  /** Returns the schema of one field. */
   ofField(field: DescField, direction: Direction): JsonObject;
-  /** All that was referred to, by name. */
+  /** All collected schemas by name. */
   readonly schemas: Readonly<Record<string, JsonValue>>;
 }
 
 /**
- * Begins a collection of schemas. What callers send is closed, because unknown members are refused; what the service answers
- * is open, because members may come. A member of an answer is required if its message has it always. Throws where two
- * definitions would have one name, or one message both directions.
+ * Creates a collection of schemas. Schemas of requests are closed, because unknown members are an error. Schemas of
+ * responses are open, because members may be added later. A member of a response is required when its message always
+ * contains it.
+ *
+ * Throws when two definitions have the same name, or when one message is used in two directions.
  */
 export function createMessageSchemas(): MessageSchemas {
   const schemas: Record<string, JsonValue> = {};
@@ -45,7 +50,7 @@ export function createMessageSchemas(): MessageSchemas {
       subjects.set(name, subject);
       schemas[name] = {};
       schemas[name] = make();
-    } else if (known !== subject) throw new Error(`${known} and ${subject} would both be called ${name}`);
+    } else if (known !== subject) throw new Error(`${known} and ${subject} would have the same schema name ${name}`);
     return { $ref: `#/components/schemas/${name}` };
   };
   const refer: MessageSchemas["refer"] = (message, direction, excluded = []) => {
@@ -87,8 +92,8 @@ function isRequired(field: DescField, direction: Direction): boolean {
   return direction === "response" && field.presence === FeatureSet_FieldPresence.IMPLICIT;
 }
 
-/** What the rules of a message as a whole say to people. */
+/** Returns sentences for people about the rules of a whole message. */
 function messageRules(message: DescMessage): string[] {
   const sentences = getOption(message, messageRulesOption).cel.map((rule) => rule.message);
-  return sentences.filter((sentence) => sentence !== "").map((sentence) => `Refused otherwise: ${sentence}.`);
+  return sentences.filter((sentence) => sentence !== "").map((sentence) => `Rule: ${sentence}.`);
 }

@@ -1,15 +1,17 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
-import { type CupoError, type ErrorCode, errorTable } from "../errors.js";
+import { type CupoError, type ErrorCode, errorTable, type FieldErrorCode } from "../errors.js";
 import { operationOf } from "../operation.js";
-import { PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "../problem.js";
-import { explanations } from "../problem-pages.js";
+import { detailOf } from "../problems/detail.js";
+import { codesOf } from "../problems/operation-codes.js";
+import { PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "../problems/problem.js";
+import { problemCodes } from "../problems/problem-codes.js";
 import { codeOfStatus, exampleErrors, type Judges } from "./example-errors.js";
 import { headersOf, type ResponseHeader } from "./header-components.js";
 
-/** The correlation id of examples. */
+/** The correlation id in examples. */
 export const EXAMPLE_CORRELATION_ID = "0b8f6a52-9f0e-4f7e-8f5c-3f1f0f4b7c21";
 
-/** What has no place in the rows of the specification because no service can promise that it never comes. */
+/** Codes that the specification's rows omit, because every operation can return them. */
 const OUTSIDE_ROWS: readonly ErrorCode[] = [
   "REQUEST_TIMEOUT",
   "HEADERS_TOO_LARGE",
@@ -17,7 +19,7 @@ const OUTSIDE_ROWS: readonly ErrorCode[] = [
   "SERVICE_UNAVAILABLE",
 ];
 
-/** Headers of errors beside the correlation id and, once the client is known, its quotas. */
+/** Headers of errors, in addition to the correlation id and the quotas of an authenticated client. */
 const ownHeaders: Readonly<Partial<Record<ErrorCode, readonly ResponseHeader[]>>> = {
   INVALID_ACCESS_TOKEN: ["WWW-Authenticate"],
   INSUFFICIENT_SCOPE: ["WWW-Authenticate"],
@@ -26,23 +28,23 @@ const ownHeaders: Readonly<Partial<Record<ErrorCode, readonly ResponseHeader[]>>
   SERVICE_UNAVAILABLE: ["Retry-After"],
 };
 
-/** What problems are described with. */
+/** Options for describing Problems. */
 export interface ProblemOptions extends Judges {
-  /** Prefix of the types of problems, without a slash at its end. */
+  /** Prefix of problem types, without a trailing slash. */
   readonly problemsUrl: string;
 }
 
-/** The name of the schema of the Problems with a code: `ValidationFailedProblem`. */
+/** Returns the schema name of Problems with a code: `ValidationFailedProblem`. */
 export function problemSchemaName(code: ErrorCode): string {
   return `${code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Problem`;
 }
 
-/** The schema of the Problems with a code: a Problem whose type, status and code are these. */
+/** Returns the schema of Problems with a code. It fixes type, title, status and code. */
 export function problemSchema(code: ErrorCode, problemsUrl: string): JsonObject {
   const { status, slug, title } = errorTable[code];
-  const [meaning, remedy] = explanations[code];
+  const { meaning, cause, remedy } = problemCodes[code];
   return {
-    description: `${meaning} ${remedy}`,
+    description: `${meaning} ${cause} ${remedy}`,
     allOf: [
       { $ref: "#/components/schemas/Problem" },
       {
@@ -58,14 +60,15 @@ export function problemSchema(code: ErrorCode, problemsUrl: string): JsonObject 
   };
 }
 
-/** The response of an operation with an error status of its row, with examples of what it can be. */
+/** Returns the response of an operation for one error status of its row, with examples. */
 export function problemResponse(method: DescMethod, status: number, options: ProblemOptions): JsonObject {
   const code = codeOfStatus(status);
-  const [meaning, remedy] = explanations[code];
+  const { meaning, cause, remedy } = problemCodes[code];
+  const codes = codesOf(method)[code] ?? [];
   const errors = Object.entries(exampleErrors(method, status, options));
   const quotas: readonly ResponseHeader[] = code === "INVALID_ACCESS_TOKEN" ? [] : ["RateLimit-Policy", "RateLimit"];
   return {
-    description: `${errorTable[code].title}. ${meaning} ${remedy}`,
+    description: [`${errorTable[code].title}. ${meaning} ${cause} ${remedy}`, ...codesSentence(codes)].join("\n\n"),
     headers: headersOf(["X-Correlation-Id", ...quotas, ...(ownHeaders[code] ?? [])]),
     content: content(
       problemSchemaName(code),
@@ -74,7 +77,11 @@ export function problemResponse(method: DescMethod, status: number, options: Pro
   };
 }
 
-/** The response for every status that is not in the row of an operation. */
+function codesSentence(codes: readonly FieldErrorCode[]): string[] {
+  return codes.length === 0 ? [] : [`Codes in \`errors\`: ${codes.map((code) => `\`${code}\``).join(", ")}.`];
+}
+
+/** Returns the response for every status outside the row of an operation. */
 export function otherProblemResponse(method: DescMethod, options: ProblemOptions): JsonObject {
   const { errorStatuses } = operationOf(method);
   const codes = OUTSIDE_ROWS.filter((code) => !errorStatuses.includes(errorTable[code].status));
@@ -84,8 +91,8 @@ export function otherProblemResponse(method: DescMethod, options: ProblemOptions
   });
   return {
     description:
-      "What no service can promise never to answer: the request does not arrive, the database is away, something inside goes wrong. " +
-      "It is a Problem like every other error. Send the request again with the same Idempotency-Key, if there is a `Retry-After` then after that.",
+      "Errors that any operation can have: the request does not arrive completely, the database is unreachable, the service fails unexpectedly. " +
+      "The body is a Problem. Send the request again with the same Idempotency-Key. If the answer has `Retry-After`, wait for that number of seconds first.",
     headers: headersOf(["X-Correlation-Id", "RateLimit-Policy", "RateLimit", "Retry-After"]),
     content: content("Problem", Object.fromEntries(examples)),
   };
@@ -98,7 +105,7 @@ function content(schema: string, examples: JsonObject): JsonObject {
 function example(error: CupoError, { problemsUrl }: ProblemOptions): JsonObject {
   const { title } = errorTable[error.code];
   return {
-    summary: error.detail ?? title,
+    summary: detailOf(error) ?? title,
     value: JSON.parse(problemJson(problemOf(error, EXAMPLE_CORRELATION_ID, problemsUrl))),
   };
 }

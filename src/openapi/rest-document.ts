@@ -8,6 +8,7 @@ import { updateMaskField } from "../rest/update-mask.js";
 import { bodyExamples, examplesOf } from "./body-examples.js";
 import { definitionComment } from "./definition-comment.js";
 import { documentInfo, OPENAPI_VERSION, security, securitySchemes, serviceTags } from "./document-parts.js";
+import { errorCodesOf, withCodes } from "./error-codes.js";
 import type { RequestExamples } from "./examples/request-example.js";
 import { headerParameters, headersOf, requestHeaders, responseHeaders } from "./header-components.js";
 import { createMessageSchemas, type MessageSchemas } from "./message-schemas.js";
@@ -20,16 +21,16 @@ import {
   problemSchemaName,
 } from "./problem-responses.js";
 
-/** What the document of the REST interface is made from. */
+/** The input of the REST interface's document. */
 export interface RestDocumentOptions extends ProblemOptions {
   readonly basePath: string;
   readonly services: readonly RestService[];
   readonly examples: RequestExamples;
-  /** Where the operations are; without it, beside the document. */
+  /** The URL of the operations. Defaults to `basePath` on the origin of the document. */
   readonly serverUrl?: string;
 }
 
-/** The REST interface as an OpenAPI document: its routes, as the service itself serves them, and nothing else. */
+/** Describes the REST interface as an OpenAPI document. It uses the same route table as the service. */
 export function describeRest(options: RestDocumentOptions): JsonObject {
   const { routes } = createRouteTable(options.basePath, options.services);
   const services = [...new Set(routes.map(({ service }) => service))];
@@ -40,9 +41,10 @@ export function describeRest(options: RestDocumentOptions): JsonObject {
     paths[path] = { ...paths[path], [route.httpMethod.toLowerCase()]: describeOperation(route, schemas, options) };
   }
   schemas.refer(ProblemSchema, "error");
+  const methods = routes.map(({ method }) => method);
   const codes = Object.keys(errorTable) as ErrorCode[];
   const answered = codes.filter((code) =>
-    routes.some(({ method }) => operationOf(method).errorStatuses.includes(errorTable[code].status)),
+    methods.some((method) => operationOf(method).errorStatuses.includes(errorTable[code].status)),
   );
   return {
     openapi: OPENAPI_VERSION,
@@ -58,7 +60,7 @@ export function describeRest(options: RestDocumentOptions): JsonObject {
       },
       headers: Object.fromEntries(Object.entries(responseHeaders).filter(([name]) => name !== "Accept-Post")),
       schemas: {
-        ...schemas.schemas,
+        ...withCodes(schemas.schemas),
         ...Object.fromEntries(
           answered.map((code) => [problemSchemaName(code), problemSchema(code, options.problemsUrl)]),
         ),
@@ -76,6 +78,7 @@ function describeOperation(route: Route, schemas: MessageSchemas, options: RestD
     summary: operationSummary(method),
     description: operationDescription(method, { isPartial: updateMaskField(route) !== undefined }),
     ...(preview ? { "x-preview": true } : {}),
+    "x-error-codes": errorCodesOf(method),
     security: security(scope),
     parameters: [
       ...pathParameters(route, schemas, options),
@@ -114,7 +117,7 @@ function pathParameters(
 function requestBody(route: Route, schemas: MessageSchemas, { examples }: RestDocumentOptions): JsonObject {
   const { method, body, variables } = route;
   if (body !== "message")
-    throw new Error(`${method.name} has a body that is not its whole message, which is not described`);
+    throw new Error(`${method.name} must have "*" as its body: other bodies are not supported in the OpenAPI document`);
   const mask = updateMaskField(route);
   const inPath = variables.map(({ fields }) => onlyField(fields));
   const content = {
@@ -138,8 +141,9 @@ function responses({ method, responseBody }: Route, schemas: MessageSchemas, opt
   return { [successStatus]: success, ...Object.fromEntries(problems), default: otherProblemResponse(method, options) };
 }
 
-/** Of a path variable, which names a member of the request itself. */
+/** Returns the only field of a path variable. Throws for a variable inside a member, which is not supported. */
 function onlyField([field, ...others]: readonly DescField[]): DescField {
-  if (field === undefined || others.length > 0) throw new Error("a path variable within a member is not described");
+  if (field === undefined || others.length > 0)
+    throw new Error("a path variable inside a member is not supported in the OpenAPI document");
   return field;
 }

@@ -12,10 +12,10 @@ type Translate = (value: unknown) => JsonObject;
 
 const number = (keyword: string) => (value: unknown) => ({ [keyword]: Number(value) });
 const format = (name: string) => (value: unknown) => (value === true ? { format: name } : {});
-/** What the schema of the value itself says: of an enumeration its values, of a list its items. */
+/** For rules that the schema of the value already contains: those of enumerations and of list items. */
 const saidElsewhere = () => ({});
 
-/** The rules of protovalidate that the protos use, by type and name. */
+/** The protovalidate rules that the protos use, by type and name. */
 const translations: Readonly<Record<string, Translate>> = {
   "string.uuid": format("uuid"),
   "string.min_len": number("minLength"),
@@ -34,12 +34,12 @@ const translations: Readonly<Record<string, Translate>> = {
 };
 
 /**
- * The rules of a field, or of the items of a list, in keywords of JSON Schema. Throws for a rule that has no translation, so
- * that the documents never say less than the protos without anybody knowing.
+ * Translates the rules of a field, or of the items of a list, to JSON Schema keywords. Throws for a rule without a
+ * translation, so that no rule is missing from the documents unnoticed.
  */
 export function ruleKeywords(fieldRules: FieldRules): JsonObject {
   if (fieldRules.cel.length > 0 || fieldRules.celExpression.length > 0)
-    throw new Error("a field has CEL of its own, which has no translation");
+    throw new Error("a field has its own CEL expression, which has no translation to JSON Schema");
   const all = reflect(FieldRulesSchema, fieldRules);
   const { case: typeName } = fieldRules.type;
   const type = all.fields.find(({ localName }) => localName === typeName);
@@ -53,7 +53,8 @@ function ownKeywords(typeName: string, rules: ReflectMessage): JsonObject[] {
     .filter((rule) => rules.isSet(rule))
     .map((rule) => {
       const translate = translations[`${typeName}.${rule.name}`];
-      if (translate === undefined) throw new Error(`the rule ${typeName}.${rule.name} has no translation`);
+      if (translate === undefined)
+        throw new Error(`the rule ${typeName}.${rule.name} has no translation to JSON Schema`);
       return translate(rules.get(rule));
     });
 }
@@ -69,7 +70,10 @@ function projectKeywords({ message }: ReflectMessage): JsonObject[] {
     });
 }
 
-/** One schema of several: limits and formats side by side, each pattern that is wanted, none that is not. */
+/**
+ * Merges schemas into one. Limits and formats are combined; every required pattern must match, and no forbidden one
+ * may.
+ */
 function merged(all: readonly JsonObject[]): JsonObject {
   const isPattern = (keywords: JsonObject) => "pattern" in keywords;
   const isNot = (keywords: JsonObject) => "not" in keywords;

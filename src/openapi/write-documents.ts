@@ -9,26 +9,27 @@ import { jsonText, yamlText } from "./document-text.js";
 import { requestExamples } from "./examples/request-examples.js";
 import { describeRest } from "./rest-document.js";
 
-/** What is written without a service that runs. */
+/** The documents to write, which need no running service. */
 export interface WrittenDocuments {
-  /** Where the files go; it is made where it is not there. */
+  /** The target folder. It is created when it does not exist. */
   readonly folder: string;
   readonly services: readonly { readonly service: DescService }[];
   readonly problemsUrl: string;
   readonly basePath: string;
-  /** Where clients will reach the listeners, without a slash at the end. */
+  /** The URL of the public listener for clients, without a trailing slash. */
   readonly publicUrl: string;
+  /** The URL of the internal listener for clients, without a trailing slash. */
   readonly internalUrl: string;
   /** Milliseconds since the epoch, for the dates in examples. */
   readonly nowMs: number;
 }
 
 /**
- * Writes the documents of both listeners, which are otherwise those that a service serves, as `public.json`, `public.yaml`,
- * `internal.json` and `internal.yaml`. Gives the paths of the files.
+ * Writes the documents of both listeners as `public.json`, `public.yaml`, `internal.json` and `internal.yaml`. Only
+ * their server URLs differ from the documents that a service serves. Returns the paths of the files.
  */
 export async function writeDocuments(options: WrittenDocuments): Promise<string[]> {
-  const terms = {
+  const shared = {
     problemsUrl: options.problemsUrl,
     validate: createMessageValidator(),
     listErrors: listViolations,
@@ -40,9 +41,12 @@ export async function writeDocuments(options: WrittenDocuments): Promise<string[
   return [
     ...(await write(
       join(options.folder, "public"),
-      describeRest({ ...terms, services, basePath, serverUrl: publicUrl + basePath }),
+      describeRest({ ...shared, services, basePath, serverUrl: publicUrl + basePath }),
     )),
-    ...(await write(join(options.folder, "internal"), describeConnect({ ...terms, services, serverUrl: internalUrl }))),
+    ...(await write(
+      join(options.folder, "internal"),
+      describeConnect({ ...shared, services, serverUrl: internalUrl }),
+    )),
   ];
 }
 

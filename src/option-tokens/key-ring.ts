@@ -2,49 +2,57 @@ import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { KeyRecord, KeyRingStore } from "./key-ring-store.js";
 import { isKeyId } from "./token-form.js";
 
-/** A key that can be used. */
+/** A key that is ready for use. */
 export interface TokenKey {
   readonly kid: string;
   readonly key: KeyObject;
 }
 
-/** The keys of the tokens of options and pages: one to seal with, and those that tokens in use may have been sealed with. */
+/**
+ * The keys of option and page tokens: one for sealing, and the earlier ones for opening tokens that are still in use.
+ */
 export interface KeyRing {
-  /** The key to seal with: the newest that this process knows. */
+  /** Returns the key for sealing: the newest key that this process knows. */
   current(): TokenKey;
   /**
-   * The key with an id. One that this process does not know is looked for in the store, since another process may just
-   * have made it. Rejects with what the store rejects with.
+   * Returns the key with an id, or undefined. Reloads the store for an unknown id, because another process may just
+   * have created the key. Rejects with the error of the store.
    */
   find(kid: string): Promise<KeyObject | undefined>;
   /**
-   * Learns of the keys that other processes made, makes a new one where the newest is a day old, and removes those that
-   * were replaced two hours ago. For every process to call at least once an hour, so that none seals with a key that
-   * others have removed. Rejects with what the store rejects with; the ring is then as before.
+   * Loads the keys of other processes. Creates a new key if none is younger than a day, and removes keys that were
+   * replaced two hours ago or earlier. Every process must call it at least once an hour. Otherwise it could seal with a
+   * key that another process has removed. Rejects with the error of the store; the ring then stays unchanged.
    */
   rotate(): Promise<void>;
 }
 
-/** What a key ring needs. */
+/** Dependencies of a key ring. */
 export interface KeyRingOptions {
   readonly store: KeyRingStore;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 type RingKey = TokenKey & Pick<KeyRecord, "createdAtMs">;
 
 const hourMs = 60 * 60 * 1000;
-/** Far below the 2^32 tokens that one key may seal with random nonces (NIST SP 800-38D, section 8.3). */
+/**
+ * One key seals far fewer tokens in this time than the 2^32 allowed with random nonces (NIST SP 800-38D section 8.3).
+ */
 const rotationMs = 24 * hourMs;
-/** An hour after the last process has learnt of the next key: longer than an option lives, and as a page is promised. */
+/**
+ * Every process learns of the next key within an hour. Then an hour remains: options live shorter, and page tokens
+ * promise an hour.
+ */
 const retentionMs = 2 * hourMs;
 const secretBytes = 32;
 const kidBytes = 6;
 
 /**
- * Opens the keys in a store, with a first one where there is none. Processes that start or rotate at once may make a key
- * each: all of them are good, and each process finds those of the others. Clocks may differ by some minutes.
+ * Opens the keys of a store and creates the first key if there is none. Processes that start or rotate together may
+ * each create a key. All these keys are valid, and each process finds those of the others. Clocks may differ by some
+ * minutes.
  */
 export async function openKeyRing({ store, now }: KeyRingOptions): Promise<KeyRing> {
   let keys: readonly RingKey[] = [];
@@ -70,7 +78,7 @@ export async function openKeyRing({ store, now }: KeyRingOptions): Promise<KeyRi
   };
 }
 
-/** A key from a clock that is days ahead does not count, or it would put off the next one by as long. */
+/** Ignores keys from a clock that is days ahead, because such a key would delay the next rotation by as long. */
 function isRotationDue(stored: readonly KeyRecord[], nowMs: number): boolean {
   return !stored.some(({ createdAtMs }) => Math.abs(nowMs - createdAtMs) < rotationMs);
 }
@@ -97,12 +105,12 @@ function byAge(a: KeyRecord, b: KeyRecord): number {
 
 function importKey({ kid, secret, createdAtMs }: KeyRecord): RingKey {
   if (!isKeyId(kid) || secret.length !== secretBytes)
-    throw new Error("the store holds what is no key of option tokens");
+    throw new Error("the key store contains an invalid option token key");
   return { kid, key: createSecretKey(secret), createdAtMs };
 }
 
 function newestKey(keys: readonly RingKey[], nowMs: number): TokenKey {
   const newest = keys.findLast(({ createdAtMs }) => createdAtMs <= nowMs) ?? keys[0];
-  if (newest === undefined) throw new Error("the store of the keys of option tokens was emptied");
+  if (newest === undefined) throw new Error("the key store for option tokens is empty");
   return newest;
 }

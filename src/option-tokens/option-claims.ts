@@ -1,40 +1,43 @@
 import { createHash } from "node:crypto";
 import { isLowerCaseUuid } from "../uuid.js";
 
-/** What a token says: everything that made the option what it was when it was found. Ids are UUIDs in lower case. */
+/** The claims of an option token: the state of the option when it was found. Ids are UUIDs in lower case. */
 export interface OptionClaims {
-  /** The token itself, for single use. */
+  /** Id of the token, for single use. */
   readonly jti: string;
-  /** The slot, or the first of several, one behind the other. */
+  /** The slot, or the first of several consecutive slots. */
   readonly slotId: string;
-  /** How long the slots take together, in minutes, 1 to 65,535. */
+  /** Duration of all slots together in minutes, 1 to 65,535. */
   readonly minutes: number;
-  /** The generation of the slot, 0 to 4,294,967,295; of several, the latest. */
+  /** The generation of the slot, 0 to 4,294,967,295; the highest one if there are several slots. */
   readonly generation: number;
   readonly serviceId: string;
-  /** Where the slot takes place. */
+  /** Location of the slot. */
   readonly locationId: string;
-  /** Whether its program is one for emergencies. */
+  /** Whether the program of the slot is an emergency program. */
   readonly emergency: boolean;
   readonly subject: OptionSubject;
-  /** The first instant at which the token is refused, in whole milliseconds since the epoch, less than 2^48. */
+  /** The first instant at which the token is expired, in whole milliseconds since the epoch, less than 2^48. */
   readonly expiresAtMs: number;
 }
 
-/** Whom an option is for: the patient to book for, or the appointment to reschedule. */
+/** The subject of an option: the patient to book for, or the appointment to reschedule. */
 export interface OptionSubject {
   readonly kind: "APPOINTMENT" | "PATIENT";
   readonly id: string;
 }
 
-/** For whom an option was found, and who alone can use it. Ids are UUIDs in lower case. */
+/**
+ * The only callers who can use an option: those of the same tenant, organization and company. Ids are UUIDs in lower
+ * case.
+ */
 export interface OptionHolder {
   readonly tenantId: string;
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
 }
 
-/** Where each claim is in the bytes. Integers are big-endian; the first byte is the version of the layout. */
+/** The offset of each claim in the bytes. Integers are big-endian. The first byte is the version of the layout. */
 const layout = {
   version: 0,
   jti: 1,
@@ -56,8 +59,8 @@ const uuidBytes = 16;
 const subjectKinds: readonly OptionSubject["kind"][] = ["APPOINTMENT", "PATIENT"];
 
 /**
- * The claims as 111 bytes, of which the holder is 16: a digest, which nobody has to read and everybody can compare. Throws
- * a RangeError for an id that is no UUID in lower case or a number out of its range.
+ * Encodes the claims as 111 bytes. The holder is a digest of 16 bytes, because it is compared and never read. Throws a
+ * RangeError for an id that is not a lower-case UUID and for a number out of its range.
  */
 export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8Array {
   const bytes = Buffer.alloc(claimsBytes);
@@ -76,7 +79,10 @@ export function encodeClaims(claims: OptionClaims, holder: OptionHolder): Uint8A
   return bytes;
 }
 
-/** The claims that bytes hold for this holder; undefined where they are another's, or of another length, version or form. */
+/**
+ * Decodes the claims for this holder. Returns undefined for another holder, and for an invalid length, version or
+ * content.
+ */
 export function decodeClaims(plaintext: Uint8Array, holder: OptionHolder): OptionClaims | undefined {
   const bytes = Buffer.from(plaintext.buffer, plaintext.byteOffset, plaintext.byteLength);
   if (bytes.length !== claimsBytes || bytes.readUInt8(layout.version) !== layoutVersion) return undefined;
@@ -97,7 +103,7 @@ export function decodeClaims(plaintext: Uint8Array, holder: OptionHolder): Optio
   };
 }
 
-/** Of one holder a page of options is sealed, or one is opened. */
+/** Caches digests by holder object, because all options of a page have the same holder. */
 const digests = new WeakMap<OptionHolder, Buffer>();
 
 function digestOf(holder: OptionHolder): Buffer {
@@ -116,7 +122,7 @@ function writeUuid(bytes: Buffer, text: string, offset: number): void {
 }
 
 function requireUuid(text: string): string {
-  if (!isLowerCaseUuid(text)) throw new RangeError("an option is made of UUIDs in lower case");
+  if (!isLowerCaseUuid(text)) throw new RangeError("the ids of an option must be lower-case UUIDs");
   return text;
 }
 

@@ -4,45 +4,50 @@ import { decodeClaims, encodeClaims, type OptionClaims, type OptionHolder } from
 import { openBytes, sealBytes } from "./sealed-bytes.js";
 import { optionForm } from "./token-form.js";
 
-/** What an option is: a slot as it was found, and what it was found for. Ids are UUIDs in lower case. */
+/** An option: a slot as it was found, and its subject. Ids are UUIDs in lower case. */
 export type Option = Omit<OptionClaims, "jti" | "expiresAtMs"> & {
-  /** When the slot begins, in milliseconds since the epoch. */
+  /** Start of the slot in milliseconds since the epoch. */
   readonly startsAtMs: number;
 };
 
-/** An option that was given to a caller. */
+/** An option as it is returned to a caller. */
 export interface SealedOption {
   readonly token: string;
-  /** The first instant at which the token is refused, in milliseconds since the epoch. */
+  /** The first instant at which the token is expired, in milliseconds since the epoch. */
   readonly expiresAtMs: number;
 }
 
-/** A token that was opened. */
+/** The result of opening a token. */
 export type OpenedToken =
   | { readonly kind: "OPTION"; readonly option: OptionClaims }
-  /** Not a token of this service, altered, sealed too long ago or in too old a layout to be read, or another holder's. */
+  /**
+   * The text is not a token of this service, was altered, belongs to another holder, or has a key or a layout that is
+   * no longer supported.
+   */
   | { readonly kind: "INVALID" }
-  /** The holder's token, but its time is over. */
+  /** A valid token of the holder that has expired. */
   | { readonly kind: "EXPIRED"; readonly option: OptionClaims };
 
-/** The tokens that stand for options: opaque, encrypted and authenticated. */
+/** Seals and opens option tokens. They are opaque, encrypted and authenticated. */
 export interface OptionTokens {
   /**
-   * Seals an option for who found it, for ten minutes but never past the start of its slot. No two tokens are equal, and
-   * each has 252 characters. Throws a RangeError for an id that is no UUID or a number that cannot be held.
+   * Seals an option for its holder. The token is valid for ten minutes, but not beyond the start of the slot. Every
+   * token is different and has 252 characters. Rejects with a RangeError for an id that is not a lower-case UUID and
+   * for a number out of its range.
    */
   seal(option: Option, holder: OptionHolder): Promise<SealedOption>;
   /**
-   * Opens a token for its holder: a principal of the same tenant, organization and company. Whether the token was used before, and whether its slot is still what it was, is for the
-   * caller to judge. Waits for nothing where the key is known. Rejects only with what the store of the keys rejects with.
+   * Opens a token for its holder: a principal of the same tenant, organization and company. The caller checks whether
+   * the token was used and whether the slot is unchanged. Reads the store only for an unknown key, and rejects only
+   * with an error of the store.
    */
   open(token: string, holder: OptionHolder): Promise<OpenedToken>;
 }
 
-/** What the tokens need. */
+/** Dependencies of option tokens. */
 export interface OptionTokensOptions {
   readonly keyRing: KeyRing;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
 }
 
@@ -51,8 +56,8 @@ const lifetimeMs = 10 * 60 * 1000;
 const invalid: OpenedToken = { kind: "INVALID" };
 
 /**
- * Makes the sealing and opening of option tokens. The claims are bytes of a fixed layout and not JSON, which would double
- * their length.
+ * Creates the functions that seal and open option tokens. The claims have a fixed binary layout, because JSON would
+ * double their length.
  */
 export function createOptionTokens({ keyRing, now }: OptionTokensOptions): OptionTokens {
   return {

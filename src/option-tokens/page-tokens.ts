@@ -3,21 +3,23 @@ import type { KeyRing } from "./key-ring.js";
 import { openBytes, sealBytes } from "./sealed-bytes.js";
 import { pageForm } from "./token-form.js";
 
-/** The tokens that stand for places in lists: opaque, encrypted and authenticated. */
+/** Seals and opens page tokens, which stand for positions in lists. They are opaque, encrypted and authenticated. */
 export interface PageTokens {
-  /** Seals a place for the list and the callers that `holder` names; up to 600 bytes. */
+  /** Seals a position in a list. `holder` identifies the list and the caller. `place` is at most 600 bytes. */
   seal(place: string, holder: string): Promise<string>;
   /**
-   * The place in a token; undefined for what is no token of this service, was altered, or was sealed for another holder. A
-   * token can be read for an hour at least: keys stay in the ring for as long after the last process sealed with them.
-   * Rejects only with what the store of the keys rejects with.
+   * Returns the position in a token. Returns undefined if the token is not valid, was altered, or has another holder. A
+   * token is valid for at least an hour, because the ring keeps each key an hour longer than any process seals with it.
+   * Rejects only with an error of the store.
    */
   open(token: string, holder: string): Promise<string | undefined>;
 }
 
 const digestBytes = 16;
 
-/** Makes the sealing and opening of page tokens, with the keys of option tokens: the header tells the two apart. */
+/**
+ * Creates the functions that seal and open page tokens. They share the keys of option tokens; the token header differs.
+ */
 export function createPageTokens(keyRing: KeyRing): PageTokens {
   return {
     seal: async (place, holder) => sealBytes(keyRing, pageForm, Buffer.concat([digestOf(holder), Buffer.from(place)])),

@@ -7,7 +7,7 @@ const cipherName = "aes-256-gcm";
 const authTagLength = 16;
 const nextNonce = createRandomSource(12);
 
-/** The protected header of a kind of tokens, encoded, and its bytes, which are authenticated. */
+/** The encoded protected header of a token form, as text and as bytes. The bytes are authenticated. */
 interface Header {
   readonly text: string;
   readonly bytes: Buffer;
@@ -16,9 +16,9 @@ interface Header {
 const headers = new WeakMap<KeyObject, Map<TokenForm, Header>>();
 
 /**
- * Seals bytes as a token: JWE in compact form (RFC 7516), encrypted directly with a key of the ring (`dir`, `A256GCM`). By
- * Node's own cipher, which answers at once: a page of options is sealed in a fifth of the time that promises of WebCrypto
- * take, and what is to be locked for an option leaves with the claim of the call's idempotency key.
+ * Seals bytes as a token: JWE in compact form (RFC 7516), encrypted directly with a key of the ring (`dir`, `A256GCM`).
+ * It uses Node's synchronous cipher, which seals a page of options in a fifth of the time of WebCrypto. Being
+ * synchronous, it also lets a call send its locks for an option together with the claim of its idempotency key.
  */
 export function sealBytes(keyRing: KeyRing, form: TokenForm, bytes: Uint8Array): string {
   const key = keyRing.current();
@@ -42,8 +42,8 @@ function encodedHeader(form: TokenForm, { kid, key }: TokenKey): Header {
 }
 
 /**
- * The bytes of a token, or undefined for what is none of this form, was altered, or was sealed with a key that is gone. Waits
- * for nothing where the key is known. Rejects only with what the store of the keys rejects with.
+ * Returns the bytes of a token. Returns undefined if the token does not have this form, was altered, or has an unknown
+ * key. Reads the store only for an unknown key, and rejects only with an error of the store.
  */
 export async function openBytes(keyRing: KeyRing, form: TokenForm, token: string): Promise<Uint8Array | undefined> {
   const kid = readKeyId(token, form);
@@ -51,7 +51,7 @@ export async function openBytes(keyRing: KeyRing, form: TokenForm, token: string
   return key === undefined ? undefined : decrypt(token, key);
 }
 
-/** What readKeyId has let pass has five parts, the second empty, each of its length. */
+/** After `readKeyId` the token has five parts of known lengths, and the second part is empty. */
 function decrypt(token: string, key: KeyObject): Uint8Array | undefined {
   const [header = "", , nonce = "", sealed = "", tag = ""] = token.split(".");
   const decipher = createDecipheriv(cipherName, key, decode(nonce), { authTagLength });

@@ -1,39 +1,40 @@
-/** What tokens of one kind look like. */
+/** The form of one kind of tokens. */
 export interface TokenForm {
-  /** What the protected header says beside the algorithms and the key; it tells one kind from another. */
+  /** Header fields beside the algorithms and the key id. They distinguish the kinds of tokens. */
   readonly header: Readonly<Record<string, string>>;
-  /** The five parts of the token, by their lengths. */
+  /** The five parts of the token and their lengths. */
   readonly shape: RegExp;
 }
 
-/** The JWE algorithms of every token (RFC 7518, sections 4.5 and 5.3). */
+/** The JWE algorithms of every token (RFC 7518 sections 4.5 and 5.3). */
 export const algorithm = { alg: "dir", enc: "A256GCM" } as const;
 
-/** A token of an option has 252 characters. */
+/** An option token has 252 characters. */
 export const optionForm: TokenForm = {
   header: {},
   shape: /^[A-Za-z0-9_-]{62}\.\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{148}\.[A-Za-z0-9_-]{22}$/,
 };
 
-/** A token of a page has no more than 1,024 characters, as the contract says. */
+/** A page token has at most 1,024 characters, as the contract says. */
 export const pageForm: TokenForm = {
   header: { typ: "page" },
   shape: /^[A-Za-z0-9_-]{79}\.\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{1,903}\.[A-Za-z0-9_-]{22}$/,
 };
 
-/** What a key id looks like: eight characters, so that the headers of all tokens of a kind have the same length. */
+/** A key id has eight characters, so that all headers of one token form have the same length. */
 const keyId = /^[A-Za-z0-9_-]{8}$/;
 const namedKey = /"kid":"([A-Za-z0-9_-]{8})"/;
 
-/** The protected header of a token, as JSON. */
+/** Returns the protected header of a token as an object. */
 export function headerOf({ header }: TokenForm, kid: string) {
   return { ...algorithm, kid, ...header };
 }
 
 /**
- * The id of the key that a token names, or undefined for what no key of ours can have sealed in this form, which is thus
- * refused before anything is decrypted or looked up. A token names the algorithms above and nothing that its form does
- * not, and is the only way to write its bytes: base64url without padding, and with no bits set that stand for nothing.
+ * Returns the key id of a token, or undefined for a token that this service cannot have sealed in this form. So such a
+ * token is rejected before any decryption or key lookup. A valid header contains exactly the algorithms above, the key
+ * id and the fields of the form. All parts are canonical base64url without padding, so that a token has only one
+ * spelling.
  */
 export function readKeyId(token: string, form: TokenForm): string | undefined {
   if (!form.shape.test(token)) return undefined;
@@ -44,7 +45,7 @@ export function readKeyId(token: string, form: TokenForm): string | undefined {
   return kid !== undefined && header === JSON.stringify(headerOf(form, kid)) ? kid : undefined;
 }
 
-/** Whether a text can be the id of a key. */
+/** Whether a text has the form of a key id. */
 export function isKeyId(text: string): boolean {
   return keyId.test(text);
 }

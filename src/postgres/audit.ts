@@ -18,7 +18,7 @@ const AUDIT_COLUMNS = [
 
 const OWNER_COLUMNS = ["organization_id", "company_id"] as const;
 
-/** Both below a SELECT: distributed PostgreSQL takes no statement that changes rows in the WITH of another such. */
+/** Both INSERTs are CTEs of a SELECT, because Citus rejects a data-modifying statement in the WITH of another one. */
 const insertBoth = prepared([...AUDIT_COLUMNS, ...OWNER_COLUMNS], ({ organization_id, company_id, ...row }) =>
   sql
     .queryBuilder()
@@ -31,9 +31,11 @@ const insertBoth = prepared([...AUDIT_COLUMNS, ...OWNER_COLUMNS], ({ organizatio
 );
 
 /**
- * The audit rows of everything that a call did, each with what the change feed needs of it, by one statement. They come last
- * in a call: by then it has locked what it changed, so that of two calls that change one resource the later one takes the later
- * sequence value of the outbox.
+ * Returns one statement for each change of the call. It inserts the audit row and the outbox row from which the change
+ * feed is made.
+ *
+ * Send these statements last, when the call holds the locks of everything it changed. Of two calls that change the same
+ * resource, the later one then gets the later sequence value in the outbox.
  */
 export function appendAudit(call: Call, principal: Principal): Statement[] {
   return call.effects.map((effect) => insertBoth(toRow(effect, call, principal)));

@@ -1,14 +1,14 @@
 import type { Statement, Transaction } from "../call.js";
 
-/** The column of each attribute of a record; the only place where the names of columns stand. */
+/** The column of each attribute of a record. Column names are stated only here. */
 export type ColumnsOf<R extends object> = { readonly [K in keyof R]-?: string };
 
-/** A value for each of these columns. */
+/** A value for each column. */
 type RowOf<C extends object> = Record<Extract<C[keyof C], string>, unknown>;
 
 /**
- * The columns of a record, to write: what is undefined is NULL. Attributes that have no column are left out. A list goes
- * as an array; what is to be JSON has to be text already.
+ * Converts a record to a row for writing. Undefined becomes NULL; attributes without a column are omitted. Arrays are
+ * passed as arrays. A value for a JSON column must already be JSON text.
  */
 export function toRow<C extends Readonly<Record<string, string>>>(
   columns: C,
@@ -19,7 +19,10 @@ export function toRow<C extends Readonly<Record<string, string>>>(
   return row as RowOf<C>;
 }
 
-/** Like {@link toRow}, of those attributes alone that are there, even where they are undefined. */
+/**
+ * Like {@link toRow}, but only for the attributes that the record has. An attribute that is present and undefined
+ * becomes NULL.
+ */
 export function toPartialRow<C extends Readonly<Record<string, string>>>(
   columns: C,
   record: { readonly [K in keyof C]?: unknown },
@@ -31,7 +34,10 @@ export function toPartialRow<C extends Readonly<Record<string, string>>>(
   return row as Partial<RowOf<C>>;
 }
 
-/** Runs a statement that selects, or returns, by a map of columns, and gives the records: what is NULL is undefined. */
+/**
+ * Runs a statement that selects or returns columns under the names of attributes. Returns the records, with undefined
+ * for NULL.
+ */
 export async function readRecords<R extends object>(
   transaction: Pick<Transaction, "rows">,
   statement: Statement,
@@ -41,7 +47,7 @@ export async function readRecords<R extends object>(
   return rows as R[];
 }
 
-/** The first of {@link readRecords}; undefined where there is none. */
+/** Returns the first record of {@link readRecords}; undefined if there is none. */
 export async function readRecord<R extends object>(
   transaction: Pick<Transaction, "rows">,
   statement: Statement,

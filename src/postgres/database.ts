@@ -1,96 +1,114 @@
 import { Socket } from "node:net";
 import { Client, Pool, type PoolClient, TypeOverrides } from "pg";
-import { type SilenceOptions, SilenceWatch } from "./silence/watch-silence.js";
+import { ReachabilityMonitor, type ReachabilityOptions } from "./reachability/reachability-monitor.js";
 
-/** How the service reaches its database. */
+/** Options of the database connection pool. */
 export interface DatabaseOptions {
   /**
-   * postgres:// URL. One parameter is the project's own: `prepared_statements=false` switches named prepared
-   * statements off, for connection poolers that cannot carry them.
+   * postgres:// URL. Cupo itself reads one parameter: `prepared_statements=false` disables named prepared statements,
+   * for connection poolers that do not support them.
    */
   readonly url: string;
-  /** Connections at most; each open call holds one for as long as its transaction lasts. */
+  /** Maximum number of connections. Each open call holds one until its transaction ends. */
   readonly maxConnections: number;
-  /** How long a call waits for a free or a new connection before it is answered 503. */
+  /** How long a call waits for a free or new connection before it is answered with 503. */
   readonly acquireTimeoutMs: number;
-  /** After this long without an answer to a statement the connection is given up. Above every limit set in the server. */
+  /** Closes a connection in use without traffic for this long. Must be above every time limit set in the server. */
   readonly queryTimeoutMs: number;
-  /** Told that named statements do not last, and are given up from here on. */
+  /** Called when named prepared statements were lost. From then on, statements are not named. */
   readonly onStatementsUnnamed?: () => void;
-  /** Told of a connection that broke while it was idle; it has left the pool already. */
+  /** Called when an idle connection breaks. It has already left the pool. */
   readonly onIdleError: (error: Error) => void;
-  /** Told that nothing is heard of the database any more, and that it is heard again. */
-  readonly onSilent?: ((isSilent: boolean) => void) | undefined;
-  /** How silence is watched for; the network and the clock unless given. */
-  readonly silence?: Pick<SilenceOptions, "isHeard" | "pause">;
-  /** Told how long somebody waited for a connection, in milliseconds, whether they got one or not. */
+  /** Called when the database becomes unreachable, and when it is reachable again. */
+  readonly onUnreachable?: ((isUnreachable: boolean) => void) | undefined;
+  /** Tests replace the probe and the clock. */
+  readonly reachability?: Pick<ReachabilityOptions, "probe" | "pause">;
+  /** Called with the time a caller waited for a connection, in milliseconds, and whether it got one. */
   readonly onAcquired?: ((ms: number, isGiven: boolean) => void) | undefined;
 }
 
 /** The connection pool of the process. */
 export interface Database {
   readonly pool: Pool;
-  /** Whether statements are prepared by name, which lasts only where a connection is one to the server. */
+  /**
+   * Whether statements are prepared by name. This requires that each client connection keeps the same server
+   * connection.
+   */
   readonly namedStatements: boolean;
-  /** A connection for one transaction; `release` gives it back. Rejects at once while nothing is heard of the database. */
+  /**
+   * Whether plans are generic, that is, made without the values of the statement. Then all tenants have the same plans,
+   * with or without statistics for the tenant. False until {@link findExcessOfRole} has run, and always false on Citus,
+   * which cannot plan without values.
+   */
+  readonly plansOnce: boolean;
+  /**
+   * Returns a connection for one transaction; `release` returns it to the pool. Rejects at once while the database is
+   * unreachable.
+   */
   acquire(): Promise<PoolClient>;
   /**
-   * Says that a connection was lost. What broke it, a restart or a failover, has mostly broken those beside it too, so none
-   * that is open now is handed out again.
+   * Stops handing out the connections that are open now. Call this after a loss: a restart or failover usually breaks
+   * them all.
    */
   discardConnections(): void;
-  /** Has somebody told, from now on, that nothing is heard of the database any more. */
-  whenSilent(listener: () => void): void;
-  /** Prepares nothing by name any more, because a pooler lost what was. */
+  /** Registers a function that is called each time the database becomes unreachable. */
+  whenUnreachable(listener: () => void): void;
+  /** Stops naming prepared statements. Call this when a pooler lost them. */
   unnameStatements(): void;
-  /** What the role can do that a service should not be able to; undefined for nothing of it. */
+  /** Returns the excessive privilege of the role; undefined if it has none. */
   findExcessOfRole(): Promise<RoleExcess | undefined>;
   close(): Promise<void>;
 }
 
 /**
- * What a role can do that a service should not be able to: row-level security does not bind it, being a superuser's or one
- * with BYPASSRLS; or it can change the tables themselves and what was recorded once and for all.
+ * A privilege that the service's role should not have. BYPASSES_ROW_SECURITY: the role is a superuser or has BYPASSRLS.
+ * OWNS_TABLES: the role can change or delete append-only records such as the audit trail.
  */
 export type RoleExcess = "BYPASSES_ROW_SECURITY" | "OWNS_TABLES";
 
-const EXCESS = `SELECT CASE WHEN rolsuper OR rolbypassrls THEN 'BYPASSES_ROW_SECURITY'
+const EXCESS = `SELECT current_setting('citus.version', true) IS NULL AS plans_once,
+  CASE WHEN rolsuper OR rolbypassrls THEN 'BYPASSES_ROW_SECURITY'
     WHEN has_table_privilege(to_regclass('audit_events'), 'UPDATE, DELETE, TRUNCATE') THEN 'OWNS_TABLES' END AS excess
   FROM pg_roles WHERE rolname = current_user`;
 const DATE_OID = 1082;
 const DATE_ARRAY_OID = 1182;
 
 /**
- * Opens the pool without connecting yet: a database that is away at start is an unavailable database, not a failed start.
- * Connections pipeline: several statements share a round trip.
+ * Opens the pool without connecting, so that the service can start while the database is unreachable. Connections use
+ * pipelining: several statements share a round trip.
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const url = new URL(options.url);
   let namedStatements = url.searchParams.get("prepared_statements") !== "false";
+  let plansOnce = false;
   url.searchParams.delete("prepared_statements");
   const pool = openPool(url, options);
   const { acquire, discardConnections } = countGenerations(pool, options.onAcquired);
-  const whenSilent = [discardConnections];
-  const watch = watchSilence(pool, options, () => whenSilent.forEach((tell) => tell()));
+  const whenUnreachable = [discardConnections];
+  const monitor = monitorReachability(pool, options, () => whenUnreachable.forEach((tell) => tell()));
   breakSilentConnections(pool, options.queryTimeoutMs);
   return {
     pool,
     get namedStatements() {
       return namedStatements;
     },
+    get plansOnce() {
+      return plansOnce;
+    },
     unnameStatements() {
       if (namedStatements) options.onStatementsUnnamed?.();
       namedStatements = false;
     },
     discardConnections,
-    whenSilent: (listener) => void whenSilent.push(listener),
-    acquire: () => (watch.isSilent ? Promise.reject(new Error("the database is silent")) : acquire()),
+    whenUnreachable: (listener) => void whenUnreachable.push(listener),
+    acquire: () => (monitor.isUnreachable ? Promise.reject(new Error("the database is unreachable")) : acquire()),
     async findExcessOfRole() {
-      const { rows } = await pool.query<{ excess: RoleExcess | null }>(EXCESS);
+      const { rows } = await pool.query<{ plans_once: boolean; excess: RoleExcess | null }>(EXCESS);
+      plansOnce = rows[0]?.plans_once ?? false;
       return rows[0]?.excess ?? undefined;
     },
     close() {
-      watch.close();
+      monitor.close();
       return pool.end();
     },
   };
@@ -111,7 +129,7 @@ function openPool(url: URL, { maxConnections, acquireTimeoutMs, onIdleError }: D
   return pool.on("error", onIdleError);
 }
 
-/** Dates stay the text `YYYY-MM-DD`: a JavaScript Date would move them into a time zone. */
+/** Dates stay text, `YYYY-MM-DD`. A JavaScript Date would move them into a time zone. */
 function datesAsText(): TypeOverrides {
   const types = new TypeOverrides();
   types.setTypeParser(DATE_OID, (text: string) => text);
@@ -119,7 +137,10 @@ function datesAsText(): TypeOverrides {
   return types;
 }
 
-/** Connections that were made before the last loss of one are of an older generation, and closed when their turn comes. */
+/**
+ * Numbers connections by generation. `discardConnections` begins a new one; the pool closes older connections instead
+ * of handing them out.
+ */
 function countGenerations(
   pool: Pool,
   onAcquired: DatabaseOptions["onAcquired"],
@@ -151,26 +172,29 @@ function countGenerations(
   };
 }
 
-/** Has the connections that are in use watched, of which none is handed out again once the database was silent. */
-function watchSilence(pool: Pool, { url, silence, onSilent }: DatabaseOptions, whenSilent: () => void): SilenceWatch {
+/** Monitors the connections in use. When the database becomes unreachable, all open connections are discarded. */
+function monitorReachability(
+  pool: Pool,
+  { url, reachability, onUnreachable }: DatabaseOptions,
+  whenUnreachable: () => void,
+): ReachabilityMonitor {
   const { host, port } = new Client({ connectionString: url });
-  const watch = new SilenceWatch({
-    ...silence,
-    home: { host, port },
-    onSilent(isSilent) {
-      if (isSilent) whenSilent();
-      onSilent?.(isSilent);
+  const monitor = new ReachabilityMonitor({
+    ...reachability,
+    address: { host, port },
+    onUnreachable(isUnreachable) {
+      if (isUnreachable) whenUnreachable();
+      onUnreachable?.(isUnreachable);
     },
   });
-  pool.on("acquire", (client) => watch.begin(socketOf(client)));
-  pool.on("release", (_, client) => watch.end(socketOf(client)));
-  return watch;
+  pool.on("acquire", (client) => monitor.begin(socketOf(client)));
+  pool.on("release", (_, client) => monitor.end(socketOf(client)));
+  return monitor;
 }
 
 /**
- * Breaks a connection that is in use and over which nothing was sent or came for a while. It takes the place of pg's
- * `query_timeout`, which starts and stops a timer for each statement; this one is Node's own of the socket, which traffic
- * only puts off.
+ * Destroys a connection in use without traffic for `timeoutMs`. It replaces pg's `query_timeout`, which starts and
+ * stops a timer for each statement. Traffic only postpones the socket's own timeout.
  */
 function breakSilentConnections(pool: Pool, timeoutMs: number): void {
   const inUse = new WeakSet<PoolClient>();
@@ -185,9 +209,9 @@ function breakSilentConnections(pool: Pool, timeoutMs: number): void {
 }
 
 function socketOf({ connection: { stream } }: PoolClient): Socket {
-  if (!(stream instanceof Socket)) throw new Error("a connection to the database is a socket");
+  if (!(stream instanceof Socket)) throw new Error("the connection to the database must be a socket");
   return stream;
 }
 
-/** For a connection that breaks while a call holds it: the statements of that call fail, and the event says nothing more. */
+/** A connection broke while a call held it. The call's statements fail, so the event needs no handling. */
 function ignoreError(): void {}

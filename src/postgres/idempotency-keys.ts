@@ -11,7 +11,7 @@ import { sql } from "./sql.js";
 export interface ResultRecord {
   readonly fingerprint: Buffer;
   readonly correlationId: string;
-  /** Undefined in the transaction that claims the key, and where what it held was erased. */
+  /** Undefined in the transaction that claims the key, and after the response was erased. */
   readonly response: Buffer | undefined;
 }
 
@@ -37,13 +37,13 @@ const selectResult = prepared(["tenant_id", "key_hash"], (key) =>
   sql("idempotency_keys").where(key).select(RESULT_COLUMNS),
 );
 
-/** The bytes of a response, for a claim that is sent a moment after it is made: with what was given until then. */
-export class LateResponse {
+/** A query parameter whose value may be set later: pg reads it when it sends the claim of a key. */
+export class DeferredResponse {
   #response: Uint8Array | undefined;
   #isSent = false;
 
-  /** Says whether the claim takes the response along. Where it does not, it was sent, and {@link storeResult} completes it. */
-  give(response: Uint8Array): boolean {
+  /** Sets the response. Returns false if the claim was sent already: then {@link storeResult} stores the response. */
+  set(response: Uint8Array): boolean {
     if (!this.#isSent) this.#response = response;
     return !this.#isSent;
   }
@@ -56,10 +56,11 @@ export class LateResponse {
 }
 
 /**
- * Claims the key, or fails with a unique violation where it is taken, which aborts the transaction and with it every
- * statement that was sent behind the claim. A claim that another open transaction holds is waited for.
+ * Claims the key. If the key is already taken, the statement fails with a unique violation, which aborts the
+ * transaction and all statements sent after the claim. If another open transaction holds the claim, the statement waits
+ * for it.
  */
-export function claimKey(claim: IdempotencyClaim, response: LateResponse): Statement {
+export function claimKey(claim: IdempotencyClaim, response: DeferredResponse): Statement {
   return insertClaim({
     tenant_id: claim.tenantId,
     key_hash: keyHash(claim),
@@ -70,20 +71,20 @@ export function claimKey(claim: IdempotencyClaim, response: LateResponse): State
   });
 }
 
-/** Completes the claim with the bytes of the response, in the transaction that made it. */
+/** Stores the response bytes in the claim. Runs in the transaction that made the claim. */
 export function storeResult(claim: IdempotencyClaim, response: Uint8Array): Statement {
   return updateResponse({ tenant_id: claim.tenantId, key_hash: keyHash(claim), response });
 }
 
-/** The committed result of a key, if there is one: a {@link ResultRecord}. */
+/** Reads the committed result of a key as a {@link ResultRecord}; no row if there is none. */
 export function findResult(claim: IdempotencyClaim): Statement {
   return selectResult({ tenant_id: claim.tenantId, key_hash: keyHash(claim) });
 }
 
 /**
- * Erases every result of the tenant that names one of these ids, and what would tell its request: the key stays taken, so that
- * nobody does by a retry what was done before. UUIDs stand in a response as text. All that the tenant has stored is looked
- * through, because no key says whom its result is about, and none should have to for what happens so seldom.
+ * Erases every stored response of the tenant that contains one of these ids, with the request's fingerprint. The key
+ * stays taken, so a retry does not repeat the operation. Responses contain UUIDs as text. The statement scans all
+ * results of the tenant, because no column names the subject of a response and erasures are rare.
  */
 export function eraseResults(transaction: Transaction, ids: readonly string[]): void {
   transaction.send(
@@ -96,7 +97,7 @@ export function eraseResults(transaction: Transaction, ids: readonly string[]): 
   );
 }
 
-/** Deletes at most `limit` keys of any tenant that are past their retention, and gives their number. */
+/** Deletes at most `limit` keys of all tenants that are past their retention. Returns the number deleted. */
 export function purgeKeyBatch(
   source: TransactionSource,
   limit: number,

@@ -1,11 +1,13 @@
 import { Client, type ClientConfig, Pool, type PoolClient } from "pg";
+import { lastMigration } from "./migration/known-migrations.js";
+import { servingName } from "./migration/serving-releases.js";
 
 /** The connections of the job queue. */
 export type JobQueuePool = Pool;
 
-/** How the job queue reaches its database. */
+/** Options of the job queue's pool. */
 export interface JobQueuePoolOptions {
-  /** postgres:// URL, as of the service's own pool. */
+  /** postgres:// URL, as for the service's own pool. */
   readonly url: string;
   readonly maxConnections: number;
   readonly onIdleError: (error: Error) => void;
@@ -14,8 +16,8 @@ export interface JobQueuePoolOptions {
 const CONNECT_MS = 5_000;
 
 /**
- * Gives up a connection that cannot be made. The pool's own option of this name would also give up who waits for one that is in
- * use, as long as a job may take: the queue could not say any more that a job is done.
+ * Limits the time to open a connection. The pool's own option of this name would also limit the wait for a connection
+ * in use, which a job can hold for long. The queue could then not mark a job as done.
  */
 class ConnectingClient extends Client {
   constructor(config?: string | ClientConfig) {
@@ -26,13 +28,16 @@ class ConnectingClient extends Client {
   }
 }
 
-/** A small pool for the job queue, which listens on one of its connections and sends nothing ahead on any. */
+/**
+ * Opens a small pool for the job queue, without pipelining. The queue listens on one of the connections, so every
+ * serving process has one. Its application_name tells `migrate` which release is serving.
+ */
 export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueuePoolOptions): JobQueuePool {
   const address = new URL(url);
   address.searchParams.delete("prepared_statements");
   const pool = new Pool({
     connectionString: address.href,
-    application_name: "cupo-jobs",
+    application_name: servingName(lastMigration()),
     max: maxConnections,
     Client: ConnectingClient,
     keepAlive: true,
@@ -43,17 +48,18 @@ export function openJobQueuePool({ url, maxConnections, onIdleError }: JobQueueP
 }
 
 /**
- * Breaks the connections of a queue that are there from now on, whenever it is called: over a network that swallowed what was said, the
- * queue would wait for ever, since its statements have no time limit.
+ * Returns a function that destroys the queue's open connections. The queue's statements have no time limit: after a
+ * network failure that loses packets the queue would wait forever.
  */
 export function breakerOf(pool: JobQueuePool): () => void {
   const open = new Set<PoolClient>();
   pool.on("connect", (client) => open.add(client));
   pool.on("remove", (client) => open.delete(client));
   return () => {
-    for (const { connection } of open) connection.stream.destroy(new Error("nothing is heard of the database"));
+    for (const { connection } of open)
+      connection.stream.destroy(new Error("connection closed: the database is unreachable"));
   };
 }
 
-/** For a connection that breaks while the queue holds it: the queue's own statements fail, and the event says nothing more. */
+/** A connection broke while the queue held it. The queue's statements fail, so the event needs no handling. */
 function ignoreError(): void {}

@@ -5,25 +5,27 @@ import { isLowerCaseUuid } from "../uuid.js";
 import { classifyFailure } from "./sql-errors.js";
 import { type BatchedStatement, StatementBatch } from "./statement-batch.js";
 
-/** How a transaction begins. */
+/** Options of a transaction. */
 export interface TransactionStart {
   readonly scope: TransactionScope;
   readonly limits: TransactionLimits;
-  /** Whether statements are kept prepared under a name, which some connection poolers cannot carry. */
+  /** Whether statements are prepared under a name. Some connection poolers do not support it. */
   readonly namedStatements: boolean;
-  /** The trace of the call that it is for, where there is one. */
+  /** Whether plans are generic, that is, made without the values of the statement. */
+  readonly plansOnce: boolean;
+  /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
 }
 
 /**
- * What row-level security shows a transaction: the rows of a tenant or, for background work over all tenants, what a
- * setting of the project's own opens of a table.
+ * The rows that row-level security shows to a transaction. `tenantId`: the rows of one tenant. `setting`: for
+ * background work over all tenants, the rows that policies allow for this `cupo.*` setting.
  */
 export type TransactionScope =
   | { readonly tenantId: string }
   | { readonly setting: `cupo.${string}`; readonly value: string };
 
-/** Time limits that every transaction sets for itself, in milliseconds. */
+/** Time limits that every transaction sets, in milliseconds. */
 export interface TransactionLimits {
   readonly statementTimeoutMs: number;
   readonly lockTimeoutMs: number;
@@ -35,21 +37,22 @@ const MAX_NAMED_STATEMENTS = 1_000;
 const statementNames = new Map<string, string>();
 
 /**
- * A transaction whose statements are sent as soon as they are asked for, those of one turn of the event loop as one
- * {@link StatementBatch}. BEGIN and the settings travel with the first statement, COMMIT with the last, so a call takes
- * one round trip, and one more for each answer that it waits for before it goes on.
+ * A transaction that sends its statements without waiting for the results of earlier ones. Statements of one turn of
+ * the event loop are sent as one {@link StatementBatch}. BEGIN and the settings are sent with the first statement,
+ * COMMIT with the last. So a call takes one round trip, plus one for each result that it awaits before it continues.
  *
- * The scope is set with SET LOCAL as a literal, after a check of its characters: it is the form that distributed PostgreSQL
- * hands on to its workers, each by itself, and it cannot outlive the transaction on a pooled connection. Once the end is asked
- * for, further statements are refused: over the same connection they would fall into somebody else's transaction.
+ * The scope is set by SET LOCAL with a literal whose characters were checked. Citus forwards this form to its workers,
+ * if it is a statement of its own, and the setting cannot outlive the transaction on a pooled connection. After
+ * `commit`, `rollback` or `restart`, further statements are rejected, because they would run in the next transaction of
+ * the connection.
  */
 export class PipelinedTransaction implements Transaction {
   readonly #client: PoolClient;
   readonly #start: TransactionStart;
   readonly #sent: Promise<unknown>[] = [];
-  /** What begins the transaction, until it is sent. */
+  /** The statements that begin the transaction; empty once they are sent. */
   #begin: readonly BatchedStatement[];
-  /** What is sent at the end of this turn of the event loop. */
+  /** The batch that is sent at the end of this turn of the event loop. */
   #batch: StatementBatch | undefined;
   #failure: unknown;
   #isEnding = false;
@@ -61,14 +64,14 @@ export class PipelinedTransaction implements Transaction {
     this.#begin = beginningOf(start);
   }
 
-  /** Throws for a transaction over all tenants. */
+  /** Throws if the transaction spans all tenants. */
   get tenantId(): string {
     const { scope } = this.#start;
     if ("tenantId" in scope) return scope.tenantId;
-    throw new Error("the transaction is no tenant's");
+    throw new Error("the transaction spans all tenants and has no tenant id");
   }
 
-  /** The first failure of a statement; later ones only say that the transaction is aborted. */
+  /** The first failure of a statement. Later failures only report that the transaction is aborted. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -92,8 +95,8 @@ export class PipelinedTransaction implements Transaction {
   }
 
   /**
-   * Sends COMMIT behind everything else and waits for all of it. Rejects where a statement failed, and where the server
-   * answers COMMIT with the tag ROLLBACK, as it does for a transaction that was aborted.
+   * Sends COMMIT after all other statements and waits for all results. Rejects if a statement failed, and if the server
+   * answers COMMIT with the tag ROLLBACK, as it does for an aborted transaction.
    */
   async commit(): Promise<void> {
     const committed = this.#add({ text: "COMMIT", values: [], name: undefined });
@@ -104,14 +107,14 @@ export class PipelinedTransaction implements Transaction {
     this.#isCommitted = true;
   }
 
-  /** Ends the transaction with nothing done, once all that was asked for is sent. */
+  /** Rolls the transaction back, after all pending statements are sent. */
   async rollback(): Promise<void> {
     this.#isEnding = true;
     this.#sendBatch();
     await this.#client.query("ROLLBACK");
   }
 
-  /** A new transaction in place of this one, which is rolled back on the same way to the server. */
+  /** Returns a new transaction on the same connection. The ROLLBACK of this one is sent with its first statements. */
   restart(): PipelinedTransaction {
     this.#isEnding = true;
     this.#sendBatch();
@@ -127,7 +130,8 @@ export class PipelinedTransaction implements Transaction {
   }
 
   #add(statement: BatchedStatement): Promise<QueryResult> {
-    if (this.#isEnding) return this.#track(Promise.reject(new Error("a statement behind the end of its transaction")));
+    if (this.#isEnding)
+      return this.#track(Promise.reject(new Error("a statement was sent after the end of its transaction")));
     this.#batch ??= this.#openBatch();
     const sent = this.#track(this.#batch.add(statement));
     const end = this.#start.trace?.beginStatement(statement.text);
@@ -160,9 +164,11 @@ export class PipelinedTransaction implements Transaction {
 
 function beginningOf(start: TransactionStart): BatchedStatement[] {
   const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs } = start.limits;
+  const planning = start.plansOnce ? [constantStatement("SET LOCAL plan_cache_mode = force_generic_plan", start)] : [];
   return [
     constantStatement("BEGIN", start),
     { text: scopeText(start.scope), values: [], name: undefined },
+    ...planning,
     constantStatement(`SET LOCAL statement_timeout = ${statementTimeoutMs}`, start),
     constantStatement(`SET LOCAL lock_timeout = ${lockTimeoutMs}`, start),
     constantStatement(`SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`, start),
@@ -175,14 +181,18 @@ function constantStatement(text: string, { namedStatements }: TransactionStart):
 
 function scopeText(scope: TransactionScope): string {
   if ("tenantId" in scope) {
-    if (!isLowerCaseUuid(scope.tenantId)) throw new Error("the tenant of a transaction is a lower-case UUID");
+    if (!isLowerCaseUuid(scope.tenantId)) throw new Error("the tenant of a transaction must be a lower-case UUID");
     return `SET LOCAL cupo.tenant_id = '${scope.tenantId}'`;
   }
-  if (!PLAIN_VALUE.test(scope.value)) throw new Error(`the value of ${scope.setting} is not plain`);
+  if (!PLAIN_VALUE.test(scope.value))
+    throw new Error(`the value of ${scope.setting} may only contain letters, digits, underscores and spaces`);
   return `SET LOCAL ${scope.setting} = '${scope.value}'`;
 }
 
-/** The server keeps named statements for as long as a connection lives, so a text beyond the first thousand gets no name. */
+/**
+ * Names the first 1,000 different texts. The server keeps named statements as long as the connection lives, so later
+ * texts get no name.
+ */
 function statementName(sql: string): string | undefined {
   const known = statementNames.get(sql);
   if (known !== undefined || statementNames.size >= MAX_NAMED_STATEMENTS) return known;

@@ -2,25 +2,25 @@ import type { Knex } from "knex";
 import type { RequiredStatement, Statement } from "../call.js";
 import { sql } from "./sql.js";
 
-/** What stands for a value while the text of a statement is made. Knex binds it like any value that it does not know. */
+/** A placeholder for a value while a statement's text is compiled. Knex binds it like a value of unknown type. */
 export class Parameter {
   readonly [key: string]: unknown;
 
   constructor(readonly name: string) {}
 }
 
-/** Values that a statement is built with: those of one call, or parameters in their places. */
+/** Values that a statement is built with, or a parameter in place of each. */
 export type Bound<Name extends string> = Readonly<Record<Name, string | Parameter>>;
 
 /**
- * Compiles a statement once, when its module is loaded, and gives a function that binds values to it. To build and compile
- * a statement anew takes Knex more time than everything else on its way to the server.
+ * Compiles a statement once, when its module is loaded, and returns a function that binds values to it. With Knex,
+ * building and compiling a statement for each call takes longer than all other work before it is sent.
  *
- * `build` is called with a parameter for each name and never sees a value, so the text cannot depend on one: where the
- * columns or the conditions of a statement do, it is built for each call instead. A parameter stands wherever Knex binds a
- * value; `IS NULL` is not what an equation with a parameter becomes, so null is for columns that are written, or for
- * conditions that say so themselves. Throws where a parameter was not bound exactly as a value would be, and the function
- * throws where a value is undefined, because Knex would refuse it too.
+ * `build` receives a parameter for each name and never sees a value, so the text cannot depend on values. A statement
+ * whose columns or conditions depend on values must be built for each call. A comparison with a parameter does not
+ * become IS NULL. So pass null only for columns that are written, or for conditions that handle null themselves.
+ *
+ * Throws if a parameter was not bound as a value. The returned function throws if a value is undefined, as Knex does.
  */
 export function prepared<Name extends string>(
   names: readonly Name[],
@@ -31,7 +31,7 @@ export function prepared<Name extends string>(
     .toSQL()
     .toNative();
   const unused = names.filter((name) => !bindings.includes(parameters[name] as Parameter));
-  if (unused.length > 0) throw new Error(`not bound: ${unused.join(", ")} in ${text}`);
+  if (unused.length > 0) throw new Error(`parameters not bound: ${unused.join(", ")} in ${text}`);
   return (values: Readonly<Record<string, unknown>>) => {
     const bound = bindings.map((binding) => (binding instanceof Parameter ? valueOf(values, binding) : binding));
     const native = { sql: text, bindings: bound };
@@ -40,9 +40,8 @@ export function prepared<Name extends string>(
 }
 
 /**
- * Like {@link prepared}, for a statement with RETURNING that may write no row, such as an INSERT with ON CONFLICT DO NOTHING
- * or an UPDATE with a condition: it fails where it wrote none, by a division by zero, of which PostgreSQL's log tells no value of
- * the row.
+ * Like {@link prepared}, for a statement with RETURNING that must write a row, such as an INSERT with ON CONFLICT DO
+ * NOTHING. If it writes no row, it fails by a division by zero. PostgreSQL logs no value of the row with that error.
  */
 export function preparedRequired<Name extends string>(
   names: readonly Name[],

@@ -2,12 +2,12 @@ import { runAcrossTenants, type TransactionSource } from "./run-transaction.js";
 import { sql } from "./sql.js";
 
 /**
- * Runs a statement that deletes rows of any tenant that are past a retention (an interval in PostgreSQL's words), at most
- * `limit`, and gives their number. Retention and limit are its two parameters, and it returns a row for each that it
- * deleted.
+ * Runs a statement that deletes at most `limit` rows of all tenants that are past a retention. Returns the number
+ * deleted. `retention` is an interval in PostgreSQL's syntax. The statement has two parameters, retention and limit,
+ * and returns a row for each deleted row.
  *
- * The transaction tells row-level security the retention, in cupo.purge_retention, and sees and deletes nothing younger.
- * Each table has a floor below it: a purge that asks for less is refused with 22023.
+ * The transaction sets cupo.purge_retention to the retention. Row-level security then shows only rows older than that.
+ * Each table has a minimum: a purge with a shorter retention fails with 22023.
  */
 export function purgeBatch(
   source: TransactionSource,

@@ -7,19 +7,19 @@ import { runAsTenant, type TransactionSource } from "./run-transaction.js";
 import { sql } from "./sql.js";
 import { classifyFailure, condemnsConnections } from "./sql-errors.js";
 
-/** How the store of quotas reaches the database. */
+/** Options of the quota store. */
 export interface QuotaStoreOptions {
-  /** postgres:// URL, as of the service's own pool. */
+  /** postgres:// URL, as for the service's own pool. */
   readonly url: string;
   /**
-   * As long as a call waits for a connection, in milliseconds: whoever waited for a share in vain has a part that needs no
-   * database.
+   * Limit for getting a connection and for each statement, in milliseconds. If it is exceeded, the caller uses quotas
+   * of its own process.
    */
   readonly withinMs: number;
   readonly onIdleError: (error: Error) => void;
 }
 
-/** The store, its pool of one connection, and the way to close it. */
+/** A quota store with its pool of one connection. */
 export interface OpenQuotaStore extends QuotaStore {
   readonly pool: Database["pool"];
   close(): Promise<void>;
@@ -31,20 +31,20 @@ interface WindowRow {
   readonly ends_in_ms: number;
 }
 
-/** Behind its end a window is of no use. */
+/** Expired windows are purged after this long. */
 const RETENTION = "1 hour";
 
 const PURGE = `DELETE FROM quota_windows WHERE (tenant_id, principal, policy) IN (
   SELECT tenant_id, principal, policy FROM quota_windows WHERE ends_at < now() - ?::interval LIMIT ?) RETURNING tenant_id`;
 
 /**
- * The quotas of principals in the database, where all processes share them. Windows go by the database's clock. On a connection
- * of its own, so that a question need not wait for the calls that are at work.
+ * Opens a store that keeps the quotas of principals in the database, shared by all processes. Windows follow the
+ * database's clock. The store has its own connection, so that it does not wait for the connections of calls.
  */
 export function openQuotaStore({ url, withinMs, onIdleError }: QuotaStoreOptions): OpenQuotaStore {
-  const terms = { url, maxConnections: 1, acquireTimeoutMs: withinMs, queryTimeoutMs: withinMs, onIdleError };
+  const options = { url, maxConnections: 1, acquireTimeoutMs: withinMs, queryTimeoutMs: withinMs, onIdleError };
   const limits = { statementTimeoutMs: withinMs, lockTimeoutMs: withinMs, idleTimeoutMs: withinMs };
-  const database = openDatabase(terms);
+  const database = openDatabase(options);
   return {
     async take({ tenantId, id }, demands) {
       try {
@@ -59,7 +59,9 @@ export function openQuotaStore({ url, withinMs, onIdleError }: QuotaStoreOptions
   };
 }
 
-/** Deletes at most `limit` windows of any tenant that ended before their retention, and gives their number. */
+/**
+ * Deletes at most `limit` windows of all tenants that ended longer ago than the retention. Returns the number deleted.
+ */
 export function purgeQuotaBatch(source: TransactionSource, limit: number): Promise<number> {
   return purgeBatch(source, PURGE, RETENTION, limit);
 }
@@ -73,14 +75,14 @@ async function takeShares(
   const byPolicy = new Map(rows.map((row) => [row.policy, row]));
   return demands.map(({ policy: { name, quota }, wanted }) => {
     const row = byPolicy.get(name);
-    if (row === undefined) throw new Error(`no window of the ${name} came back`);
+    if (row === undefined) throw new Error(`the database returned no window for the quota ${name}`);
     const before = row.taken - wanted;
     const granted = Math.max(0, Math.min(wanted, quota - before));
     return { granted, left: Math.max(0, quota - row.taken), endsInMs: row.ends_in_ms };
   });
 }
 
-/** One statement for all windows, in the one order of policies, so that two processes never wait for each other. */
+/** Builds one statement for all windows. The policies have a fixed order, so two processes cannot deadlock. */
 function takeStatement(tenantId: string, principal: Buffer, demands: readonly QuotaDemand[]): Statement {
   const values = demands.map(() => "(?, ?, ?, ?, now() + ? * interval '1 second', now())");
   const bindings = demands.flatMap(({ policy, wanted }) => [

@@ -1,23 +1,29 @@
 import { Pool, type PoolClient } from "pg";
 
-/** Asks the database whether it can be worked with. */
+/** Checks whether the database accepts writes. */
 export interface ReadinessProbe {
-  /** Whether the database takes writes, within a second: false where it is away, or read-only as after a failover. */
+  /**
+   * Returns within 0.8 s whether the database accepts writes. False if it is unreachable, or read-only as after a
+   * failover.
+   */
   takesWrites(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** How the probe reaches the database. */
+/** Options of the readiness probe. */
 export interface ReadinessProbeOptions {
-  /** postgres:// URL, as of the service's own pool. */
+  /** postgres:// URL, as for the service's own pool. */
   readonly url: string;
-  /** Told that the database takes no writes: what is connected to it may be connected to what is not the primary any more. */
+  /** Called when the database is read-only. Existing connections may then lead to a former primary. */
   readonly onReadOnly: () => void;
 }
 
 const WITHIN_MS = 800;
 
-/** A connection of its own, so that a service whose connections are all at work is not taken for one without a database. */
+/**
+ * Opens a probe with its own connection, so that a service whose connections are all in use does not appear to have no
+ * database.
+ */
 export function openReadinessProbe({ url, onReadOnly }: ReadinessProbeOptions): ReadinessProbe {
   const address = new URL(url);
   address.searchParams.delete("prepared_statements");
@@ -43,7 +49,7 @@ export function openReadinessProbe({ url, onReadOnly }: ReadinessProbeOptions): 
   return { takesWrites: () => inTime(ask()), close: () => pool.end() };
 }
 
-/** To connect and to be answered have a time limit each; both together have this one. */
+/** Limits connecting and querying together. Each of the two has the same limit by itself. */
 function inTime(answer: Promise<boolean>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, WITHIN_MS, false)));
@@ -55,5 +61,5 @@ async function askWhether(client: PoolClient): Promise<boolean> {
   return rows[0]?.transaction_read_only === "off";
 }
 
-/** For a connection that breaks, while it is asked too: then the question fails, and the event says nothing more. */
+/** A connection broke. A query that is running fails, so the event needs no handling. */
 function ignoreError(): void {}

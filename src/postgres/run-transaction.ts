@@ -3,10 +3,10 @@ import type { Database } from "./database.js";
 import { PipelinedTransaction, type TransactionLimits, type TransactionScope } from "./pipelined-transaction.js";
 import { classifyFailure } from "./sql-errors.js";
 
-/** Where transactions get their connections. */
-export type TransactionSource = Pick<Database, "acquire" | "namedStatements" | "unnameStatements">;
+/** The source of connections for transactions. */
+export type TransactionSource = Pick<Database, "acquire" | "namedStatements" | "plansOnce" | "unnameStatements">;
 
-/** What is done in a transaction. It may commit by itself, to send COMMIT along with its last statement. */
+/** The work of a transaction. It may call commit itself, so that COMMIT is sent with its last statement. */
 export type TransactionWork<T> = (transaction: PipelinedTransaction) => Promise<T>;
 
 const BACKGROUND_LIMITS: TransactionLimits = {
@@ -16,17 +16,18 @@ const BACKGROUND_LIMITS: TransactionLimits = {
 };
 
 /**
- * Does work in one transaction on a connection of its own, which it commits and gives back. Rejects, with nothing done, where
- * any of it fails; with what made it fail, where that is the failure of an earlier statement.
+ * Runs work in one transaction on its own connection, commits it and releases the connection. If anything fails, the
+ * transaction is rolled back. It then rejects with the error; if an earlier statement caused the error, with the
+ * failure of that statement.
  *
- * `instead` is asked what to do in place of work that failed: it gives other work for a new transaction on the same
- * connection, begun on the way on which the failed one is rolled back, or rejects.
+ * `instead` is called with the error of failed work. It returns other work for a new transaction on the same
+ * connection, or rejects. The ROLLBACK of the failed transaction is sent with the first statements of the new one.
  *
- * Where a pooler lost what was prepared by name, nothing is from then on, and the work is done once more.
+ * If a pooler lost named statements, statements are not named any more and the work runs once more.
  */
 export async function runTransaction<T>(
   source: TransactionSource,
-  start: TransactionTerms,
+  start: TransactionOptions,
   work: TransactionWork<T>,
   instead: (error: unknown) => Promise<TransactionWork<T>> = rethrow,
 ): Promise<T> {
@@ -39,21 +40,25 @@ export async function runTransaction<T>(
   }
 }
 
-interface TransactionTerms {
+interface TransactionOptions {
   readonly scope: TransactionScope;
   readonly limits: TransactionLimits;
-  /** The trace of the call that it is for, where there is one. */
+  /** The trace of the call that the transaction belongs to, if any. */
   readonly trace?: CallTrace | undefined;
 }
 
 async function attempt<T>(
   source: TransactionSource,
-  start: TransactionTerms,
+  start: TransactionOptions,
   work: TransactionWork<T>,
   instead: (error: unknown) => Promise<TransactionWork<T>>,
 ): Promise<T> {
   const client = await source.acquire();
-  let transaction = new PipelinedTransaction(client, { ...start, namedStatements: source.namedStatements });
+  let transaction = new PipelinedTransaction(client, {
+    ...start,
+    namedStatements: source.namedStatements,
+    plansOnce: source.plansOnce,
+  });
   try {
     let result: T;
     try {
@@ -74,7 +79,7 @@ async function attempt<T>(
   }
 }
 
-/** Does work that no call asked for in one transaction of a tenant. Rejects, with nothing done, where any of it fails. */
+/** Runs background work of one tenant in one transaction. Rejects, with nothing changed, if any of it fails. */
 export function runAsTenant<T>(
   source: TransactionSource,
   tenantId: string,
@@ -85,8 +90,8 @@ export function runAsTenant<T>(
 }
 
 /**
- * Does background work over all tenants in one transaction. Policies of row-level security say what the setting opens to it;
- * everything else stays closed.
+ * Runs background work over all tenants in one transaction. Row-level security shows only the rows that policies allow
+ * for the setting.
  */
 export function runAcrossTenants<T>(
   source: TransactionSource,

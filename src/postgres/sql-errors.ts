@@ -1,34 +1,36 @@
 import { DatabaseError } from "pg";
 
-/** What a failed statement means for the call that sent it. */
+/** The meaning of a failed statement for the call that sent it. */
 export type DatabaseFailure =
-  /** A serialization failure or a deadlock: the same transaction may succeed when it is run again. */
+  /** A serialization failure or a deadlock: the same transaction may succeed if it runs again. */
   | "RETRY"
-  /** The connection broke; whether a COMMIT under way took effect is not known. */
+  /** The connection broke. Whether a pending COMMIT took effect is unknown. */
   | "LOST"
-  /** The database cannot be reached, is starting or stopping, or has no room on its disk or in memory: nothing took effect. */
+  /** The database is unreachable, is starting or stopping, or has no disk space or memory left. Nothing took effect. */
   | "UNAVAILABLE"
-  /** The database takes no more connections: nothing took effect. */
+  /** The database accepts no more connections. Nothing took effect. */
   | "FULL"
-  /** The database takes no writes, as one that is not the primary any more: nothing took effect. */
+  /** The database is read-only, as a former primary is. Nothing took effect. */
   | "READ_ONLY"
-  /** A named statement is not where it was prepared, or already there: a pooler gave the transaction another connection. */
+  /** A named statement is missing or exists already: a pooler gave the transaction another server connection. */
   | "STATEMENTS_LOST"
-  /** A lock was not to be had in time. */
+  /** A lock was not granted within the lock timeout. */
   | "LOCK_TIMEOUT"
+  /** A statement reached its timeout, or an operator cancelled it. Nothing took effect. */
+  | "TIMEOUT"
   | "UNIQUE_VIOLATION"
-  /** A number was divided by zero, which statements do that require a row and find none. */
+  /** A division by zero. Statements that require a row cause it if there is none. */
   | "NO_ROW"
   /** The role lacks a right. */
   | "FORBIDDEN"
-  /** The server does not let the role in: there is none of that name, or the password is another. */
+  /** The server rejected the login: the role does not exist or the password is wrong. */
   | "REFUSED_ROLE"
   | "NO_DATABASE"
-  /** The transaction was aborted by an earlier failure, which is the one to look at. */
+  /** An earlier statement aborted the transaction. The cause is the failure of that statement. */
   | "ABORTED"
   | "OTHER";
 
-/** SQLSTATEs of PostgreSQL (appendix A of its manual) that have a meaning here. */
+/** The failure for each relevant SQLSTATE (PostgreSQL's manual, appendix A). */
 const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
   "40001": "RETRY",
   "40P01": "RETRY",
@@ -47,22 +49,22 @@ const BY_SQLSTATE: Readonly<Record<string, DatabaseFailure>> = {
   "53100": "UNAVAILABLE",
   "53200": "UNAVAILABLE",
   "53300": "FULL",
-  "57014": "UNAVAILABLE",
+  "57014": "TIMEOUT",
   "57P01": "LOST",
   "57P02": "LOST",
   "57P03": "UNAVAILABLE",
 };
 
-/** Codes of Node's socket errors, and the messages with which pg reports a connection it lost or could not make. */
+/** Codes of Node's socket errors, and messages of pg for a connection that was lost or could not be opened. */
 const CONNECT_CODES = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
 const SOCKET_CODES = new Set(["ECONNRESET", "EPIPE", "ETIMEDOUT"]);
 const LOST_MESSAGE =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout)/;
-const ACQUIRE_MESSAGE = /^(timeout exceeded when trying to connect|the database is silent)/;
+const ACQUIRE_MESSAGE = /^(timeout exceeded when trying to connect|the database is unreachable)/;
 
 /**
- * Classifies what the driver rejected with; the one place that reads SQLSTATEs. Class 08 (connection exception) is a lost
- * connection. Whatever is not known is OTHER, an internal error.
+ * Classifies an error of the driver. Class 08 (connection exception) is a lost connection. An unknown error is OTHER,
+ * an internal error.
  */
 export function classifyFailure(error: unknown): DatabaseFailure {
   if (!(error instanceof Error)) return "OTHER";
@@ -77,27 +79,27 @@ export function classifyFailure(error: unknown): DatabaseFailure {
   return "OTHER";
 }
 
-/** Failures by which the database was away. They pass by themselves. */
+/** Failures that mean the database was unavailable. They are temporary. */
 const AWAY: ReadonlySet<DatabaseFailure> = new Set(["LOST", "UNAVAILABLE", "FULL", "READ_ONLY"]);
 
-/** Whether the database was away, or not to be had for what was asked, which passes by itself. */
+/** Returns whether the failure means that the database was temporarily unavailable. */
 export function isAway(failure: DatabaseFailure): boolean {
   return AWAY.has(failure);
 }
 
-/** Whether connections beside the one that failed are of no more use either, though they seem to be open. */
+/** Returns whether the other open connections must be discarded too, although they seem to work. */
 export function condemnsConnections(failure: DatabaseFailure): boolean {
   return failure === "LOST" || failure === "READ_ONLY";
 }
 
-/** The name of a constraint in a message, in the quotation marks of any language that PostgreSQL speaks. */
+/** Matches the name of a constraint in a message, in the quotation marks of any language of PostgreSQL's messages. */
 const QUOTED = /["“„«]\s?([a-z0-9_]+)\s?["”“»]/;
-/** What distributed PostgreSQL puts behind the name of whatever belongs to a shard: the number of the shard. */
+/** The suffix that Citus appends to names of objects in a shard: the number of the shard. */
 const SHARD = /_\d{6,}$/;
 
 /**
- * The name of the unique constraint that a statement violated, as migrations have it, if that is why it failed. Distributed
- * PostgreSQL hands on the message of one of its workers, with the name of a shard's constraint in it, and no fields.
+ * Returns the name of the violated unique constraint, as in the migrations; undefined for other errors. Citus forwards
+ * the message of a worker, which contains the constraint's name in the shard and has no error fields.
  */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   if (!(error instanceof DatabaseError) || classifyFailure(error) !== "UNIQUE_VIOLATION") return undefined;

@@ -1,7 +1,7 @@
 import knex from "knex";
 
 /**
- * Knex as the builder of statements. It has no connection: a transaction compiles what is built here and sends it itself,
- * which is what lets statements share round trips.
+ * Knex as a query builder without a connection. A transaction compiles the statements and sends them itself, so that
+ * they can share round trips.
  */
 export const sql = knex({ client: "pg" });

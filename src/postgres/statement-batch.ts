@@ -4,15 +4,15 @@ import pg, { type ClientBase, type Connection, DatabaseError, Query, type QueryR
 export interface BatchedStatement {
   readonly text: string;
   readonly values: readonly unknown[];
-  /** What to keep it prepared as, for as long as the connection lives; undefined to prepare it for this once. */
+  /** The name of the prepared statement, which lives as long as the connection; undefined for an unnamed statement. */
   readonly name: string | undefined;
-  /** What to fail with in place of the server's error, where that is none of its own. */
+  /** Returns the error to reject with instead of the server's; undefined to keep the server's error. */
   readonly explain?: ((error: unknown) => unknown) | undefined;
 }
 
-/** A statement with its promise. `result` and `unreadable` are what has come of its answer so far. */
+/** A statement with its promise. `result` and `unreadable` hold the part of the result received so far. */
 interface PendingStatement extends BatchedStatement {
-  /** As they are sent, once they are. */
+  /** The encoded values; empty until the batch is sent. */
   parameters: (string | Buffer | null)[];
   readonly resolve: (result: QueryResult) => void;
   readonly reject: (error: unknown) => void;
@@ -20,7 +20,7 @@ interface PendingStatement extends BatchedStatement {
   unreadable?: unknown;
 }
 
-/** What pg has and its type declarations leave out. The version of pg is pinned for it. */
+/** Members of pg that its type declarations lack. Therefore the version of pg is pinned. */
 interface ResultBuilder extends QueryResult {
   addFields(fields: unknown): void;
   parseRow(fields: unknown): object;
@@ -32,20 +32,24 @@ type FullConnection = Connection & { parsedStatements: StatementTexts; submitted
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): string | Buffer | null } }).utils;
 
 /**
- * Statements of one transaction that are sent together with one Sync message behind them (PostgreSQL's manual, "Pipelining"
- * under the message flow of its protocol). pg's own pipeline mode sends a Sync behind each statement, and at each the server
- * sends off the answer by itself, which wakes both sides. To pg's client the whole batch is one query.
+ * Statements of one transaction that are sent together with one Sync message at the end. Source: PostgreSQL's manual,
+ * "Pipelining" in the chapter on the message flow.
  *
- * Behind a statement that failed the server skips the rest, COMMIT too; so the rest fails as it would in an aborted
- * transaction, with 25P02, and the transaction has to be rolled back.
+ * pg's own pipeline mode sends a Sync after each statement. At each Sync the server sends its output, which wakes both
+ * sides. For pg's client the whole batch is one query.
+ *
+ * If a statement fails, the server skips the rest, including COMMIT. The rest then rejects with 25P02, as in an aborted
+ * transaction, and the transaction must be rolled back.
  */
 export class StatementBatch extends Query {
-  /** Name and text of the statement that is being answered: by them, pg's client remembers what is prepared. */
+  /**
+   * Name and text of the statement whose result is being received. pg's client reads them to remember what is prepared.
+   */
   declare name: string | undefined;
   declare text: string;
   readonly #client: ClientBase;
   #statements: PendingStatement[] = [];
-  /** The place of the statement that is being answered. */
+  /** The index of the statement whose result is being received. */
   #position = 0;
 
   constructor(client: ClientBase) {
@@ -54,8 +58,8 @@ export class StatementBatch extends Query {
   }
 
   /**
-   * Adds a statement to a batch that is not sent yet. Rejects with what the statement or the connection failed with. Values are
-   * read when the batch is sent: one with a method `toPostgres` can be given until then.
+   * Adds a statement to a batch that is not sent yet. Rejects with the error of the statement or of the connection.
+   * Values are read when the batch is sent, so a value with a method `toPostgres` may be set until then.
    */
   add(statement: BatchedStatement): Promise<QueryResult> {
     return new Promise((resolve, reject) => {
@@ -94,7 +98,7 @@ export class StatementBatch extends Query {
     this.handleEmptyQuery();
   }
 
-  /** The end of a statement whose text is empty, and of any other. */
+  /** Called by pg after an empty statement, and by {@link handleCommandComplete} after any other. */
   handleEmptyQuery(): void {
     const statement = this.#current;
     if (statement?.unreadable !== undefined) statement.reject(statement.unreadable);
@@ -124,7 +128,7 @@ export class StatementBatch extends Query {
   }
 }
 
-/** Says whether the values of a statement can be sent; rejects it where they cannot. */
+/** Encodes the values of a statement. If that fails, rejects the statement and returns false. */
 function readParameters(statement: PendingStatement): boolean {
   try {
     statement.parameters = statement.values.map((value) => prepareValue(value));
@@ -145,7 +149,7 @@ function writeStatement(connection: FullConnection, { text, parameters, name }: 
   connection.execute({}, true);
 }
 
-/** What the server answers to a statement in an aborted transaction. */
+/** Returns the error that the server raises for a statement in an aborted transaction. */
 function abortedTransaction(): DatabaseError {
   const error = new DatabaseError("current transaction is aborted", 0, "error");
   error.code = "25P02";

@@ -1,44 +1,41 @@
 import type { Call, CallTrace, Principal, Statement, Transaction } from "../call.js";
-import { databaseFull, resourceBusy, serviceUnavailable } from "../errors.js";
 import type { IdempotencyClaim, IdempotentWork, Outcome } from "../interceptors/idempotency.js";
 import { appendAudit } from "./audit.js";
+import { noConnection, unavailabilityOf } from "./call-failure.js";
 import { readRecords } from "./columns.js";
 import type { Database } from "./database.js";
-import { claimKey, findResult, LateResponse, type ResultRecord, storeResult } from "./idempotency-keys.js";
+import { claimKey, DeferredResponse, findResult, type ResultRecord, storeResult } from "./idempotency-keys.js";
 import type { PipelinedTransaction, TransactionLimits } from "./pipelined-transaction.js";
 import { prepared } from "./prepared.js";
 import type { ReplicaReads } from "./replica/replica-reads.js";
 import { runTransaction, type TransactionSource, type TransactionWork } from "./run-transaction.js";
 import { sql } from "./sql.js";
-import { classifyFailure, condemnsConnections, type DatabaseFailure, isAway } from "./sql-errors.js";
+import { classifyFailure, condemnsConnections } from "./sql-errors.js";
 import { uniqueConflict } from "./unique-conflict.js";
 
-/** The lock timeout of the limits is that of a key which another call has. */
+/** Options of the unit of work. The inherited `lockTimeoutMs` applies to an idempotency key that another call holds. */
 export interface UnitOfWorkOptions extends TransactionLimits {
   /**
-   * How long work waits for what other calls have locked. Who makes slots has them locked for a second or two on a busy
-   * machine, and others wait for those who wait for them.
+   * How long work waits for row locks of other calls, in milliseconds. A call that creates slots can hold locks for a
+   * second or two on a busy machine, and lock waits form chains.
    */
   readonly workLockTimeoutMs: number;
-  /** Waits before the n-th retry (from 1); jittered, so that those who collided do not collide again. */
+  /** Waits before the n-th retry (from 1). The wait is jittered, so that colliding calls do not collide again. */
   readonly backOff: (attempt: number) => Promise<void>;
-  /** Told of a tenant of which something has changed, behind the commit; nothing waits for it. */
+  /** Called after a commit that changed something of the tenant. It is not awaited. */
   readonly onCommitted?: (tenantId: string) => void;
-  /** Where reads that may be done on a replica are tried first; they are done on the primary unless given. */
+  /** Runs reads that may run on a replica; the primary runs the rest. Without it, the primary runs all reads. */
   readonly replica?: ReplicaReads | undefined;
 }
 
-/** Does what the call is for and gives the bytes of its response. */
+/** Runs the operation and returns the bytes of its response. */
 type Work = () => Promise<Uint8Array>;
 
-/** Failures by which other calls were in the way: they pass by themselves. */
-const CONTENDED: ReadonlySet<DatabaseFailure> = new Set(["RETRY", "LOCK_TIMEOUT"]);
 const MAX_RETRIES = 3;
-const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Runs each call in one transaction, in which the claim of its idempotency key, everything it does, its audit rows and
- * its stored result commit together or not at all.
+ * Runs each call in one transaction. The claim of the idempotency key, all changes, the audit rows and the stored
+ * response commit together or not at all.
  */
 export class UnitOfWork implements IdempotentWork {
   readonly #patience: Statement;
@@ -51,14 +48,14 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Does the work under an idempotency key. The claim is sent ahead and not waited for: where the key is taken, the
-   * transaction is aborted before the work's own statements, so the work may start at once and what it makes of its
-   * aborted statements is thrown away. Work that waits for no answer has its response in the claim, and is committed in one
-   * round trip.
+   * Runs the work under an idempotency key. The claim is sent first and not awaited. If the key is taken, the
+   * transaction is aborted before the work's statements run, and the result of the work is discarded. If the work
+   * awaits no result, its response is stored with the claim and the call takes one round trip.
    *
-   * `work` uses `call.transaction`, gives the bytes to store, and may run more than once: after a serialization failure
-   * or a deadlock (three times at most), and once after a lost connection, where the key decides whether the first run
-   * had been committed. Rejects with what the work threw, or with SERVICE_UNAVAILABLE.
+   * `work` uses `call.transaction` and returns the bytes to store. It may run more than once: up to three more times
+   * after serialization failures or deadlocks, and once more after a lost connection. In the latter case the key shows
+   * whether the first run committed. Rejects with the error of the work, with a conflict for a violated unique
+   * constraint, or with a 503.
    */
   async execute(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work): Promise<Outcome> {
     const outcome = await this.#repeat((isRerun) => this.#attempt(claim, call, principal, work, isRerun));
@@ -68,8 +65,8 @@ export class UnitOfWork implements IdempotentWork {
   }
 
   /**
-   * Runs a read, which has no key: it is run again after the same failures, since it leaves nothing that could double. One that
-   * is `isReplicable` is done on the replica where there is one that has come far enough.
+   * Runs a read, which takes no key. It is retried after the same failures as `execute`. If `isReplicable`, it runs on
+   * the replica, provided that one is configured and has replayed enough.
    */
   async read<T>(call: Call, principal: Principal, work: () => Promise<T>, isReplicable = false): Promise<T> {
     const { tenantId } = principal;
@@ -85,12 +82,12 @@ export class UnitOfWork implements IdempotentWork {
   #attempt(claim: IdempotencyClaim, call: Call, principal: Principal, work: Work, isRerun: boolean): Promise<Outcome> {
     let claimFailure: Promise<unknown> = Promise.resolve(undefined);
     const execute = async (transaction: PipelinedTransaction): Promise<Outcome> => {
-      const stored = new LateResponse();
+      const stored = new DeferredResponse();
       claimFailure = failureOf(transaction.rows(claimKey(claim, stored)));
       transaction.send(this.#patience);
       bind(call, transaction);
       const response = await work();
-      if (!stored.give(response)) transaction.send(storeResult(claim, response));
+      if (!stored.set(response)) transaction.send(storeResult(claim, response));
       for (const row of appendAudit(call, principal)) transaction.send(row);
       return { kind: "EXECUTED" };
     };
@@ -99,7 +96,7 @@ export class UnitOfWork implements IdempotentWork {
     );
   }
 
-  /** Its connection is the one thing here that can be missing before anything was sent. */
+  /** Runs a transaction of the call. Getting the connection is traced, and a failure to get one becomes a 503. */
   #run<T>(
     { trace }: Call,
     tenantId: string,
@@ -111,6 +108,9 @@ export class UnitOfWork implements IdempotentWork {
       acquire: () => this.#acquire(trace),
       get namedStatements() {
         return database.namedStatements;
+      },
+      get plansOnce() {
+        return database.plansOnce;
       },
       unnameStatements: () => database.unnameStatements(),
     };
@@ -125,9 +125,7 @@ export class UnitOfWork implements IdempotentWork {
       return client;
     } catch (error) {
       end?.(error);
-      throw classifyFailure(error) === "FULL"
-        ? databaseFull(RETRY_AFTER_SECONDS, error)
-        : serviceUnavailable(RETRY_AFTER_SECONDS, error);
+      throw noConnection(error);
     }
   }
 
@@ -146,30 +144,22 @@ export class UnitOfWork implements IdempotentWork {
           retries += 1;
           await this.options.backOff(retries);
         } else {
-          throw meaningOf(error, failure);
+          throw unavailabilityOf(error, this.options.statementTimeoutMs) ?? uniqueConflict(error) ?? error;
         }
       }
     }
   }
 }
 
-/** What a failure that is not to be tried again means to the caller. */
-function meaningOf(error: unknown, failure: DatabaseFailure): unknown {
-  if (CONTENDED.has(failure)) return resourceBusy(RETRY_AFTER_SECONDS, error);
-  if (failure === "FULL") return databaseFull(RETRY_AFTER_SECONDS, error);
-  if (isAway(failure)) return serviceUnavailable(RETRY_AFTER_SECONDS, error);
-  return uniqueConflict(error) ?? error;
-}
-
-/** Gives the call its transaction, with nothing done yet. */
+/** Sets the transaction of the call and clears its effects. */
 function bind(call: Call, transaction: Transaction): void {
   call.transaction = transaction;
   call.effects.length = 0;
 }
 
 /**
- * What to do in place of work that failed with `error`: where its claim of the key did, what became of the key says what the
- * failure means. Rejects where the claim is not to blame.
+ * Returns the work to run instead of work that failed with `error`. If the claim of the key failed, that work returns
+ * the outcome for the caller. Rejects if the claim did not cause the failure.
  */
 async function explainClaim(
   claim: IdempotencyClaim,
@@ -184,7 +174,10 @@ async function explainClaim(
   return (transaction) => readOutcome(transaction, claim, isRerun);
 }
 
-/** In a new transaction, because the snapshot of a statement that waited cannot see what it waited for. */
+/**
+ * Reads the stored result. It runs in a new transaction, because the snapshot of a statement that waited does not
+ * contain the row it waited for.
+ */
 async function readOutcome(
   transaction: PipelinedTransaction,
   claim: IdempotencyClaim,

@@ -6,15 +6,18 @@ export interface RateQuotas {
   readonly perSecond: number;
 }
 
-/** A quota, for windows of time: a window begins with the first request in it. */
+/** A quota for each window of time. A window begins with the first request in it. */
 export interface QuotaPolicy {
-  /** As headers and tables have it. */
+  /** The name in response headers and in tables. */
   readonly name: "second" | "minute";
   readonly quota: number;
   readonly windowSeconds: number;
 }
 
-/** What headers tell of the quotas, shortest window first, which is the order in which they are counted. */
+/**
+ * Returns the policies of both quotas. The shortest window comes first, which is the order in which requests are
+ * counted.
+ */
 export function quotaPolicies(quotas: RateQuotas): { readonly second: QuotaPolicy; readonly minute: QuotaPolicy } {
   return {
     second: { name: "second", quota: quotas.perSecond, windowSeconds: 1 },
@@ -22,12 +25,18 @@ export function quotaPolicies(quotas: RateQuotas): { readonly second: QuotaPolic
   };
 }
 
-/** What requests that come as one count: what would exceed a quota that nothing was counted against counts as all of it. */
+/**
+ * Returns the cost of several requests that are counted together. It is limited to the quota, so that such requests
+ * pass if the quota is unused.
+ */
 export function costIn({ quota }: QuotaPolicy, requests: number): number {
   return Math.min(requests, quota);
 }
 
-/** A quota as it is told to the caller: nothing less than nothing is left, and no wait is shorter than a second. */
+/**
+ * Returns the state of a quota for response headers: at least 0 requests remaining and at least 1 second until the
+ * reset.
+ */
 export function stateOf(
   policy: QuotaPolicy,
   now: { readonly remaining: number; readonly endsInMs: number; readonly exceeded: boolean },

@@ -1,27 +1,28 @@
 import type { QuotaPrincipal } from "../interceptors/rate-limit.js";
 import type { QuotaPolicy } from "./quota-policies.js";
 
-/** How much of a quota a process wants to let through by itself. */
+/** The number of requests that a process asks for from a quota. */
 export interface QuotaDemand {
   readonly policy: QuotaPolicy;
   readonly wanted: number;
 }
 
-/** What a process got of a quota. */
+/** The part of a quota that a process received. */
 export interface QuotaShare {
-  /** How many requests it may let through without asking again, until the window ends; 0 where the quota is used up. */
+  /** Requests that the process may allow without asking again, until the window ends; 0 if the quota is used up. */
   readonly granted: number;
-  /** What nobody has taken yet. */
+  /** Requests of the quota that no process has taken yet. */
   readonly left: number;
-  /** Until the window ends, and the quota is there again. */
+  /** Milliseconds until the window ends and the quota is full again. */
   readonly endsInMs: number;
 }
 
-/** Where the processes of a service keep what they have taken of a principal's quotas. */
+/** Stores how much of a principal's quotas the processes of the service have taken. */
 export interface QuotaStore {
   /**
-   * Takes from each quota what is wanted, or what there is. All processes together never get more than the quota in a window.
-   * Gives the shares in the order of the demands. Rejects, with nothing promised, where the store does not answer.
+   * Takes the wanted number from each quota, or the rest if less is left. All processes together never get more than
+   * the quota in a window. Resolves to the shares in the order of the demands. Rejects, without any share, if the store
+   * does not answer.
    */
   take(principal: QuotaPrincipal, demands: readonly QuotaDemand[]): Promise<readonly QuotaShare[]>;
 }

@@ -2,9 +2,11 @@ import type { HttpRequest } from "../request-log.js";
 import { isLoopback } from "../settings/setting-kinds.js";
 
 /**
- * Whether a request comes from a page of this listener, in a browser of this machine. One of another origin says so in
- * `Origin` and `Sec-Fetch-Site`; one whose name was bent to this address (DNS rebinding) has that name in both `Origin` and
- * `Host`, so that only loopback names count; and what a proxy hands on may come from anywhere.
+ * Returns whether a request comes from a page of this listener in a browser on this machine. It rejects these requests:
+ * - Requests from another origin, which `Origin` or `Sec-Fetch-Site` reveals.
+ * - Requests by DNS rebinding. `Origin` and `Host` then contain the attacker's host name, so only loopback names are
+ *   accepted.
+ * - Requests through a proxy, because they may come from anywhere.
  */
 export function isFromOwnPage({ headers, socket }: HttpRequest): boolean {
   const site = headers["sec-fetch-site"] ?? "same-origin";

@@ -1,14 +1,14 @@
-/** What a reference page shows. */
-export interface PageTerms {
+/** The content of a reference page. */
+export interface PageOptions {
   readonly title: string;
-  /** The path of the OpenAPI document, as JSON, on the same listener. */
+  /** The path of the JSON OpenAPI document on the same listener. */
   readonly documentPath: string;
-  /** Where the page gets a token by one click; undefined where it can only ask for one. */
+  /** The path that returns a demo token. Undefined when the user must paste a token. */
   readonly tokenPath: string | undefined;
 }
 
-/** The document of a reference page. Its scripts and styles are files; what they need to know is in attributes. */
-export function pageHtml({ title, documentPath, tokenPath }: PageTerms): string {
+/** Returns the HTML of a reference page. Its scripts and styles are files. Its attributes contain their settings. */
+export function pageHtml({ title, documentPath, tokenPath }: PageOptions): string {
   const token = tokenPath === undefined ? "" : ` data-token-path="${escaped(tokenPath)}"`;
   return `<!doctype html>
 <html lang="en">
@@ -26,11 +26,11 @@ export function pageHtml({ title, documentPath, tokenPath }: PageTerms): string 
 <form id="access">
 <strong>${escaped(title)}</strong>
 <label for="access-token">Access token</label>
-<input id="access-token" type="password" autocomplete="off" placeholder="Paste one to try operations out">
+<input id="access-token" type="password" autocomplete="off" placeholder="Paste a token to try out operations">
 <button id="demo-token" type="button" hidden>Get a demo token</button>
 <output id="access-status"></output>
 </form>
-<main id="reference"><noscript>This page needs JavaScript. <a href="${escaped(documentPath)}">The OpenAPI document</a> does not.</noscript></main>
+<main id="reference"><noscript>This page needs JavaScript. Without it, read <a href="${escaped(documentPath)}">the OpenAPI document</a>.</noscript></main>
 </body>
 </html>
 `;

@@ -1,39 +1,37 @@
+import { createHash, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { CupoError } from "../errors.js";
-import type { HttpRequest, HttpResponse } from "../request-log.js";
+import { pageResource, readOnce } from "../pages/page.js";
+import type { Resource, Resources } from "../pages/serve-resources.js";
+import type { HttpRequest } from "../request-log.js";
 import { isFromOwnPage } from "./own-page.js";
-import { type PageFile, pageFile } from "./page-file.js";
 import { pageHtml } from "./page-html.js";
 
-/** What the reference page of a listener shows, and what it needs. */
+/** Options of a listener's reference page. */
 export interface ReferencePagesOptions {
   readonly title: string;
-  /** The path of the OpenAPI document, as JSON, on the same listener. */
+  /** The path of the JSON OpenAPI document on the same listener. */
   readonly documentPath: string;
-  /** Gives the page a token by one click; only where the development issuer is in use, else undefined. */
-  readonly issueToken: TokenIssue | undefined;
-  /** Answers with an error. */
-  refuse(request: HttpRequest, response: HttpResponse, error: CupoError): void;
+  /** Signs demo tokens for the page. Undefined without the development issuer, and when nobody can know the key. */
+  readonly demoTokens: DemoTokens | undefined;
 }
 
-/** Signs an access token of the development issuer that expires so many seconds later. */
-export type TokenIssue = (expiresInSeconds: number) => Promise<string>;
-
-/** Answers a request for the page or one of its files; false where it is for something else. */
-export type ReferencePages = (request: HttpRequest, response: HttpResponse) => boolean;
-
-interface Resource {
-  readonly methods: readonly string[];
-  answer(request: HttpRequest, response: HttpResponse): Promise<void>;
+/** Signs access tokens of the development issuer, for the person who started the process. */
+export interface DemoTokens {
+  /** A secret of this process. The page sends it with each request for a token. */
+  readonly key: string;
+  /** Signs an access token that expires after this many seconds. */
+  sign(expiresInSeconds: number): Promise<string>;
 }
 
 const TOKEN_PATH = "/docs/token";
+const KEY_HEADER = "page-key";
 const TOKEN_LIFETIME_SECONDS = 900;
 
 /**
- * Nothing but the listener's own files and addresses, no script or style within a page, and no page around this one.
- * Images in the package's style are data.
+ * Allows only files and addresses of this listener. Inline scripts and styles are blocked, and other pages cannot frame
+ * this one. The package's style contains images as data URLs.
  */
 const HEADERS = {
   "Content-Security-Policy": [
@@ -53,45 +51,49 @@ const HEADERS = {
 };
 
 /**
- * The reference of a listener at `/docs`: its OpenAPI document in a browser, where operations can be tried out against the
- * listener itself. Everything that it loads is below `/docs` of the same listener, and read when it is first asked for.
+ * Returns the reference page of a listener at `/docs`, and the redirect from `/` to it. The page shows the OpenAPI
+ * document and tries out operations on the listener itself. It loads only files below `/docs` and its own document.
+ * Files are read at their first request.
  */
-export function createReferencePages(options: ReferencePagesOptions): ReferencePages {
-  const { issueToken, refuse } = options;
-  const tokenPath = issueToken === undefined ? undefined : TOKEN_PATH;
-  const page = pageFile("text/html; charset=utf-8", async () => pageHtml({ ...options, tokenPath }));
-  const files = [["/docs", page] as const, ["/docs/", page] as const, ...ownFiles(), ...packageFiles()];
-  const resources = new Map<string, Resource>(files.map(([path, file]) => [path, fileResource(file)]));
-  if (issueToken !== undefined) resources.set(TOKEN_PATH, tokenResource(issueToken));
-  return (request, response) => {
-    const resource = resources.get(request.url?.replace(/\?.*/s, "") ?? "");
-    if (resource === undefined) return false;
-    answerBy(resource, request, response).catch((error: unknown) => {
-      const thrown = error instanceof CupoError ? error : new CupoError("INTERNAL_ERROR", { cause: error });
-      refuse(request, response, thrown);
-    });
-    return true;
+export function referencePages(options: ReferencePagesOptions): Resources {
+  const { demoTokens } = options;
+  const tokenPath = demoTokens === undefined ? undefined : TOKEN_PATH;
+  const page = fileResource("text/html; charset=utf-8", async () => pageHtml({ ...options, tokenPath }));
+  return [
+    ["/", redirectResource("docs")],
+    ["/docs", page],
+    ["/docs/", page],
+    ...ownFiles(),
+    ...packageFiles(),
+    ...(demoTokens === undefined ? [] : [[TOKEN_PATH, tokenResource(demoTokens)] as const]),
+  ];
+}
+
+function fileResource(contentType: string, read: () => Promise<string | Buffer>): Resource {
+  return pageResource({ contentType, headers: HEADERS, content: readOnce(read) });
+}
+
+/** Redirects to a URL relative to the request's own one, because a proxy may have changed the scheme and the host. */
+function redirectResource(location: string): Resource {
+  return {
+    methods: ["GET", "HEAD"],
+    async answer(_, response) {
+      response.writeHead(302, { ...HEADERS, Location: location, "Content-Length": 0 });
+      response.end();
+    },
   };
 }
 
-async function answerBy(resource: Resource, request: HttpRequest, response: HttpResponse): Promise<void> {
-  const { methods } = resource;
-  if (!methods.includes(request.method ?? ""))
-    throw new CupoError("METHOD_NOT_ALLOWED", { headers: { Allow: methods.join(", ") } });
-  await resource.answer(request, response);
-}
-
-function fileResource(file: PageFile): Resource {
-  return { methods: ["GET", "HEAD"], answer: (request, response) => file(request, response, HEADERS) };
-}
-
-/** Answers in the form of RFC 6749, section 5.1; 404, as where there is none, to whoever is not a page of this listener. */
-function tokenResource(issueToken: TokenIssue): Resource {
+/**
+ * Creates a resource that answers in the form of RFC 6749, section 5.1. A request without the key, or not from a page
+ * of this listener, is answered with 404, like a missing resource.
+ */
+function tokenResource({ key, sign }: DemoTokens): Resource {
   return {
     methods: ["POST"],
     async answer(request, response) {
-      if (!isFromOwnPage(request)) throw new CupoError("RESOURCE_NOT_FOUND");
-      const accessToken = await issueToken(TOKEN_LIFETIME_SECONDS);
+      if (!isFromOwnPage(request) || !hasKey(request, key)) throw new CupoError("RESOURCE_NOT_FOUND");
+      const accessToken = await sign(TOKEN_LIFETIME_SECONDS);
       response.writeHead(200, { ...HEADERS, "Cache-Control": "no-store", "Content-Type": "application/json" });
       response.end(
         JSON.stringify({ access_token: accessToken, token_type: "Bearer", expires_in: TOKEN_LIFETIME_SECONDS }),
@@ -100,27 +102,35 @@ function tokenResource(issueToken: TokenIssue): Resource {
   };
 }
 
-/** What is written here. */
-function ownFiles(): [string, PageFile][] {
+/** Compares hashes, so that the duration reveals nothing about the key. */
+function hasKey({ headers }: HttpRequest, key: string): boolean {
+  const sent = headers[KEY_HEADER];
+  const hash = (text: string) => createHash("sha256").update(text).digest();
+  return typeof sent === "string" && timingSafeEqual(hash(sent), hash(key));
+}
+
+/** Returns the files of this folder. */
+function ownFiles(): [string, Resource][] {
   const types = {
     "page.js": "text/javascript",
     "access-token.js": "text/javascript",
     "fresh-headers.js": "text/javascript",
+    "page-key.js": "text/javascript",
     "page.css": "text/css",
     "icon.svg": "image/svg+xml",
   };
   return Object.entries(types).map(([name, type]) => [
     `/docs/${name}`,
-    pageFile(`${type}; charset=utf-8`, () => readFile(new URL(`browser/${name}`, import.meta.url))),
+    fileResource(`${type}; charset=utf-8`, () => readFile(new URL(`browser/${name}`, import.meta.url))),
   ]);
 }
 
-/** What swagger-ui-dist brings, from where the package is installed. */
-function packageFiles(): [string, PageFile][] {
+/** Returns the files of the installed swagger-ui-dist package. */
+function packageFiles(): [string, Resource][] {
   const { resolve } = createRequire(import.meta.url);
   const read = (name: string) => () => readFile(resolve(`swagger-ui-dist/${name}`));
   return [
-    ["/docs/swagger-ui.js", pageFile("text/javascript; charset=utf-8", read("swagger-ui-bundle.js"))],
-    ["/docs/swagger-ui.css", pageFile("text/css; charset=utf-8", read("swagger-ui.css"))],
+    ["/docs/swagger-ui.js", fileResource("text/javascript; charset=utf-8", read("swagger-ui-bundle.js"))],
+    ["/docs/swagger-ui.css", fileResource("text/css; charset=utf-8", read("swagger-ui.css"))],
   ];
 }

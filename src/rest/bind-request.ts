@@ -1,4 +1,4 @@
-import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { type Fields, fieldsOf } from "./json/message-fields.js";
 import type { JsonTree } from "./json/read-json.js";
 import { createFieldReader, createMessageReader, type ReadRules } from "./json/read-message.js";
@@ -13,38 +13,47 @@ import { noViolations, type Violations } from "./violations/collect-violations.j
 import { listViolations } from "./violations/list-violations.js";
 import type { Violation } from "./violations/violation.js";
 
-/** What binding needs beside the route. */
+/** Options of binding, in addition to the route. */
 export interface BindOptions extends BodyLimits, Pick<ReadRules, "maxItems"> {
   /**
-   * Judges a message in which not everything could be read, so that one answer can list everything that is wrong; all of
-   * it, in any order of the fields.
+   * Validates a message whose JSON could be read only in part, so that one answer lists every violation. Returns all
+   * violations, in any order of fields.
    */
   validate(schema: DescMessage, message: Message): readonly Violation[];
+  /**
+   * Returns whether a top-level string field of the path accepts any text, including U+0000. Such a text is then an
+   * unknown id, not a violation. Defaults to no field.
+   */
+  takesAnyText?(field: DescField): boolean;
 }
 
-/** A request whose path has matched a route. */
+/** A request whose path matched a route. */
 export interface RoutedRequest {
   readonly node: NodeRequest;
-  /** Of the path, raw, as the route matched them. */
+  /** The raw path segments, as the route matched them. */
   readonly segments: readonly string[];
-  /** Raw, without its question mark. */
+  /** The raw query, without its question mark. */
   readonly query: string;
 }
 
-/** Makes the request message of a route. Rejects with a {@link RestError}. */
+/** Builds the request message of a route. Rejects with a {@link RestError}. */
 export type BindRequest = (request: RoutedRequest) => Promise<Message>;
 
 type ReadTree = (tree: JsonTree, request: Fields, violations: Violations) => void;
 
 /**
- * Compiles the way from a request to its message. Path, query and body are disjoint: what one of them fills is unknown to the
- * others. Wrong in the path, the query or the headers, or a body that is not JSON: MALFORMED, in this order. A body that is
- * no such message: INVALID with everything that is wrong, what `validate` finds included; MALFORMED where that is in a field
- * of the path, since then the address is wrong whatever the body says.
+ * Compiles a function that builds the request message of a route. Path, query and body are disjoint: each field is read
+ * from one of them only.
+ *
+ * Errors, in this order:
+ * - MALFORMED: the path, the query or a header is invalid, or the body is not JSON.
+ * - INVALID: the body is JSON but violates the schema. It lists every violation, including those of `validate`.
+ * - MALFORMED instead of INVALID: `validate` reports a field of the path, because then the address is wrong for every
+ *   body.
  */
 export function createBinder(route: Route, options: BindOptions): BindRequest {
   const schema = route.method.input;
-  const readPath = createPathReader(route);
+  const readPath = createPathReader(route, options.takesAnyText);
   const readParameters = createQueryReader(route, options);
   const readTree = createTreeReader(route, options);
   return async ({ node, segments, query }) => {
@@ -98,12 +107,12 @@ function createTreeReader(route: Route, { maxItems }: BindOptions): ReadTree | u
 }
 
 function malformedAddress(violations: readonly Violation[]): RestError {
-  return malformed("A parameter of the path or the query cannot be accepted.", violations);
+  return malformed("A path or query parameter is invalid.", violations);
 }
 
 function invalid({ method, pathFields }: Route, { items }: Violations, judged: readonly Violation[]): RestError {
   const ofPath = judged.filter(({ field }) => pathFields.includes(field));
   if (ofPath.length > 0) return malformedAddress(listViolations(method.input, ofPath));
   const violations = listViolations(method.input, judged, items);
-  return new RestError("INVALID", "The body is not a message of this operation.", { violations });
+  return new RestError("INVALID", "The body does not match the schema of this operation's request.", { violations });
 }

@@ -2,8 +2,8 @@ import type { NodeRequest } from "./read-body.js";
 import type { NodeResponse } from "./send-response.js";
 
 /**
- * A signal that aborts when the caller goes away before the answer is out. HTTP/1.1 tells of it by the response that closes
- * unfinished, HTTP/2 by the request's "aborted".
+ * Returns a signal that aborts when the caller disconnects before the answer is sent. HTTP/1.1 reports this by closing
+ * the unfinished response, HTTP/2 by the request's "aborted" event.
  */
 export function goneSignal(request: NodeRequest, response: NodeResponse): AbortSignal {
   const controller = new AbortController();

@@ -9,22 +9,25 @@ import type { RestService, Route } from "./routes/routes.js";
 import { type NodeResponse, type RestResponse, sendResponse } from "./send-response.js";
 import { plainHeaders, readHeaders } from "./web-headers.js";
 
-/** How a REST handler is made. */
+/** Options of a REST handler. */
 export interface RestHandlerOptions extends EndpointOptions {
-  /** "" or literal segments, such as "/api/v1", before the path of every route. */
+  /** Prefix of every route's path: "" or literal segments such as "/api/v1". */
   readonly basePath: string;
-  /** Methods without a google.api.http option, or that the implementation does not have, have no route. */
+  /** The services to serve. A method without a google.api.http option or without an implementation has no route. */
   readonly services: readonly RestService[];
-  /** Called first for every request; interceptors and `renderError` see these same values. */
+  /**
+   * Creates the context values of a request. It is called first; interceptors and `renderError` receive the same
+   * values.
+   */
   openValues(request: NodeRequest): ContextValues;
-  /** The answer to whatever was thrown: a {@link RestError}, or what interceptors and implementations throw. */
+  /** Renders the answer to an error: a {@link RestError}, or an error that an interceptor or implementation threw. */
   renderError(error: unknown, values: ContextValues, match?: RouteMatch): RestResponse;
   /**
-   * What interceptors and implementations find as the headers of a request: all that were sent, unless it is given. Whoever
-   * has none that read them there, spares their making for each request.
+   * Returns the request headers that interceptors and implementations see. Defaults to all headers. Override this to
+   * avoid building a Headers object that nothing reads.
    */
   headersOf?(request: NodeRequest): Headers;
-  /** Headers of every answer. */
+  /** Headers that every answer has. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
 }
 
@@ -38,11 +41,18 @@ interface Compiled {
 }
 
 /**
- * Compiles services into a handler that serves them as google.api.http says. Order of a request: its route (404, or 405
- * with the methods the path has); `onHeaders`; path, query, headers and body; `onMessage`; the implementation. Throws where
- * the routes cannot be served, see {@link createRouteTable}.
+ * Compiles services into a handler that serves them by their google.api.http options. Throws when the routes are
+ * invalid, see {@link createRouteTable}.
  *
- * Left out on purpose: method override, bodies that are not JSON, methods that nobody bound (HEAD and OPTIONS are 405).
+ * A request passes these steps in order:
+ * - its route: 404, or 405 with the methods that the path supports
+ * - the `onHeaders` interceptors
+ * - path, query, headers and body
+ * - the `onMessage` interceptors
+ * - the implementation
+ *
+ * Not supported on purpose: method override, bodies that are not JSON, and methods without a binding (HEAD and OPTIONS
+ * are 405).
  */
 export function createRestHandler(options: RestHandlerOptions): RestHandler {
   const table = createRouteTable(options.basePath, options.services);
@@ -81,10 +91,10 @@ async function answerRequest(
 
 function requireRoute(table: RouteTable, httpMethod: string, path: string): RouteMatch {
   const outcome = matchRoute(table, httpMethod, path);
-  if (outcome === undefined) throw new RestError("NOT_FOUND", "There is nothing at this path.");
+  if (outcome === undefined) throw new RestError("NOT_FOUND", "No resource exists at this path.");
   if ("route" in outcome) return outcome;
   const { allow } = outcome;
-  throw new RestError("METHOD_NOT_ALLOWED", `This path is for ${allow.join(", ")} only.`, { allow });
+  throw new RestError("METHOD_NOT_ALLOWED", `This path supports only ${allow.join(", ")}.`, { allow });
 }
 
 function allowHeader(error: unknown): Record<string, string> {

@@ -10,31 +10,43 @@ import {
 import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
 import type { Route } from "./routes/routes.js";
 
-/** What an invocation knows of its request. */
+/** The request data that an invocation needs. */
 export interface InvocationInit {
   readonly requestMethod: string;
-  /** The request target as it was sent. */
+  /** The request target, as the caller sent it. */
   readonly url: string;
   readonly requestHeader: Headers;
   readonly values: ContextValues;
-  /** Aborts when the caller goes away before the answer is out. */
+  /** Aborts when the caller disconnects before the answer is sent, or when its time limit expires. */
   readonly signal: AbortSignal;
+  /** Returns the remaining time of the caller in milliseconds. Defaults to no limit. */
+  readonly timeoutMs?: HandlerContext["timeoutMs"];
+  /**
+   * Receives the metadata that interceptors and the implementation set, including metadata of a failed call. Defaults
+   * to new headers.
+   */
+  readonly metadata?: ResponseMetadata;
 }
 
-/** The response message, and the headers that interceptors and the implementation set. */
-export interface Invoked {
-  readonly message: Message;
+/** Headers and trailers of an answer. */
+export interface ResponseMetadata {
   readonly header: Headers;
+  readonly trailer: Headers;
+}
+
+/** The response message, and the metadata that interceptors and the implementation set. */
+export interface Invoked extends ResponseMetadata {
+  readonly message: Message;
 }
 
 /**
- * Compiles the call of a route's implementation, through interceptors, the first of which is outermost. The call starts with
- * an empty request message; one of the interceptors puts the real one in its place. Trailers have no place in REST and are
- * dropped.
+ * Compiles the call of a route's implementation through interceptors. The first interceptor is outermost. The call
+ * starts with an empty request message, and one interceptor must replace it with the real one. REST answers have no
+ * trailers, so the caller drops them.
  *
- * The one place that relies on `invokeUnaryImplementation`, which Connect exports but does not hold stable: its version is
- * pinned. The context is made here and not by `createHandlerContext`, which builds three abort controllers and copies three
- * header lists for deadlines and shutdown that REST does not have.
+ * Only this file uses `invokeUnaryImplementation`: Connect exports it without a stability promise, so its version is
+ * pinned. The context is not made by `createHandlerContext`. That function builds three abort controllers and copies
+ * three header lists for deadlines and shutdown, and REST has neither.
  */
 export function createInvoke(
   route: Route,
@@ -45,7 +57,7 @@ export function createInvoke(
   return createUnaryInvoke(createMethodImplSpec(method, run.bind(implementation)), interceptors, "rest");
 }
 
-/** Compiles the call of any unary method. Throws for one that is not. */
+/** Compiles the call of a unary method through interceptors. Throws when the method is not unary. */
 export function createUnaryInvoke(
   spec: MethodImplSpec,
   interceptors: readonly Interceptor[],
@@ -55,8 +67,9 @@ export function createUnaryInvoke(
   const { method } = spec;
   const chain = [...interceptors];
   const empty = Object.freeze(create(method.input));
-  const timeoutMs = () => undefined;
-  return async ({ requestMethod, url, requestHeader, values, signal }) => {
+  return async (init) => {
+    const { requestMethod, url, requestHeader, values, signal, timeoutMs = () => undefined } = init;
+    const { header, trailer } = init.metadata ?? { header: new Headers(), trailer: new Headers() };
     const context: HandlerContext = {
       method,
       service: method.parent,
@@ -67,10 +80,10 @@ export function createUnaryInvoke(
       signal,
       protocolName,
       timeoutMs,
-      responseHeader: new Headers(),
-      responseTrailer: new Headers(),
+      responseHeader: header,
+      responseTrailer: trailer,
     };
     const message = await invokeUnaryImplementation(spec, context, empty, chain);
-    return { message, header: context.responseHeader };
+    return { message, header, trailer };
   };
 }

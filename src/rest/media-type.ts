@@ -5,9 +5,13 @@ const mediaType = /^application\/json[ \t]*(?=;|$)/i;
 const parameter = /;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=([!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[^"\\]|\\.)*"))?[ \t]*/y;
 
 /**
- * Holds the headers of a request with a JSON body to what can be read: one Content-Type of application/json, in any case,
- * whose charset, if it has one, is utf-8 (RFC 9110 section 8.3); no Content-Encoding but identity. `rawHeaders` is Node's
- * list of names and values, the only one that shows a header sent twice. Throws a MALFORMED {@link RestError}.
+ * Checks the headers of a request with a JSON body. Throws a MALFORMED {@link RestError} when one of these rules is
+ * broken:
+ * - There is exactly one Content-Type. It is application/json, in upper or lower case, and its only allowed charset is
+ *   utf-8 (RFC 9110 section 8.3).
+ * - There is at most one Content-Encoding, and it is identity.
+ *
+ * `rawHeaders` is Node's flat list of names and values: unlike `headers`, it contains duplicate headers.
  */
 export function checkJsonHeaders(rawHeaders: readonly string[]): void {
   const types: string[] = [];
@@ -20,10 +24,13 @@ export function checkJsonHeaders(rawHeaders: readonly string[]): void {
     else if (lower === "content-encoding") encodings.push(rawHeaders[i + 1] ?? "");
   }
   if (types.length !== 1 || !isUtf8Json(types[0] ?? "")) {
-    throw refused("Content-Type", "the header must be sent once and be application/json, with no charset but utf-8");
+    throw refused(
+      "Content-Type",
+      "the header must be sent exactly once as application/json; the only allowed charset is utf-8",
+    );
   }
   if (encodings.length > 1 || (encodings[0] ?? "identity").trim().toLowerCase() !== "identity") {
-    throw refused("Content-Encoding", "the body must not be encoded");
+    throw refused("Content-Encoding", "the body must not be compressed; use identity or omit the header");
   }
 }
 
@@ -45,5 +52,5 @@ function parametersAllow(value: string, start: number): boolean {
 }
 
 function refused(field: string, message: string): RestError {
-  return malformed(`The ${field} header cannot be accepted.`, [{ code: "INVALID_VALUE", field, message }]);
+  return malformed(`The ${field} header is invalid.`, [{ code: "INVALID_VALUE", field, message }]);
 }

@@ -1,15 +1,19 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { malformed, type RestError } from "./rest-error.js";
+import { malformed, RestError } from "./rest-error.js";
 
-/** A request of either of Node's servers. */
+/** A request of Node's HTTP/1.1 or HTTP/2 server. */
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
 
 /**
- * Reads a body of at most `maxBytes`. A longer one is refused as MALFORMED: at once where Content-Length says so, else as
- * soon as it is longer, and then nothing more of it is read. A caller who goes away in between is a Canceled error. A body
- * that somebody else has read from is a mistake of the program around this one, and an error that is no refusal.
+ * Reads a body of at most `maxBytes`.
+ *
+ * Rejects with:
+ * - TOO_LONG when the body is longer: at once if Content-Length says so, else at the first excess byte. The rest is not
+ *   read. With a `maxBytes` of 0 the reason is MALFORMED.
+ * - a ConnectError with Code.Canceled when the caller disconnects.
+ * - a plain Error when other code already read from the body: that is a bug of the surrounding program.
  */
 export function readBody(request: NodeRequest, maxBytes: number): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? Number.NaN);
@@ -47,13 +51,16 @@ function wasRead(request: NodeRequest): Promise<Buffer> {
   return Promise.reject(new Error("the body of the request was read before the REST handler got it"));
 }
 
-/** Whether the caller went away before the request was whole. */
+/** Returns whether the caller disconnected before the request was complete. */
 export function isAbandoned(request: NodeRequest): boolean {
   if (request.destroyed && !request.readableEnded) return true;
   return "stream" in request && (request.stream.aborted || Boolean(request.stream.rstCode));
 }
 
-/** Node ends an HTTP/2 stream that is reset like one that is whole, and tells of the reset only later in the same turn. */
+/**
+ * Returns whether an "end" event proves that the request is complete. Node also ends an HTTP/2 stream that is reset,
+ * and reports the reset only later in the same turn.
+ */
 function endsForSure(request: NodeRequest): boolean {
   return !("stream" in request) || request.stream.endAfterHeaders;
 }
@@ -63,12 +70,12 @@ function joined(chunks: readonly Buffer[]): Buffer {
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
 
-/** The refusal of a body that is longer than `maxBytes`. */
+/** Creates the error for a body longer than `maxBytes`: TOO_LONG, or MALFORMED when `maxBytes` is 0. */
 export function tooLong(maxBytes: number): RestError {
   if (maxBytes === 0) return malformed("This operation takes no body.");
-  return malformed(`The body is longer than ${maxBytes} bytes.`);
+  return new RestError("TOO_LONG", `The body is longer than ${maxBytes} bytes.`);
 }
 
 function clientGone(): ConnectError {
-  return new ConnectError("the client went away before its request was read", Code.Canceled);
+  return new ConnectError("the client disconnected before its request was read", Code.Canceled);
 }

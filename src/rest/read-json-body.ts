@@ -4,20 +4,23 @@ import { checkJsonHeaders } from "./media-type.js";
 import { type NodeRequest, readBody } from "./read-body.js";
 import { malformed } from "./rest-error.js";
 
-/** What a body may be at most. */
+/** Limits of a request body. */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
-  /** How deep objects and arrays may nest. */
+  /** Maximum nesting depth of objects and arrays. */
   readonly maxDepth: number;
 }
 
-/** Reads the body of a request as JSON in UTF-8 without a byte order mark. Everything else is MALFORMED. */
+/**
+ * Reads the body of a request as JSON in UTF-8 without a byte order mark. Rejects with TOO_LONG for a body longer than
+ * `maxBodyBytes`, and with MALFORMED for anything else that is not such JSON.
+ */
 export async function readJsonBody(request: NodeRequest, { maxBodyBytes, maxDepth }: BodyLimits): Promise<JsonTree> {
   checkJsonHeaders(request.rawHeaders);
   return parseJsonBody(await readBody(request, maxBodyBytes), maxDepth);
 }
 
-/** The JSON that the bytes of a body are. */
+/** Parses the bytes of a body as JSON in UTF-8. Throws a MALFORMED {@link RestError} for anything else. */
 export function parseJsonBody(bytes: Buffer, maxDepth: number): JsonTree {
   if (bytes.length === 0) throw malformed("The body is empty; JSON was expected.");
   if (!isUtf8(bytes)) throw malformed("The body is not UTF-8.");

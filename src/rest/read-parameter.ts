@@ -5,19 +5,23 @@ import type { JsonTree } from "./json/read-json.js";
 import { isLeaf } from "./json/read-leaf.js";
 import { createFieldReader, type ReadRules } from "./json/read-message.js";
 import { addViolation, type Violations } from "./violations/collect-violations.js";
-import { type Place, placeOf } from "./violations/place.js";
+import { type FieldPath, pathOf } from "./violations/field-path.js";
 
-/** Puts the texts of one parameter into the field that it is for, in the request message. */
+/** Reads the texts of one parameter into its field of the request message. */
 export type ReadParameter = (texts: readonly string[], request: Fields, violations: Violations) => void;
 
 const jsonNumber = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const dynamicTypes = new Set(["google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"]);
 
 /**
- * The reader of a variable of the path or a parameter of the query, for the leaf at the end of `fields`, through the singular
- * messages before it. A text is what JSON would have there, strings without their quotes, and is read as strictly. A
- * repeated field takes every text, any other exactly one. Undefined where values of the leaf have no bare text: messages
- * without a JSON form of their own, maps and dynamic values.
+ * Creates the reader of a path variable or query parameter. `fields` leads from the request message through singular
+ * messages to the leaf that receives the value.
+ *
+ * Each text is read as strictly as the same value in JSON; strings have no quotes. A repeated field accepts any number
+ * of texts, every other field exactly one.
+ *
+ * Returns undefined when the leaf has no form as bare text: a map, a dynamic value, or a message without a JSON form of
+ * its own.
  */
 export function createParameterReader(
   fields: readonly DescField[],
@@ -28,7 +32,7 @@ export function createParameterReader(
   if (leaf === undefined || !isLeaf(leaf) || dynamicTypes.has(leaf.message?.typeName ?? "")) return undefined;
   const { read } = createFieldReader(leaf, rules);
   const treeOf = treeReader(leaf);
-  const at = placeOf(fields);
+  const at = pathOf(fields);
   return (texts, request, violations) => {
     const trees = texts.map(treeOf);
     const target = descend(request, parents);
@@ -36,7 +40,7 @@ export function createParameterReader(
     if (target === undefined || isTaken(target, leaf)) refuseOneof(violations, at);
     else if (leaf.fieldKind === "list") read(trees, target, at, violations);
     else if (trees.length === 1) read(tree, target, at, violations);
-    else addViolation(violations, "DUPLICATE", at, "the parameter can be given only once");
+    else addViolation(violations, "DUPLICATE", at, "the parameter must be sent only once");
   };
 }
 
@@ -62,6 +66,6 @@ function isTaken(target: Fields, field: DescField): boolean {
   return taken !== undefined && taken !== field.localName;
 }
 
-function refuseOneof(violations: Violations, at: Place | undefined): void {
-  addViolation(violations, "INVALID_VALUE", at, "another member of the same oneof has a value");
+function refuseOneof(violations: Violations, at: FieldPath | undefined): void {
+  addViolation(violations, "INVALID_VALUE", at, "another member of the same oneof is already set");
 }

@@ -5,26 +5,27 @@ import { createParameterReader } from "./read-parameter.js";
 import { isNested } from "./routes/message-types.js";
 import { percentDecode } from "./routes/percent-decode.js";
 import { addUnknownField, addViolation, type Violations } from "./violations/collect-violations.js";
-import { memberStep } from "./violations/place.js";
+import { memberStep } from "./violations/field-path.js";
 
-/** Which parameters a query may have. */
+/** The parameters that a query may have. */
 export interface QueryRules extends Pick<ReadRules, "excluded" | "maxItems"> {
   readonly schema: DescMessage;
-  /** How many names a parameter may be made of. */
+  /** Maximum number of names in a parameter's path. */
   readonly maxDepth: number;
 }
 
-/** What was sent for one field, under any of its names. */
+/** The values sent for one field, under any of its names. */
 interface Parameter {
   readonly fields: readonly DescField[];
   readonly texts: string[];
 }
 
 /**
- * Reads a raw query into the request message: `name=value` pairs, repeated for a repeated field. A name is the path of a
- * field in the spelling of JSON or of the proto (`a.pageSize`, `a.page_size`), which are one parameter. Percent-encoding is
- * decoded once and `+` is a space, as in the WHATWG's form encoding, which is what clients' query builders write. A
- * parameter that names no field that may stand here, or holds no value for it, is a violation.
+ * Reads a raw query into the request message: `name=value` pairs, repeated for a repeated field. A name is the path of
+ * a field in its JSON or proto spelling. `a.pageSize` and `a.page_size` are the same parameter.
+ *
+ * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding that clients' query builders
+ * write. Violations are a name of no allowed field, and a value that its field rejects.
  */
 export function readQuery(rules: QueryRules, rawQuery: string, request: Fields, violations: Violations): void {
   const parameters = new Map<string, Parameter>();

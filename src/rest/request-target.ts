@@ -1,15 +1,15 @@
-/** The parts of a request target that routes and queries are read from, raw. */
+/** The raw path and query of a request target. */
 export interface RequestTarget {
   readonly path: string;
-  /** Without the question mark. */
+  /** Without its question mark. */
   readonly query: string;
 }
 
 const absoluteForm = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Splits a request target (RFC 9112 section 3.2): origin-form, or absolute-form, of which the authority is dropped. Other
- * forms come back as a path that starts with no slash, and so match no route.
+ * Splits a request target (RFC 9112 section 3.2) in origin-form or absolute-form. The authority of an absolute-form is
+ * dropped. Other forms yield a path that does not start with a slash, so they match no route.
  */
 export function splitTarget(target: string): RequestTarget {
   const local = target.startsWith("/") ? target : target.replace(absoluteForm, "");

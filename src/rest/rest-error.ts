@@ -1,19 +1,28 @@
 import type { Violation } from "./violations/violation.js";
 
 /**
- * NOT_FOUND: no route has this path. METHOD_NOT_ALLOWED: routes have it, for the methods in `allow`. MALFORMED: cannot be
- * read as a request (path, query, headers, or a body that is not JSON). INVALID: JSON that is no such message.
+ * Why the transcoder rejects a request.
+ *
+ * - NOT_FOUND: no route has this path.
+ * - METHOD_NOT_ALLOWED: the path supports only the methods in `allow`.
+ * - MALFORMED: the path, the query or a header is invalid, or the body is not JSON.
+ * - TOO_LONG: the body is longer than the limit.
+ * - ENVELOPE: the envelope of a message breaks its protocol. REST has no envelopes.
+ * - INVALID: the body is JSON but violates the schema of the request.
  */
-export type RestErrorReason = "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "MALFORMED" | "INVALID";
+export type RestErrorReason = "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "MALFORMED" | "TOO_LONG" | "ENVELOPE" | "INVALID";
 
-/** What a {@link RestError} carries beside its reason. */
+/** Details of a {@link RestError}, in addition to its reason. */
 export interface RestErrorInit {
   readonly violations?: readonly Violation[];
-  /** The methods that the path has, for the Allow header (RFC 9110 section 10.2.1). */
+  /** The methods that the path supports, for the Allow header (RFC 9110 section 10.2.1). */
   readonly allow?: readonly string[];
 }
 
-/** Every refusal of the transcoder. `detail` is a sentence that is safe to show: it holds nothing the caller sent. */
+/**
+ * A request that the transcoder rejects. `detail` is a sentence that is safe to show: it contains no input of the
+ * caller.
+ */
 export class RestError extends Error {
   override readonly name = "RestError";
   readonly violations: readonly Violation[];
@@ -30,7 +39,7 @@ export class RestError extends Error {
   }
 }
 
-/** The refusal of a request that cannot be read. */
+/** Creates the error for a request whose address, headers or body cannot be read. */
 export function malformed(detail: string, violations: readonly Violation[] = []): RestError {
   return new RestError("MALFORMED", detail, { violations });
 }

@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import type { NodeRequest } from "./read-body.js";
 
-/** A response of either of Node's servers. */
+/** A response of Node's HTTP/1.1 or HTTP/2 server. */
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 
-/** A whole answer. */
+/** A complete answer. */
 export interface RestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -16,9 +16,10 @@ const lingerMs = 250;
 const statusesWithoutBody = new Set([204, 205, 304]);
 
 /**
- * Sends an answer; does nothing where the caller is gone or an answer has begun. Where more of the request may follow than
- * `maxBodyBytes`, it is not read: the HTTP/1.1 connection is closed after the answer and says so, the HTTP/2 stream is
- * closed without an error (RFC 9113 section 8.1).
+ * Sends an answer. Does nothing when the caller has disconnected or an answer has begun.
+ *
+ * When more than `maxBodyBytes` of the request may follow, the rest is not read. The HTTP/1.1 connection is then closed
+ * after the answer, with `Connection: close`. The HTTP/2 stream is closed without an error (RFC 9113 section 8.1).
  */
 export function sendResponse(
   request: NodeRequest,
@@ -39,9 +40,10 @@ export function sendResponse(
 }
 
 /**
- * Lets the connection end with the answer that is about to be sent, or the stream of HTTP/2 soon after it, whatever still
- * comes. Soon and not at once, because there are clients that take a stream that is closed while they write for a failure
- * and throw the answer away; one that reads it ends the stream itself.
+ * Ends the HTTP/1.1 connection with the answer that is about to be sent, or closes the HTTP/2 stream `lingerMs` after it.
+ *
+ * Some clients treat a stream that closes while they write as a failure and discard the answer. The delay lets a client
+ * that reads the answer end the stream itself.
  */
 export function abandonBody(response: NodeResponse): void {
   if (!("stream" in response)) {
@@ -52,7 +54,7 @@ export function abandonBody(response: NodeResponse): void {
   stream.once("finish", () => setTimeout(() => stream.close(), lingerMs).unref());
 }
 
-/** Whether more of the request may follow than anybody is going to read. */
+/** Returns whether more of the request may follow than the server reads. */
 export function leavesBodyUnread(request: NodeRequest, maxBodyBytes: number): boolean {
   if (request.readableEnded) return false;
   const declared = request.headers["content-length"];

@@ -5,8 +5,9 @@ import { isJsonObject, type JsonTree } from "./json/read-json.js";
 import type { Route } from "./routes/routes.js";
 
 /**
- * The field `update_mask` (AIP-134) that the transcoder itself fills, because it alone sees which members a body has: that
- * of a PATCH whose body is the whole message. Callers can then not send it. Undefined for every other route.
+ * Returns the `update_mask` field (AIP-134) that the transcoder fills: that of a PATCH whose body is the whole message.
+ * Only the transcoder sees which members a body has, so callers cannot send this field. Returns undefined for every
+ * other route.
  */
 export function updateMaskField({ method, httpMethod, body }: Route): DescField | undefined {
   if (httpMethod !== "PATCH" || body !== "message") return undefined;
@@ -14,7 +15,9 @@ export function updateMaskField({ method, httpMethod, body }: Route): DescField 
   return field?.fieldKind === "message" && field.message.typeName === FieldMaskSchema.typeName ? field : undefined;
 }
 
-/** Fills the mask with the proto names of those `candidates` that the body has members of, in the order of the candidates. */
+/**
+ * Fills the mask with the proto names of the `candidates` that are members of the body, in the order of the candidates.
+ */
 export function fillUpdateMask(
   mask: DescField,
   candidates: readonly DescField[],

@@ -1,7 +1,10 @@
 import type { NodeRequest } from "./read-body.js";
 import { malformed } from "./rest-error.js";
 
-/** The headers of a request, from the raw list, so that one that was sent twice shows as such, whatever Node makes of it. */
+/**
+ * Builds Headers from the raw header list, which keeps duplicates that Node otherwise drops or joins. Throws a
+ * MALFORMED {@link RestError} for an invalid header.
+ */
 export function readHeaders({ rawHeaders }: Pick<NodeRequest, "rawHeaders">): Headers {
   const headers = new Headers();
   try {
@@ -11,11 +14,11 @@ export function readHeaders({ rawHeaders }: Pick<NodeRequest, "rawHeaders">): He
     }
     return headers;
   } catch {
-    throw malformed("A header cannot be read.");
+    throw malformed("A header has an invalid name or value.");
   }
 }
 
-/** Headers in the form that Node's responses take. */
+/** Converts Headers to the form that Node's responses take. */
 export function plainHeaders(header: Headers): Record<string, string | readonly string[]> {
   const plain: Record<string, string | readonly string[]> = Object.fromEntries(header);
   const cookies = header.getSetCookie();

@@ -3,7 +3,7 @@ import type { NodeRequest } from "../rest/read-body.js";
 import type { NodeResponse } from "../rest/send-response.js";
 import type { Protocol } from "./incoming.js";
 
-/** A call whose path, method and media type are those of an RPC, and of which nothing else was judged. */
+/** A call whose path, HTTP method and media type have been accepted. Nothing else of it is checked yet. */
 export interface RpcCall {
   readonly request: NodeRequest;
   readonly response: NodeResponse;

@@ -3,7 +3,7 @@ import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { type Fields, fieldsOf, heldValue, setField } from "../rest/json/message-fields.js";
 import { readString } from "../rest/json/read-scalar.js";
 import type { Violations } from "../rest/violations/collect-violations.js";
-import { fieldStep, indexStep, keyStep, type Place } from "../rest/violations/place.js";
+import { type FieldPath, fieldStep, indexStep, keyStep } from "../rest/violations/field-path.js";
 import { type Check, wellKnownCheck } from "./check-well-known.js";
 
 type Compiled = Map<DescMessage, Check>;
@@ -11,9 +11,13 @@ type Compiled = Map<DescMessage, Check>;
 const keepAll: Check = () => true;
 
 /**
- * Compiles the check of messages that were read from protobuf's binary form, which can hold what JSON cannot: texts with
- * U+0000, Timestamps and Durations out of their range, paths of a FieldMask that are no names. A message that cannot stay is
- * taken out of its field, so that nobody works with it. Throws for google.protobuf.Struct and its kin, which it cannot check.
+ * Compiles the check of messages decoded from protobuf's binary form. That form can contain values that JSON cannot:
+ * - strings with U+0000
+ * - Timestamps and Durations out of range
+ * - FieldMask paths that are not field names
+ *
+ * An invalid message is removed from its field, so no later code uses it. Throws for google.protobuf.Any, Struct, Value
+ * and ListValue, which cannot be checked.
  */
 export function createMessageCheck(schema: DescMessage): (message: Message, violations: Violations) => void {
   const check = messageCheck(schema, new Map());
@@ -23,7 +27,7 @@ export function createMessageCheck(schema: DescMessage): (message: Message, viol
 function messageCheck(schema: DescMessage, compiled: Compiled): Check {
   const known = compiled.get(schema) ?? wellKnownCheck(schema);
   if (known !== undefined) return known;
-  const members: ((fields: Fields, parent: Place | undefined, violations: Violations) => void)[] = [];
+  const members: ((fields: Fields, parent: FieldPath | undefined, violations: Violations) => void)[] = [];
   const check: Check = (message, at, violations) => {
     for (const member of members) member(fieldsOf(message as Message), at, violations);
     return true;
@@ -72,6 +76,6 @@ function itemCheck(field: DescField, compiled: Compiled): Check {
   return messageCheck(field.message, compiled);
 }
 
-function readsAsString(value: unknown, at: Place | undefined, violations: Violations): boolean {
+function readsAsString(value: unknown, at: FieldPath | undefined, violations: Violations): boolean {
   return readString(value as string, at, violations) !== undefined;
 }

@@ -1,10 +1,10 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
 import { addViolation, type Violations } from "../rest/violations/collect-violations.js";
-import type { Place } from "../rest/violations/place.js";
+import type { FieldPath } from "../rest/violations/field-path.js";
 
-/** Judges a value at its place: whether it can stay. Where it cannot, `violations` tells. */
-export type Check = (value: unknown, at: Place | undefined, violations: Violations) => boolean;
+/** Checks a value at its place. Returns whether its field may keep it. An invalid value adds a violation. */
+export type Check = (value: unknown, at: FieldPath | undefined, violations: Violations) => boolean;
 
 const firstSecond = -62_135_596_800n;
 const lastSecond = 253_402_300_799n;
@@ -13,24 +13,28 @@ const mostNanos = 999_999_999;
 const maskStep = /^(?:[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*)*|\*)$/;
 const dynamic = /^google\.protobuf\.(?:Any|Struct|Value|ListValue)$/;
 
-/** The check of a well-known type whose range its .proto states; undefined for a type without one. */
+/**
+ * Returns the check of a well-known type whose .proto file states a range, or undefined for other types. Throws for
+ * google.protobuf.Any, Struct, Value and ListValue.
+ */
 export function wellKnownCheck({ typeName }: DescMessage): Check | undefined {
   if (typeName === "google.protobuf.Timestamp") return checkTimestamp;
   if (typeName === "google.protobuf.Duration") return checkDuration;
   if (typeName === "google.protobuf.FieldMask") return checkFieldMask;
-  if (dynamic.test(typeName)) throw new Error(`${typeName} cannot be checked in a request`);
+  if (dynamic.test(typeName))
+    throw new Error(`${typeName} is not supported in a request, because it cannot be checked`);
   return undefined;
 }
 
-function checkTimestamp(value: unknown, at: Place | undefined, violations: Violations): boolean {
+function checkTimestamp(value: unknown, at: FieldPath | undefined, violations: Violations): boolean {
   const { seconds, nanos } = value as Timestamp;
   if (seconds >= firstSecond && seconds <= lastSecond && nanos >= 0 && nanos <= mostNanos) return true;
-  const message = `the value must be of the years 1 to 9999, with nanos from 0 to ${mostNanos}`;
+  const message = `the value must be between the years 1 and 9999, with nanos from 0 to ${mostNanos}`;
   addViolation(violations, "INVALID_DATE_TIME", at, message);
   return false;
 }
 
-function checkDuration(value: unknown, at: Place | undefined, violations: Violations): boolean {
+function checkDuration(value: unknown, at: FieldPath | undefined, violations: Violations): boolean {
   const { seconds, nanos } = value as Duration;
   const isSameSign = seconds === 0n || nanos === 0 || seconds > 0n === nanos > 0;
   if (seconds >= -mostSeconds && seconds <= mostSeconds && Math.abs(nanos) <= mostNanos && isSameSign) return true;
@@ -39,8 +43,8 @@ function checkDuration(value: unknown, at: Place | undefined, violations: Violat
   return false;
 }
 
-function checkFieldMask(value: unknown, at: Place | undefined, violations: Violations): boolean {
+function checkFieldMask(value: unknown, at: FieldPath | undefined, violations: Violations): boolean {
   if ((value as FieldMask).paths.every((path) => path.split(".").every((step) => maskStep.test(step)))) return true;
-  addViolation(violations, "INVALID_FORMAT", at, "the value must be names of fields in lower_snake_case");
+  addViolation(violations, "INVALID_FORMAT", at, "the value must be field names in lower_snake_case");
   return false;
 }

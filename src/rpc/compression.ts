@@ -3,15 +3,19 @@ import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { tooLong } from "../rest/read-body.js";
 import { malformed } from "../rest/rest-error.js";
 
-/** What messages can be compressed by, both ways. */
+/** The supported compressions of requests and responses. */
 export const compressions = [compressionGzip, compressionBrotli];
 
 const minCompressedBytes = 1024;
 
 /**
- * Inflates a message to at most `maxBytes`; inflating stops where it would become longer, so that a bomb costs no more than
- * any other message. MALFORMED for a longer one and for bytes that were not made by `encoding`, which is what the header
- * `header` names; as the protocols have it, one that is not known is unimplemented, with those that are.
+ * Decompresses a message to at most `maxBytes`. Decompression stops at the limit, so a compression bomb costs no more
+ * than any other message.
+ *
+ * Rejects with:
+ * - TOO_LONG for a longer message
+ * - MALFORMED for bytes that `encoding` cannot decompress
+ * - Code.Unimplemented for an unknown `encoding`, with the supported ones in the header `acceptHeader`
  */
 export async function inflate(
   bytes: Buffer,
@@ -28,16 +32,19 @@ export async function inflate(
     return Buffer.from(await compression.decompress(bytes, maxBytes));
   } catch (error) {
     if (ConnectError.from(error).code === Code.ResourceExhausted) throw tooLong(maxBytes);
-    throw malformed("The body is not compressed as its headers say.");
+    throw malformed("The body cannot be decompressed with the compression that its headers name.");
   }
 }
 
-/** Whether a header names no compression at all. */
+/** Returns whether a header names no compression. */
 export function isIdentity(encoding: string | undefined): boolean {
   return encoding === undefined || encoding === "identity";
 }
 
-/** A body compressed as the caller accepts it, and the name of that compression; undefined where it stays as it is. */
+/**
+ * Compresses a body with a compression that the caller accepts. Returns the body and the name of the compression, or
+ * undefined when the body stays uncompressed.
+ */
 export async function deflate(
   body: Buffer,
   acceptEncoding: string | null,

@@ -5,9 +5,10 @@ import {
   contentTypeUnaryJson,
   contentTypeUnaryProto,
   errorToJsonBytes,
+  trailerMux,
 } from "@connectrpc/connect/protocol-connect";
 import { goneSignal } from "../rest/gone-signal.js";
-import { createUnaryInvoke } from "../rest/invoke.js";
+import { createUnaryInvoke, type ResponseMetadata } from "../rest/invoke.js";
 import { createMessageWriter } from "../rest/json/write-message.js";
 import { isAbandoned } from "../rest/read-body.js";
 import { type RestResponse, sendResponse } from "../rest/send-response.js";
@@ -15,23 +16,25 @@ import { plainHeaders } from "../rest/web-headers.js";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { deflate } from "./compression.js";
 import { setIncoming } from "./incoming.js";
-import { readTimeLimit, timeLimitHeaders } from "./time-limit.js";
+import { openTimeLimit, readTimeLimit, timeLimitHeaders } from "./time-limit.js";
 
-/** What answering needs beside the method. */
+/** Options of answering, in addition to the method. */
 export interface AnsweringOptions {
+  /** Maximum bytes of a request body. */
   readonly maxBodyBytes: number;
-  /** The longest time limit of a caller, in milliseconds; longer ones are cut. */
+  /** Maximum time limit of a unary call in milliseconds. Longer limits are reduced to it. */
   readonly maxTimeLimitMs: number;
-  /** The same of a stream. */
+  /** Maximum time limit of a stream in milliseconds. Longer limits are reduced to it. */
   readonly maxStreamMs: number;
-  /** How long a stream waits for a caller who takes no message, in milliseconds; then it is cut off. */
-  readonly stalledMs: number;
 }
 
 /**
- * Compiles the way of a unary method that is called by the Connect protocol: a POST whose body is the message, answered by
- * the message, or by an error as JSON with the status of its code (connectrpc.com/docs/protocol, "Unary-Request"). It is done
- * here, and not by Connect's own handler, because that one reads and decodes the body before any interceptor runs.
+ * Compiles a unary method for the Connect protocol. The body of the POST is the message. The answer is the response
+ * message, or an error as JSON with the status of its code (connectrpc.com/docs/protocol, "Unary-Request").
+ *
+ * Connect's own handler decodes the body before any interceptor runs, so it is not used. Trailers become headers with
+ * the prefix `trailer-`. An error answer contains the metadata set before the error and the error's own metadata, which
+ * takes precedence.
  */
 export function createConnectMethod(
   spec: MethodImplSpec,
@@ -47,27 +50,34 @@ export function createConnectMethod(
     const gone = goneSignal(request, response);
     const limitMs = readTimeLimit(headers, "connect", maxTimeLimitMs);
     const badTimeLimit = limitMs === "bad" ? timeLimitHeaders.connect : undefined;
-    const signal = typeof limitMs === "number" ? AbortSignal.any([gone, AbortSignal.timeout(limitMs)]) : gone;
+    const limit = typeof limitMs === "number" ? openTimeLimit(limitMs, gone) : undefined;
+    const metadata = { header: new Headers(), trailer: new Headers() };
     setIncoming(values, { node: request, protocol: "connect", isJson, isStream: false, badTimeLimit });
     let answer: RestResponse;
     try {
-      const init = { requestMethod: "POST", url: request.url ?? "", requestHeader: headers, values, signal };
-      const { message, header } = await invoke(init);
-      answer = await successOf(call, header, encode(message, isJson));
+      const init = { requestMethod: "POST", url: request.url ?? "", requestHeader: headers, values, metadata };
+      const { message } = await invoke({ ...init, signal: gone, ...limit });
+      answer = await successOf(call, metadata, encode(message, isJson));
     } catch (error) {
       if (gone.aborted || isAbandoned(request)) return;
-      answer = errorOf(error);
+      answer = errorOf(error, metadata);
+    } finally {
+      limit?.close();
     }
     sendResponse(request, response, answer, maxBodyBytes);
   };
 }
 
-async function successOf({ headers, isJson }: RpcCall, header: Headers, body: Buffer): Promise<RestResponse> {
+async function successOf(
+  { headers, isJson }: RpcCall,
+  { header, trailer }: ResponseMetadata,
+  body: Buffer,
+): Promise<RestResponse> {
   const deflated = await deflate(body, headers.get("accept-encoding"));
   return {
     status: 200,
     headers: {
-      ...plainHeaders(header),
+      ...plainHeaders(trailerMux(header, trailer)),
       "content-type": isJson ? contentTypeUnaryJson : contentTypeUnaryProto,
       ...(deflated === undefined ? {} : { "content-encoding": deflated.encoding }),
     },
@@ -75,16 +85,17 @@ async function successOf({ headers, isJson }: RpcCall, header: Headers, body: Bu
   };
 }
 
-/** The error of Connect that a thrown one is, or that stands for one which nobody translated. */
+/** Returns a thrown ConnectError unchanged. Every other error becomes a ConnectError with Code.Internal. */
 export function asConnectError(thrown: unknown): ConnectError {
   return thrown instanceof ConnectError ? thrown : new ConnectError("internal error", Code.Internal);
 }
 
-function errorOf(thrown: unknown): RestResponse {
+function errorOf(thrown: unknown, { header, trailer }: ResponseMetadata): RestResponse {
   const error = asConnectError(thrown);
+  const metadata = { ...plainHeaders(trailerMux(header, trailer)), ...plainHeaders(error.metadata) };
   return {
     status: codeToHttpStatus(error.code),
-    headers: { ...plainHeaders(error.metadata), "content-type": contentTypeUnaryJson },
+    headers: { ...metadata, "content-type": contentTypeUnaryJson },
     body: errorToJsonBytes(error, undefined),
   };
 }

@@ -22,16 +22,18 @@ import { setIncoming } from "./incoming.js";
 import { endUntaken, sendStream } from "./send-stream.js";
 import { readTimeLimit, timeLimitHeaders } from "./time-limit.js";
 
-/** Encodes a message of the answer. */
+/** Encodes a response message. */
 type Encode = (message: Message) => Uint8Array;
 
 const endOfStream = createEndStreamSerialization(undefined);
 
 /**
- * Compiles the way of a method that answers by a stream and is called by the Connect protocol: a POST with one message in an
- * envelope, answered by 200 and messages in envelopes, the last of which says how the stream ended
- * (connectrpc.com/docs/protocol, "Streaming-RPCs"). It is done here, as a unary call is, so that the message is read at its
- * turn, and because JSON is written as everywhere else. The answer begins with its first message, and is not compressed.
+ * Compiles a server-streaming method for the Connect protocol. The body of the POST is one enveloped message. The
+ * answer is 200 with enveloped messages; the last one contains the outcome of the stream (connectrpc.com/docs/protocol,
+ * "Streaming-RPCs").
+ *
+ * Connect's own handler is not used: the message must be read after the header interceptors, and JSON must be written
+ * by our writer. The answer starts with its first message and is not compressed.
  */
 export function createConnectStream(
   spec: MethodImplSpec,
@@ -54,7 +56,7 @@ export function createConnectStream(
     const answer = { status: 200, header: context.responseHeader, body: await untilFirst(chunks) };
     if (context.requestGone.aborted || isAbandoned(request)) return endUntaken(answer);
     if (leavesBodyUnread(request, options.maxBodyBytes)) abandonBody(response);
-    await sendStream(answer, response, options.stalledMs);
+    await sendStream(answer, response);
   };
 }
 

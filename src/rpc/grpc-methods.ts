@@ -8,6 +8,7 @@ import { abandonBody, leavesBodyUnread } from "../rest/send-response.js";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { compressions } from "./compression.js";
 import type { AnsweringOptions } from "./connect-method.js";
+import { specifyMessage } from "./grpc-message.js";
 import { setIncoming } from "./incoming.js";
 import { endUntaken, sendStream } from "./send-stream.js";
 import { readTimeLimit, timeLimitHeaders } from "./time-limit.js";
@@ -15,9 +16,11 @@ import { readTimeLimit, timeLimitHeaders } from "./time-limit.js";
 const emptyEnvelope = new Uint8Array(5);
 
 /**
- * The ways of the methods of services that are called by gRPC and gRPC-Web, by path. They are those of the library, which
- * decode the body before any interceptor runs: so each gets an empty message for a body, and the headers that are about the
- * real one, its compression and its time limit, are taken away. An interceptor reads the real one at its turn.
+ * Compiles the methods of services for gRPC and gRPC-Web, by path.
+ *
+ * The library's handlers decode the body before any interceptor runs. So each handler receives an empty message and no
+ * headers about compression. Its time limit is the reduced one of {@link readTimeLimit}. The {@link messageReading}
+ * interceptor reads the real message later.
  */
 export function createGrpcMethods(
   services: readonly RestService[],
@@ -40,18 +43,11 @@ export function createGrpcMethods(
         const url = `http://localhost${handle.requestPath}`;
         const body = createAsyncIterable([emptyEnvelope]);
         const { httpVersion } = request;
-        const answered = await handle({
-          httpVersion,
-          url,
-          method: "POST",
-          header,
-          body,
-          signal,
-          contextValues: values,
-        });
+        const sent = { httpVersion, url, method: "POST", header, body, signal, contextValues: values };
+        const answered = specifyMessage(await handle(sent));
         if (signal.aborted || isAbandoned(request)) return isStream ? endUntaken(answered) : undefined;
         if (leavesBodyUnread(request, options.maxBodyBytes)) abandonBody(response);
-        if (isStream) await sendStream(answered, response, options.stalledMs);
+        if (isStream) await sendStream(answered, response);
         else await universalResponseToNodeResponse(answered, response);
       };
       return [handle.requestPath, answer];

@@ -10,16 +10,23 @@ import { type AnsweringOptions, createConnectMethod } from "./connect-method.js"
 import { createConnectStream } from "./connect-stream.js";
 import { createGrpcMethods } from "./grpc-methods.js";
 import { messageReading, type ReadingOptions } from "./message-reading.js";
+import { endAtTimeLimit } from "./time-limit.js";
 
-/** How an RPC handler is made. */
+/** Options of an RPC handler. */
 export interface RpcHandlerOptions extends ReadingOptions, AnsweringOptions {
-  /** Methods that take one message, and answer by one or by a stream. One that an implementation does not have is unimplemented. */
+  /**
+   * The services to serve, with unary and server-streaming methods. A method without an implementation answers with the
+   * code unimplemented.
+   */
   readonly services: readonly RestService[];
-  /** Run before a byte of the message is read, outermost first. The first makes a ConnectError of whatever is thrown. */
+  /**
+   * Interceptors that run before the message is read. The first one is outermost; it must convert every thrown error to
+   * a ConnectError.
+   */
   readonly onHeaders: readonly Interceptor[];
-  /** Run when the request message is there. */
+  /** Interceptors that run after the request message is decoded. */
   readonly onMessage: readonly Interceptor[];
-  /** Called first for every call; interceptors see these same values. */
+  /** Creates the context values of a call. It is called first; interceptors receive the same values. */
   openValues(request: NodeRequest): ContextValues;
 }
 
@@ -39,12 +46,21 @@ const acceptPost = "application/json, application/proto, application/grpc, appli
 const acceptStreamPost = "application/connect+json, application/connect+proto, application/grpc, application/grpc-web";
 
 /**
- * Compiles services into a handler that serves them by Connect, gRPC and gRPC-Web. Order of a call: its path (404), HTTP
- * method (405) and media type (415); `onHeaders`; the message, read and decoded; `onMessage`; the implementation.
+ * Compiles services into a handler that serves them over Connect, gRPC and gRPC-Web. Throws for a method with client
+ * streaming.
  *
- * Left out on purpose: Connect's calls by GET, which put the message into the address, and addresses, with all that is in
- * them, end up in the logs of proxies; JSON in gRPC and gRPC-Web, which Connect has; gRPC-Web as base64 text; streams of the
- * caller, for which it throws.
+ * A call passes these steps in order:
+ * - path (404), HTTP method (405) and media type (415)
+ * - the `onHeaders` interceptors
+ * - reading and decoding the message
+ * - the `onMessage` interceptors
+ * - the implementation
+ *
+ * Not supported on purpose:
+ * - Connect calls by GET: they put the message into the URL, and proxies log URLs
+ * - JSON over gRPC and gRPC-Web: Connect has it
+ * - gRPC-Web as base64 text
+ * - client streaming
  */
 export function createRpcHandler(options: RpcHandlerOptions): RpcHandler {
   const methods = compileMethods(options);
@@ -75,14 +91,16 @@ function compileMethods(options: RpcHandlerOptions): Map<string, Method> {
     services.flatMap(({ service }) => service.methods),
     options,
   );
-  const interceptors = [...onHeaders, reading, ...onMessage];
+  const [translate, ...judges] = onHeaders;
+  const outer = translate === undefined ? [] : [translate];
+  const interceptors = [...outer, endAtTimeLimit, ...judges, reading, ...onMessage];
   const byGrpc = createGrpcMethods(services, interceptors, options);
   const methods = new Map<string, Method>();
   for (const { service, implementation } of services) {
     for (const spec of Object.values(createServiceImplSpec(service, implementation).methods)) {
       const path = `/${service.typeName}/${spec.method.name}`;
       const grpc = byGrpc.get(path);
-      if (grpc === undefined) throw new Error(`${path} has no way by gRPC`);
+      if (grpc === undefined) throw new Error(`${path} has no gRPC handler`);
       methods.set(path, compileMethod(spec, grpc, interceptors, options));
     }
   }
@@ -97,7 +115,8 @@ function compileMethod(
 ): Method {
   if (spec.kind === "unary")
     return { isStream: false, connect: createConnectMethod(spec, interceptors, options), grpc };
-  if (spec.kind !== "server_streaming") throw new Error(`${spec.method.name} takes a stream`);
+  if (spec.kind !== "server_streaming")
+    throw new Error(`${spec.method.name} has client streaming, which is not supported`);
   return { isStream: true, connect: createConnectStream(spec, interceptors, options), grpc };
 }
 

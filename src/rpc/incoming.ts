@@ -1,31 +1,31 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { NodeRequest } from "../rest/read-body.js";
 
-/** The protocols that an RPC can be called by. */
+/** The protocols of an RPC. */
 export type Protocol = "connect" | "grpc" | "grpc-web";
 
-/** The message of a call, still unread, and what its headers say of it. */
+/** The unread message of a call, and the properties that its headers declare. */
 export interface Incoming {
   readonly node: NodeRequest;
   readonly protocol: Protocol;
-  /** ProtoJSON; protobuf's binary form otherwise. */
+  /** Whether the message is ProtoJSON. Otherwise it is in protobuf's binary form. */
   readonly isJson: boolean;
-  /** Whether the call is answered by a stream. Connect puts the messages of such calls into envelopes, as gRPC does all. */
+  /** Whether the answer is a stream. Connect then uses envelopes for messages; gRPC always does. */
   readonly isStream: boolean;
-  /** The name of the header with the caller's time limit, where that is none. */
+  /** The name of the time limit header when its value is invalid. */
   readonly badTimeLimit?: string | undefined;
 }
 
 const incomingKey = createContextKey<Incoming | undefined>(undefined, { description: "rpc.incoming" });
 
-/** Puts the unread message where {@link incomingOf} finds it. */
+/** Stores the unread message for {@link incomingOf}. */
 export function setIncoming(values: ContextValues, incoming: Incoming): void {
   values.set(incomingKey, incoming);
 }
 
-/** The unread message that travels in these context values. */
+/** Returns the unread message of these context values. Throws when an interceptor replaced the values. */
 export function incomingOf(values: ContextValues): Incoming {
   const incoming = values.get(incomingKey);
-  if (incoming === undefined) throw new Error("the context values of the call were replaced");
+  if (incoming === undefined) throw new Error("an interceptor replaced the context values of the call");
   return incoming;
 }

@@ -8,26 +8,31 @@ import { listViolations } from "../rest/violations/list-violations.js";
 import type { Violation } from "../rest/violations/violation.js";
 import { createMessageCheck } from "./check-message.js";
 
-/** What decoding needs beside the method. */
+/** Options of decoding, in addition to the method. */
 export interface DecodingOptions extends Pick<ReadRules, "maxItems"> {
-  /** How deep objects and arrays of JSON may nest. */
+  /** Maximum nesting depth of JSON objects and arrays. */
   readonly maxDepth: number;
-  /** Judges a message in which not everything could be read, so that one answer can list everything that is wrong. */
+  /** Validates a message that could be read only in part, so that one answer lists every violation. */
   validate(schema: DescMessage, message: Message): readonly Violation[];
-  /** The error for a message of this method of which these things are wrong, as an answer lists them. */
+  /** Creates the error for a message with these violations, in the order of an answer. */
   refuse(method: DescMethod, violations: readonly Violation[]): unknown;
 }
 
-/** Makes the request message of a method from its bytes. */
+/**
+ * Decodes the request message of a method from its bytes. Throws MALFORMED for bytes that are no message, and the error
+ * of `refuse` for a message with violations.
+ */
 export interface MessageDecoder {
   json(bytes: Buffer): Message;
   binary(bytes: Buffer): Message;
 }
 
 /**
- * Compiles the decoders of a method. JSON is read as a REST body is, see {@link createMessageReader}, that of a request with an
- * update mask (AIP-134) as that of a PATCH; the binary form as protobuf says, unknown fields left out, and then held to what JSON can say, see {@link createMessageCheck}. Both throw
- * MALFORMED for bytes that are no message at all, and what `refuse` makes of one that cannot be taken as it is.
+ * Compiles the decoders of a method.
+ *
+ * JSON is read like a REST body, see {@link createMessageReader}. A request with an update mask (AIP-134) is read like
+ * a PATCH. The binary form is decoded without unknown fields, then checked for values that JSON cannot contain, see
+ * {@link createMessageCheck}.
  */
 export function createMessageDecoder(method: DescMethod, options: DecodingOptions): MessageDecoder {
   const schema = method.input;
@@ -58,6 +63,6 @@ function parseBinary(schema: DescMessage, bytes: Buffer): Message {
   try {
     return fromBinary(schema, bytes, { readUnknownFields: false });
   } catch {
-    throw malformed("The body is not a message of this operation in protobuf's binary form.");
+    throw malformed("The body is not a protobuf binary message of this operation's request type.");
   }
 }

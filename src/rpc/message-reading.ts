@@ -5,22 +5,22 @@ import { incomingOf } from "./incoming.js";
 import { createMessageDecoder, type DecodingOptions } from "./message-decoder.js";
 import { readMessageBytes } from "./read-message-bytes.js";
 
-/** What reading needs. */
+/** Options of reading messages. */
 export interface ReadingOptions extends DecodingOptions {
-  /** The most bytes that a message may have, compressed and not. */
+  /** Maximum bytes of a message, both compressed and decompressed. */
   readonly maxBodyBytes: number;
 }
 
 /**
- * The stage that reads the message of a call, on every protocol: what stands before it has judged the headers alone, with
- * not one byte of the message read, and what stands behind it gets the message in place of the empty one that the call
- * started with. That of a stream comes as a list of one, which can be walked again and again.
+ * Creates the interceptor that reads the message of a call, for every protocol. Interceptors before it see only the
+ * headers; no byte of the message is read yet. Interceptors after it receive the decoded message instead of the empty
+ * one. The message of a stream is an iterable of one item that can be iterated repeatedly.
  */
 export function messageReading(methods: readonly DescMethod[], options: ReadingOptions): Interceptor {
   const decoders = new Map(methods.map((method) => [method, createMessageDecoder(method, options)]));
   return (next) => async (request) => {
     const decoder = decoders.get(request.method);
-    if (decoder === undefined) throw new Error("a method that nothing was compiled for");
+    if (decoder === undefined) throw new Error("the method has no compiled decoder");
     const incoming = incomingOf(request.contextValues);
     if (incoming.badTimeLimit !== undefined) throw badTimeLimit(incoming.badTimeLimit);
     const bytes = await readMessageBytes(incoming, options.maxBodyBytes);
@@ -38,6 +38,6 @@ function listOf(message: Message): AsyncIterable<Message> {
 }
 
 function badTimeLimit(field: string) {
-  const message = "the header must be a time limit as the protocol writes it";
-  return malformed(`The ${field} header cannot be accepted.`, [{ code: "INVALID_FORMAT", field, message }]);
+  const message = "the header must be a time limit in the protocol's format";
+  return malformed(`The ${field} header is invalid.`, [{ code: "INVALID_FORMAT", field, message }]);
 }

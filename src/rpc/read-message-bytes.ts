@@ -9,10 +9,16 @@ const compressedFlag = 1;
 const acceptHeaders = { grpc: "grpc-accept-encoding", "connect-content": "connect-accept-encoding" } as const;
 
 /**
- * Reads the one message of a call, still encoded, of at most `maxBytes` before and after it is inflated. The body of a unary
- * call of Connect is the message; every other has it in an envelope: a byte of flags, its length in four, the message
- * (gRPC over HTTP2, "Length-Prefixed-Message"; Connect, "Enveloped-Message"). What cannot be read is MALFORMED; none or several
- * messages are unimplemented, as gRPC's table of status codes says.
+ * Reads the single message of a call, still encoded, of at most `maxBytes` before and after decompression.
+ *
+ * The body of a unary Connect call is the message. Every other call has an envelope: one byte of flags, four bytes of
+ * length, the message (gRPC over HTTP2, "Length-Prefixed-Message"; Connect, "Enveloped-Message").
+ *
+ * Rejects with:
+ * - TOO_LONG for a message above the limit
+ * - ENVELOPE for unknown flags, or a compression flag without a named compression
+ * - Code.Unimplemented for no message, several messages or an unknown compression, by gRPC's table of status codes
+ * - MALFORMED for any other body that cannot be read
  */
 export async function readMessageBytes({ node, protocol, isStream }: Incoming, maxBytes: number): Promise<Buffer> {
   if (protocol !== "connect") return openEnvelope(await readEnveloped(node, maxBytes), node.headers, "grpc", maxBytes);
@@ -30,7 +36,7 @@ async function readEnveloped(node: NodeRequest, maxBytes: number): Promise<Buffe
   }
 }
 
-/** `family` is what the names of the headers about compression begin with. */
+/** Opens an envelope. `family` is the prefix of the compression headers' names. */
 async function openEnvelope(
   body: Buffer,
   headers: Incoming["node"]["headers"],
@@ -47,12 +53,16 @@ async function openEnvelope(
   const bytes = body.subarray(prefixBytes);
   if (flags === 0) return bytes;
   const encoding = headers[`${family}-encoding`]?.toString();
-  if (flags !== compressedFlag || isIdentity(encoding)) throw malformed("The flags of the message cannot be accepted.");
+  if (flags !== compressedFlag || isIdentity(encoding)) throw badFlags();
   return inflate(bytes, encoding, acceptHeaders[family], maxBytes);
 }
 
+function badFlags() {
+  return new RestError("ENVELOPE", "The flags of the message envelope are invalid.");
+}
+
 function cutOff() {
-  return malformed("The body ends within its message.");
+  return malformed("The body ends before the end of its message.");
 }
 
 function notOne() {

@@ -3,38 +3,35 @@ import type { NodeResponse } from "../rest/send-response.js";
 import { plainHeaders } from "../rest/web-headers.js";
 
 /**
- * Sends an answer of many messages, each when the caller has taken the one before, and stops asking for them once the caller is
- * gone. One who takes nothing for `stalledMs` is cut off: what the stream holds would be held for as long as the connection
- * lives. Not the library's way of sending, which waits for ever then.
+ * Sends an answer of many messages. Each message is sent after the caller has taken the previous one. Stops when the
+ * caller disconnects; the listener ends an answer that its client does not read. The library's own function would wait
+ * forever in that case.
  */
 export async function sendStream(
   { status, header, body, trailer }: UniversalServerResponse,
   response: NodeResponse,
-  stalledMs: number,
 ): Promise<void> {
   for (const [name, value] of Object.entries(plainHeaders(header ?? new Headers()))) response.setHeader(name, value);
   response.writeHead(status);
   const sink: NodeJS.WritableStream = response;
   for await (const chunk of body ?? []) {
     if (isGone(response)) return;
-    if (!sink.write(chunk) && !isGone(response)) await taken(response, stalledMs);
+    if (!sink.write(chunk) && !isGone(response)) await taken(response);
   }
   if (isGone(response)) return;
   if (trailer !== undefined) response.addTrailers(Object.fromEntries(trailer));
   response.end();
 }
 
-/** Ends a stream that was begun and that nobody takes, so that it gives back what it holds. */
+/** Closes a stream that has begun but has no reader, which releases its resources. */
 export async function endUntaken({ body }: UniversalServerResponse): Promise<void> {
   for await (const _ of body ?? []) return;
 }
 
-/** Resolves when what was written is on its way, or there is nobody to take it. */
-function taken(response: NodeResponse, ms: number): Promise<void> {
+/** Resolves when the written data has left the buffer or the response has closed. */
+function taken(response: NodeResponse): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => response.destroy(), ms);
     const settle = () => {
-      clearTimeout(timer);
       response.off("drain", settle).off("close", settle);
       resolve();
     };

@@ -1,8 +1,10 @@
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { createDeadlineSignal } from "@connectrpc/connect/protocol";
 import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protocol-connect";
 import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
 import type { Protocol } from "./incoming.js";
 
-/** The headers that a caller's time limit is in. */
+/** The header with the caller's time limit, per protocol. */
 export const timeLimitHeaders: Readonly<Record<Protocol, string>> = {
   connect: "Connect-Timeout-Ms",
   grpc: "Grpc-Timeout",
@@ -10,12 +12,56 @@ export const timeLimitHeaders: Readonly<Record<Protocol, string>> = {
 };
 
 /**
- * A caller's time limit in whole milliseconds, at most `maxMs`: a longer one is cut and not refused, because a caller who
- * would wait longer has lost nothing. undefined where there is none, "bad" for a header that is not as its protocol says.
+ * Returns a caller's time limit in whole milliseconds, reduced to `maxMs`. Longer limits are not an error: a caller
+ * that would wait longer loses nothing. Returns undefined without the header and "bad" for a header in the wrong
+ * format.
  */
 export function readTimeLimit(headers: Headers, protocol: Protocol, maxMs: number): number | "bad" | undefined {
   const parse = protocol === "connect" ? parseConnectTimeout : parseGrpcTimeout;
   const { timeoutMs, error } = parse(headers.get(timeLimitHeaders[protocol]), Number.POSITIVE_INFINITY);
   if (error !== undefined) return "bad";
   return timeoutMs === undefined ? undefined : Math.min(Math.ceil(timeoutMs), maxMs);
+}
+
+/** A running time limit. */
+export interface OpenTimeLimit {
+  /** Aborts with deadline_exceeded when the limit expires, or when the caller disconnects. */
+  readonly signal: AbortSignal;
+  /** Returns the remaining milliseconds. */
+  readonly timeoutMs: () => number;
+  /** Releases the timer. */
+  close(): void;
+}
+
+/** Starts a caller's time limit of `limitMs` milliseconds. `gone` aborts when the caller disconnects. */
+export function openTimeLimit(limitMs: number, gone: AbortSignal): OpenTimeLimit {
+  const endsAt = performance.now() + limitMs;
+  const deadline = createDeadlineSignal(limitMs);
+  return {
+    signal: AbortSignal.any([gone, deadline.signal]),
+    timeoutMs: () => endsAt - performance.now(),
+    close: deadline.cleanup,
+  };
+}
+
+/**
+ * Answers a unary call with deadline_exceeded when its time limit expires. Work in progress continues and may take
+ * effect, as when an answer is lost. Streams end by themselves.
+ */
+export const endAtTimeLimit: Interceptor = (next) => (request) =>
+  request.stream ? next(request) : untilOver(next(request), request.signal);
+
+function untilOver<T>(response: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      if (isTimeLimit(signal.reason)) reject(signal.reason);
+    };
+    signal.addEventListener("abort", onAbort);
+    if (signal.aborted) onAbort();
+    response.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+function isTimeLimit(reason: unknown): boolean {
+  return reason instanceof ConnectError && reason.code === Code.DeadlineExceeded;
 }

@@ -3,26 +3,41 @@ import { endOfLocalDay, localDateAt } from "./local-clock.js";
 
 const minuteMs = 60_000;
 
-/** How long after its beginning a slot can still be booked for a patient who has come without an appointment. */
-export const WALK_IN_GRACE_MINUTES = 15;
+/** Minutes after its start in which a slot can still be booked. They serve patients who come without an appointment. */
+const WALK_IN_GRACE_MINUTES = 15;
 
-/** The minute that an instant lies in, all in milliseconds since the epoch. */
+/** Rounds an instant down to the whole minute. Both are in milliseconds since the epoch. */
 export function minuteOf(instantMs: number): number {
   return Math.floor(instantMs / minuteMs) * minuteMs;
 }
 
-/** The first start that can be booked by its time: what began earlier has begun too long ago. */
+/**
+ * Returns the earliest start that can be booked by its time, in milliseconds since the epoch. Earlier starts are too
+ * long ago.
+ */
 export function earliestStart(nowMs: number): number {
   return minuteOf(nowMs) - WALK_IN_GRACE_MINUTES * minuteMs;
 }
 
-/** Whether an appointment may begin then: on a whole minute, not too long ago, and no further than schedules are made. */
-export function isBookableStart(startMs: number, nowMs: number): boolean {
-  const endOfSchedule = Date.parse(endOfLocalDay(horizonFrom(nowMs).through));
-  return minuteOf(startMs) === startMs && startMs >= earliestStart(nowMs) && startMs < endOfSchedule;
+/**
+ * Returns the end of the time for which schedules are made, in milliseconds since the epoch. A bookable start is before
+ * it.
+ */
+export function endOfBookableStarts(nowMs: number): number {
+  return Date.parse(endOfLocalDay(horizonFrom(nowMs).through));
 }
 
-/** Whether a time ends on the local day that it begins on; midnight ends it. */
+/**
+ * Whether an appointment may begin at an instant: on a whole minute, not before {@link earliestStart} and before {@link
+ * endOfBookableStarts}.
+ */
+export function isBookableStart(startMs: number, nowMs: number): boolean {
+  return minuteOf(startMs) === startMs && startMs >= earliestStart(nowMs) && startMs < endOfBookableStarts(nowMs);
+}
+
+/**
+ * Whether a period of so many minutes ends on the local day on which it starts. An end at midnight belongs to that day.
+ */
 export function isWithinOneDay(startMs: number, minutes: number): boolean {
   return startMs + minutes * minuteMs <= Date.parse(endOfLocalDay(localDateAt(startMs)));
 }

@@ -4,8 +4,9 @@ import { secondsPerDay } from "./local-time.js";
 const reliableMs = 24 * 60 * 60 * 1000;
 
 /**
- * Until when an eligibility decision may be relied on, as UTC text: 24 hours after the evaluation or, where that is
- * earlier, the end of the contract's last local date; for a contract that had ended before, the evaluation itself.
+ * Returns the end of the validity of an eligibility decision, as UTC text. A decision is valid for 24 hours after its
+ * evaluation, but not beyond the contract's last local date. If the contract had ended before the evaluation, the
+ * result is the time of the evaluation.
  */
 export function eligibilityValidUntil(evaluatedAtMs: number, contractValidTo: string): string {
   const contractEndMs = instantMsOf(contractValidTo, secondsPerDay);

@@ -1,8 +1,11 @@
-import type { HolidayPolicy, ProgramRuleTerms } from "./program-rule-terms.js";
+import type { HolidayPolicy, ProgramRuleAttributes } from "./program-rule-attributes.js";
 
-type HolidayTerms = Pick<ProgramRuleTerms, "holidayDates" | "holidayPolicy">;
+type HolidayAttributes = Pick<ProgramRuleAttributes, "holidayDates" | "holidayPolicy">;
 
-/** Whether each policy closes a date, by whether it is a holiday of the tenant and whether the rule lists it. */
+/**
+ * Decides for each policy whether a date is closed. `isHoliday`: the date is a holiday of the tenant. `isListed`: the
+ * rule lists it.
+ */
 const closes: Readonly<Record<HolidayPolicy, (isHoliday: boolean, isListed: boolean) => boolean>> = {
   SKIP: (isHoliday, isListed) => isHoliday || isListed,
   INCLUDE: () => false,
@@ -10,14 +13,18 @@ const closes: Readonly<Record<HolidayPolicy, (isHoliday: boolean, isListed: bool
 };
 
 /**
- * Whether the rule's policy closes a local date that its weekdays and validity would open. `tenantHolidays` are the
- * dates of the tenant's active holidays.
+ * Whether the rule's holiday policy closes a local date. Weekdays and validity are not checked here. `tenantHolidays`
+ * are the dates of the tenant's active holidays.
  */
-export function isClosedForHoliday(rule: HolidayTerms, date: string, tenantHolidays: ReadonlySet<string>): boolean {
+export function isClosedForHoliday(
+  rule: HolidayAttributes,
+  date: string,
+  tenantHolidays: ReadonlySet<string>,
+): boolean {
   return closes[rule.holidayPolicy](tenantHolidays.has(date), rule.holidayDates.includes(date));
 }
 
-/** The dates that the rule closes whatever the tenant's calendar says. */
-export function datesClosedByRule(rule: HolidayTerms): readonly string[] {
+/** Returns the dates that the rule closes itself, whatever the tenant's holidays are. */
+export function datesClosedByRule(rule: HolidayAttributes): readonly string[] {
   return rule.holidayPolicy === "SKIP" ? rule.holidayDates : [];
 }

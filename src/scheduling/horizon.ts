@@ -1,16 +1,18 @@
 import { localDateAt } from "./local-clock.js";
 import { addCalendarDays } from "./local-date.js";
 
-/** Dates of a schedule, YYYY-MM-DD, local in America/Bogota, both inclusive. */
+/** A span of local dates in America/Bogota, YYYY-MM-DD, both inclusive. */
 export interface DateSpan {
   readonly from: string;
   readonly through: string;
 }
 
-/** How many days ahead schedules are made. */
+/** Schedules are made for today and this many days after it. */
 export const HORIZON_DAYS = 90;
 
-/** The dates from today to the horizon: those that schedules are made for and options are searched on. */
+/**
+ * Returns the dates from today to the horizon. Schedules are made for these dates, and options are searched on them.
+ */
 export function horizonFrom(nowMs: number): DateSpan {
   const today = localDateAt(nowMs);
   return { from: today, through: addCalendarDays(today, HORIZON_DAYS) };

@@ -1,10 +1,10 @@
 import { addCalendarDays, dayNumberOf } from "./local-date.js";
 
-/** How many days somebody may wait, and which days count. */
+/** The longest wait that is allowed, and the days that it counts. */
 export interface WaitLimit {
   /** 1 to 3650. */
   readonly maxWaitDays: number;
-  /** BUSINESS counts Monday to Friday, but for holidays; CALENDAR counts every day. */
+  /** BUSINESS counts Monday to Friday without holidays; CALENDAR counts every day. */
   readonly dayKind: "BUSINESS" | "CALENDAR";
 }
 
@@ -12,9 +12,9 @@ const FIRST_DATE = "0001-01-01";
 const WORKDAYS = 5;
 
 /**
- * The last local date on which a wait that begins on a date keeps to its limit. The day of the request is not counted: with
- * one business day, what is asked for on a Friday may be had on Monday. `holidays` are dates in ascending order. Computed by
- * weeks and holidays, not day by day; 9999-12-31 at the latest.
+ * Returns the last local date within the limit of a wait that begins on `from`. The first day is not counted: with one
+ * business day, a request of Friday is due on Monday. `holidays` are dates in ascending order. The result is 9999-12-31
+ * at the latest. The function calculates with weeks and holidays and does not visit each day.
  */
 export function lastDayOfWait(from: string, { maxWaitDays, dayKind }: WaitLimit, holidays: readonly string[]): string {
   if (dayKind === "CALENDAR") return addCalendarDays(from, maxWaitDays);
@@ -27,12 +27,12 @@ export function lastDayOfWait(from: string, { maxWaitDays, dayKind }: WaitLimit,
   return addCalendarDays(FIRST_DATE, workdayNumbered(target));
 }
 
-/** How many days from Monday to Friday there are up to a day, itself included; day 0 was a Monday. */
+/** Counts the days from Monday to Friday up to and including a day. Day 0 was a Monday. */
 function workdaysThrough(day: number): number {
   return Math.floor((day + 1) / 7) * WORKDAYS + Math.min((day + 1) % 7, WORKDAYS);
 }
 
-/** The day that is the n-th, from 1, of those from Monday to Friday. */
+/** Returns the number of the n-th day, from 1, among the days from Monday to Friday. */
 function workdayNumbered(n: number): number {
   return Math.floor((n - 1) / WORKDAYS) * 7 + ((n - 1) % WORKDAYS);
 }

@@ -5,7 +5,7 @@ import * as ZonedDateTime from "temporal-polyfill/fns/ZonedDateTime";
 import { parseLocalDate } from "./local-date.js";
 import { secondsPerDay } from "./local-time.js";
 
-/** Where every local date and time of the service is local (specification section 1), by the time zone database. */
+/** The time zone of all local dates and times of the service (specification section 1), by the time zone database. */
 export const clinicTimeZone = "America/Bogota";
 
 const msPerSecond = 1_000;
@@ -13,25 +13,29 @@ const MAX_EVEN_DAYS = 2_000;
 const evenDays = new Map<string, number | undefined>();
 const lastInstantMs = Date.parse("9999-12-31T23:59:59Z");
 
-/** The local date at an instant, in milliseconds since the epoch. */
+/** Returns the local date at an instant, which is in milliseconds since the epoch. */
 export function localDateAt(instantMs: number): string {
   return PlainDate.toString(ZonedDateTime.toPlainDate(zonedAt(instantMs)));
 }
 
-/** The first instant of a local date, as UTC text; not always local midnight, which a change of the clock can skip. */
+/**
+ * Returns the first instant of a local date, as UTC text. It differs from local midnight where a clock change skips
+ * midnight.
+ */
 export function startOfLocalDay(date: string): string {
   return formatInstant(instantMsOf(date, 0));
 }
 
-/** The first instant after a local date, as UTC text. */
+/** Returns the first instant after a local date, as UTC text. */
 export function endOfLocalDay(date: string): string {
   return formatInstant(instantMsOf(date, secondsPerDay));
 }
 
 /**
- * Milliseconds since the epoch at a second of a local day; 86,400 is the end of the day. A time that a change of the clock
- * skips is the moment of the change, one that happens twice is its first: so the order of local times is kept, and windows
- * that do not overlap on the wall do not overlap in fact. Never after the last second that RFC 3339 and a Timestamp can say.
+ * Returns the milliseconds since the epoch at a second of a local day; 86,400 is the end of the day. A local time that
+ * a clock change skips becomes the instant of the change. A local time that occurs twice becomes its first instant.
+ * This keeps local times in order, so that windows without a local overlap have no overlap in UTC. The latest result is
+ * the last second that RFC 3339 and a Timestamp can represent.
  */
 export function instantMsOf(date: string, secondOfDay: number): number {
   const startMs = startOfEvenDay(date);
@@ -40,8 +44,9 @@ export function instantMsOf(date: string, secondOfDay: number): number {
 }
 
 /**
- * Where the clock stands at the same offset all day, the instant that the day begins at; undefined for the other days. Asking the
- * time zone database takes longer than planning a day's slots, and schedules ask for the same few hundred days again and again.
+ * Returns the first instant of a day without a clock change, and undefined for other days. Results are cached, because
+ * a query of the time zone database takes longer than planning a day's slots, and schedules use the same few hundred
+ * days.
  */
 function startOfEvenDay(date: string): number | undefined {
   if (evenDays.has(date)) return evenDays.get(date);
@@ -61,7 +66,9 @@ function instantOfSecond(date: string, secondOfDay: number): number {
   return (change ?? zoned).epochMilliseconds;
 }
 
-/** UTC text with `Z`, such as 2026-11-02T13:00:00Z; milliseconds are shown where there are any. */
+/**
+ * Formats an instant as UTC text with `Z`, such as 2026-11-02T13:00:00Z. Milliseconds are included unless they are 0.
+ */
 export function formatInstant(instantMs: number): string {
   return new Date(instantMs).toISOString().replace(".000Z", "Z");
 }

@@ -1,14 +1,14 @@
 import * as PlainDate from "temporal-polyfill/fns/PlainDate";
 
-/** The last date that the contract, RFC 3339 and a Timestamp can say. */
-export const lastLocalDate = "9999-12-31";
+/** The last date that the contract, RFC 3339 and a Timestamp can represent. */
+const lastLocalDate = "9999-12-31";
 
 const firstLocalDate = "0001-01-01";
 const localDate = /^(?!0000)(\d{4})-(\d\d)-(\d\d)$/;
 
 /**
- * The calendar date that YYYY-MM-DD stands for. Throws RangeError for other text and for days that do not exist. Within
- * these years, 0001 to 9999, the text itself sorts as the dates do, which is why dates stay text elsewhere.
+ * Parses a calendar date from YYYY-MM-DD. Throws RangeError for any other text and for days that do not exist. Years
+ * are 0001 to 9999, so that the text sorts in the order of the dates; other code keeps dates as text for this reason.
  */
 export function parseLocalDate(text: string): PlainDate.Record {
   const [match, year, month, day] = localDate.exec(text) ?? [];
@@ -32,8 +32,8 @@ export function weekdayOf(date: string): number {
 }
 
 /**
- * The date so many days on, 9999-12-31 at the latest. Throws RangeError for a number of days that is not whole or is
- * negative.
+ * Returns the date `days` days later, 9999-12-31 at the latest. Throws RangeError unless `days` is a whole number from
+ * 0.
  */
 export function addCalendarDays(date: string, days: number): string {
   if (!Number.isInteger(days) || days < 0) throw new RangeError("not a number of days");
@@ -42,18 +42,21 @@ export function addCalendarDays(date: string, days: number): string {
   return days < daysLeft ? PlainDate.toString(PlainDate.addDays(start, days)) : lastLocalDate;
 }
 
-/** The date before another; the first that there is has none, and throws RangeError. */
+/** Returns the previous date. Throws RangeError for 0001-01-01. */
 export function previousDate(date: string): string {
   if (date === firstLocalDate) throw new RangeError("no date before the first");
   return PlainDate.toString(PlainDate.subtractDays(parseLocalDate(date), 1));
 }
 
-/** How many dates lie before a date, from 0001-01-01 on, which was a Monday. */
+/** Returns the number of days from 0001-01-01, a Monday, to a date. */
 export function dayNumberOf(date: string): number {
   return PlainDate.diffDays(parseLocalDate(firstLocalDate), parseLocalDate(date));
 }
 
-/** How many days from one to another, both included and both {@link dayNumberOf}, fall on these ISO weekdays; counted, not walked. */
+/**
+ * Counts the days between two {@link dayNumberOf} numbers, both included, that fall on these ISO weekdays. The time
+ * does not depend on the length of the range.
+ */
 export function countDaysOn(weekdays: Iterable<number>, from: number, to: number): number {
   if (from > to) return 0;
   let count = 0;
@@ -61,7 +64,7 @@ export function countDaysOn(weekdays: Iterable<number>, from: number, to: number
   return count;
 }
 
-/** How many dates from one to another, both included, fall on these ISO weekdays. */
+/** Counts the dates in a range, both ends included, that fall on these ISO weekdays. */
 export function countDatesOn(weekdays: ReadonlySet<number>, from: string, to: string): number {
   return countDaysOn(weekdays, dayNumberOf(from), dayNumberOf(to));
 }

@@ -1,9 +1,9 @@
 import { HORIZON_DAYS } from "./horizon.js";
 import { countDaysOn, dayNumberOf } from "./local-date.js";
 import { countSlots, localWindow } from "./local-time.js";
-import type { ProgramRuleTerms } from "./program-rule-terms.js";
+import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
-/** A rule in numbers: its days by {@link dayNumberOf}, and the slots that a practitioner has on each. */
+/** A rule in numbers: its days as {@link dayNumberOf}, and a practitioner's slots on each open day. */
 interface Stretch {
   readonly from: number;
   readonly to: number;
@@ -12,18 +12,18 @@ interface Stretch {
 }
 
 /**
- * How many slots these rules give one practitioner within the dates that a schedule is made for, at most: of the spans of
- * that length that begin today or, behind it, with a rule, the one that has most. Holidays are left out, so that taking one
- * away never makes a plan larger than it was judged to be. Grows with the square of the number of rules, in small steps.
+ * Returns the largest number of slots that these rules give one practitioner within the dates of one schedule. It
+ * compares the spans that begin today or on the first day of a later rule. Holidays are ignored, so that removing a
+ * holiday never makes a plan larger than this result. The cost grows with the square of the number of rules.
  */
-export function largestPlan(rules: readonly ProgramRuleTerms[], today: string): number {
+export function largestPlan(rules: readonly ProgramRuleAttributes[], today: string): number {
   const first = dayNumberOf(today);
   const stretches = rules.filter(({ active }) => active).map(toStretch);
   const starts = new Set([first, ...stretches.map(({ from }) => from).filter((from) => from > first)]);
   return Math.max(...Array.from(starts, (start) => slotsWithin(stretches, start, start + HORIZON_DAYS)));
 }
 
-function toStretch(rule: ProgramRuleTerms): Stretch {
+function toStretch(rule: ProgramRuleAttributes): Stretch {
   const slotsADay = countSlots(localWindow(rule.startsAtLocal, rule.endsAtLocal), rule.slotDurationMinutes);
   return { from: dayNumberOf(rule.validFrom), to: dayNumberOf(rule.validTo), weekdays: rule.weekdays, slotsADay };
 }

@@ -1,25 +1,25 @@
 import * as PlainDate from "temporal-polyfill/fns/PlainDate";
 import { isClosedForHoliday } from "./holidays.js";
 import { parseLocalDate, weekdayOf } from "./local-date.js";
-import type { ProgramRuleTerms } from "./program-rule-terms.js";
+import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
 /**
- * Whether the rule opens its program on a local date: the rule is active and valid then, the weekday is one of its own,
- * and its holiday policy does not close the date. `tenantHolidays` are the dates of the tenant's active holidays. Throws
- * RangeError for text that is no date.
+ * Whether the rule opens its program on a local date: the rule is active, the date is within its validity and on one of
+ * its weekdays, and its holiday policy does not close the date. `tenantHolidays` are the dates of the tenant's active
+ * holidays. Throws RangeError for text that is not a date.
  */
-export function isOpenOn(rule: ProgramRuleTerms, date: string, tenantHolidays: ReadonlySet<string>): boolean {
+export function isOpenOn(rule: ProgramRuleAttributes, date: string, tenantHolidays: ReadonlySet<string>): boolean {
   const weekday = weekdayOf(date);
   if (!rule.active || date < rule.validFrom || date > rule.validTo) return false;
   return rule.weekdays.includes(weekday) && !isClosedForHoliday(rule, date, tenantHolidays);
 }
 
 /**
- * The dates on which the rule is open, in order, from one date to another, both included. Lazy, and walks no date outside
- * the asked range or the rule's validity: the caller bounds the work by asking for no more than a horizon.
+ * Yields the open dates of the rule in order, from one date to another, both included. It is lazy and visits only dates
+ * within the range and the rule's validity. The caller limits the work by the length of the range.
  */
 export function* openDates(
-  rule: ProgramRuleTerms,
+  rule: ProgramRuleAttributes,
   from: string,
   to: string,
   tenantHolidays: ReadonlySet<string>,

@@ -1,8 +1,8 @@
 import { isLocalDate } from "./local-date.js";
 import { countSlots, type LocalWindow, localWindow, parseLocalTime } from "./local-time.js";
-import type { ProgramRuleTerms } from "./program-rule-terms.js";
+import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
-/** One thing that keeps a rule from being used. `field` is a JSON path, `message` holds nothing that was sent. */
+/** One reason why a rule cannot be used. `field` is a JSON path. `message` never contains a submitted value. */
 export interface RuleProblem {
   readonly code: "INVALID_DATE" | "INVALID_TIME" | "INVALID_RANGE" | "INVALID_CAPACITY" | "OUT_OF_RANGE";
   readonly field: string;
@@ -14,12 +14,12 @@ const highestDailyCapacity = 10_000;
 const sunday = 7;
 
 /**
- * What is wrong with a whole rule after a change was merged into it (specification section 4.7, rule 1: invalid ranges and
- * capacities), in the order of its fields; empty for a rule that can be used. Any text and any number may be in it: a field
- * that is wrong by itself is reported as far as this folder relies on it, and what depends on the field is then not judged.
- * Overlap, which takes a second rule, is judged by `overlaps`.
+ * Returns the problems of a complete rule after a change was merged into it, in the order of its fields; empty for a
+ * valid rule. Source: specification section 4.7, rule 1 (invalid ranges and capacities). The rule may hold any text and
+ * any number. Where a field is invalid by itself, checks that depend on it are omitted. Overlap needs a second rule:
+ * see `overlaps`.
  */
-export function ruleProblems(rule: ProgramRuleTerms): RuleProblem[] {
+export function ruleProblems(rule: ProgramRuleAttributes): RuleProblem[] {
   return [
     ...capacityProblems(rule),
     ...durationProblems(rule),
@@ -30,19 +30,19 @@ export function ruleProblems(rule: ProgramRuleTerms): RuleProblem[] {
   ];
 }
 
-function capacityProblems({ dailyCapacity }: ProgramRuleTerms): RuleProblem[] {
+function capacityProblems({ dailyCapacity }: ProgramRuleAttributes): RuleProblem[] {
   if (isWholeWithin(dailyCapacity, highestDailyCapacity)) return [];
   const message = `the value must be from 1 to ${highestDailyCapacity}`;
   return [{ code: "INVALID_CAPACITY", field: "dailyCapacity", message }];
 }
 
-function durationProblems({ slotDurationMinutes }: ProgramRuleTerms): RuleProblem[] {
+function durationProblems({ slotDurationMinutes }: ProgramRuleAttributes): RuleProblem[] {
   if (isWholeWithin(slotDurationMinutes, longestSlotMinutes)) return [];
   const message = `the value must be from 1 to ${longestSlotMinutes}`;
   return [{ code: "OUT_OF_RANGE", field: "slotDurationMinutes", message }];
 }
 
-function timeProblems({ startsAtLocal, endsAtLocal, slotDurationMinutes }: ProgramRuleTerms): RuleProblem[] {
+function timeProblems({ startsAtLocal, endsAtLocal, slotDurationMinutes }: ProgramRuleAttributes): RuleProblem[] {
   const [start, end] = [parseLocalTime(startsAtLocal), parseLocalTime(endsAtLocal)];
   const message = "the value must be a local time, HH:MM or HH:MM:SS";
   const problems: RuleProblem[] = [];
@@ -50,7 +50,7 @@ function timeProblems({ startsAtLocal, endsAtLocal, slotDurationMinutes }: Progr
   if (end === undefined) problems.push({ code: "INVALID_TIME", field: "endsAtLocal", message });
   if (start === undefined || end === undefined) return problems;
   if (start >= end) {
-    return [{ code: "INVALID_RANGE", field: "endsAtLocal", message: "the value must be after startsAtLocal" }];
+    return [{ code: "INVALID_RANGE", field: "endsAtLocal", message: "endsAtLocal must be after startsAtLocal" }];
   }
   return fitProblems(localWindow(startsAtLocal, endsAtLocal), slotDurationMinutes);
 }
@@ -62,17 +62,17 @@ function fitProblems(window: LocalWindow, slotDurationMinutes: number): RuleProb
   return [{ code: "INVALID_CAPACITY", field: "slotDurationMinutes", message }];
 }
 
-function weekdayProblems({ weekdays }: ProgramRuleTerms): RuleProblem[] {
+function weekdayProblems({ weekdays }: ProgramRuleAttributes): RuleProblem[] {
   return weekdays.flatMap((weekday, i) => {
     if (isWholeWithin(weekday, sunday)) return [];
     return [{ code: "OUT_OF_RANGE", field: `weekdays[${i}]`, message: `the value must be from 1 to ${sunday}` }];
   });
 }
 
-function validityProblems({ validFrom, validTo }: ProgramRuleTerms): RuleProblem[] {
+function validityProblems({ validFrom, validTo }: ProgramRuleAttributes): RuleProblem[] {
   const problems = [...dateProblems("validFrom", validFrom), ...dateProblems("validTo", validTo)];
   if (problems.length > 0 || validFrom <= validTo) return problems;
-  return [{ code: "INVALID_RANGE", field: "validTo", message: "the value must not be before validFrom" }];
+  return [{ code: "INVALID_RANGE", field: "validTo", message: "validTo must not be before validFrom" }];
 }
 
 function dateProblems(field: string, date: string): RuleProblem[] {

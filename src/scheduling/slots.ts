@@ -1,10 +1,10 @@
 import { formatInstant, instantMsOf } from "./local-clock.js";
 import { localWindow } from "./local-time.js";
-import type { ProgramRuleTerms } from "./program-rule-terms.js";
+import type { ProgramRuleAttributes } from "./program-rule-attributes.js";
 
-/** The slots of a rule on one date, as they are regular: `count` of them, each of the rule's duration. */
+/** The slots of a rule on one date: `count` consecutive slots, each of the rule's duration. */
 export interface SlotRun {
-  /** When the first begins: UTC text with `Z`. */
+  /** Start of the first slot, as UTC text with `Z`. */
   readonly startsAt: string;
   readonly count: number;
 }
@@ -12,11 +12,11 @@ export interface SlotRun {
 const msPerMinute = 60_000;
 
 /**
- * The slots that fill the rule's window on a date that the caller knows to be open, in order and without gaps; a rest that
- * is shorter than a slot stays unused. Slots are cut in elapsed time, so that each lasts its full duration and none overlaps
- * another even on a day on which the clock changes: the window then holds as many as really fit.
+ * Returns the slots that fill the rule's window on a date, in order and without gaps. The caller has checked that the
+ * date is open. A remainder shorter than a slot is not used. Slots are measured in elapsed time. So each slot has its
+ * full duration and none overlaps another, even on a day with a clock change.
  */
-export function slotRunOn(rule: ProgramRuleTerms, date: string): SlotRun {
+export function slotRunOn(rule: ProgramRuleAttributes, date: string): SlotRun {
   const { startSecond, endSecond } = localWindow(rule.startsAtLocal, rule.endsAtLocal);
   const startMs = instantMsOf(date, startSecond);
   const durationMs = rule.slotDurationMinutes * msPerMinute;

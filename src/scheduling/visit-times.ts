@@ -1,24 +1,24 @@
 import { localDateAt, startOfLocalDay } from "./local-clock.js";
 
-/** How far from the start of an appointment its steps are taken, in minutes. */
+/** How far from the start of an appointment its steps are allowed, in minutes. */
 export interface VisitMargins {
-  /** How long before the start a patient can be checked in at the earliest. */
+  /** Minutes before the start from which a patient can be checked in. */
   readonly checkInEarlyMinutes: number;
-  /** How long before the start a patient can have been seen at the earliest. */
+  /** Minutes before the start from which an appointment can be marked as attended. */
   readonly attendedEarlyMinutes: number;
-  /** How long after the start a patient who is not there has not come. */
+  /** Minutes after the start from which an appointment can be marked as a no-show. */
   readonly noShowGraceMinutes: number;
 }
 
-/** A step of an appointment that the clock has a say in. */
+/** A step of an appointment whose earliest time depends on the clock. */
 export type VisitStep = "CHECKED_IN" | "ATTENDED" | "NO_SHOW";
 
 const MS_PER_MINUTE = 60_000;
 
 /**
- * The first instant, in milliseconds since the epoch, at which an appointment that begins at another can take a step: nobody
- * arrives before the local day of the appointment, and nobody stays away before it has begun. There is no last one, because
- * what happened may be entered later.
+ * Returns the first instant at which an appointment can take a step, in milliseconds since the epoch. A check-in is
+ * never before the appointment's local day, and a no-show is never before the start of the appointment. There is no
+ * last instant, because steps may be recorded later.
  */
 export function earliestStepMs(step: VisitStep, startsAtMs: number, margins: VisitMargins): number {
   const { checkInEarlyMinutes, attendedEarlyMinutes, noShowGraceMinutes } = margins;

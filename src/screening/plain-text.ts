@@ -1,8 +1,8 @@
 /**
- * A text in the one form that the patterns read, so that accents, full-width characters, digits of other scripts and
- * characters that nobody sees make no difference: compatibility decomposition (Unicode NFKD) without marks, format
- * characters and whatever else is ignorable; ASCII digits; each run of white space as one space, or as one line feed if
- * it breaks the line. Upper and lower case stay. The length is at most 18 times that of the text.
+ * Converts a text to the form that the patterns read: compatibility decomposition (Unicode NFKD) without marks, format
+ * characters and other ignorable characters. Digits become ASCII digits. Each run of white space becomes one space, or
+ * one line feed if it contains a line break. Case is kept. So accents, full-width characters, digits of other scripts
+ * and invisible characters make no difference. The result is at most 18 times as long as the text.
  */
 export function toPlainText(text: string): string {
   return text
@@ -12,7 +12,10 @@ export function toPlainText(text: string): string {
     .replace(/\s+/gu, (run) => (/[\n\r\u2028\u2029]/.test(run) ? "\n" : " "));
 }
 
-/** In the Basic Multilingual Plane the ten digits of a script start at a code point that ends in 0 or in 6. */
+/**
+ * Converts a digit. In the Basic Multilingual Plane the ten digits of a script start at a code point that ends in 0 or
+ * 6.
+ */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   const place = code % 16;

@@ -2,14 +2,16 @@ import { containsCredential } from "./credentials/contains-credential.js";
 import { containsDiagnosisCode } from "./diagnoses/diagnosis-codes.js";
 import { statesDiagnosis } from "./diagnoses/diagnosis-statements.js";
 import { containsFinancialData } from "./finances/contains-financial-data.js";
-import { mendSpelling } from "./mend-spelling.js";
-import { toPlainText } from "./plain-text.js";
+import { toScreenedForm } from "./screened-form.js";
 
-/** What free text must not hold (specification section 4.6). */
+/** Forbidden content of free text (specification section 4.6). */
 export type ScreeningCode = "CONTAINS_DIAGNOSIS" | "CONTAINS_CREDENTIAL" | "CONTAINS_FINANCIAL_DATA";
 
-/** What finds something that a plain text must not hold. */
-export const recognizers: readonly (readonly [ScreeningCode, (plain: string) => boolean])[] = [
+/** A code and the function that finds its content in a plain text. */
+export type Recognizer = readonly [ScreeningCode, (plain: string) => boolean];
+
+/** The recognizers for descriptions. */
+export const recognizers: readonly Recognizer[] = [
   ["CONTAINS_DIAGNOSIS", containsDiagnosisCode],
   ["CONTAINS_DIAGNOSIS", statesDiagnosis],
   ["CONTAINS_CREDENTIAL", containsCredential],
@@ -17,14 +19,18 @@ export const recognizers: readonly (readonly [ScreeningCode, (plain: string) => 
 ];
 
 /**
- * Says what a text holds that it must not hold: each code at most once, in this order, none for a text that may pass.
- * It keeps sensitive data out that people write down without a thought; where words alone cannot tell, it lets the
- * text pass, since a complaint that is refused for a room number is lost. The time it takes grows with the length of
- * the text and not faster: every pattern looks only a fixed number of characters ahead or behind.
+ * Returns the codes of the forbidden content in a text: each at most once, in the order of {@link ScreeningCode}; empty
+ * if the text is allowed. It keeps out sensitive data that people write without thinking. Where words alone cannot
+ * decide, the text is allowed, because a complaint that is rejected for a room number is lost. The time grows linearly
+ * with the length of the text: every pattern looks only a fixed number of characters ahead or behind.
  */
 export function screenText(text: string): readonly ScreeningCode[] {
-  const plain = mendSpelling(toPlainText(text));
+  return codesOf(toScreenedForm(text), recognizers);
+}
+
+/** Returns the codes of the content that the recognizers find, each at most once. */
+export function codesOf(plain: string, all: readonly Recognizer[]): readonly ScreeningCode[] {
   const codes = new Set<ScreeningCode>();
-  for (const [code, finds] of recognizers) if (!codes.has(code) && finds(plain)) codes.add(code);
+  for (const [code, finds] of all) if (!codes.has(code) && finds(plain)) codes.add(code);
   return [...codes];
 }

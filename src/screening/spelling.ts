@@ -1,4 +1,4 @@
-/** What sounds alike in Colombia and is mixed up in writing, in the order in which it is made the same. */
+/** Spellings that sound alike in Colombia and are often confused. They are replaced in this order. */
 const sounds: readonly (readonly [written: RegExp, sound: string])[] = [
   [/ch/g, "4"],
   [/ph/g, "f"],
@@ -18,19 +18,22 @@ const sounds: readonly (readonly [written: RegExp, sound: string])[] = [
 const LEAST_LENGTH = 6;
 const MOST_LENGTH = 24;
 
-/** The sound of a word in lower case without accents: equal for spellings that are said alike (`ipertencion`). */
+/**
+ * Returns the sound of a word, which is equal for spellings that are pronounced alike (`ipertencion`). The word is in
+ * lower case without accents.
+ */
 export function soundOf(word: string): string {
   return sounds.reduce((text, [written, sound]) => text.replace(written, sound), word);
 }
 
-/** Finds the word that is meant by a misspelled one. */
+/** Returns the known word for a misspelled one, both as sounds; undefined if there is none. */
 export type MeantWord = (sound: string) => string | undefined;
 
 /**
- * Makes the search for words by their sounds: equal, or, from six letters, the same but for one letter that is missing,
- * superfluous, wrong or moved, never the first one. It compares what is left of both when one letter is taken out (the
- * deletion neighbourhood of symmetric-delete spelling correction), so that a look-up takes as many steps as the word has
- * letters, however many words there are.
+ * Creates a search for known words by their sounds. A sound matches if it is equal. From six letters on it also matches
+ * if one letter is missing, superfluous, wrong or moved, but never the first one. It compares both sounds without one
+ * letter each (the deletion neighbourhood of symmetric-delete spelling correction). So a search takes as many steps as
+ * the sound has letters, however many words are known.
  */
 export function createMeantWord(known: Iterable<string>): MeantWord {
   const words = new Set(known);

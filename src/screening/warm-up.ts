@@ -1,14 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { recognizers } from "./screen-text.js";
 
-/** Behind the start, when the first requests have been answered. */
+/** Milliseconds after the start, when the first requests have been answered. */
 const DELAY_MS = 1_000;
 const COMPLAINT = "En la sala 12 la espera fue larga, llamé al 601 555 0100 y nadie me dijo la clave de mi turno.";
 
 /**
- * Screens a text a second from now, one recognizer in a turn of the event loop, and twice: V8 compiles a pattern when it is first
- * used, and once more when it is used again, in tens of milliseconds that the first requests would otherwise wait for. Gives
- * the way to leave undone what is not done yet.
+ * Runs each recognizer twice on a text, one per turn of the event loop, starting a second from now. V8 compiles a
+ * pattern at its first use and again at a later use. That takes tens of milliseconds, for which the first requests
+ * would otherwise wait. Returns a function that cancels the rest.
  */
 export function warmUpScreening(all: typeof recognizers = recognizers): () => void {
   let isOver = false;

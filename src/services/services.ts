@@ -9,6 +9,7 @@ import { WaitlistService } from "../gen/cupo/access/v1/waitlist_service_pb.js";
 import { BookingService } from "../gen/cupo/clinic/v1/booking_service_pb.js";
 import { CatalogAdminService } from "../gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import { DeskService } from "../gen/cupo/clinic/v1/desk_service_pb.js";
+import { DisplacedAppointmentService } from "../gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
 import { EventService } from "../gen/cupo/clinic/v1/event_service_pb.js";
 import { NoteService } from "../gen/cupo/clinic/v1/note_service_pb.js";
@@ -18,7 +19,6 @@ import { OpportunityService } from "../gen/cupo/clinic/v1/opportunity_service_pb
 import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
-import { RetainedAppointmentService } from "../gen/cupo/clinic/v1/retained_appointment_service_pb.js";
 import { ScheduleBlockService } from "../gen/cupo/clinic/v1/schedule_block_service_pb.js";
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
 import type { VisitMargins } from "../scheduling/visit-times.js";
@@ -32,6 +32,7 @@ import { createReferenceDataService } from "./catalogs/reference-data-service.js
 import { createDeskService } from "./desk/desk-service.js";
 import { createUserAttentionService } from "./desk/user-attention-service.js";
 import { createWaitlistService } from "./desk/waitlist-service.js";
+import { createDisplacedAppointmentService } from "./displaced/displaced-appointment-service.js";
 import { createEligibilityAuditService } from "./eligibility/eligibility-audit-service.js";
 import { createEligibilityService } from "./eligibility/eligibility-service.js";
 import { createEventService } from "./events/event-service.js";
@@ -40,30 +41,29 @@ import { createNoteService } from "./notes/note-service.js";
 import { createOperationsService } from "./operations/operations-service.js";
 import { createPatientDirectoryService } from "./patients/patient-directory-service.js";
 import { createPatientService } from "./patients/patient-service.js";
-import { createRetainedAppointmentService } from "./retained/retained-appointment-service.js";
 import type { SlotLimits } from "./schedule/plan-budget.js";
 import { createProgramService } from "./schedule/program-service.js";
 import { createScheduleBlockService } from "./schedule/schedule-block-service.js";
 import { createScheduleFollowers } from "./schedule/schedule-followers.js";
 import { createSchedulingConfigurationService } from "./schedule/scheduling-configuration-service.js";
 
-/** What the services need from outside. */
+/** The dependencies of the services. */
 export interface ServicePorts {
   readonly tokens: OptionTokens;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly slotLimits: SlotLimits;
   readonly visitMargins: VisitMargins;
   readonly events: WatchPorts;
 }
 
-/** A proto service and the methods of it that exist; the others answer `unimplemented`, and 404 over REST. */
+/** A proto service and its implemented methods. Other methods answer `unimplemented`, and 404 over REST. */
 export interface ServiceEntry {
   readonly service: DescService;
   readonly implementation: object;
 }
 
-/** The services that there are, for whoever needs their descriptions only. */
+/** The descriptions of all services, for code that needs no implementation. */
 export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: PatientService },
   { service: AppointmentService },
@@ -84,11 +84,11 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: OpportunityService },
   { service: NoteService },
   { service: ScheduleBlockService },
-  { service: RetainedAppointmentService },
+  { service: DisplacedAppointmentService },
   { service: EventService },
 ];
 
-/** Every service of Cupo. Both transports take this list, so neither can have an operation that the other lacks. */
+/** Creates every service. REST and RPC both use this list, so they always have the same operations. */
 export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
   const { now, tokens, slotLimits, visitMargins, events } = ports;
   return [
@@ -117,7 +117,7 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     { service: OpportunityService, implementation: createOpportunityService(now) },
     { service: NoteService, implementation: createNoteService(now) },
     { service: ScheduleBlockService, implementation: createScheduleBlockService({ now, slotLimits }) },
-    { service: RetainedAppointmentService, implementation: createRetainedAppointmentService(now, tokens) },
+    { service: DisplacedAppointmentService, implementation: createDisplacedAppointmentService(now, tokens) },
     { service: EventService, implementation: createEventService(events) },
   ];
 }

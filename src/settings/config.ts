@@ -7,55 +7,55 @@ import { settings } from "./settings.js";
 export interface Config extends LimitsConfig {
   readonly public: { readonly host: string; readonly port: number };
   readonly internal: { readonly host: string; readonly port: number };
-  /** Whether the internal listener tells tools what it serves. */
+  /** Whether the internal listener serves gRPC server reflection. */
   readonly reflection: boolean;
-  /** Prefix of every REST path, without a slash at the end; empty for none. */
+  /** Prefix of every REST path, without a trailing slash; empty for no prefix. */
   readonly basePath: string;
-  /** Where clients reach the public listener, without a slash at the end; undefined for the listener's own address. */
+  /** URL of the public listener for clients, without a trailing slash; undefined for the listener's own address. */
   readonly publicUrl: string | undefined;
-  /** Prefix of the problem types, without a slash at the end; undefined for the public listener's own pages. */
+  /** Prefix of the problem types, without a trailing slash; undefined for the public listener's own pages. */
   readonly problemsUrl: string | undefined;
-  /** undefined: the embedded PostgreSQL of the data folder. */
+  /** URL of the database; undefined for the embedded PostgreSQL of the data folder. */
   readonly databaseUrl: string | undefined;
-  /** As the owner of the tables; undefined: as in databaseUrl. */
+  /** URL of the database with the role that owns the tables; undefined to migrate with the role of databaseUrl. */
   readonly migrationDatabaseUrl: string | undefined;
-  /** A streaming replica of the database, for reads; undefined where there is none. */
+  /** URL of a streaming replica of the database for reads; undefined if there is none. */
   readonly replicaUrl: string | undefined;
-  /** How many connections to the database a process has for calls, and how many for background jobs. */
+  /** Database connections of one process for calls and for background jobs. */
   readonly databaseConnections: { readonly calls: number; readonly jobs: number };
-  /** For how many months the audit trail and the records of access are kept; undefined: for good. */
+  /** Months for which the audit trail and the access records are kept; undefined to keep them forever. */
   readonly auditRetentionMonths: number | undefined;
-  /** Absolute path of the folder for the embedded PostgreSQL and the development issuer's key. */
+  /** Absolute path of the folder of the embedded PostgreSQL and the development issuer's key. */
   readonly dataDir: string;
-  /** undefined: the development issuer. */
+  /** The trusted issuer; undefined for the development issuer. */
   readonly issuer: IssuerConfig | undefined;
   readonly tokenClaims: { readonly client: string; readonly tenant: string; readonly scope: string };
   readonly tokenTypes: readonly string[];
   readonly slotLimits: { readonly perPlan: number; readonly perTenant: number };
-  /** How far from the start of an appointment its steps are taken. */
+  /** How far from the start of an appointment its steps are allowed. */
   readonly visitMargins: {
     readonly checkInEarlyMinutes: number;
     readonly attendedEarlyMinutes: number;
     readonly noShowGraceMinutes: number;
   };
-  /** How long a call waits for its turn, for a connection, and for a part of a shared quota. */
+  /** How long a call waits for its turn, for a connection, and for a share of a quota. */
   readonly waitSeconds: number;
-  /** How long a process that is stopped goes on serving. */
+  /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
   readonly logLevel: string;
-  /** `auto` is text where the standard output is a terminal, and JSON elsewhere. */
+  /** `auto` means text if standard output is a terminal, and JSON otherwise. */
   readonly logFormat: "auto" | "json" | "text";
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
 }
 
-/** Whose access tokens are accepted, and where the issuer's public keys are. */
+/** The issuer whose access tokens are accepted, and the source of its public keys. */
 export interface IssuerConfig {
   readonly issuer: string;
   readonly audience: string;
   readonly keys: { readonly url: string } | { readonly file: string };
 }
 
-/** Every setting that is wrong, in one message: its name, what it held, what it takes. */
+/** Reports every invalid setting in one message: its name, its value and the values that it allows. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 
@@ -65,8 +65,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration from environment variables; the only reader of the environment. An empty variable counts as
- * absent. Throws a {@link ConfigError} that names every wrong setting at once.
+ * Reads the configuration from environment variables. Only this function and `readTelemetryTerms` read the environment.
+ * An empty variable counts as absent. Throws a {@link ConfigError} that names every invalid setting.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
@@ -74,7 +74,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     const held = environment[setting.name] || setting.defaultText;
     if (held === undefined) return undefined;
     const value = setting.parse(held);
-    if (value === undefined) problems.push(`${setting.name} held ${shown(setting, held)}; it takes ${setting.takes}`);
+    if (value === undefined) problems.push(`${setting.name} is ${shown(setting, held)}; it must be ${setting.takes}`);
     return value;
   };
   const isGiven = ({ name }: Setting<unknown>) => Boolean(environment[name]);
@@ -84,9 +84,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 }
 
 interface Source {
-  /** The value of a setting; undefined where it is absent without a default, or wrong, which is among the problems then. */
+  /**
+   * Returns the value of a setting. Returns undefined if it is absent without a default, or invalid; an invalid one is
+   * added to the problems.
+   */
   read<T>(setting: Setting<T>): T | undefined;
-  /** Whether the environment holds something for a setting, right or wrong. */
+  /** Whether the variable of a setting is not empty, valid or not. */
   isGiven(setting: Setting<unknown>): boolean;
 }
 
@@ -133,23 +136,24 @@ function visitMarginsOf({ read }: Source): Config["visitMargins"] {
   };
 }
 
-/** The URL of another way to the same database, which is none without that of the database. */
+/** Reads another URL of the same database. It requires DATABASE_URL. */
 function otherUrlOf({ read, isGiven }: Source, other: Setting<string>, problems: string[]): string | undefined {
   if (isGiven(other) && !isGiven(settings.databaseUrl))
-    problems.push(`DATABASE_URL is missing; it goes with ${other.name}`);
+    problems.push(`DATABASE_URL is missing; it is required with ${other.name}`);
   return read(other);
 }
 
 function issuerOf({ read, isGiven }: Source, problems: string[]): IssuerConfig | undefined {
   const group = [settings.issuer, settings.audience, settings.jwksUrl, settings.jwksFile];
   if (!group.some(isGiven)) return undefined;
-  if (!isGiven(settings.issuer)) problems.push("AUTH_ISSUER is missing; it goes with the other AUTH_ settings");
-  if (!isGiven(settings.audience)) problems.push("AUTH_AUDIENCE is missing; it goes with AUTH_ISSUER");
+  if (!isGiven(settings.issuer))
+    problems.push("AUTH_ISSUER is missing; AUTH_AUDIENCE, AUTH_JWKS_URL and AUTH_JWKS_FILE require it");
+  if (!isGiven(settings.audience)) problems.push("AUTH_AUDIENCE is missing; it is required with AUTH_ISSUER");
   if (isGiven(settings.jwksUrl) === isGiven(settings.jwksFile)) {
-    problems.push("AUTH_JWKS_URL or AUTH_JWKS_FILE goes with AUTH_ISSUER, and only one of the two");
+    problems.push("AUTH_JWKS_URL or AUTH_JWKS_FILE is required with AUTH_ISSUER; set exactly one of the two");
   }
   if (!isGiven(settings.publicUrl)) {
-    problems.push(`PUBLIC_URL held nothing; with AUTH_ISSUER it takes ${settings.publicUrl.takes}`);
+    problems.push(`PUBLIC_URL is missing; with AUTH_ISSUER it must be ${settings.publicUrl.takes}`);
   }
   const url = read(settings.jwksUrl);
   return {
@@ -161,13 +165,17 @@ function issuerOf({ read, isGiven }: Source, problems: string[]): IssuerConfig |
 
 function tlsOf({ read, isGiven }: Source, problems: string[]): Config["tls"] {
   const { tlsCertFile, tlsKeyFile } = settings;
-  if (isGiven(tlsCertFile) !== isGiven(tlsKeyFile)) problems.push("TLS_CERT_FILE and TLS_KEY_FILE go together");
+  if (isGiven(tlsCertFile) !== isGiven(tlsKeyFile))
+    problems.push("TLS_CERT_FILE and TLS_KEY_FILE must be set together");
   const certFile = read(tlsCertFile);
   const keyFile = read(tlsKeyFile);
   return certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
 }
 
-/** Anyone who reaches the machine could get hold of a development token's powers: so nobody else may reach it. */
+/**
+ * Rejects listeners that other machines can reach: development tokens allow everything, so the issuer is for loopback
+ * addresses only.
+ */
 function refuseOpenDevelopmentIssuer(config: Pick<Config, "public" | "internal">, problems: string[]): void {
   for (const [name, { host }] of [
     ["HOST", config.public],
@@ -175,17 +183,17 @@ function refuseOpenDevelopmentIssuer(config: Pick<Config, "public" | "internal">
   ] as const) {
     if (host === "" || isLoopback(host)) continue;
     problems.push(
-      `${name} held ${quoted(host)}; without AUTH_ISSUER, AUTH_AUDIENCE and AUTH_JWKS_URL or AUTH_JWKS_FILE the ` +
-        "development issuer is in use, and it takes a loopback address only: 127.0.0.1, ::1 or localhost",
+      `${name} is ${quoted(host)}; the development issuer requires a loopback address (127.0.0.1, ::1 or localhost); ` +
+        "for another address set AUTH_ISSUER, AUTH_AUDIENCE and AUTH_JWKS_URL or AUTH_JWKS_FILE",
     );
   }
 }
 
 function shown<T>(setting: Setting<T>, held: string): string {
-  return setting.isSecret ? "a value that is not shown here" : quoted(held);
+  return setting.isSecret ? "invalid (its value is secret and not shown)" : quoted(held);
 }
 
-/** Leaves out user and password of a URL: people put secrets into the wrong variable too. */
+/** Quotes a value without user and password of a URL, because people also put secrets into the wrong variable. */
 function quoted(held: string): string {
   return JSON.stringify(held.replace(/:\/\/.*@/s, "://…@"));
 }

@@ -1,30 +1,30 @@
 import type { Setting } from "./setting-kinds.js";
 import { settings } from "./settings.js";
 
-/** How much is served, of anybody and of one caller, in a time or at once. */
+/** The limits of load: per time and at once, for one principal, one tenant or one process. */
 export interface LimitsConfig {
-  /** Quotas of a principal, where they are counted, and how many processes share them. */
+  /** The quotas of a principal, where they are counted, and the number of processes that share them. */
   readonly rateLimit: {
     readonly perMinute: number;
     readonly perSecond: number;
     readonly store: "memory" | "postgres";
     readonly replicas: number;
   };
-  /** What each listener allows at once, in all and from one remote IPv4 address or IPv6 network of 64 bits. */
+  /** Connections of each listener at once, in total and from one remote IPv4 address or IPv6 /64 network. */
   readonly connections: { readonly maxConnections: number; readonly maxConnectionsPerNetwork: number };
-  readonly callsAtWork: {
-    /** Of all tenants together, that wait; undefined for some for each connection. */
+  readonly runningCalls: {
+    /** Calls of all tenants that may wait; undefined for a number derived from the connections. */
     readonly waiting: number | undefined;
     readonly perPrincipal: number;
     readonly perTenant: number;
     readonly heavy: number;
     readonly heavyPerTenant: number;
   };
-  /** Streams that are open at once. */
+  /** Streams open at once. */
   readonly streams: { readonly perPrincipal: number; readonly perTenant: number };
 }
 
-/** The limits as the settings have them; a wrong setting is 0 or its default here, and told by who reads it. */
+/** Reads the limits. An invalid setting gets 0 or its default here; `read` reports it. */
 export function limitsOf(read: <T>(setting: Setting<T>) => T | undefined): LimitsConfig {
   return {
     rateLimit: {
@@ -37,7 +37,7 @@ export function limitsOf(read: <T>(setting: Setting<T>) => T | undefined): Limit
       maxConnections: read(settings.maxConnections) ?? 0,
       maxConnectionsPerNetwork: read(settings.maxConnectionsPerAddress) ?? 0,
     },
-    callsAtWork: {
+    runningCalls: {
       waiting: read(settings.waitingCalls),
       perPrincipal: read(settings.callsPerPrincipal) ?? 0,
       perTenant: read(settings.callsPerTenant) ?? 0,

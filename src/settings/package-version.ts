@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** The version of this release, as package.json has it; `unknown` where the compiled files lie without it. */
+/** Returns the version in package.json; `unknown` if the compiled files have no package.json. */
 export function packageVersion(): string {
   try {
     const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");

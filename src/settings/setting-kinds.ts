@@ -1,59 +1,69 @@
 import { existsSync, statSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 
-/** One environment variable: how to read it, and what to tell people about it. */
+/** One environment variable: its documentation and its parser. */
 export interface Setting<T> {
   readonly name: string;
   readonly about: string;
-  /** What it takes, to complete the sentence "it takes …". */
+  /** The allowed values, to complete the sentence "it must be …". */
   readonly takes: string;
-  /** The text it has where the variable is absent. */
+  /** The text that is used if the variable is absent. */
   readonly defaultText?: string;
-  /** Whether its value must not be shown, in errors either. */
+  /** Whether the value is secret; errors then do not show it. */
   readonly isSecret?: boolean;
-  /** The value of the text; undefined where it is not what the setting takes. */
+  /** Parses a text; returns undefined if the setting does not allow it. */
   readonly parse: (held: string) => T | undefined;
 }
 
+/** An IP address or a host name. */
 export function address(name: string, defaultText: string, about: string): Setting<string> {
   const parse = (held: string) => (isIP(held) > 0 ? held : matching(/^(?=.*[A-Za-z])[A-Za-z0-9.-]+$/)(held));
   return { name, about, defaultText, takes: "an IP address or a host name", parse };
 }
 
+/** A TCP port; 0 picks a free one. */
 export function port(name: string, defaultText: string, about: string): Setting<number> {
   return { name, about, defaultText, takes: "a whole number from 0 to 65535", parse: whole(0, 65_535) };
 }
 
+/** A whole number from 1 to 1,000,000,000. */
 export function count(name: string, defaultText: string, about: string): Setting<number> {
   return { name, about, defaultText, takes: "a whole number from 1 to 1000000000", parse: whole(1, 1_000_000_000) };
 }
 
+/** A whole number of minutes, up to a day. */
 export function minutes(name: string, defaultText: string, about: string): Setting<number> {
   return { name, about, defaultText, takes: "a whole number of minutes from 0 to 1440", parse: whole(0, 1_440) };
 }
 
+/** A postgres:// URL. It is secret, because it can contain a password. */
 export function databaseUrl(name: string, about: string): Setting<string> {
   const parse = (held: string) => (/^postgres(ql)?:$/.test(urlOf(held)?.protocol ?? "") ? held : undefined);
   return { name, about, takes: "a URL such as postgres://user:password@host:5432/database", isSecret: true, parse };
 }
 
+/** Any text. */
 export function text(name: string, about: string): Setting<string> {
   return { name, about, takes: "a text", parse: (held) => held };
 }
 
+/** The path of a file that exists. */
 export function file(name: string, about: string): Setting<string> {
   const parse = (held: string) => (existsSync(held) && !statSync(held).isDirectory() ? held : undefined);
   return { name, about, takes: "the path of a file that exists", parse };
 }
 
+/** The name of a claim in access tokens. */
 export function claim(name: string, defaultText: string, about: string): Setting<string> {
   return { name, about, defaultText, takes: "the name of a claim, without blanks", parse: matching(/^\S+$/) };
 }
 
+/** Returns a parser of whole numbers in a range, both ends included. */
 export function whole(from: number, to: number): (held: string) => number | undefined {
   return (held) => (/^\d{1,10}$/.test(held) && Number(held) >= from && Number(held) <= to ? Number(held) : undefined);
 }
 
+/** Returns a parser of texts that match a pattern. */
 export function matching(pattern: RegExp): (held: string) => string | undefined {
   return (held) => (pattern.test(held) ? held : undefined);
 }
@@ -62,7 +72,10 @@ function urlOf(held: string): URL | undefined {
   return URL.canParse(held) ? new URL(held) : undefined;
 }
 
-/** Something is put behind it, and callers see it: so it ends with its path, has no secret and only one spelling. */
+/**
+ * A URL to which a path is appended and which callers see. So it has no secrets, no query and no fragment; trailing
+ * slashes are removed.
+ */
 export function prefixUrl(name: string, about: string): Setting<string> {
   const parse = (held: string) => {
     const url = urlOf(held);
@@ -76,6 +89,7 @@ function hasMore({ username, password, search, hash }: URL): boolean {
   return [username, password, search, hash].some((part) => part !== "");
 }
 
+/** Parses the URL of a key set: https without user and password, or http on a loopback address. */
 export function jwksUrl(held: string): string | undefined {
   const url = urlOf(held);
   if (url === undefined || url.username !== "" || url.password !== "") return undefined;
@@ -86,7 +100,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** Whether a host, which may be that of a URL, can be reached from this machine only: an address or `localhost`. */
+/** Whether a host, as an address, a URL host or `localhost`, can be reached only from this machine. */
 export function isLoopback(host: string): boolean {
   const literal = host.replace(/^\[(.*)\]$/, "$1");
   const family = isIP(literal);

@@ -1,53 +1,63 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { RequestObserver } from "../request-log.js";
+import { cachedMeasurement } from "./metrics/cached-measurement.js";
 import { deferMetrics } from "./metrics/deferred-metrics.js";
 import type { PoolMetrics } from "./metrics/pool-metrics.js";
 import type { ServiceMetrics } from "./metrics/service-metrics.js";
 import { catalogOf } from "./operation-catalog.js";
 import { factsOf, type ListenerName } from "./request-facts.js";
-import type { TelemetryTerms } from "./telemetry-terms.js";
+import type { TelemetryConfig } from "./telemetry-config.js";
 
-/** What a process tells of itself: metrics always, traces where somebody takes them. */
+/** The telemetry of a process: metrics always, traces if an exporter is configured. */
 export interface Telemetry {
   readonly pools: PoolMetrics;
   readonly service: ServiceMetrics;
-  /** Whether calls have traces. */
+  /** Whether calls are traced. */
   readonly isTraced: boolean;
-  /** For requests that the service makes itself. */
+  /** The fetch function for outgoing requests of the service. */
   readonly fetch: typeof globalThis.fetch;
-  /** Watches the requests of a listener. */
+  /** Returns an observer of a listener's requests. */
   requestsOf(listener: ListenerName): RequestObserver;
-  /** All metrics as Prometheus reads them. */
-  metricsPage(): Promise<string>;
-  /** Says that the service has started: what metrics take is loaded a little later, if nobody asked for them before. */
+  /**
+   * Returns all metrics in Prometheus' text format, at most a second old by default; undefined if they could not be
+   * collected.
+   */
+  metricsPage(): Promise<Buffer | undefined>;
+  /** Called when the service has started. Loads the metrics library soon after, unless it is already loaded. */
   started(): void;
-  /** Sends what was not sent yet, for a while. Never rejects. */
+  /** Sends the remaining data, for at most a second. Never rejects. */
   close(): Promise<void>;
 }
 
-/** What telemetry is opened with. */
+/** Options of telemetry. */
 export interface TelemetryOptions {
-  /** Nothing is sent unless given. */
-  readonly terms: TelemetryTerms | undefined;
+  /** What is exported; nothing if undefined. */
+  readonly config: TelemetryConfig | undefined;
   readonly services: readonly DescService[];
   readonly basePath: string;
-  /** Told that something could not be sent, once a minute at most. */
+  /** Called when an export fails, at most once a minute, and when the metrics library cannot be loaded. */
   readonly onError: (error: unknown) => void;
+  /** Milliseconds for which a metrics page is reused; default 1000. */
+  readonly pageMaxAgeMs?: number | undefined;
 }
 
-const NOTHING: TelemetryTerms = { warnings: [] };
+const NOTHING: TelemetryConfig = { warnings: [] };
 const LOAD_AFTER_MS = 250;
 const CLOSE_MS = 1_000;
+/** Only one collection runs at a time, and its page serves all requests of the next second. */
+const PAGE_MAX_AGE_MS = 1_000;
+const PAGE_PATIENCE_MS = 5_000;
 
 /**
- * Opens metrics and, where they are sent, traces. OpenTelemetry's SDK is loaded here and nowhere else: for metrics behind the start
- * of the service, for what is sent ahead of it, for traces not at all unless they are sent.
+ * Opens metrics and, if configured, traces. Only this function loads OpenTelemetry's SDK: for metrics after the start
+ * of the service, for exports before it, and for traces only if they are exported.
  */
-export async function openTelemetry({ terms = NOTHING, ...options }: TelemetryOptions): Promise<Telemetry> {
-  const metrics = deferMetrics(() => loadMetrics(terms.metrics));
-  if (terms.metrics !== undefined) await metrics.load();
-  const sending = await openSending(terms, options.onError);
+export async function openTelemetry({ config = NOTHING, ...options }: TelemetryOptions): Promise<Telemetry> {
+  const metrics = deferMetrics(() => loadMetrics(config.metrics));
+  if (config.metrics !== undefined) await metrics.load();
+  const sending = await openSending(config, options.onError);
   const catalog = catalogOf(options.services, options.basePath);
+  const pagePace = { maxAgeMs: options.pageMaxAgeMs ?? PAGE_MAX_AGE_MS, timeoutMs: PAGE_PATIENCE_MS };
   const { spans, fetch = globalThis.fetch } = sending ?? {};
   let timer: NodeJS.Timeout | undefined;
   return {
@@ -66,7 +76,7 @@ export async function openTelemetry({ terms = NOTHING, ...options }: TelemetryOp
         spans?.ended(facts, call);
       },
     }),
-    metricsPage: async () => (await metrics.load()).page(),
+    metricsPage: cachedMeasurement(async () => Buffer.from(await (await metrics.load()).page()), pagePace),
     started() {
       timer ??= setTimeout(() => void metrics.load().catch(options.onError), LOAD_AFTER_MS).unref();
     },
@@ -86,6 +96,7 @@ function countedBy(tell: ReturnType<typeof deferMetrics>["tell"]): Pick<Telemetr
     service: {
       failed: (error, call) => tell(({ service }) => service.failed(error, call)),
       reached: (limit) => tell(({ service }) => service.reached(limit)),
+      refusedToken: (fault) => tell(({ service }) => service.refusedToken(fault)),
       readFromReplica: (outcome) => tell(({ service }) => service.readFromReplica(outcome)),
       watchReadiness: (takesWrites) => tell(({ service }) => service.watchReadiness(takesWrites)),
       watchKeys: (ageMs) => tell(({ service }) => service.watchKeys(ageMs)),
@@ -95,21 +106,21 @@ function countedBy(tell: ReturnType<typeof deferMetrics>["tell"]): Pick<Telemetr
   };
 }
 
-/** The library comes in pieces, between which what the service is for has its turn. */
-async function loadMetrics(terms: TelemetryTerms["metrics"]) {
+/** Loads the library in several steps, so that requests are served between them. */
+async function loadMetrics(config: TelemetryConfig["metrics"]) {
   await import("@opentelemetry/api");
   await import("@opentelemetry/resources");
   await import("@opentelemetry/sdk-metrics");
   const { openLiveMetrics } = await import("./metrics/live-metrics.js");
-  return openLiveMetrics(terms);
+  return openLiveMetrics(config);
 }
 
-async function openSending(terms: TelemetryTerms, onError: TelemetryOptions["onError"]) {
-  if (terms.traces === undefined && terms.metrics === undefined) return undefined;
+async function openSending(config: TelemetryConfig, onError: TelemetryOptions["onError"]) {
+  if (config.traces === undefined && config.metrics === undefined) return undefined;
   const { reportSendingErrors } = await import("./sending-errors.js");
   const stopReporting = reportSendingErrors(onError);
   const { openTracing } = await import("./traces/open-tracing.js");
-  const tracing = terms.traces && (await openTracing(terms.traces));
+  const tracing = config.traces && (await openTracing(config.traces));
   return {
     ...tracing,
     async close() {
@@ -119,7 +130,7 @@ async function openSending(terms: TelemetryTerms, onError: TelemetryOptions["onE
   };
 }
 
-/** A receiver that is away must not keep the process from ending. */
+/** Limits the wait, so that an unreachable receiver does not keep the process from ending. */
 async function soon(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => (timer = setTimeout(resolve, CLOSE_MS)));

@@ -2,18 +2,18 @@ import { type DescService, getOption } from "@bufbuild/protobuf";
 import { http as httpOption } from "../gen/google/api/annotations_pb.js";
 import { operationName } from "../operation.js";
 
-/** What is known of an operation ahead of all requests. */
+/** The static properties of an operation. */
 export interface CatalogedOperation {
-  /** The template of its path over REST, with the base path; undefined for one that REST does not have. */
+  /** The REST path template with the base path; undefined for an operation without REST. */
   readonly route: string | undefined;
-  /** Whether it answers by a stream. */
+  /** Whether its response is a stream. */
   readonly isStream: boolean;
 }
 
-/** The operations by name: what metrics and traces call a request by is from here, and never from the request. */
+/** The operations by name. Metrics and traces take operation names only from here, never from the request. */
 export type OperationCatalog = ReadonlyMap<string, CatalogedOperation>;
 
-/** Lists the operations of services. */
+/** Returns the operations of services. */
 export function catalogOf(services: readonly DescService[], basePath: string): OperationCatalog {
   const methods = services.flatMap((service) => service.methods);
   return new Map(
@@ -25,7 +25,7 @@ export function catalogOf(services: readonly DescService[], basePath: string): O
   );
 }
 
-/** The template with the names that its variables have everywhere but in the proto. */
+/** Converts the variables of a template from proto names to JSON names. */
 function inJsonNames(template: string): string {
   return template.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

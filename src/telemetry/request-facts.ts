@@ -5,21 +5,24 @@ import type { Call } from "../call.js";
 import type { HttpRequest, HttpResponse } from "../request-log.js";
 import type { CatalogedOperation, OperationCatalog } from "./operation-catalog.js";
 
-/** Which of the two listeners a request came by. */
+/** The listener that received a request. */
 export type ListenerName = "public" | "internal";
 
-/** What metrics and traces tell of a request that is over. All of it is from finite sets, nothing as the caller wrote it. */
+/**
+ * The properties of a finished request for metrics and traces. All values come from finite sets; none is copied from
+ * the request.
+ */
 export interface RequestFacts {
   readonly kind: "http" | "rpc" | "stream";
-  /** By which its span goes: the RPC, or method and route. */
+  /** Name of the span: the RPC, or method and route. */
   readonly name: string;
-  /** As OpenTelemetry's semantic conventions for HTTP and RPC servers name them, with the project's own. */
+  /** Attributes by OpenTelemetry's semantic conventions for HTTP and RPC servers, and the project's own. */
   readonly attributes: Attributes;
-  /** The operation, where it is one. */
+  /** Name of the operation; undefined for other requests. */
   readonly operation: string | undefined;
-  /** Whether it was answered with what an earlier one got. */
+  /** Whether the response repeats that of an earlier call. */
   readonly isReplay: boolean;
-  /** What went wrong, where it was the service's fault; also among the attributes. */
+  /** The error if the service is at fault; also one of the attributes. */
   readonly errorType: string | undefined;
 }
 
@@ -35,7 +38,7 @@ const SERVICE_FAULTS = new Set([
   Code.DataLoss,
 ]);
 
-/** Gathers the facts of a request whose answer is done, or for whose answer nobody waits any more. */
+/** Returns the properties of a request that is answered, or whose caller has left. */
 export function factsOf(
   request: HttpRequest,
   response: HttpResponse,
@@ -59,7 +62,8 @@ function httpFacts(
 ): RequestFacts {
   const httpMethod = METHODS.has(method) ? method : "_OTHER";
   const status = response.headersSent ? response.statusCode : undefined;
-  const errorType = status !== undefined && status >= 500 ? (call.problemCode ?? String(status)) : undefined;
+  const isFault = status !== undefined && status >= 500 && !keepsTenantsApart(call);
+  const errorType = isFault ? (call.problemCode ?? String(status)) : undefined;
   const transport: Transport = "rest";
   const attributes = {
     "http.request.method": httpMethod,
@@ -91,7 +95,7 @@ function rpcFacts(
   const transport = rpcTransportOf(request);
   const code = call.rpcCode ?? (response.headersSent ? undefined : Code.Canceled);
   const status = statusName(code, transport);
-  const isFault = code !== undefined && SERVICE_FAULTS.has(code);
+  const isFault = code !== undefined && SERVICE_FAULTS.has(code) && !keepsTenantsApart(call);
   const errorType = isFault ? (call.problemCode ?? status) : undefined;
   const attributes = {
     "rpc.system.name": transport === "connect" ? "connectrpc" : "grpc",
@@ -105,6 +109,14 @@ function rpcFacts(
   return { kind, name, attributes, operation: name, isReplay: isReplay(call), errorType };
 }
 
+/**
+ * Whether a limit rejected the call to protect other callers. The limit of the load of the whole process counts as a
+ * fault.
+ */
+function keepsTenantsApart({ limit }: Call): boolean {
+  return limit !== undefined && limit !== "load";
+}
+
 function isReplay({ responseHeaders }: Call): boolean {
   return responseHeaders["Idempotent-Replayed"] === "true";
 }
@@ -115,7 +127,7 @@ function rpcTransportOf({ headers }: HttpRequest): Transport {
   return type.startsWith("application/grpc") ? "grpc" : "connect";
 }
 
-/** gRPC and Connect spell the same codes each in its own way. */
+/** Returns the name of a code, which gRPC and Connect spell differently. */
 function statusName(code: Code | undefined, transport: Transport): string {
   if (transport === "connect") return code === undefined ? "ok" : codeToString(code);
   if (code === undefined) return "OK";

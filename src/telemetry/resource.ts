@@ -5,8 +5,8 @@ import { packageVersion } from "../settings/package-version.js";
 const instanceId = randomUUID();
 
 /**
- * What all metrics and traces of this process say of it: service, version, runtime. What OTEL_SERVICE_NAME and
- * OTEL_RESOURCE_ATTRIBUTES say goes before.
+ * Returns the resource of all metrics and traces: service, version, instance, runtime. OTEL_SERVICE_NAME and
+ * OTEL_RESOURCE_ATTRIBUTES override its attributes.
  */
 export function describeProcess(): Resource {
   return resourceFromAttributes({

@@ -1,16 +1,16 @@
 import { loggingErrorHandler, setGlobalErrorHandler } from "@opentelemetry/core";
 
-const TELL_EVERY_MS = 60_000;
+const REPORT_EVERY_MS = 60_000;
 
 /**
- * Has errors of what is sent in the background told, once a minute at most. The SDK has one place for them, which is that of who
- * asked last. Returns the way to leave it.
+ * Reports export errors to `onError`, at most once a minute. The SDK has one global error handler; the last caller of
+ * this function gets the errors. Returns a function that restores the default handler.
  */
 export function reportSendingErrors(onError: (error: unknown) => void): () => void {
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   setGlobalErrorHandler((error) => {
-    if (performance.now() - toldAt < TELL_EVERY_MS) return;
-    toldAt = performance.now();
+    if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
+    reportedAt = performance.now();
     onError(error);
   });
   return () => setGlobalErrorHandler(loggingErrorHandler());

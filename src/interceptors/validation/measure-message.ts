@@ -2,15 +2,15 @@ import { create, type DescField, type DescMessage, type MessageShape } from "@bu
 import { isReflectList, reflect } from "@bufbuild/protobuf/reflect";
 import { type SizeLimit, sizeLimits } from "./size-limits.js";
 
-/** A message without its lists and texts that are too large, and the limits that those are over. */
+/** A message without the lists and texts that are too large, and the limits that these exceed. */
 export interface MeasuredMessage<D extends DescMessage> {
   readonly message: MessageShape<D>;
   readonly tooLarge: readonly SizeLimit[];
 }
 
 /**
- * Measures the lists and the single texts of a message, so that nothing in one that is too large is looked at: work on a
- * request is bounded by its limits. Messages within the message are not gone into. Gives the message itself where all fits.
+ * Measures the lists and single texts of a message before they are validated, so that the limits bound the work on a
+ * request. It does not measure nested messages. Returns the same message if nothing is too large.
  */
 export function measureMessage<D extends DescMessage>(schema: D, message: MessageShape<D>): MeasuredMessage<D> {
   const measured = reflect(schema, message);
@@ -19,7 +19,7 @@ export function measureMessage<D extends DescMessage>(schema: D, message: Messag
   return { message: messageWithout(schema, message, new Set(tooLarge.map(({ field }) => field))), tooLarge };
 }
 
-/** A message that has what another has, but for these fields. */
+/** Returns a copy of a message without these fields. */
 export function messageWithout<D extends DescMessage>(
   schema: D,
   message: MessageShape<D>,

@@ -16,7 +16,7 @@ import { uuids } from "../../gen/cupo/options/v1/rules_pb.js";
 import { FieldBehavior, field_behavior as fieldBehavior } from "../../gen/google/api/field_behavior_pb.js";
 import { pathFields } from "../../operation.js";
 
-/** What there is to normalise in the requests of one method. */
+/** The fields to normalize in the requests of one method. */
 interface Plan {
   readonly uuids: readonly DescField[];
   readonly mask: DescField | undefined;
@@ -27,10 +27,14 @@ interface Plan {
 const plans = new WeakMap<DescMethod, Plan>();
 
 /**
- * Brings a request that passed its rules into one form, in place, whatever the transport: UUIDs in lower case, and an
- * update mask that names the attributes to change, once each and in the order of the proto. A mask that is absent means
- * every attribute that is set (AIP-134); expected_version is not an attribute. Gives an item for each path that the
- * request has no such attribute for, and for each attribute that is named but not set, unless it can be removed.
+ * Normalizes a valid request in place, for every transport:
+ *
+ * - UUIDs become lower case.
+ * - The update mask names each attribute to change once, in the order of the proto. An absent mask means every
+ *   attribute that is set (AIP-134). `expected_version` is not an attribute.
+ *
+ * Returns an error item if the mask names an unknown attribute, and one for each named attribute that is not set and
+ * cannot be removed.
  */
 export function normalizeRequest(method: DescMethod, message: Message): FieldError[] {
   const plan = planFor(method);
@@ -62,12 +66,15 @@ function isFieldMask(field: DescField): boolean {
   return field.fieldKind === "message" && field.message.typeName === FieldMaskSchema.typeName;
 }
 
-/** Marked in the proto where no path of REST says so. */
+/** Whether the proto marks the field as an identifier. The mark is needed for ids that are not in a REST path. */
 function isIdentifier(field: DescField): boolean {
   return getOption(field, fieldBehavior).includes(FieldBehavior.IDENTIFIER);
 }
 
-/** An id that callers take as it comes. It is a UUID all the same, whose case must not make two requests of one. */
+/**
+ * Whether the field is an id that callers treat as opaque. It is still a UUID: two requests that differ only in its
+ * case are the same.
+ */
 function isOpaqueId(field: DescField, inPath: ReadonlySet<string>): boolean {
   return inPath.has(field.name) && field.name.endsWith("_id") && field.scalar === ScalarType.STRING;
 }

@@ -1,24 +1,24 @@
 import type { FieldErrorCode } from "../../errors.js";
 
-/** What a broken rule means to the caller. */
+/** How a broken rule is reported to the caller. */
 export interface RuleCode {
   readonly code: FieldErrorCode;
   /**
-   * What to tell the caller, in our words; `{max_len}` stands for the limit of that name beside the rule in the proto. A
-   * rule that the project made itself has none here: its message is in the proto too.
+   * The message for the caller. `{max_len}` is replaced by the limit of that name next to the rule in the proto. Absent
+   * for rules of this project, because their messages are in the proto.
    */
   readonly message?: string;
   /**
-   * For a rule that stands on a message and not on a field: the proto names of the fields it compares. It is reported on
-   * the last of them, and only where none of them breaks a rule of its own, which would say the same twice.
+   * For a rule on a message instead of a field: the proto names of the fields that it compares. The error is reported
+   * on the last of them. It is omitted if one of them breaks a rule of its own.
    */
   readonly fields?: readonly string[];
 }
 
 /**
- * The one table from the ids of protovalidate's rules, and of those in cupo/options/v1/rules.proto and in the messages,
- * to field-level errors. The order matters: where one field breaks several rules of the same code, the first one here is
- * the one that tells most.
+ * Maps rule ids to field errors: those of protovalidate, of cupo/options/v1/rules.proto and of the messages. If a field
+ * breaks several rules with the same code, the first rule in this table is reported, because it is the most specific
+ * one.
  */
 const ruleCodes = {
   required: { code: "REQUIRED", message: "the field is required" },
@@ -47,13 +47,16 @@ const ruleCodes = {
   "int32.gte_lte": { code: "OUT_OF_RANGE", message: "the value must be from {gte} to {lte}" },
   "int32.daily_capacity": { code: "INVALID_CAPACITY" },
 
-  "enum.defined_only": { code: "INVALID_VALUE", message: "the value must be one of those that the contract lists" },
-  "enum.in": { code: "INVALID_VALUE", message: "the value must be one of those that the contract lists" },
-  "enum.not_in": { code: "INVALID_VALUE", message: "the value must be one of those that the contract lists" },
+  "enum.defined_only": {
+    code: "INVALID_VALUE",
+    message: "the value must be one that the contract lists for this field",
+  },
+  "enum.in": { code: "INVALID_VALUE", message: "the value must be one that the contract lists for this field" },
+  "enum.not_in": { code: "INVALID_VALUE", message: "the value must be one that the contract lists for this field" },
 
   "repeated.min_items": { code: "TOO_FEW", message: "the list must have at least {min_items} item(s)" },
   "repeated.max_items": { code: "TOO_MANY", message: "the list must have at most {max_items} items" },
-  "repeated.unique": { code: "DUPLICATE", message: "the list must not contain a value twice" },
+  "repeated.unique": { code: "DUPLICATE", message: "the value must not be in the list twice" },
   "repeated.unique_ignoring_case": { code: "DUPLICATE" },
 
   date_range: { code: "INVALID_RANGE", fields: ["date_from", "date_to"] },
@@ -74,13 +77,16 @@ const ruleCodes = {
 
 const ruleIds = Object.keys(ruleCodes);
 
-/** The entry of a rule. Throws for an id without one: someone used a rule in a proto and forgot this table. */
+/**
+ * Returns the entry of a rule. Throws if the table has none, which means that a proto uses a rule without an entry
+ * here.
+ */
 export function ruleCode(ruleId: string): RuleCode {
   if (!Object.hasOwn(ruleCodes, ruleId)) throw new Error(`the validation rule ${ruleId} has no field-level error code`);
   return ruleCodes[ruleId as keyof typeof ruleCodes];
 }
 
-/** The place of a rule in the table: of two broken rules, the one with the lower rank tells more. */
+/** Returns the position of a rule in the table. Lower ranks are reported first. */
 export function ruleRank(ruleId: string): number {
   return ruleIds.indexOf(ruleId);
 }

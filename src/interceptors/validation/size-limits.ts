@@ -6,23 +6,23 @@ import {
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/options/v1/rules_pb.js";
 
-/** The most that the rules of a field allow, as the proto states it. */
+/** The largest size that the proto allows for a field. */
 export interface SizeLimit {
   readonly field: DescField;
-  /** The rule that the limit stands in, as protovalidate calls it. */
+  /** The protovalidate rule that states the limit. */
   readonly ruleId: "repeated.max_items" | "string.max_len";
   /** Items of a list, or code points of a text. */
   readonly limit: number;
 }
 
-/** The project's rules of texts that are numbers: each is the most code points that the text may have. */
+/** The project's rules that limit the length of a text. The value of each is the highest number of code points. */
 const lengthRules = projectRules.extensions.filter(
   ({ extendee, scalar }) => extendee.typeName === StringRulesSchema.typeName && scalar === ScalarType.INT32,
 );
 
 const limits = new WeakMap<DescMessage, readonly SizeLimit[]>();
 
-/** The limits of the lists and of the single texts of a message, in the order of its fields. */
+/** Returns the limits of the lists and single texts of a message, in the order of its fields. */
 export function sizeLimits(schema: DescMessage): readonly SizeLimit[] {
   const known = limits.get(schema);
   if (known !== undefined) return known;
@@ -31,7 +31,7 @@ export function sizeLimits(schema: DescMessage): readonly SizeLimit[] {
   return found;
 }
 
-/** The most items that a list may have; undefined where its rules state no limit, and for every other field. */
+/** Returns the highest number of items of a list. Undefined if its rules state no limit or the field is not a list. */
 export function maxItemsOf(field: DescField): number | undefined {
   const { type } = getOption(field, fieldRules);
   if (field.fieldKind !== "list" || type.case !== "repeated" || type.value.maxItems === 0n) return undefined;

@@ -16,21 +16,21 @@ import { measureMessage } from "./measure-message.js";
 import { type RuleCode, ruleCode, ruleRank } from "./rule-codes.js";
 import { type ScreeningFinding, screenMessage } from "./screen-message.js";
 import type { SizeLimit } from "./size-limits.js";
-import { withoutSoundLists } from "./sound-lists.js";
+import { skipVerifiedLists } from "./verified-lists.js";
 
-/** One for all who validate, because it compiles the rules of a message when it first meets one, which is dear. */
+/** Shared by all validators, because it compiles the rules of each message once, which is expensive. */
 const validator = createValidator({ registry: createRegistry(projectRules), regexMatch: createRegexMatch() });
 
 const LAST_RANK = Number.MAX_SAFE_INTEGER;
 
-/** A broken rule at its place. */
+/** A broken rule and its path. */
 interface BrokenRule {
   readonly path: Path;
   readonly ruleId: string;
   readonly message: string;
 }
 
-/** Something to report; of two at the same place with the same code, the one with the lower rank tells more. */
+/** An error to report. Of two errors with the same path and code, only the one with the lower rank is reported. */
 interface Item {
   readonly path: Path;
   readonly code: FieldErrorCode;
@@ -39,29 +39,34 @@ interface Item {
 }
 
 /**
- * Makes the function that holds messages to the rules in their protos: protovalidate's own, those in
- * cupo/options/v1/rules.proto, those on messages, and the screening of texts that are marked for it. It gives one item for
- * each field and code, an empty list for a valid message; at one place the item that tells most comes first, and nothing
- * else is ordered. `field` is a JSON path such as `practitionerIds[2]`. No item repeats a value. A list or text that is too
- * large is judged no further, so that the time is linear to what the limits let through. It throws where a rule itself is
- * faulty: cannot be compiled, fails while it runs, or is missing in the table of codes.
+ * Creates a function that validates messages: by the rules of protovalidate, by those in cupo/options/v1/rules.proto,
+ * by those on messages, and by screening the marked texts.
+ *
+ * - It returns one item per field and code, and an empty list for a valid message. For one field, the most specific
+ *   item comes first. Otherwise the order is undefined.
+ * - `field` is a JSON path such as `practitionerIds[2]`.
+ * - No item contains a value of the message.
+ * - The content of a list or text that is too large is not validated. So the time is linear in the allowed size.
+ * - It throws if a rule is faulty: it does not compile, fails while it runs, or has no entry in the table of codes.
  */
 export function createMessageValidator(): <D extends DescMessage>(schema: D, message: MessageShape<D>) => FieldError[] {
   return (schema, whole) => {
     const { message, tooLarge } = measureMessage(schema, whole);
-    const result = validator.validate(schema, withoutSoundLists(schema, message));
+    const result = validator.validate(schema, skipVerifiedLists(schema, message));
     if (result.kind === "error") throw result.error;
     const screened = screenMessage(schema, message);
     if (result.kind === "valid" && screened.length === 0 && tooLarge.length === 0) return [];
-    const sound = (result.violations ?? []).filter(({ field: [first] }) => !tooLarge.some((l) => l.field === first));
-    return fieldErrors(reflect(schema, message), { violations: sound, screened, tooLarge });
+    const remaining = (result.violations ?? []).filter(
+      ({ field: [first] }) => !tooLarge.some((l) => l.field === first),
+    );
+    return fieldErrors(reflect(schema, message), { violations: remaining, screened, tooLarge });
   };
 }
 
 /**
- * Matches with the platform's engine, which halves the time to judge a whole request against the default one, RE2. Safe
- * because every pattern is a constant of the project's own protos, written so that it cannot backtrack far. There are
- * only as many patterns as rules.
+ * Matches patterns with the engine of JavaScript. Validating a request takes half the time that it takes with RE2, the
+ * default. This is safe, because every pattern is a constant in the project's protos and cannot backtrack far. The
+ * cache has at most one entry per rule.
  */
 function createRegexMatch(): (pattern: string, against: string) => boolean {
   const compiled = new Map<string, RegExp>();
@@ -123,15 +128,16 @@ function messageOf(violation: Violation, { message }: RuleCode): string {
   return message.replace(/\{(\w+)\}/g, (_, name: string) => limitBeside(violation, name));
 }
 
-/** The value of the rule `name` that stands beside the broken one in the options of the field. */
+/** Returns the value of the rule `name` that stands next to the broken one in the options of the field. */
 function limitBeside({ field: path, rule }: Violation, name: string): string {
   const rules = messageAt(reflect(FieldRulesSchema, getOption(lastField(path), fieldRules)), rule.slice(0, -1));
   const limit: unknown = rules.get(fieldNamed(rules.desc, name));
-  if (typeof limit !== "bigint" && typeof limit !== "number") throw new Error(`the rule ${name} states no number`);
+  if (typeof limit !== "bigint" && typeof limit !== "number")
+    throw new Error(`the value of the rule ${name} is not a number`);
   return limit.toString();
 }
 
-/** One for each item that an earlier item equals, since uniqueness is a rule of the list as a whole. */
+/** Reports each item that equals an earlier one. Protovalidate reports a broken uniqueness rule for the whole list. */
 function repeatedItems(message: ReflectMessage, rule: BrokenRule): BrokenRule[] {
   const seen = new Set<unknown>();
   return itemsWhere(message, rule, (item) => {
@@ -140,11 +146,11 @@ function repeatedItems(message: ReflectMessage, rule: BrokenRule): BrokenRule[] 
   });
 }
 
-/** The rule of a list as one of each item that breaks it. */
+/** Reports a rule of a list for each item that breaks it. */
 function itemsWhere(message: ReflectMessage, rule: BrokenRule, isBad: (item: unknown) => boolean): BrokenRule[] {
   const { path, ruleId } = rule;
   const list = path.reduce<unknown>(childAt, message);
-  if (!isReflectList(list)) throw new Error(`${ruleId} stands on ${jsonPath(path)}, which is no list`);
+  if (!isReflectList(list)) throw new Error(`the rule ${ruleId} is on ${jsonPath(path)}, which is not a list`);
   return Array.from(list, (item, index) =>
     isBad(item) ? [{ ...rule, path: [...path, { kind: "list_sub" as const, index }] }] : [],
   ).flat();
@@ -179,7 +185,7 @@ function fieldNamed(schema: DescMessage, name: string): DescField {
   return field;
 }
 
-/** The path of the field that the end of a path is in. */
+/** Returns the JSON path of the last field in a path. */
 function jsonPathOfField(path: Path): string {
   return jsonPath(path.slice(0, lastFieldIndex(path) + 1));
 }

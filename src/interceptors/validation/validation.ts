@@ -4,15 +4,15 @@ import { type CupoError, type FieldError, invalidRequest, validationFailed } fro
 import { pathFields } from "../../operation.js";
 import { normalizeRequest } from "./normalize-request.js";
 
-/** Judges a message by the rules in its proto; one item for each broken rule, in any order of the fields. */
+/** Validates a message by the rules in its proto. Returns one item per broken rule, in any order of fields. */
 export type MessageValidator = <D extends DescMessage>(schema: D, message: MessageShape<D>) => readonly FieldError[];
 
-/** Puts what is wrong with a message in the order of its fields, and cuts it to what one answer can list. */
+/** Sorts the errors of a message by its fields, and limits their number to what one answer may list. */
 export type ListErrors = (schema: DescMessage, errors: readonly FieldError[]) => readonly FieldError[];
 
 /**
- * Holds a request to the rules of the proto, then brings it into the one form that fingerprints and services see. The request of
- * a stream is a list of one message, which can be walked as often as there are stages that look at it.
+ * Validates a request by the rules of the proto, then normalizes it for fingerprints and services. The request of a
+ * stream is a list of one message, so several stages can iterate over it.
  */
 export function validation(validate: MessageValidator, listErrors: ListErrors): Interceptor {
   return (next) => async (request) => {
@@ -33,14 +33,14 @@ function errorsOf(method: DescMethod, message: Message, validate: MessageValidat
 }
 
 /**
- * The error for a message that breaks rules: 400 where a field of the path does, because then the address is wrong and
- * not the body; 422 with every item otherwise.
+ * Returns the error for an invalid message. It is 400 if a path field is invalid, because then the address is wrong.
+ * Otherwise it is 422 with every item.
  */
 export function invalidMessage(method: DescMethod, errors: readonly FieldError[], listErrors: ListErrors): CupoError {
   const inPath = jsonNamesOfPathFields(method);
   const ofPath = errors.filter(({ field }) => inPath.has(field));
   return ofPath.length > 0
-    ? invalidRequest("A parameter of the path cannot be used; see errors.", listErrors(method.input, ofPath))
+    ? invalidRequest(listErrors(method.input, ofPath))
     : validationFailed(listErrors(method.input, errors));
 }
 

@@ -2,7 +2,7 @@ import { demo } from "./demo-ids.js";
 import { type Day, example, exampleOf, type RequestExamples, UNKNOWN_ID } from "./request-example.js";
 
 const booked = { example: "BookAppointment", member: "appointment.appointmentId" } as const;
-/** An appointment that begins now: its patient can be checked in at any time of the day. */
+/** An appointment that begins now. Its patient can be checked in at any time of the day. */
 const walkIn = { example: "OverbookAppointment", member: "appointment.appointmentId" } as const;
 const purpose = {
   serviceId: demo.service.general,
@@ -41,7 +41,7 @@ const lifeOfAnAppointment: RequestExamples = {
   ),
   MarkAppointmentNoShow: {
     ...exampleOf("appointmentId", walkIn, { expectedVersion: 1, noShowReasonId: demo.noShowReason.noNotice }),
-    note: "Send it when the patient has been waited for, by default 15 minutes after the start.",
+    note: "Send it after the waiting time for the patient, by default 15 minutes after the start.",
   },
   CancelAppointment: exampleOf("appointmentId", booked, {
     expectedVersion: 1,
@@ -57,17 +57,17 @@ const lifeOfAnAppointment: RequestExamples = {
   ListAppointmentChanges: exampleOf("appointmentId", booked),
 };
 
-/** Examples of the search for options and of the life of an appointment. */
+/** Examples of searching options, and of booking and changing appointments. */
 export function bookingExamples(day: Day): RequestExamples {
-  const wish = { serviceId: demo.service.general, dateFrom: day(1), dateTo: day(30) };
+  const criteria = { serviceId: demo.service.general, dateFrom: day(1), dateTo: day(30) };
   return {
     ...lifeOfAnAppointment,
     SearchAppointmentOptions: example({
       patientId: demo.patient.quintero,
       appointmentTypeId: demo.appointmentType.first,
-      ...wish,
+      ...criteria,
     }),
-    "SearchAppointmentOptions toMove": exampleOf("appointmentId", booked, wish),
+    "SearchAppointmentOptions toMove": exampleOf("appointmentId", booked, criteria),
     BookAppointmentAt: {
       request: {
         patientId: demo.patient.cardenas,
@@ -77,19 +77,19 @@ export function bookingExamples(day: Day): RequestExamples {
         ...purpose,
       },
       taken: {
-        practitionerId: { example: "SearchAvailability", member: "slots[0].practitionerId" },
-        startsAt: { example: "SearchAvailability", member: "slots[0].startsAt" },
+        practitionerId: { example: "SearchFreeSlots", member: "slots[0].practitionerId" },
+        startsAt: { example: "SearchFreeSlots", member: "slots[0].startsAt" },
       },
     },
     ListAppointments: example({ dateFrom: day(0), dateTo: day(30), includePatientNames: true }),
   };
 }
 
-/** Examples of the operations on appointments that a change of the schedule left without their slot. */
-export function retainedExamples(day: Day): RequestExamples {
+/** Examples of the operations on displaced appointments, which lost their slot in a change of the schedule. */
+export function displacedExamples(day: Day): RequestExamples {
   return {
-    ListRetainedAppointments: example({ dateFrom: day(0), dateTo: day(30) }),
-    AcceptRetainedAppointments: {
+    ListDisplacedAppointments: example({ dateFrom: day(0), dateTo: day(30) }),
+    AcceptDisplacedAppointments: {
       request: { choices: [{ appointmentId: UNKNOWN_ID, expectedVersion: 1 }] },
       taken: { "choices[0].appointmentId": booked },
     },
@@ -100,7 +100,7 @@ export function retainedExamples(day: Day): RequestExamples {
       },
       taken: { "choices[0].appointmentId": booked },
     },
-    OfferRetainedAppointmentOptions: {
+    OfferDisplacedAppointmentOptions: {
       request: { appointmentIds: [UNKNOWN_ID], dateFrom: day(1), dateTo: day(30) },
       taken: { "appointmentIds[0]": booked },
     },

@@ -1,4 +1,4 @@
-/** Ids of the demo tenant, as `docs/demo.md` lists them, which its filling gives in every database. */
+/** Ids of the demo tenant, as listed in `docs/reference/demo-ids.md`. They are the same in every database. */
 export const demo = {
   location: { chapinero: "471ae241-e594-5ac9-a160-c9a0fc7e255b", chia: "fd112a47-f67b-5b78-8a45-b4e9c8819826" },
   service: {

@@ -5,16 +5,16 @@ const entry = { example: "CreateWaitlistEntry", member: "waitlistEntry.id" } as 
 const userCase = { example: "CreateCase", member: "userAttentionCase.id" } as const;
 const block = { example: "CreateScheduleBlock", member: "scheduleBlock.scheduleBlockId" } as const;
 
-/** Examples of the desk, which works on waitlist entries and cases, of blocks of the schedule and of the change feed. */
+/** Examples of the desk's operations (waitlist entries and cases), of schedule blocks and of the change feed. */
 export function deskExamples(day: Day): RequestExamples {
   return {
     GetWaitlistEntry: exampleOf("waitlistEntryId", entry),
     ListWaitlistEntries: example({ statuses: ["ACTIVE"], pageSize: 20 }),
     CloseWaitlistEntry: exampleOf("waitlistEntryId", entry, { reason: "Ya no necesita la cita.", expectedVersion: 1 }),
-    GetUserAttentionCase: exampleOf("userAttentionCaseId", userCase),
-    ListUserAttentionCases: example({ statuses: ["RECEIVED", "OPEN"], pageSize: 20 }),
-    TakeUserAttentionCase: exampleOf("userAttentionCaseId", userCase, { expectedVersion: 1 }),
-    CloseUserAttentionCase: exampleOf("userAttentionCaseId", userCase, {
+    GetCase: exampleOf("userAttentionCaseId", userCase),
+    ListCases: example({ statuses: ["RECEIVED", "OPEN"], pageSize: 20 }),
+    TakeCase: exampleOf("userAttentionCaseId", userCase, { expectedVersion: 1 }),
+    CloseCase: exampleOf("userAttentionCaseId", userCase, {
       reason: "Se llamó y se le explicó la demora.",
       expectedVersion: 1,
     }),

@@ -1,7 +1,7 @@
 import { demo } from "./demo-ids.js";
 import { example, exampleOf, type RequestExamples } from "./request-example.js";
 
-/** Examples of the patient directory, the decisions on eligibility, the notes of staff and the change feed. */
+/** Examples of the patient directory, eligibility decisions, staff notes and the change feed. */
 export const patientExamples: RequestExamples = {
   GetPatient: example({ patientId: demo.patient.quintero }),
   BatchGetPatients: example({ patientIds: [demo.patient.quintero, demo.patient.ospina] }),
@@ -37,13 +37,13 @@ export const patientExamples: RequestExamples = {
     example: "CheckEligibility",
     member: "eligibilityDecision.decisionId",
   }),
-  AddNote: example({ patientId: demo.patient.quintero, text: "Prefiere que la llamen por la tarde." }),
+  CreateNote: example({ patientId: demo.patient.quintero, text: "Prefiere que la llamen por la tarde." }),
   UpdateNote: exampleOf(
     "noteId",
-    { example: "AddNote", member: "note.noteId" },
+    { example: "CreateNote", member: "note.noteId" },
     { text: "Prefiere que la llamen después de las dos.", expectedVersion: 1 },
   ),
-  RemoveNote: exampleOf("noteId", { example: "AddNote", member: "note.noteId" }, { expectedVersion: 1 }),
-  GetNote: exampleOf("noteId", { example: "AddNote", member: "note.noteId" }),
+  DeleteNote: exampleOf("noteId", { example: "CreateNote", member: "note.noteId" }, { expectedVersion: 1 }),
+  GetNote: exampleOf("noteId", { example: "CreateNote", member: "note.noteId" }),
   ListNotes: example({ patientId: demo.patient.quintero }),
 };

@@ -82,7 +82,7 @@ export function programAdminExamples(day: Day): RequestExamples {
     ...undated,
     ListHolidays: example({ dateFrom: day(0), dateTo: day(300) }),
     GetOccupancy: example({ dateFrom: day(1), dateTo: day(7), programId: demo.program.primary }),
-    SearchAvailability: example({ serviceId: demo.service.general, dateFrom: day(1), dateTo: day(14) }),
+    SearchFreeSlots: example({ serviceId: demo.service.general, dateFrom: day(1), dateTo: day(14) }),
     ListOpportunityBreaches: example({ dateFrom: day(-30), dateTo: day(30) }),
   };
 }

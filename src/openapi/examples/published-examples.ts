@@ -38,7 +38,7 @@ const undated: RequestExamples = {
   }),
 };
 
-/** Examples of the operations of patients: registration, rescheduling, eligibility, waitlist and cases. */
+/** Examples of the patients' operations: registration, rescheduling, eligibility, waitlist and cases. */
 export function publishedExamples(day: Day): RequestExamples {
   return {
     ...undated,

@@ -1,4 +1,4 @@
-import { bookingExamples, retainedExamples } from "./booking-examples.js";
+import { bookingExamples, displacedExamples } from "./booking-examples.js";
 import { catalogAdminExamples, catalogExamples } from "./catalog-examples.js";
 import { deskExamples } from "./desk-examples.js";
 import { patientExamples } from "./patient-examples.js";
@@ -10,12 +10,15 @@ import type { RequestExamples } from "./request-example.js";
 const DAY_MS = 86_400_000;
 const inBogota = new Intl.DateTimeFormat("sv-SE", { timeZone: "America/Bogota" });
 
-/** The local date (America/Bogota) at this moment, in milliseconds since the epoch: YYYY-MM-DD. */
+/** Returns the local date (America/Bogota) at this time: YYYY-MM-DD. `nowMs` is in milliseconds since the epoch. */
 export function localDate(nowMs: number): string {
   return inBogota.format(nowMs);
 }
 
-/** An example of every operation, for requests on the local date of this moment, in milliseconds since the epoch. */
+/**
+ * Returns examples of every operation. Their dates are relative to the local date at `nowMs`, in milliseconds since the
+ * epoch.
+ */
 export function requestExamples(nowMs: number): RequestExamples {
   const day = (fromNow: number) => localDate(nowMs + fromNow * DAY_MS);
   return {
@@ -26,7 +29,7 @@ export function requestExamples(nowMs: number): RequestExamples {
     ...referenceDataExamples,
     ...programAdminExamples(day),
     ...bookingExamples(day),
-    ...retainedExamples(day),
+    ...displacedExamples(day),
     ...patientExamples,
     ...deskExamples(day),
   };

@@ -1,11 +1,11 @@
 import type { Inspection } from "./open-inspection.js";
 
-/** How the background jobs stand. */
+/** State of the background job queue. */
 export interface JobFacts {
   readonly queued: number;
-  /** Jobs that failed as often as they may, and are not tried again. */
+  /** Jobs that reached their maximum of attempts and are not retried. */
   readonly givenUp: number;
-  /** How long the job that has waited longest could have been begun, in seconds; 0 where none waits. */
+  /** How many seconds ago the oldest runnable job became due; 0 if no job waits. */
   readonly behindSeconds: number;
 }
 
@@ -15,7 +15,7 @@ const FACTS = `SELECT count(*)::int AS queued,
       FILTER (WHERE locked_at IS NULL AND attempts < max_attempts))::float8, 0), 0) AS behind_seconds
   FROM graphile_worker.jobs`;
 
-/** Asks the queue. Rejects where it is not there, or the role may not read it. */
+/** Reads the state of the job queue. Rejects if the queue does not exist or the role has no right to read it. */
 export async function readJobFacts(inspection: Inspection): Promise<JobFacts> {
   const [row] = await inspection.rows<{ queued: number; given_up: number; behind_seconds: number }>(FACTS);
   return {

@@ -1,10 +1,13 @@
 import { Client, type QueryResultRow } from "pg";
 
-/** A connection to look at a database with, and to change nothing. */
+/** A connection that only reads. */
 export interface Inspection {
-  /** The rows of one query, from a transaction of its own that is read-only. */
+  /** Returns the rows of one query, which runs in its own read-only transaction. */
   rows<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** The process that serves the connection, as the server names it when it greets; a pooler greets with a number of its own. */
+  /**
+   * The process id that the server sent when the connection was opened (BackendKeyData). A pooler sends a number of its
+   * own.
+   */
   greetedBy(): number | undefined;
   close(): Promise<void>;
 }
@@ -12,7 +15,7 @@ export interface Inspection {
 const CONNECT_WITHIN_MS = 5_000;
 const ANSWER_WITHIN_MS = 10_000;
 
-/** Connects; rejects as the driver does where that is not possible within five seconds. */
+/** Connects within 5 s. Rejects with the driver's error otherwise. */
 export async function openInspection(url: string): Promise<Inspection> {
   const address = new URL(url);
   address.searchParams.delete("prepared_statements");
@@ -23,7 +26,13 @@ export async function openInspection(url: string): Promise<Inspection> {
     query_timeout: ANSWER_WITHIN_MS,
   });
   client.on("error", () => undefined);
-  await client.connect();
+  try {
+    await client.connect();
+  } catch (error) {
+    // If a password is missing, the driver leaves the connection open and the server waits a minute for the password.
+    void client.end().catch(() => undefined);
+    throw error;
+  }
   return {
     async rows<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
       await client.query("BEGIN READ ONLY");

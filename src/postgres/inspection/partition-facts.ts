@@ -1,16 +1,18 @@
 import type { Inspection } from "./open-inspection.js";
 
-/** How a table stands that is parted by month. */
+/** State of a table that is partitioned by month. */
 export interface PartitionFacts {
   readonly table: string;
-  /** For how many months it is kept; undefined: for good. */
+  /** How many months its rows are kept; undefined: without limit. */
   readonly keptMonths: number | undefined;
-  /** Before when what is made has a partition. */
+  /** Rows created before this instant have a partition. */
   readonly madeBefore: Date;
-  /** Whether what is made now and in the next four weeks has a partition. */
+  /** Whether rows created now and in the next 28 days have a partition. */
   readonly isAhead: boolean;
-  /** Whether there are rows without a partition, or were since the table was vacuumed last. */
+  /** Whether the default partition has rows, or had some since it was last vacuumed. */
   readonly hasRest: boolean;
+  /** Whether Citus distributes the table, and so each new partition. */
+  readonly isDistributed: boolean;
 }
 
 interface Row {
@@ -19,16 +21,18 @@ interface Row {
   readonly made_before: Date;
   readonly is_ahead: boolean;
   readonly has_rest: boolean;
+  readonly is_distributed: boolean;
 }
 
-const FACTS = `SELECT t.table_name AS name, t.kept_months, pg_relation_size(t.table_name || '_rest') > 0 AS has_rest,
+const FACTS = `SELECT t.table_name AS name, t.kept_months, cupo_has_rest(t.table_name) AS has_rest,
+    cupo_is_distributed(t.table_name) AS is_distributed,
     (SELECT max(p.made_before) FROM cupo_partitions(t.table_name) p) AS made_before,
     NOT EXISTS (SELECT FROM unnest(ARRAY[now(), now() + interval '28 days']) AS moment WHERE NOT EXISTS (
       SELECT FROM cupo_partitions(t.table_name) p
       WHERE coalesce(p.made_from, '-infinity') <= moment AND p.made_before > moment)) AS is_ahead
   FROM schema_partitions t ORDER BY t.table_name`;
 
-/** Asks of every table that is parted. Rejects where there is none yet. */
+/** Returns the state of every partitioned table. Rejects if the schema has no partitioned tables yet. */
 export async function readPartitionFacts(inspection: Inspection): Promise<PartitionFacts[]> {
   const rows = await inspection.rows<Row>(FACTS);
   return rows.map((row) => ({
@@ -37,5 +41,6 @@ export async function readPartitionFacts(inspection: Inspection): Promise<Partit
     madeBefore: row.made_before,
     isAhead: row.is_ahead,
     hasRest: row.has_rest,
+    isDistributed: row.is_distributed,
   }));
 }

@@ -1,16 +1,16 @@
 import { type Inspection, openInspection } from "./open-inspection.js";
 
 /**
- * What stands between the service and the server: nothing that shows, a pooler that gives each session a connection of its own
- * as far as it can be seen, or one that gives each transaction any.
+ * The connection pooler between the service and the server. NONE: none was detected. SESSIONS: the pooler appears to
+ * give each session its own server connection. TRANSACTIONS: the pooler gives each transaction any server connection.
  */
 export type Pooler = "NONE" | "SESSIONS" | "TRANSACTIONS";
 
 const SERVED_BY = "SELECT pg_backend_pid() AS pid";
 
 /**
- * Finds out by two connections that are open at once. A pooler greets each of them with a number of its own, and not with that of
- * the process at the server; where one process has served both, their connections are not their own.
+ * Detects a pooler with two connections that are open at once. A pooler sends each of them its own number instead of
+ * the process id of the server. If one server process served both connections, they share server connections.
  */
 export async function findPooler(url: string, first: Inspection): Promise<Pooler> {
   const second = await openInspection(url);

@@ -1,30 +1,36 @@
+import { serviceFunctions } from "../migration/service-rights.js";
 import type { Inspection } from "./open-inspection.js";
 
 /** A table of the schema `public`, as a role sees it. */
 export interface TableFacts {
   readonly name: string;
-  /** Whether the role owns it, or is a member of who does. */
+  /** Whether the role owns the table or is a member of the owner. */
   readonly isOwned: boolean;
-  /** What the role may do to it, of SELECT, INSERT, UPDATE, DELETE and TRUNCATE. */
+  /** The rights of the role to the table: any of SELECT, INSERT, UPDATE, DELETE and TRUNCATE. */
   readonly rights: readonly string[];
-  /** The columns that it may update where it may not update the table. */
+  /** The columns that the role may update although it may not update the whole table. */
   readonly updatedColumns: readonly string[];
-  /** Whether its rows belong to tenants. */
+  /** Whether the table has a column tenant_id. */
   readonly hasTenants: boolean;
-  /** Whether row-level security binds everybody in it, its owner too, by at least one policy; in a partition, by none. */
+  /** Whether row-level security is enabled and forced, with at least one policy. A partition needs no policy. */
   readonly isSecured: boolean;
 }
 
-/** What a role is, and may do. */
+/** Attributes and rights of a role. */
 export interface RoleFacts {
   readonly name: string;
   readonly isSuperuser: boolean;
   readonly bypassesRowSecurity: boolean;
   readonly tables: readonly TableFacts[];
+  /** The functions of the service that exist and that the role may not call. */
+  readonly closedFunctions: readonly string[];
 }
 
-const ROLE = `SELECT rolname::text AS name, rolsuper AS is_superuser, rolbypassrls AS bypasses_row_security
+const ROLE = `SELECT rolname::text AS name, rolsuper AS is_superuser, rolbypassrls AS bypasses_row_security,
+    ARRAY(SELECT one FROM unnest($1::text[]) AS one WHERE NOT has_function_privilege(to_regprocedure(one), 'EXECUTE'))
+      AS closed_functions
   FROM pg_roles WHERE rolname = current_user`;
+
 const TABLES = `SELECT relname::text AS name, pg_has_role(relowner, 'USAGE') AS is_owned,
     ARRAY(SELECT one FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) AS one
       WHERE has_table_privilege(c.oid, one)) AS rights,
@@ -35,9 +41,14 @@ const TABLES = `SELECT relname::text AS name, pg_has_role(relowner, 'USAGE') AS 
       AND (relispartition OR EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid)) AS is_secured
   FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') ORDER BY relname`;
 
-/** Asks who the connection's role is, and what it may do. */
+/** Reads the attributes and rights of the connection's role. */
 export async function readRoleFacts(inspection: Inspection): Promise<RoleFacts> {
-  const [role] = await inspection.rows<{ name: string; is_superuser: boolean; bypasses_row_security: boolean }>(ROLE);
+  const [role] = await inspection.rows<{
+    name: string;
+    is_superuser: boolean;
+    bypasses_row_security: boolean;
+    closed_functions: string[];
+  }>(ROLE, [serviceFunctions]);
   const tables = await inspection.rows<{
     name: string;
     is_owned: boolean;
@@ -50,6 +61,7 @@ export async function readRoleFacts(inspection: Inspection): Promise<RoleFacts> 
     name: role?.name ?? "",
     isSuperuser: role?.is_superuser ?? false,
     bypassesRowSecurity: role?.bypasses_row_security ?? false,
+    closedFunctions: role?.closed_functions ?? [],
     tables: tables.map(({ name, is_owned, rights, columns, has_tenants, is_secured }) => ({
       name,
       isOwned: is_owned,

@@ -2,17 +2,17 @@ import { JOB_QUEUE_REVISION, knownMigrations } from "../migration/known-migratio
 import { type Compatibility, incompatibleMigration } from "../migration/newer-migrations.js";
 import type { Inspection } from "./open-inspection.js";
 
-/** How the schema stands to this release. */
+/** The schema compared with this release. */
 export interface SchemaFacts {
   /** The last migration of this release. */
   readonly own: string;
-  /** Migrations of this release that were not applied, in their order. */
+  /** Migrations of this release that were not applied, in order. */
   readonly pending: readonly string[];
-  /** Migrations that were applied and that this release does not know. */
+  /** Migrations that were applied and that this release does not have. */
   readonly newer: readonly string[];
-  /** The first of the newer ones that does not say that it goes with this release; undefined where all do. */
+  /** The first newer migration that does not declare itself compatible with this release; undefined if all do. */
   readonly incompatible: string | undefined;
-  /** Whether the job queue has the migrations that its library wants. */
+  /** Whether the job queue has the migrations that its library needs. */
   readonly hasJobQueue: boolean;
 }
 
@@ -20,7 +20,7 @@ const APPLIED = "SELECT name FROM schema_migrations ORDER BY name";
 const COMPATIBLE = "SELECT migration, oldest_release FROM schema_compatibility";
 const REVISION = "SELECT max(id)::int AS revision FROM graphile_worker.migrations";
 
-/** Compares what was applied with what this release has. Rejects where the role may not read it. */
+/** Compares the applied migrations with those of this release. Rejects if the role has no right to read them. */
 export async function readSchemaFacts(inspection: Inspection): Promise<SchemaFacts> {
   const known = await knownMigrations();
   const applied = (await rowsOf<{ name: string }>(inspection, "schema_migrations", APPLIED)).map(({ name }) => name);
@@ -37,7 +37,7 @@ export async function readSchemaFacts(inspection: Inspection): Promise<SchemaFac
   };
 }
 
-/** The rows of a query on a table; none where there is no such table. */
+/** Returns the rows of a query on a table; none if the table does not exist. */
 async function rowsOf<Row extends object>(inspection: Inspection, table: string, query: string): Promise<Row[]> {
   const [found] = await inspection.rows<{ there: boolean }>("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
   return found?.there === true ? inspection.rows<Row>(query) : [];

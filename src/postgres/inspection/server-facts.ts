@@ -1,19 +1,19 @@
 import type { Inspection } from "./open-inspection.js";
 
-/** What a server says of itself and of the database. */
+/** Facts about a server and its database. */
 export interface ServerFacts {
-  /** As PostgreSQL counts, 150004 for 15.4. */
+  /** As PostgreSQL reports it: 150004 is 15.4. */
   readonly versionNumber: number;
   readonly version: string;
-  /** Tells apart servers, and databases of one of them. */
+  /** Identifies the server and the database on it. */
   readonly identity: string;
-  /** False on a standby, and where transactions are read-only unless they say otherwise. */
+  /** False on a standby, and if transactions are read-only by default. */
   readonly takesWrites: boolean;
-  /** How far the server's clock is ahead of this process's, in milliseconds, give or take half a round trip. */
+  /** How many milliseconds the server's clock is ahead of this process's, accurate to half a round trip. */
   readonly clockAheadMs: number;
-  /** Connections that this role may have to this database at once. */
+  /** Maximum number of connections that this role can have to this database. */
   readonly allowedConnections: number;
-  /** Processes of the service that are connected to it now, by their probes of readiness. */
+  /** Processes of the service that are connected now, counted by the connections of their readiness probes. */
   readonly processes: number;
   readonly databaseBytes: number;
 }
@@ -41,13 +41,13 @@ const FACTS = `SELECT current_setting('server_version_num')::int AS version_numb
     pg_database_size(d.oid)::float8 AS database_bytes
   FROM pg_database d, pg_roles r WHERE d.datname = current_database() AND r.rolname = current_user`;
 
-/** Asks for all of it at once. `now` is this process's clock, in milliseconds since the epoch. */
+/** Reads all facts with one query. `now` is this process's clock, in milliseconds since the epoch. */
 export async function readServerFacts(inspection: Inspection, now: () => number): Promise<ServerFacts> {
   await inspection.rows("SELECT");
   const askedAt = now();
   const [row] = await inspection.rows<Row>(FACTS);
   const answeredAt = now();
-  if (row === undefined) throw new Error("the server does not know the database that it has let in to");
+  if (row === undefined) throw new Error("the server returned no row for the current database and role");
   return {
     versionNumber: row.version_number,
     version: row.version,

@@ -12,13 +12,15 @@ interface Row {
   readonly is_kept_so: boolean;
 }
 
-/** Of a relation, a schema or a right that is not there. */
+/** SQLSTATEs for a missing relation, schema or right. */
 const MISSING = new Set(["42P01", "3F000", "42501"]);
 
 /**
- * Whether the schema is exactly that of this release, as it is at all starts but the first, and the audit trail is kept for so many
- * months (for good where that is undefined), unless that is not for this role to say: in one statement, over the service's own
- * connections. Where it is not, or cannot be seen, it is for `migrate` to say what is to be done.
+ * Returns whether the schema is exactly that of this release and the audit trail is kept for `auditRetentionMonths`
+ * (undefined: without limit). The retention is not compared if the role has no right to set it. Runs one statement on
+ * the service's own connections, because at every start but the first nothing has to be done.
+ *
+ * Returns false also if the schema cannot be read. Then `migrate` reports what to do.
  */
 export async function isUpToDate(connections: Pool | ClientBase, auditRetentionMonths?: number): Promise<boolean> {
   const known = await knownMigrations();

@@ -1,15 +1,24 @@
+import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 
-/** Where the migrations of this release are, a file of SQL each. */
+/** The folder with the migrations of this release, one SQL file each. */
 export const MIGRATIONS_FOLDER = new URL("../migrations/", import.meta.url);
 
-/** The last migration of the job queue's library. A test holds it to the version that is installed. */
+/** The last migration of the job queue's library. A test compares it with the installed version. */
 export const JOB_QUEUE_REVISION = 19;
 
-/** The names of this release's migrations, without `.sql`, in the order in which they are applied. */
+/** Returns the names of this release's migrations without `.sql`, in the order in which they are applied. */
 export async function knownMigrations(): Promise<string[]> {
-  const names = await readdir(MIGRATIONS_FOLDER);
-  return names
+  return namesOf(await readdir(MIGRATIONS_FOLDER));
+}
+
+/** Returns the name of this release's last migration. It identifies the release. */
+export function lastMigration(): string {
+  return namesOf(readdirSync(MIGRATIONS_FOLDER)).at(-1) ?? "";
+}
+
+function namesOf(files: readonly string[]): string[] {
+  return files
     .filter((name) => name.endsWith(".sql"))
     .map((name) => name.replace(/\.sql$/, ""))
     .toSorted();

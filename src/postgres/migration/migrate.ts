@@ -5,40 +5,53 @@ import knex, { type Knex } from "knex";
 import { fillSearchWords } from "../search/fill-search-words.js";
 import { classifyFailure } from "../sql-errors.js";
 import { JOB_QUEUE_REVISION, knownMigrations, MIGRATIONS_FOLDER } from "./known-migrations.js";
-import { hasNewerMigrations, recordCompatibility } from "./newer-migrations.js";
+import { hasNewerMigrations, oldestReleaseFor, oldestReleaseWith, recordCompatibility } from "./newer-migrations.js";
+import { runStatements } from "./run-statements.js";
 import { grantServiceRights, roleOf } from "./service-role.js";
+import { checkServingReleases, type UpgradeOptions } from "./serving-releases.js";
 
-/** What a migration run needs. */
-export interface MigrateOptions {
-  /** postgres:// URL of the role that owns the tables, or is to own them. */
+/** Options of a migration run. */
+export interface MigrateOptions extends UpgradeOptions {
+  /** postgres:// URL of the role that owns the tables or will own them. */
   readonly url: string;
-  /** postgres:// URL of the service's role, which is given the rights it needs; the owner's unless given. */
+  /** postgres:// URL of the service's role, which is granted the rights that it needs. Defaults to the owner. */
   readonly serviceUrl?: string | undefined;
-  /** For how many months the audit trail and the records of access are kept; undefined: for good. Takes effect where the owner migrates. */
+  /**
+   * How many months the audit trail and the access records are kept; undefined: without limit. Only the owner of the
+   * tables can set it.
+   */
   readonly auditRetentionMonths?: number | undefined;
-  /** Called with a line for each migration before it runs. */
-  readonly onProgress?: (text: string) => void;
 }
 
-/** Any number will do, as long as every release uses the same: it names the lock in pg_locks. */
+/** Key of the advisory lock, as pg_locks shows it. It is arbitrary, but every release must use the same one. */
 const LOCK = 4_823_096_001;
 
-/** How long a migration waits for a table. Calls that want it queue up behind who waits, and give up after a second. */
+/**
+ * How long a migration waits for the lock of a table. Calls on the same table queue up behind it and fail after one
+ * second.
+ */
 const PATIENCE = "SET LOCAL lock_timeout = '300ms'";
-/** With a pause of half a second between them, some five minutes. */
+/** With the pauses between tries, about five minutes. */
 const MAX_TRIES = 400;
 
 /**
- * Brings the schema up to date. Several processes may do so at once: an advisory lock lets one work and the others wait.
- * The lock belongs to a transaction, so that it ends with the process that holds it, also behind a connection pooler.
- * Each migration is one transaction; one that was cut off left nothing behind and runs again. One that does not get a table
- * soon gives way to the calls that have it, and tries again. The job queue has migrations
- * of its own, in a schema of its own.
+ * Brings the schema up to date. Several processes may call it at the same time: an advisory lock lets one work while
+ * the others wait. The lock belongs to a transaction, so it ends with the process that holds it, also with a connection
+ * pooler.
  *
- * Who does not own the tables may only find them up to date; rejects otherwise. A schema that a newer release has migrated is
- * left as it is, with the rights in it, if what was added goes with this release; rejects otherwise.
+ * Each migration is one transaction, so an interrupted migration leaves nothing behind and runs again. If a migration
+ * does not get a table lock within 0.3 s, it rolls back and tries again, so that waiting calls can run. The job queue
+ * has its own migrations, in its own schema.
+ *
+ * Rejects if:
+ * - a serving release is too old for a pending migration, unless `despiteOlder` is set;
+ * - the schema is not up to date and the role does not own the tables;
+ * - a newer release migrated the schema and a newer migration does not declare itself compatible with this release.
+ *
+ * If the newer migrations are compatible, schema and rights stay unchanged.
  */
-export async function migrate({ url, serviceUrl, auditRetentionMonths, onProgress }: MigrateOptions): Promise<void> {
+export async function migrate(options: MigrateOptions): Promise<void> {
+  const { url, serviceUrl, auditRetentionMonths } = options;
   const address = new URL(url);
   address.searchParams.delete("prepared_statements");
   const connection = { connectionString: address.href, application_name: "cupo-migrate" };
@@ -47,38 +60,51 @@ export async function migrate({ url, serviceUrl, auditRetentionMonths, onProgres
   try {
     await database.transaction(async (lock) => {
       await lock.raw("SELECT pg_advisory_xact_lock(?)", [LOCK]);
-      const isNewer = await bringUpToDate(database, address.href, onProgress);
+      const isNewer = await bringUpToDate(database, address.href, options);
       if (isNewer) return;
       await keepAudit(lock, auditRetentionMonths);
       if (serviceUrl !== undefined) await grantServiceRights(lock, roleOf(new URL(serviceUrl)));
     });
   } catch (error) {
     if (!(error instanceof Error) || classifyFailure(error) !== "FORBIDDEN") throw error;
-    throw new Error(
-      `The schema is not up to date, and its role may not change it (${error.message}). Run migrate with ` +
-        "MIGRATION_DATABASE_URL, the URL of the role that owns the tables, or is to own them.",
-      { cause: error },
-    );
+    const advice =
+      serviceUrl === undefined || serviceUrl === url
+        ? "Set MIGRATION_DATABASE_URL to the URL of the role that owns the tables or will own them."
+        : "The role in MIGRATION_DATABASE_URL needs that right.";
+    throw new Error(`${error.message}. The schema is not up to date, and this role may not change it. ${advice}`, {
+      cause: error,
+    });
   } finally {
     await database.destroy();
   }
 }
 
-/** Says whether the schema is newer than this release. */
-async function bringUpToDate(database: Knex, url: string, onProgress: MigrateOptions["onProgress"]): Promise<boolean> {
-  const migrationSource = new SqlMigrations(onProgress);
+/** Returns whether the schema is newer than this release. */
+async function bringUpToDate(database: Knex, url: string, options: MigrateOptions): Promise<boolean> {
+  const migrationSource = new SqlMigrations(options.onProgress);
   const config = { migrationSource, tableName: "schema_migrations", disableMigrationsListValidation: true };
-  const [applied, pending] = (await database.migrate.list(config)) as [{ name: string }[], unknown[]];
-  const known = await knownMigrations();
-  const isNewer = await hasNewerMigrations(
-    database,
-    applied.map(({ name }) => name),
-    known,
-  );
+  const [rows, pending] = (await database.migrate.list(config)) as [{ name: string }[], string[]];
+  const applied = rows.map(({ name }) => name);
+  const isNewer = await hasNewerMigrations(database, applied, await knownMigrations());
+  await checkServingReleases(database, { applied, oldest: await oldestBeside(pending), ...options });
   if (pending.length > 0) await database.migrate.forceFreeMigrationsLock(config);
   if ((await jobQueueRevision(database)) < JOB_QUEUE_REVISION) await migrateJobQueue(url);
   if (pending.length > 0) await applyPending(database, config);
   return isNewer;
+}
+
+/**
+ * Returns the last migration of the oldest release that can serve once these migrations are applied; undefined if there
+ * are none.
+ */
+async function oldestBeside(pending: readonly string[]): Promise<string | undefined> {
+  const texts = new Map<string, string>();
+  for (const name of pending) texts.set(name, await textOf(name));
+  return oldestReleaseWith(pending, (name) => oldestReleaseFor(texts.get(name) ?? ""));
+}
+
+function textOf(migration: string): Promise<string> {
+  return readFile(new URL(`${migration}.sql`, MIGRATIONS_FOLDER), "utf8");
 }
 
 async function applyPending(database: Knex, config: Knex.MigratorConfig): Promise<void> {
@@ -94,13 +120,16 @@ async function applyPending(database: Knex, config: Knex.MigratorConfig): Promis
   }
 }
 
-/** In a transaction of its own, where `latest` would have all of them in one. Gives how many there were: one or none. */
+/**
+ * Applies the next migration in its own transaction; Knex's `latest` would apply all in one. Returns the number
+ * applied, 0 or 1.
+ */
 async function applyNext(database: Knex, config: Knex.MigratorConfig): Promise<number> {
   const [, applied]: [number, string[]] = await database.migrate.up(config);
   return applied.length;
 }
 
-/** What the owner says; for the service it is as the owner has said. */
+/** Stores the retention of the audit trail if the role owns the tables. The service's role cannot change it. */
 async function keepAudit(database: Knex.Transaction, months: number | undefined): Promise<void> {
   const stated = database("schema_partitions").whereIn("table_name", ["audit_events", "patient_access_records"]);
   const { rows } = await database.raw<{ rows: { owned: boolean }[] }>(
@@ -123,7 +152,7 @@ async function migrateJobQueue(connectionString: string): Promise<void> {
   await runMigrations({ connectionString, logger: new Logger(() => () => undefined) });
 }
 
-/** What follows the SQL of a migration, in the same transaction. */
+/** Code that runs after the SQL of a migration, in the same transaction. */
 const FILLS: Readonly<Record<string, (database: Knex) => Promise<void>>> = {
   "0011-patient-directory": fillSearchWords,
 };
@@ -144,12 +173,12 @@ class SqlMigrations implements Knex.MigrationSource<string> {
   }
 
   async getMigration(name: string): Promise<Knex.Migration> {
-    const sql = await readFile(new URL(`${name}.sql`, MIGRATIONS_FOLDER), "utf8");
+    const sql = await textOf(name);
     return {
       up: async (database) => {
         this.#onProgress?.(`migrating to ${name}`);
         await database.raw(PATIENCE);
-        await database.raw(sql);
+        await runStatements(database, name, sql);
         await recordCompatibility(database, name, sql);
         await FILLS[name]?.(database);
       },

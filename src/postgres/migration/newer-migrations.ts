@@ -3,14 +3,14 @@ import type { Knex } from "knex";
 const STATED = /^-- Compatible from: (\S+)$/m;
 
 /**
- * The last migration of the oldest release that can work while a migration is applied, as its text states it; undefined where
- * it states none, so that no older release can.
+ * Returns the last migration of the oldest release that can serve during and after a migration, as the migration's text
+ * states it. Undefined if the text states none: then no older release can.
  */
 export function oldestReleaseFor(sql: string): string | undefined {
   return STATED.exec(sql)?.[1];
 }
 
-/** Keeps what a migration states, for releases that do not have its text. */
+/** Stores what a migration states, for releases that do not have its text. */
 export async function recordCompatibility(database: Knex, migration: string, sql: string): Promise<void> {
   const oldest = oldestReleaseFor(sql);
   if (oldest === undefined) return;
@@ -18,8 +18,8 @@ export async function recordCompatibility(database: Knex, migration: string, sql
 }
 
 /**
- * Whether the schema has migrations that this release does not know, as in the middle of a rollout, or behind one that was taken
- * back. Throws where one of them does not say that it goes with this release.
+ * Returns whether the schema has migrations that this release does not have, as during a rollout or after a rollback.
+ * Throws if one of them does not declare itself compatible with this release.
  */
 export async function hasNewerMigrations(
   database: Knex,
@@ -30,23 +30,38 @@ export async function hasNewerMigrations(
   if (newer.length === 0) return false;
   const own = known.at(-1) ?? "";
   const stated: Compatibility[] = await database("schema_compatibility").select("migration", "oldest_release");
-  const foreign = incompatibleMigration(newer, stated, own);
-  if (foreign === undefined) return true;
+  if (incompatibleMigration(newer, stated, own) === undefined) return true;
+  const oldest = oldestReleaseWith(newer, (name) => stated.find(({ migration }) => migration === name)?.oldest_release);
   throw new Error(
-    `The schema has the migration ${foreign}, with which this release, whose last one is ${own}, cannot work. Start the ` +
-      "release that made it, or a newer one.",
+    `The database is at migration ${newer.toSorted().at(-1)} of a newer release. This release ends with migration ${own} and ` +
+      `cannot serve it. The oldest release that can serve it ends with migration ${oldest}: start that one or a newer one. To stay with ` +
+      'this release, restore a backup from before the upgrade; docs/operate/deploy.md, "Rollback".',
   );
 }
 
-/** What a migration that was applied states, as a row of `schema_compatibility`. */
+/**
+ * Returns the last migration of the oldest release that can serve a database with these migrations; undefined if there
+ * are none. A migration that states nothing is compatible only with releases that have it.
+ */
+export function oldestReleaseWith(
+  migrations: readonly string[],
+  statedBy: (migration: string) => string | undefined,
+): string | undefined {
+  return migrations
+    .map((name) => statedBy(name) ?? name)
+    .toSorted()
+    .at(-1);
+}
+
+/** The statement of an applied migration, as a row of `schema_compatibility`. */
 export interface Compatibility {
   readonly migration: string;
   readonly oldest_release: string;
 }
 
 /**
- * The first of the migrations that a release does not know which does not state that it goes with that release, whose last
- * migration is `own`; undefined where all do.
+ * Returns the first newer migration that does not declare itself compatible with a release; undefined if all do. `own`
+ * is the last migration of that release.
  */
 export function incompatibleMigration(
   newer: readonly string[],

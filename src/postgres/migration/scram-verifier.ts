@@ -3,8 +3,9 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 const ITERATIONS = 4_096;
 
 /**
- * What PostgreSQL keeps of a password, in the form that it takes in place of one: a statement with it in plain text might be
- * logged. Source: RFC 5802, 3 and RFC 7677; PostgreSQL's manual, pg_authid.
+ * Returns the SCRAM-SHA-256 verifier of a password, which CREATE ROLE accepts in place of the password. With the
+ * password in plain text, the statement might be logged. Sources: RFC 5802 section 3, RFC 7677, and PostgreSQL's
+ * manual, pg_authid.
  */
 export function scramVerifier(password: string): string {
   const salt = randomBytes(16);

@@ -1,14 +1,14 @@
-/** What the service may do to a table; a lock of rows (FOR UPDATE and its kin) takes UPDATE. */
+/** A right of the service's role to a table. Row locks such as FOR UPDATE require UPDATE. */
 export type TableRight = "SELECT" | "INSERT" | "UPDATE" | "DELETE";
 
 const READ: readonly TableRight[] = ["SELECT"];
-/** What was recorded stays as it was recorded, whoever gets hold of the service's role. */
+/** Append-only tables: records cannot be changed with the service's role. */
 const APPEND: readonly TableRight[] = ["SELECT", "INSERT"];
 const REPLACE: readonly TableRight[] = ["SELECT", "INSERT", "DELETE"];
 const CHANGE: readonly TableRight[] = ["SELECT", "INSERT", "UPDATE"];
 const ALL: readonly TableRight[] = ["SELECT", "INSERT", "UPDATE", "DELETE"];
 
-/** The rights of the service's role to every table of the schema `public`. `migrate` brings them about. */
+/** The rights of the service's role to each table of the schema `public`. `migrate` grants them. */
 export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   schema_compatibility: READ,
   schema_migrations: READ,
@@ -60,11 +60,11 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   slots: ALL,
 };
 
-/** The columns of append-only tables that the service may update besides: texts, which row-level security lets it empty alone. */
+/** Columns of append-only tables that the service may also update. Row-level security allows it only to empty them. */
 export const erasableColumns: Readonly<Record<string, readonly string[]>> = {
   appointment_history: ["comment", "correction_reason"],
   patient_changes: ["former_document_number", "former_document_type", "reason"],
 };
 
-/** The functions that the service may call and others may not: what each does is the owner's to allow. */
+/** The functions that the service may call and other roles may not. They run with the rights of the owner. */
 export const serviceFunctions: readonly string[] = ["cupo_tend_partitions(timestamptz)"];

@@ -3,14 +3,14 @@ import { classifyFailure } from "../sql-errors.js";
 import { scramVerifier } from "./scram-verifier.js";
 import { erasableColumns, serviceFunctions, serviceRights } from "./service-rights.js";
 
-/** Who the service is in the database. */
+/** The database role of the service. */
 export interface ServiceRole {
   readonly name: string;
-  /** Undefined where the role is known by something else, such as a certificate. */
+  /** Undefined if the role authenticates in another way, such as a certificate. */
   readonly password: string | undefined;
 }
 
-/** The role that a postgres:// URL names. */
+/** Returns the role that a postgres:// URL names. */
 export function roleOf({ username, password }: URL): ServiceRole {
   return {
     name: decodeURIComponent(username),
@@ -19,9 +19,9 @@ export function roleOf({ username, password }: URL): ServiceRole {
 }
 
 /**
- * Gives the service's role the rights that it uses and takes every other to the tables away from it, as the owner of the
- * tables. Makes the role where there is none and the owner may. Does nothing where the owner and the service are one.
- * Rejects, with what is to be done by hand, where the owner may not.
+ * Grants the service's role the rights that it uses and revokes all other rights to tables. Must run as the owner of
+ * the tables. Creates the role if it does not exist. Does nothing if the owner is also the service's role. If the owner
+ * lacks a right, it rejects with the statement to run by hand.
  */
 export async function grantServiceRights(database: Knex.Transaction, service: ServiceRole): Promise<void> {
   const [owner] = await rowsOf(database, "SELECT current_user AS name");
@@ -42,14 +42,14 @@ async function createRole(database: Knex.Transaction, { name, password }: Servic
   } catch (error) {
     if (classifyFailure(error) !== "FORBIDDEN") throw error;
     throw new Error(
-      `There is no role ${name}, which DATABASE_URL names, and the role of MIGRATION_DATABASE_URL may not make it. ` +
-        `Make it by hand: CREATE ROLE "${name}" LOGIN PASSWORD '…'`,
+      `The role ${name} of DATABASE_URL does not exist, and the role of MIGRATION_DATABASE_URL may not create it. ` +
+        `Create it by hand: CREATE ROLE "${name}" LOGIN PASSWORD '…'`,
       { cause: error },
     );
   }
 }
 
-/** Rights that are granted to who owns a table bind nobody. */
+/** Throws if the service's role owns tables, because an owner is not bound by granted rights. */
 async function requireOwnTables(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
   const owned = await rowsOf(
     database,
@@ -59,7 +59,7 @@ async function requireOwnTables(database: Knex.Transaction, { name }: ServiceRol
   );
   if (owned.length === 0) return;
   throw new Error(
-    `Tables belong to the role ${name}, which DATABASE_URL names. Give them to the role of MIGRATION_DATABASE_URL first, ` +
+    `The role ${name} of DATABASE_URL owns tables. Transfer them to the role of MIGRATION_DATABASE_URL first, ` +
       `as a superuser in this database: REASSIGN OWNED BY "${name}" TO …`,
   );
 }
@@ -79,7 +79,10 @@ async function grantSchemas(database: Knex.Transaction, { name }: ServiceRole): 
   }
 }
 
-/** Touches only the tables whose rights are not what they should be: the statements lock them for a moment. */
+/**
+ * Changes only tables whose rights differ from {@link serviceRights}, because the statements lock the table for a
+ * moment.
+ */
 async function grantTables(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
   const held = await rowsOf(
     database,
@@ -111,8 +114,9 @@ async function grantFunctions(database: Knex.Transaction, { name }: ServiceRole)
 }
 
 /**
- * The queue's tables hold ids alone, and its library reads and writes all of them; its functions run with the rights of who
- * calls them. Row-level security is on in them without a policy, which only their owner passes: so the service has one.
+ * Grants the rights to the job queue. Its tables contain only ids, its library reads and writes all of them, and its
+ * functions run with the caller's rights. The tables have row-level security without a policy, which only the owner
+ * passes. So the service's role gets a policy.
  */
 async function grantJobQueue(database: Knex.Transaction, { name }: ServiceRole): Promise<void> {
   const closed = await rowsOf(

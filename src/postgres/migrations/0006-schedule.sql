@@ -1,7 +1,12 @@
 -- The materialized schedule and the appointments in it.
 
 -- Equality of uuid columns beside overlap of ranges in one exclusion constraint; a trusted extension, so the owner may.
-CREATE EXTENSION IF NOT EXISTS btree_gist;
+-- Not IF NOT EXISTS: Citus hands such a statement on to its workers where another role has made the extension, and fails.
+DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'btree_gist') THEN
+    CREATE EXTENSION btree_gist;
+  END IF;
+END $$;
 
 ALTER TABLE programs
   ADD COLUMN generation integer NOT NULL DEFAULT 1 CHECK (generation >= 1),

@@ -1,4 +1,4 @@
--- The change feed: docs/events.md says why it is made like this.
+-- The change feed: docs/guide/events.md says why it is made like this.
 --
 -- What a commit leaves for the feed, beside its audit row, which has the rest. Transactions commit in another order than they
 -- take their sequence values in, so a row has no place in the feed yet. organization_id and company_id are those of what was

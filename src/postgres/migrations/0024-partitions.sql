@@ -1,4 +1,4 @@
--- What only grows is parted by the month in which its ids were made, which a UUID of version 7 tells: docs/scale.md says why, and
+-- What only grows is parted by the month in which its ids were made, which a UUID of version 7 tells: docs/operate/scale.md says why, and
 -- why other tables are not. This migration brings what the next ones and the service part tables with; no table is touched yet.
 -- Compatible from: 0015-appointment-lists
 CREATE TABLE schema_partitions (

@@ -1,14 +1,15 @@
-/** A place in the write-ahead log of a primary. */
+/** A position in the write-ahead log of a primary. */
 export interface LogPosition {
-  /** The timeline that the primary writes, which another one that takes its place does not. */
+  /** The timeline that the primary writes. A promoted standby writes another one. */
   readonly timeline: number;
   /** A pg_lsn, as text. */
   readonly position: string;
 }
 
 /**
- * Gives positions behind all that was committed when it was called. Whoever calls while a question is on its way waits for the
- * next one, since the answer to the earlier may be older than the call; so there is one question at a time, for however many calls.
+ * Returns a function that resolves to a position after everything committed before the call. A call during a running
+ * query waits for the next query, because the result of the running one may be older than the call. So at most one
+ * query runs at a time, however many calls wait.
  */
 export function createReadIndex(ask: () => Promise<LogPosition>): () => Promise<LogPosition> {
   let last: Promise<unknown> = Promise.resolve();

@@ -14,9 +14,9 @@ const NOBODY = "00000000-0000-0000-0000-000000000000";
 const TABLES = ["patients", "patient_search_words"];
 
 /**
- * Gives every patient of every tenant the words that they are found by, as part of the migration that makes the table for
- * them. What a word is no SQL could say as the service does. For the time being, and only within the transaction, the owner
- * of the tables sees the rows of all tenants.
+ * Fills the search words of all patients of all tenants, as part of the migration that creates their table. The words
+ * are computed here, because SQL cannot compute them as the service does. Within the transaction, the owner of the
+ * tables sees the rows of all tenants.
  */
 export async function fillSearchWords(database: Knex): Promise<void> {
   for (const table of TABLES) await database.raw("ALTER TABLE ?? NO FORCE ROW LEVEL SECURITY", [table]);
@@ -25,7 +25,7 @@ export async function fillSearchWords(database: Knex): Promise<void> {
   for (const table of TABLES) await database.raw("ALTER TABLE ?? FORCE ROW LEVEL SECURITY", [table]);
 }
 
-/** The last of the patients of the batch; undefined where there were none left. */
+/** Fills one batch. Returns the last patient of the batch; undefined if none was left. */
 async function fillBatch(database: Knex, { tenant_id, id }: Pick<Row, "tenant_id" | "id">): Promise<Row | undefined> {
   const { rows }: { rows: Row[] } = await database.raw(
     `SELECT tenant_id, id, full_name, phone, document_number FROM patients

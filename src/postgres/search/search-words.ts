@@ -1,42 +1,61 @@
-/** What of a patient is searched. */
+/** The attributes of a patient that a search covers. */
 export interface SearchedPatient {
   readonly fullName: string;
   readonly phone: string;
   readonly documentNumber: string;
 }
 
-/** Before words that are no part of a name; letters and digits alone make those. */
+/** Prefixes of words that are not part of a name. Words of names have only letters and digits. */
 const PHONE = "#";
 const DOCUMENT = "$";
 const MAX_WORD = 64;
-/** Two ways to write one number in its own country and from abroad agree in so many digits at the end. */
+/** The national and the international form of a telephone number agree in this many last digits. */
 const SIGNIFICANT_DIGITS = 10;
-/** Fewer digits in a row are an extension and not a number. */
+/** A shorter run of digits is an extension, not a number. */
 const MIN_DIGITS = 5;
 
 /**
- * The words that a patient is found by, each once. A search is for words that begin with what is looked for: those of the
- * name as {@link nameWords} gives them, the digits of each telephone number from the last to the first, and the document
- * number.
+ * Returns the search words of a patient, without duplicates. A search looks for words that begin with the text
+ * searched. The words are those of the name ({@link nameWords}), the digits of each telephone number in reverse order,
+ * and the document number. An erased patient has none.
  */
 export function searchWords({ fullName, phone, documentNumber }: SearchedPatient): readonly string[] {
-  const numbers = phone.match(/\d[\d ().+-]*/g) ?? [];
-  const phones = numbers.map(digitsOf).filter((digits) => digits.length >= MIN_DIGITS);
-  return [...new Set([...nameWords(fullName), ...phones.map(phoneWord), documentWord(documentNumber)])];
+  const phones = phoneNumbers(phone);
+  const documents = [documentWord(documentNumber)].filter((word) => word !== DOCUMENT);
+  return [...new Set([...nameWords(fullName), ...phones.map(phoneWord), ...documents])];
 }
 
-/** The words of a name, or of a part of one, without accents and in one case. */
+/** Returns the words of a name or of a part of one, in upper case and without accents. */
 export function nameWords(name: string): readonly string[] {
   const words = fold(name).split(/[^\p{L}\p{N}]+/u);
   return [...new Set(words.filter((word) => word !== "").map(cut))];
 }
 
-/** What the word of a telephone number begins with that ends in these digits; a country code does not count. */
-export function phoneWord(phone: string): string {
-  return PHONE + Array.from(digitsOf(phone).slice(-SIGNIFICANT_DIGITS)).toReversed().join("");
+/**
+ * Returns the digits of each telephone number in a text. Numbers with fewer than 5 digits are extensions and omitted.
+ */
+export function phoneNumbers(phone: string): readonly string[] {
+  const numbers = phone.match(/\d[\d ().+-]*/g) ?? [];
+  return numbers.map(digitsOf).filter((digits) => digits.length >= MIN_DIGITS);
 }
 
-/** The word of a document number, or what it begins with: letters and digits alone count. */
+/** Returns the last 10 digits of a number, without a country code before them. */
+export function significantDigits(phone: string): string {
+  return digitsOf(phone).slice(-SIGNIFICANT_DIGITS);
+}
+
+/**
+ * Returns the beginning of the search words of all telephone numbers that end in these digits. A country code does not
+ * count.
+ */
+export function phoneWord(phone: string): string {
+  return PHONE + Array.from(significantDigits(phone)).toReversed().join("");
+}
+
+/**
+ * Returns the search word of a document number, or the beginning of it for a part of one. Only letters and digits
+ * count.
+ */
 export function documentWord(documentNumber: string): string {
   return DOCUMENT + cut(fold(documentNumber).replaceAll(/[^\p{L}\p{N}]/gu, ""));
 }
@@ -49,7 +68,9 @@ function digitsOf(phone: string): string {
   return phone.replaceAll(/\D/g, "");
 }
 
-/** Compatibility forms taken apart (NFKD), upper case, and nothing that is not seen or only stands on another character. */
+/**
+ * Decomposes compatibility forms (NFKD), converts to upper case, and removes combining marks and invisible characters.
+ */
 function fold(text: string): string {
   return text
     .normalize("NFKD")

@@ -1,44 +1,44 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "pg";
-import { CHANNEL, SAY, toPayload } from "./change-signals.js";
+import { CHANNEL, NOTIFY, toPayload } from "./change-signals.js";
 
-/** Tells all processes whose data changed. */
+/** Notifies all processes of the tenants whose data changed. */
 export interface Announcer {
-  /** Says, soon, that something of a tenant has committed. */
+  /** Notifies within 50 ms that a change of this tenant was committed. */
   announce(tenantId: string): void;
-  /** Waits for what is being said. */
+  /** Waits for the notifications that are being sent. */
   close(): Promise<void>;
 }
 
-/** What is said is apart by this at least: a NOTIFY has a lock of the whole server for its commit. */
+/** Minimum time between two NOTIFY statements, because the commit of each takes a lock of the whole server. */
 const PAUSE_MS = 50;
-/** A payload has less than 8,000 bytes. */
+/** Maximum number of tenants in one NOTIFY: PostgreSQL limits a payload to 8,000 bytes. */
 const MAX_TENANTS = 200;
 
 /**
- * Says it by statements of its own, which no call waits for: in the commit of a call, NOTIFY would let only one call of the
- * whole server commit at a time. The first is said at once, and what comes within 50 ms by one NOTIFY for all. What cannot be
- * said is not said: those who listen look by themselves too.
+ * Sends NOTIFY in statements of its own, which no call waits for. With NOTIFY in the transactions of calls, only one
+ * call of the whole server could commit at a time. The first notification is sent at once; changes of the next 50 ms
+ * share one NOTIFY. A failed NOTIFY is not repeated, because listeners also poll.
  */
 export function createAnnouncer(pool: Pick<Pool, "query">): Announcer {
   const changed = new Set<string>();
-  let speaking: Promise<void> | undefined;
-  const speak = async () => {
+  let notifying: Promise<void> | undefined;
+  const notify = async () => {
     while (changed.size > 0) {
       const tenantIds = [...changed].slice(0, MAX_TENANTS);
       for (const tenantId of tenantIds) changed.delete(tenantId);
-      await pool.query(SAY, [CHANNEL, toPayload(tenantIds)]).catch(() => undefined);
+      await pool.query(NOTIFY, [CHANNEL, toPayload(tenantIds)]).catch(() => undefined);
       await delay(PAUSE_MS);
     }
-    speaking = undefined;
+    notifying = undefined;
   };
   return {
     announce(tenantId) {
       changed.add(tenantId);
-      speaking ??= speak();
+      notifying ??= notify();
     },
     async close() {
-      await speaking;
+      await notifying;
     },
   };
 }

@@ -1,40 +1,38 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "pg";
-import { Ear } from "./ear.js";
+import { NotificationListener } from "./notification-listener.js";
 
-/** What listening needs. */
 export interface ListenOptions {
-  /** postgres:// URL, as of the service's pool. */
+  /** postgres:// URL, as for the service's pool. */
   readonly url: string;
-  /** Says the probes, on other connections. */
+  /** Sends the probes, on other connections. */
   readonly pool: Pick<Pool, "query">;
   readonly onChanged: (tenantIds: readonly string[]) => void;
-  /** Told of the first of several failures in a row. */
+  /** Called with the first of several failures in a row. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Listening, until it is closed. */
 export interface Listener {
-  /** Whether what is said is known to come. */
-  isHeard(): boolean;
+  /** Whether the last probe arrived. */
+  isReceiving(): boolean;
   close(): Promise<void>;
 }
 
 const PROBE_EVERY_MS = 5_000;
 const RECONNECT_MS = 1_000;
-/** How much later is tried again where nothing was ever heard. */
-const UNHEARD_MS = 60_000;
+/** The pause before the next attempt if no probe ever arrived. */
+const UNSUPPORTED_MS = 60_000;
 
 /**
- * Listens on a connection of its own, which is made anew when it is lost. A connection pooler in transaction mode takes LISTEN
- * and never gives word: so a probe is said every few seconds, and has to come back within one.
+ * Listens on a dedicated connection and reconnects when it is lost. A pooler in transaction mode accepts LISTEN but
+ * never delivers a notification. So a probe is sent every 5 s and must arrive within 1 s.
  */
 export function listenForChanges(options: ListenOptions): Listener {
   const ending = new AbortController();
-  const state = { isHeard: false, isFailing: false };
+  const state = { isReceiving: false, isFailing: false };
   const done = keepListening(options, state, ending.signal);
   return {
-    isHeard: () => state.isHeard,
+    isReceiving: () => state.isReceiving,
     async close() {
       ending.abort();
       await done;
@@ -43,25 +41,27 @@ export function listenForChanges(options: ListenOptions): Listener {
 }
 
 interface State {
-  isHeard: boolean;
+  isReceiving: boolean;
   isFailing: boolean;
 }
 
 async function keepListening(options: ListenOptions, state: State, ending: AbortSignal): Promise<void> {
   while (!ending.aborted) {
-    let wasHeard = true;
+    let hasReceived = true;
     try {
-      wasHeard = await listenOnce(options, state, ending);
+      hasReceived = await listenOnce(options, state, ending);
       state.isFailing = false;
     } catch (error) {
       if (!state.isFailing && !ending.aborted) options.onError(error);
       state.isFailing = true;
     }
-    await pause(wasHeard ? RECONNECT_MS : UNHEARD_MS, ending);
+    await pause(hasReceived ? RECONNECT_MS : UNSUPPORTED_MS, ending);
   }
 }
 
-/** Listens on one connection for as long as it hears. Gives whether it ever did, or was lost before it could. */
+/**
+ * Listens on one connection as long as probes arrive. Returns whether a probe ever arrived or the connection was lost.
+ */
 async function listenOnce(
   { url, pool, onChanged }: ListenOptions,
   state: State,
@@ -69,19 +69,19 @@ async function listenOnce(
 ): Promise<boolean> {
   const address = new URL(url);
   address.searchParams.delete("prepared_statements");
-  const ear = new Ear(address.href, onChanged);
-  let wasHeard = false;
+  const listener = new NotificationListener(address.href, onChanged);
+  let hasReceived = false;
   try {
-    await ear.open();
-    while (!ending.aborted && (await ear.hears(pool))) {
-      wasHeard = true;
-      state.isHeard = true;
-      await pause(PROBE_EVERY_MS, AbortSignal.any([ending, ear.lost]));
+    await listener.open();
+    while (!ending.aborted && (await listener.receives(pool))) {
+      hasReceived = true;
+      state.isReceiving = true;
+      await pause(PROBE_EVERY_MS, AbortSignal.any([ending, listener.lost]));
     }
-    return wasHeard || ear.lost.aborted;
+    return hasReceived || listener.lost.aborted;
   } finally {
-    state.isHeard = false;
-    await ear.close();
+    state.isReceiving = false;
+    await listener.close();
   }
 }
 

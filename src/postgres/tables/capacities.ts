@@ -9,8 +9,10 @@ import {
 } from "./appointments/day-counters.js";
 
 /**
- * Takes a unit of the capacity of one day and gives that of another back, if there is one: the last of what
- * `locks.ts` orders. Within one day neither is needed. Nothing is waited for: the call fails with `refusal` where no unit is left.
+ * Takes a unit of capacity of the day `wanted` and returns one of the day `old`, if given. Does nothing if both are the
+ * same day. The call fails with `refusal` if no unit is left. The result is not awaited.
+ *
+ * Counters come last in the lock order of `locks.ts`.
  */
 export function exchangeCapacity(
   transaction: Transaction,
@@ -28,20 +30,19 @@ export function exchangeCapacity(
   if (oldKey > wantedKey) giveCapacityBack(transaction, old);
 }
 
-/** Takes a unit of the capacity of a day, as {@link exchangeCapacity} does, for whoever can do without: false where none is left. */
+/** Takes a unit of the capacity of a day. Returns false if none is left. */
 export function tryCapacity(transaction: Transaction, wanted: DayOfRule): Promise<boolean> {
   return takeCapacity(transaction, wanted);
 }
 
-/** Locks the counters of the days that {@link exchangeLockedCapacity} is to be about: the last of the one order. */
+/**
+ * Locks the counters of the days that {@link exchangeLockedCapacity} will change. Counters come last in the lock order.
+ */
 export function lockCapacities(transaction: Transaction, days: readonly DayOfRule[]): void {
   lockDays(transaction, days);
 }
 
-/**
- * Takes a unit of the capacity of one locked day and gives that of another back, if there is one, unless none is left to take: then both are as
- * they were, and the answer is false. Within one day neither is needed.
- */
+/** Like {@link exchangeCapacity}, for locked days. If no unit is left, it changes nothing and returns false. */
 export async function exchangeLockedCapacity(
   transaction: Transaction,
   wanted: DayOfRule,

@@ -3,28 +3,32 @@ import { type AppointmentRecord, lockAppointmentsOf } from "./appointments/appoi
 import { lockCasesOfPatient } from "./desk/desk-of-patient.js";
 import type { DeskCaseRecord } from "./desk/user-attention-cases.js";
 import { lockWaitlistEntriesOf } from "./desk/waitlist.js";
-import { lockPerson } from "./patients/one-person.js";
+import { lockPerson } from "./patients/merged-patients.js";
+import { findFormerDocumentNumbers } from "./patients/patient-changes.js";
 import type { PatientRecord } from "./patients/patients.js";
 
-/** What the erasure of a person has to itself. */
+/** The records that are locked for the erasure of a person. */
 export interface LockedForErasure {
-  /** The patient and those who were merged into them, in the order of their ids; none where the tenant has no such patient. */
+  /** The patient and all patients merged into it, ordered by id; empty if the tenant has no such patient. */
   readonly patients: readonly PatientRecord[];
-  /** The patient's, in the order of their ids, and so the cases. */
+  /** Appointments of the patient, ordered by id; cases likewise. */
   readonly appointments: readonly AppointmentRecord[];
   readonly cases: readonly DeskCaseRecord[];
+  /** The document numbers that these patients had before corrections. */
+  readonly formerDocumentNumbers: readonly string[];
 }
 
 /**
- * Locks all records of a person, then the waitlist entries, appointments and cases of the patient, in the
- * order of `locks.ts`: nothing is booked, moved, told or noted about them meanwhile.
+ * Locks all patient records of a person, then the waitlist entries, appointments and cases of the patient, in the order
+ * of `locks.ts`. Until the transaction ends, no other call can change them or add to them.
  */
 export async function lockForErasure(transaction: Transaction, patientId: string): Promise<LockedForErasure> {
-  const [patients, , appointments, cases] = await Promise.all([
+  const [patients, , appointments, cases, formerDocumentNumbers] = await Promise.all([
     lockPerson(transaction, patientId),
     lockWaitlistEntriesOf(transaction, patientId),
     lockAppointmentsOf(transaction, patientId),
     lockCasesOfPatient(transaction, patientId),
+    findFormerDocumentNumbers(transaction, patientId),
   ]);
-  return { patients, appointments, cases };
+  return { patients, appointments, cases, formerDocumentNumbers };
 }

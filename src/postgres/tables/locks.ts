@@ -22,26 +22,29 @@ import {
 } from "./schedule/slot-locks.js";
 import type { SlotRecord } from "./schedule/slots.js";
 
-/** What a transaction is to lock; what is absent stays as it is. */
+/** The rows that a transaction locks. Undefined means none. */
 export interface WantedLocks {
-  /** A program whose practitioners are to stay as they are. */
+  /** A program whose set of practitioners must not change. */
   readonly programId?: string | undefined;
-  /** A patient by id, or the patient of an appointment. */
+  /** The patient, by id or as the patient of an appointment. */
   readonly patient?: { readonly id: string } | { readonly appointmentId: string };
-  /** The waitlist entry that a booking serves. */
+  /** The waitlist entry that a booking fulfils. */
   readonly waitlistEntryId?: string | undefined;
   readonly appointmentId?: string;
-  /** An option: its token is used up, its slots locked, and the practitioner whose time they are. */
+  /** An option. Its token is marked as used; its slots and their practitioner are locked. */
   readonly option?: WantedOption | undefined;
-  /** A time of a practitioner without an option: the slots in it, if there are any, and the practitioner. */
+  /** A time without an option. The slots in it, if any, and the practitioner are locked. */
   readonly time?: WantedTime;
-  /** Whether the slots that the appointment occupies are locked too, because they are to be freed. */
+  /** Whether to lock the slots that the appointment occupies, because they will be freed. */
   readonly freesSlot?: boolean;
-  /** Whether the appointment is to have its time again: the slot that is there is locked, and its practitioner. */
+  /**
+   * Whether to lock the slots and the practitioner at the appointment's time, because the appointment becomes live
+   * again.
+   */
   readonly takesTimeAgain?: boolean;
 }
 
-/** The part of an option that is locked. */
+/** The attributes of an option that locking needs. */
 export interface WantedOption {
   readonly jti: string;
   readonly expiresAtMs: number;
@@ -49,51 +52,60 @@ export interface WantedOption {
   readonly minutes: number;
 }
 
-/** The part of a time that is locked. */
+/** The attributes of a time that locking needs. */
 export interface WantedTime {
   readonly practitionerId: string;
   readonly run: SlotRun | undefined;
 }
 
-/** What was locked, as it is until the transaction ends; undefined or false where it does not exist or was not wanted. */
+/**
+ * The locked rows, as they are until the transaction ends. A row that does not exist or was not requested is undefined
+ * or false.
+ */
 export interface Locked {
   readonly patient: PatientRecord | undefined;
   readonly waitlistEntry: DeskWaitlistEntryRecord | undefined;
   readonly appointment: AppointmentRecord | undefined;
-  /** Whether the token was used up by this transaction and by none before. */
+  /** Whether this transaction was the first to use the token. */
   readonly isTokenFresh: boolean;
-  /** The slots of the option, of the time, or where the appointment was, in the order in which they begin; with gaps, perhaps. */
+  /**
+   * The slots of the option, of the time, or of the appointment's former time, ordered by start. They may have gaps.
+   */
   readonly slots: readonly SlotRecord[];
-  /** The slots that the appointment occupies, in the order in which they begin. */
+  /** The slots that the appointment occupies, ordered by start. */
   readonly occupiedSlots: readonly SlotRecord[];
   readonly isPractitionerActive: boolean;
 }
 
 /**
- * Locks what bookings, moves and steps of appointments share with others, in the one order, which is what keeps any two
- * transactions from waiting for each other. All is sent at once, so that it shares a round trip with what the caller sends
- * in the same turn. A transaction may leave out parts of the order, and never goes back in it:
+ * Locks the rows that bookings, reschedulings and status changes share with other transactions, always in the same
+ * order. The order prevents deadlocks. All statements are sent at once, so they share a round trip with what the caller
+ * sends in the same turn of the event loop. A transaction may skip steps of the order, but never goes back:
  *
- * 1. the idempotency key, which `unit-of-work.ts` claims ahead of the operation;
- * 2. the calendar of the tenant, shared by who makes slots and owned by who changes holidays: `calendars.ts`;
- * 3. the program whose schedule changes, or the holiday, block or location; who owns the calendar has all of them to itself.
- *    Who overbooks shares the program, because no slot of the rules tells of a practitioner who leaves meanwhile;
- * 4. the patient, and of the same patient the waitlist entry that a booking serves; the two patients of a merge, and the
- *    entries of the one who goes, in the order of their ids: {@link lockForMerge}; likewise all of a person who is erased:
- *    `erasure-locks.ts`;
- * 5. the appointment; those of a patient who is merged or erased in the order of their ids;
- * 6. the option token, which is used up;
- * 7. slots in the order of their ids, all by one statement: here those that an appointment takes and those that it has,
- *    several for one that is long, and any number where `slot-plan.ts` withdraws them;
- * 8. the practitioner whose time is taken, which several programs fill and an overbooked appointment has twice, of an
- *    appointment that has its time again, or who becomes active or ceases to be;
- * 9. the counters of days by rule and date: `capacities.ts`, and a step that only gives its unit back. An
- *    appointment is one unit, however many slots it has, and an overbooked one none.
+ * 1. the idempotency key, which `unit-of-work.ts` claims before the operation;
+ * 2. the calendar of the tenant (`calendars.ts`): shared by transactions that create slots, exclusive for those that
+ *    change holidays;
+ * 3. the program, holiday, block or location that changes. A transaction that has the calendar exclusively needs no
+ *    further locks here. Overbooking locks the program FOR SHARE, because no slot of the rules shows that a
+ *    practitioner leaves the program meanwhile;
+ * 4. the patient, then the patient's waitlist entry that a booking fulfils. A merge locks both patients and then the
+ *    entries of the duplicate, ordered by id ({@link lockForMerge}). An erasure locks all records of a person
+ *    (`erasure-locks.ts`);
+ * 5. the appointment; for a merge or an erasure all appointments of the patient, ordered by id;
+ * 6. the option token, which is marked as used;
+ * 7. slots, ordered by id, all in one statement: those that an appointment takes and those that it occupies.
+ *    `slot-plan.ts` locks any number;
+ * 8. the practitioner, when an appointment takes or regains time, and when the practitioner is activated or
+ *    deactivated. Slots alone are not enough: several programs can have slots at the same time, and an overbooked
+ *    appointment has no slot of the rules;
+ * 9. the counters of days, ordered by rule and date (`capacities.ts`). An appointment uses one unit, however many slots
+ *    it has; an overbooked one uses none.
  *
- * Who decides about several appointments at once locks all of each kind, by id, before the next kind: {@link lockAllInOrder}.
+ * A transaction that changes several appointments locks all rows of one kind, ordered by id, before the next kind
+ * ({@link lockAllInOrder}).
  *
- * No other booking locks a program. What it only refers to, by foreign keys, is locked FOR KEY SHARE, which waits for none of
- * these: nobody deletes such rows or changes their keys.
+ * Other bookings do not lock the program. Foreign keys lock referenced rows FOR KEY SHARE. Of all these locks that
+ * conflicts only with FOR UPDATE, which merges and erasures take on patients.
  */
 export async function lockInOrder(transaction: Transaction, wanted: WantedLocks): Promise<Locked> {
   const { programId, patient: patientKey, waitlistEntryId, appointmentId, option, time } = wanted;
@@ -122,23 +134,23 @@ export async function lockInOrder(transaction: Transaction, wanted: WantedLocks)
   };
 }
 
-/** The slots of an option. */
+/** Returns the run of slots of an option. */
 export function runOf({ slotId: firstSlotId, minutes }: Pick<WantedOption, "slotId" | "minutes">): SlotRun {
   return { firstSlotId, minutes };
 }
 
-/** What a merge of two patients has to itself; who of the two is undefined, the tenant does not have. */
+/** The rows that are locked for a merge. A patient is undefined if the tenant does not have it. */
 export interface LockedForMerge {
   readonly survivor: PatientRecord | undefined;
   readonly duplicate: PatientRecord | undefined;
-  /** The duplicate's, in the order of their ids. */
+  /** Appointments of the duplicate, ordered by id. */
   readonly appointments: readonly AppointmentRecord[];
 }
 
 /**
- * Locks both patients of a merge, then all waitlist entries and appointments of the duplicate, as {@link lockInOrder} orders them. Nothing is
- * booked or moved for either meanwhile, and nothing that waits for them is added. What a merge moves behind that, no other
- * transaction locks before it has the patient.
+ * Locks both patients of a merge, then all waitlist entries and appointments of the duplicate, in the order of
+ * {@link lockInOrder}. Until the transaction ends, no other call books, reschedules or adds waitlist entries for
+ * either. Rows that the merge moves afterwards are locked by other transactions only after the patient.
  */
 export async function lockForMerge(
   transaction: Transaction,
@@ -157,17 +169,17 @@ export async function lockForMerge(
   };
 }
 
-/** What was locked of several appointments, as it is until the transaction ends. */
+/** The locked rows of several appointments, as they are until the transaction ends. */
 export interface LockedTogether {
   readonly patients: ReadonlyMap<string, PatientRecord>;
   readonly appointments: ReadonlyMap<string, AppointmentRecord>;
-  /** Those that the appointments occupy, and those of the practitioner at the same times. */
+  /** The slots that the appointments occupy, and those of the practitioner at the same times. */
   readonly slots: readonly SlotRecord[];
 }
 
 /**
- * Locks several appointments with their patients and slots, and with the slots that a practitioner has at the same times in
- * their programs, where one is named: in the one order.
+ * Locks several appointments with their patients and slots, in the order of {@link lockInOrder}. With `practitionerId`,
+ * it also locks the slots of that practitioner in the same programs at the same times.
  */
 export async function lockAllInOrder(
   transaction: Transaction,

@@ -1,13 +1,13 @@
 /**
- * Fills headers whose examples are not for use: an operation that is opened gets an Idempotency-Key of its own, with a button
- * for another, and no X-Correlation-Id, which the service makes. The key stays from one try to the next, so that
- * the same request sent again is a replay.
+ * Fills headers whose examples must not be sent. Each opened operation gets a new Idempotency-Key, and a button for
+ * another one. X-Correlation-Id stays empty, because the service generates it. The key stays the same between tries, so
+ * sending the same request again is a replay.
  */
 export function freshHeaders() {
   return { wrapComponents: { parameterRow: withFreshValue } };
 }
 
-/** Values of headers; null leaves one out. @type {Readonly<Record<string, () => string | null>>} */
+/** Values of headers; null omits the header. @type {Readonly<Record<string, () => string | null>>} */
 const values = { "Idempotency-Key": newKey, "X-Correlation-Id": () => null };
 
 /** @param {SwaggerComponent} Row @param {SwaggerSystem} system */
@@ -36,7 +36,7 @@ function withFreshValue(Row, { React: { createElement, Fragment, useEffect } }) 
   };
 }
 
-/** A UUID of version 4; `crypto.randomUUID` is missing where a page is reached without TLS from another machine. */
+/** Returns a UUID of version 4. `crypto.randomUUID` is unavailable on pages without TLS from another machine. */
 function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

@@ -1,8 +1,9 @@
 import { openAccess } from "./access-token.js";
 import { freshHeaders } from "./fresh-headers.js";
+import { takePageKey } from "./page-key.js";
 
 const { documentPath, tokenPath } = document.body.dataset;
-const access = openAccess(tokenPath);
+const access = openAccess(tokenPath, takePageKey());
 
 window.SwaggerUIBundle({
   url: documentPath,

@@ -1,11 +1,11 @@
-/** What these scripts use of swagger-ui-dist, which brings no types. */
+/** The parts of swagger-ui-dist that these scripts use. The package has no types. */
 interface Window {
   SwaggerUIBundle(settings: Readonly<Record<string, unknown>>): void;
 }
 
 interface SwaggerRequest {
   readonly headers: Record<string, string>;
-  /** Whether the document itself is asked for. */
+  /** Whether the request is for the OpenAPI document itself. */
   readonly loadSpec?: boolean;
 }
 
@@ -22,7 +22,7 @@ interface SwaggerSystem {
 interface SwaggerRowProps {
   /** Whether the operation can be tried out now. */
   readonly isExecute: boolean;
-  /** The parameter as the document has it. */
+  /** The parameter from the OpenAPI document. */
   readonly rawParam: { get(member: string): string };
   onChange(parameter: unknown, value: string | null, isXml: boolean): void;
 }

@@ -2,18 +2,18 @@ import { create, type DescField } from "@bufbuild/protobuf";
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { addViolation, type Violations } from "../violations/collect-violations.js";
-import { indexStep, keyStep, type Place } from "../violations/place.js";
+import { type FieldPath, indexStep, keyStep } from "../violations/field-path.js";
 import { type Fields, setField } from "./message-fields.js";
 import { isJsonObject, type JsonTree } from "./read-json.js";
 import { mapKeyReader } from "./read-map-key.js";
 import type { ReadValue } from "./read-scalar.js";
 
-/** Reads a JSON value into the fields of a message, adding to what they hold. */
-export type ReadInto = (tree: JsonTree, into: Fields, at: Place | undefined, violations: Violations) => void;
+/** Reads a JSON value into the fields of a message; adds to fields that are already set. */
+export type ReadInto = (tree: JsonTree, into: Fields, at: FieldPath | undefined, violations: Violations) => void;
 
 /**
- * The reader of a list of at most `maxItems`: of a longer one nothing is read. A list keeps its length, with a zero value
- * where an item is wrong.
+ * Creates the reader of a list of at most `maxItems`. No item of a longer list is read. A list keeps its length: an
+ * invalid item becomes a zero value.
  */
 export function listReader(
   field: DescField & { readonly fieldKind: "list" },
@@ -40,7 +40,7 @@ function zero(field: DescField & { readonly fieldKind: "list" }): unknown {
   return field.message.typeName === StructSchema.typeName ? {} : create(field.message);
 }
 
-/** The reader of a map. An entry with a wrong key or value is left out. */
+/** Creates the reader of a map. An entry with an invalid key or value is omitted. */
 export function mapReader(field: DescField & { readonly fieldKind: "map" }, readItem: ReadValue): ReadInto {
   const readKey = mapKeyReader(field.mapKey);
   return (tree, into, parent, violations) => {

@@ -5,8 +5,8 @@ import type { ReadValue } from "./read-scalar.js";
 const mostNamesShown = 20;
 
 /**
- * The reader of an enum: its values by name only, as ProtoJSON prints them; null for google.protobuf.NullValue, whose one
- * value it is.
+ * Creates the reader of an enum. It accepts only the names of values, as ProtoJSON prints them, and null for
+ * google.protobuf.NullValue.
  */
 export function enumReader(schema: DescEnum): ReadValue {
   const numbers = new Map(schema.values.map(({ name, number }) => [name, number]));

@@ -1,12 +1,12 @@
 const plain = /^-?[0-9]{1,15}$/;
 const parts = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
-/** More digits than any integer type has; what has more is out of range anyway and is not computed. */
+/** The digits of the largest integer type. A number with more digits is out of range, so it is not computed. */
 const mostDigits = 20;
 
 /**
- * The integer that a JSON number's text stands for, exactly (`5`, `5.0`, `5e0`; -0 is 0). Gives "fraction" for a number that
- * is not integral and "large" for one beyond 64 bits; a large exponent costs no time.
+ * Returns the exact integer value of a JSON number's text (`5`, `5.0`, `5e0`; -0 is 0). Returns "fraction" for a number
+ * that is not integral and "large" for one with more than 20 digits. A large exponent costs no extra time.
  */
 export function integerOf(text: string): bigint | number | "fraction" | "large" {
   if (plain.test(text)) return Number(text) + 0;

@@ -1,19 +1,23 @@
-/** A JSON value as it was written: numbers keep their text, objects their members in order. */
+/** A JSON value as it was written: numbers keep their text, objects the order of their members. */
 export type JsonTree = null | boolean | string | JsonNumber | readonly JsonTree[] | JsonObject;
 
-/** The text of a number, so that no digit is lost before the type it is meant for is known. */
+/** The text of a number. No digit is lost before the target type is known. */
 export interface JsonNumber {
   readonly number: string;
 }
 
+/** The members of an object by name, in the order they were written. */
 export type JsonObject = ReadonlyMap<string, JsonTree>;
 
-/** Whether a value is an object. */
+/** Returns whether a value is an object. */
 export function isJsonObject(tree: JsonTree): tree is JsonObject {
   return tree instanceof Map;
 }
 
-/** Text that is not JSON as this reader takes it. The message says what and at which character, but no input. */
+/**
+ * Text that is not JSON by the rules of {@link readJson}. The message states the problem and the character, and
+ * contains no input.
+ */
 export class JsonSyntaxError extends Error {
   override readonly name = "JsonSyntaxError";
 }
@@ -40,10 +44,12 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads JSON text (RFC 8259), in time linear to its length. Stricter than JSON.parse in three ways: two members of an
- * object with the same name, once unescaped, are refused (RFC 7493 section 2.3), and so are objects and arrays within more
- * than `maxDepth` of one another; numbers are not rounded. Lone surrogates in escapes are let through: whether a string may
- * hold them is a question of what it is for. Throws a {@link JsonSyntaxError}.
+ * Reads JSON text (RFC 8259) in linear time. Throws a {@link JsonSyntaxError}. Differences to JSON.parse:
+ * - Two members of an object with the same unescaped name are an error (RFC 7493 section 2.3).
+ * - Objects and arrays nested deeper than `maxDepth` are an error.
+ * - Numbers are not rounded.
+ *
+ * Escaped lone surrogates are accepted. The reader of the field decides whether a string may contain them.
  */
 export function readJson(text: string, maxDepth: number): JsonTree {
   const cursor: Cursor = { text, maxDepth, at: 0, depth: 0 };
@@ -91,7 +97,7 @@ function readObject(cursor: Cursor): JsonObject {
     if (cursor.text.charCodeAt(cursor.at) !== 0x22) throw failure(cursor, "a member name was expected");
     const start = cursor.at;
     const name = readString(cursor);
-    if (members.has(name)) throw failure({ ...cursor, at: start }, "the object has a member of this name already");
+    if (members.has(name)) throw failure({ ...cursor, at: start }, "the object already has a member of this name");
     skipWhitespace(cursor);
     if (!accept(cursor, 0x3a)) throw failure(cursor, '":" was expected');
     members.set(name, readElement(cursor));
@@ -130,7 +136,10 @@ function readString(cursor: Cursor): string {
       start = at = cursor.at;
     } else if (code >= 0x20) at += 1;
     else
-      throw failure({ ...cursor, at }, at < text.length ? "a string holds a control character" : "a string has no end");
+      throw failure(
+        { ...cursor, at },
+        at < text.length ? "a string contains a control character" : "a string has no end",
+      );
   }
   cursor.at = at + 1;
   return parts + text.slice(start, at);
@@ -141,7 +150,7 @@ function readEscape(cursor: Cursor): string {
   cursor.at += 1;
   if (letter === "u") return String.fromCharCode(Number.parseInt(match(cursor, fourHexDigits, "four hex digits"), 16));
   const character = Object.hasOwn(escapes, letter) ? escapes[letter] : undefined;
-  if (character === undefined) throw failure({ ...cursor, at: cursor.at - 1 }, "no such escape");
+  if (character === undefined) throw failure({ ...cursor, at: cursor.at - 1 }, "unknown escape sequence");
   return character;
 }
 

@@ -4,12 +4,17 @@ import { enumReader } from "./read-enum.js";
 import { type ReadValue, scalarReader } from "./read-scalar.js";
 import { wellKnownReader } from "./read-well-known.js";
 
-/** Whether values of the field are scalars, enums or messages with a JSON form of their own, or lists of them. */
+/**
+ * Returns whether the field is not a map and its values are scalars, enums, or messages with a JSON form of their own.
+ */
 export function isLeaf(field: DescField): boolean {
   return field.fieldKind !== "map" && leafReader(field) !== undefined;
 }
 
-/** The reader of one value of a field, its list or its map; undefined where that is a message with members. */
+/**
+ * Returns the reader of one value of a field, its list or its map. Returns undefined when the value is a message with
+ * members.
+ */
 export function leafReader(field: DescField): ReadValue | undefined {
   if (field.scalar !== undefined) return scalarReader(field.scalar, "longAsString" in field && field.longAsString);
   if (field.enum !== undefined) return enumReader(field.enum);

@@ -1,14 +1,14 @@
 import { ScalarType } from "@bufbuild/protobuf";
 import { addViolation, type Violations } from "../violations/collect-violations.js";
-import { type Place } from "../violations/place.js";
+import { type FieldPath } from "../violations/field-path.js";
 import { readString, scalarReader } from "./read-scalar.js";
 
-/** Reads the name of a member whose names are data; undefined where it cannot be one, which `violations` then tells. */
-export type ReadName = (name: string, at: Place, violations: Violations) => string | undefined;
+/** Reads a member name that is data. Returns undefined for an invalid name and adds a violation. */
+export type ReadName = (name: string, at: FieldPath, violations: Violations) => string | undefined;
 
 const decimal = /^(?:0|-?[1-9][0-9]*)$/;
 
-/** The reader of a map's keys: text, `true` and `false`, or integers in their one plain decimal form. */
+/** Returns the reader of a map's keys: strings, `true` and `false`, or integers in plain decimal form. */
 export function mapKeyReader(type: ScalarType): ReadName {
   if (type === ScalarType.STRING) return readName;
   if (type === ScalarType.BOOL) return readBoolKey;
@@ -19,13 +19,13 @@ export function mapKeyReader(type: ScalarType): ReadName {
   };
 }
 
-/** Any text a string may be, but `__proto__`: it is no ordinary property of a JavaScript object. */
-export function readName(name: string, at: Place, violations: Violations): string | undefined {
-  if (name === "__proto__") return addViolation(violations, "INVALID_VALUE", at, "this name cannot be used");
+/** Reads a name: any valid string except `__proto__`, which is not an ordinary property of a JavaScript object. */
+export function readName(name: string, at: FieldPath, violations: Violations): string | undefined {
+  if (name === "__proto__") return addViolation(violations, "INVALID_VALUE", at, "the name __proto__ is not allowed");
   return readString(name, at, violations);
 }
 
-function readBoolKey(name: string, at: Place, violations: Violations): string | undefined {
+function readBoolKey(name: string, at: FieldPath, violations: Violations): string | undefined {
   if (name === "true" || name === "false") return name;
   return addViolation(violations, "INVALID_TYPE", at, "the name must be true or false");
 }

@@ -1,47 +1,51 @@
 import { create, type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
 import { FieldBehavior, field_behavior as fieldBehavior } from "../../gen/google/api/field_behavior_pb.js";
 import { addUnknownField, addViolation, type Violations } from "../violations/collect-violations.js";
-import { fieldStep, type Place, type Step } from "../violations/place.js";
+import { type FieldPath, fieldStep, type Step } from "../violations/field-path.js";
 import { childFields, type Fields, fieldsOf, oneofCase, setField } from "./message-fields.js";
 import { listReader, mapReader, type ReadInto } from "./read-collection.js";
 import { isJsonObject, type JsonTree } from "./read-json.js";
 import { leafReader } from "./read-leaf.js";
 import type { ReadValue } from "./read-scalar.js";
 
-/** A field, and how a member of its name is read into it. */
+/** A field and the reader of its value. */
 export interface FieldReader {
   readonly field: DescField;
   readonly step: Step;
   readonly read: ReadInto;
 }
 
-/** What a reader is told beside the schema. */
+/** Rules for reading, in addition to the schema. */
 export interface ReadRules {
-  /** Fields, each by its path from a message down, that have another source than the JSON being read. */
+  /** Paths of fields, from the message down, that are not read from this JSON. */
   readonly excluded?: readonly (readonly DescField[])[];
-  /** The most items that a list may have; undefined where there is no limit. Judged before any item is. */
+  /** Returns the maximum number of items of a list, or undefined for no limit. Checked before any item is read. */
   readonly maxItems?: ((field: DescField) => number | undefined) | undefined;
-  /** Whether the JSON is a part of a resource that is changed by it, and so need not have what the whole one must. */
+  /** Whether the JSON changes only part of a resource. Required lists and maps may then be absent. */
   readonly partial?: boolean;
 }
 
 /**
- * Compiles the reader of a message: strict ProtoJSON. A member must have the JSON name of a field that is not excluded; null
- * is a value of no type but google.protobuf.Value; of a oneof at most one member; a list or map whose
- * google.api.field_behavior is REQUIRED must have its member, because a message cannot tell it from an empty one.
- * Everything that is wrong is found, and what is right is read all the same.
+ * Compiles the reader of a message: strict ProtoJSON.
+ * - A member must have the JSON name of a field that is not excluded.
+ * - null is a value only of google.protobuf.Value and google.protobuf.NullValue.
+ * - At most one member of a oneof may be present.
+ * - A list or map with the google.api.field_behavior REQUIRED must be present. A message cannot distinguish an absent
+ *   one from an empty one.
+ *
+ * The reader reports every violation and still reads all valid values.
  */
 export function createMessageReader(schema: DescMessage, rules: ReadRules = {}): ReadInto {
   return messageReader(schema, { ...rules, known: new Map() });
 }
 
-/** Compiles the reader of one field, for a body that is that field alone. */
+/** Compiles the reader of one field, for a body that contains only this field. */
 export function createFieldReader(field: DescField, rules: ReadRules = {}): FieldReader {
   return fieldReader(field, { ...rules, known: new Map() });
 }
 
 interface Compilation extends ReadRules {
-  /** Readers of whole messages, by which messages that hold themselves come to an end. */
+  /** The readers of whole messages so far. Recursive messages reuse them, which ends the recursion. */
   readonly known: Map<DescMessage, ReadInto>;
 }
 
@@ -82,7 +86,7 @@ function readMembers(
   members: ReadonlyMap<string, FieldReader>,
   tree: ReadonlyMap<string, JsonTree>,
   into: Fields,
-  parent: Place | undefined,
+  parent: FieldPath | undefined,
   violations: Violations,
 ): void {
   for (const [name, value] of tree) {
@@ -96,13 +100,13 @@ function readMember(
   { field, step, read }: FieldReader,
   value: JsonTree,
   into: Fields,
-  parent: Place | undefined,
+  parent: FieldPath | undefined,
   violations: Violations,
 ): void {
   const at = { parent, step };
   const other = oneofCase(into, field);
   if (other === undefined || other === field.localName) read(value, into, at, violations);
-  else addViolation(violations, "INVALID_VALUE", at, "another member of the same oneof has a value");
+  else addViolation(violations, "INVALID_VALUE", at, "another member of the same oneof is already set");
 }
 
 function fieldReader(field: DescField, compilation: Compilation): FieldReader {

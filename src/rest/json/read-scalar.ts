@@ -1,11 +1,11 @@
 import { ScalarType } from "@bufbuild/protobuf";
 import { addViolation, type Violations } from "../violations/collect-violations.js";
-import { type Place } from "../violations/place.js";
+import { type FieldPath } from "../violations/field-path.js";
 import { integerOf } from "./read-integer.js";
 import type { JsonTree } from "./read-json.js";
 
-/** Reads one value; undefined where it is not one, which `violations` then tells. */
-export type ReadValue = (tree: JsonTree, at: Place | undefined, violations: Violations) => unknown;
+/** Reads one value. Returns undefined for an invalid value and adds a violation. */
+export type ReadValue = (tree: JsonTree, at: FieldPath | undefined, violations: Violations) => unknown;
 
 const int32 = { min: -2147483648, max: 2147483647 };
 const uint32 = { min: 0, max: 4294967295 };
@@ -34,9 +34,11 @@ const unstorable = /[\0\p{Cs}]/u;
 const decimal = /^(?:0|-?[1-9][0-9]*)$/;
 
 /**
- * The reader of a scalar type: ProtoJSON without its leniency. No type stands in for another (`"5"` is no int32, `1` no
- * bool), integers are exact and may be written `5.0`, and only where ProtoJSON itself prints a string is one taken: 64-bit
- * integers as plain decimals, and NaN, Infinity, -Infinity for floating point.
+ * Returns the reader of a scalar type: ProtoJSON without its leniency. No type is converted to another: `"5"` is not an
+ * int32, `1` is not a bool. Integers are exact and may be written `5.0`.
+ *
+ * A string is accepted for a number only where ProtoJSON itself prints one. These are 64-bit integers as plain
+ * decimals, and NaN, Infinity and -Infinity for floating point.
  */
 export function scalarReader(scalar: ScalarType, longAsString = false): ReadValue {
   const read = readers[scalar];
@@ -44,26 +46,31 @@ export function scalarReader(scalar: ScalarType, longAsString = false): ReadValu
   return (tree, at, violations) => read(tree, at, violations)?.toString();
 }
 
-/** Reads a string that any store can hold: without U+0000 and lone surrogates. */
-export function readString(tree: JsonTree, at: Place | undefined, violations: Violations): string | undefined {
+/** Reads a string without U+0000 and lone surrogates, which databases cannot store as text. */
+export function readString(tree: JsonTree, at: FieldPath | undefined, violations: Violations): string | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   if (unstorable.test(tree)) {
-    return addViolation(violations, "INVALID_VALUE", at, "the value must not hold U+0000 or half of a surrogate pair");
+    return addViolation(
+      violations,
+      "INVALID_VALUE",
+      at,
+      "the value must not contain U+0000 or half of a surrogate pair",
+    );
   }
   return tree;
 }
 
-/** The text of a JSON number; undefined for every other value. */
+/** Returns the text of a JSON number, or undefined for every other value. */
 export function numberText(tree: JsonTree): string | undefined {
   return typeof tree === "object" && tree !== null && "number" in tree ? tree.number : undefined;
 }
 
-function readBool(tree: JsonTree, at: Place | undefined, violations: Violations): boolean | undefined {
+function readBool(tree: JsonTree, at: FieldPath | undefined, violations: Violations): boolean | undefined {
   if (typeof tree === "boolean") return tree;
   return addViolation(violations, "INVALID_TYPE", at, "the value must be true or false");
 }
 
-function readBytes(tree: JsonTree, at: Place | undefined, violations: Violations): Uint8Array | undefined {
+function readBytes(tree: JsonTree, at: FieldPath | undefined, violations: Violations): Uint8Array | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   const bytes = Buffer.from(tree, "base64");
   if (bytes.toString("base64") === tree) return new Uint8Array(bytes);
@@ -91,7 +98,7 @@ function longReader({ min, max }: typeof int64): ReadValue {
 
 function readFloat(
   tree: JsonTree,
-  at: Place | undefined,
+  at: FieldPath | undefined,
   violations: Violations,
   parse: (text: string) => number,
 ): number | undefined {

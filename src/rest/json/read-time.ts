@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { addViolation, type Violations } from "../violations/collect-violations.js";
-import { type Place } from "../violations/place.js";
+import { type FieldPath } from "../violations/field-path.js";
 import type { JsonTree } from "./read-json.js";
 
 const dateTime = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))$/i;
@@ -11,10 +11,15 @@ const firstMs = Date.parse("0001-01-01T00:00:00Z");
 const lastMs = Date.parse("9999-12-31T23:59:59Z");
 
 /**
- * Reads a Timestamp: an RFC 3339 date-time with its offset, of a day and time that exist; no leap second and no 24:00. The
- * year is 0001 to 9999, as written and in UTC. `T` and `Z` may be lower case (RFC 3339 section 5.6). At most nanoseconds.
+ * Reads a Timestamp: an RFC 3339 date-time with an offset and at most nine decimals. The day and time must exist; leap
+ * seconds and 24:00 do not. The year is 0001 to 9999, both as written and in UTC. `T` and `Z` may be lower case (RFC
+ * 3339 section 5.6).
  */
-export function readTimestamp(tree: JsonTree, at: Place | undefined, violations: Violations): Timestamp | undefined {
+export function readTimestamp(
+  tree: JsonTree,
+  at: FieldPath | undefined,
+  violations: Violations,
+): Timestamp | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   const ms = parseInstantMs(tree);
   if (ms === undefined) {
@@ -25,8 +30,8 @@ export function readTimestamp(tree: JsonTree, at: Place | undefined, violations:
   return create(TimestampSchema, { seconds: BigInt(ms / 1000), nanos: nanosOf(fraction) });
 }
 
-/** Reads a Duration: seconds with at most nine decimals and an `s`. The range is that of whole seconds, whatever the decimals. */
-export function readDuration(tree: JsonTree, at: Place | undefined, violations: Violations): Duration | undefined {
+/** Reads a Duration: seconds with at most nine decimals and an `s`. The range check ignores the decimals. */
+export function readDuration(tree: JsonTree, at: FieldPath | undefined, violations: Violations): Duration | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   const [match, sign, whole = "0", fraction = ""] = duration.exec(tree) ?? [];
   if (match === undefined) {
@@ -51,7 +56,7 @@ function parseInstantMs(text: string): number | undefined {
   return ms >= firstMs && ms <= lastMs ? ms : undefined;
 }
 
-/** 0 for a month that does not exist. */
+/** Returns 0 for a month that does not exist. */
 function daysInMonth(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   if (month < 1 || month > 12) return 0;

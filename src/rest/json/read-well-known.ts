@@ -8,7 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { type FieldMask, FieldMaskSchema, ListValueSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { addViolation, type Violations } from "../violations/collect-violations.js";
-import { indexStep, keyStep, type Place } from "../violations/place.js";
+import { type FieldPath, indexStep, keyStep } from "../violations/field-path.js";
 import { isJsonObject, type JsonObject, type JsonTree } from "./read-json.js";
 import { readName } from "./read-map-key.js";
 import { type ReadValue, readString, scalarReader } from "./read-scalar.js";
@@ -18,8 +18,9 @@ const readDouble = scalarReader(ScalarType.DOUBLE);
 const maskPath = /^(?:[a-z][A-Za-z0-9]*|\*)(?:\.(?:[a-z][A-Za-z0-9]*|\*))*$/;
 
 /**
- * The reader of a message type that ProtoJSON writes in a form of its own, giving what protobuf-es keeps in a field of it;
- * undefined for every other type. Wrapper types are not among them: they read as the scalar they wrap.
+ * Returns the reader of a message type that has a JSON form of its own. The reader returns the value that protobuf-es
+ * stores in a field of this type. Returns undefined for every other type, including wrappers, which are read as
+ * scalars.
  */
 export function wellKnownReader(schema: DescMessage): ReadValue | undefined {
   switch (schema.typeName) {
@@ -40,8 +41,8 @@ export function wellKnownReader(schema: DescMessage): ReadValue | undefined {
   }
 }
 
-/** Names of fields as ProtoJSON writes them; `*` stands for every one (AIP-134), also within a path (AIP-161). */
-function readFieldMask(tree: JsonTree, at: Place | undefined, violations: Violations): FieldMask | undefined {
+/** Reads field names in lowerCamelCase. `*` selects every field (AIP-134), also within a path (AIP-161). */
+function readFieldMask(tree: JsonTree, at: FieldPath | undefined, violations: Violations): FieldMask | undefined {
   if (typeof tree !== "string") return addViolation(violations, "INVALID_TYPE", at, "the value must be a string");
   const paths = tree === "" ? [] : tree.split(",");
   if (!paths.every((path) => maskPath.test(path))) {
@@ -49,7 +50,7 @@ function readFieldMask(tree: JsonTree, at: Place | undefined, violations: Violat
       violations,
       "INVALID_FORMAT",
       at,
-      "the value must be names of fields in lowerCamelCase, with commas",
+      "the value must be field names in lowerCamelCase, separated by commas",
     );
   }
   return create(FieldMaskSchema, { paths: paths.map(snakeCase) });
@@ -59,24 +60,24 @@ function snakeCase(path: string): string {
   return path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function readStruct(tree: JsonTree, at: Place | undefined, violations: Violations): JsonValue | undefined {
+function readStruct(tree: JsonTree, at: FieldPath | undefined, violations: Violations): JsonValue | undefined {
   if (isJsonObject(tree)) return readPlain(tree, at, violations);
   return addViolation(violations, "INVALID_TYPE", at, "the value must be an object");
 }
 
-function readDynamicValue(tree: JsonTree, at: Place | undefined, violations: Violations): unknown {
+function readDynamicValue(tree: JsonTree, at: FieldPath | undefined, violations: Violations): unknown {
   const json = readPlain(tree, at, violations);
   return json === undefined ? undefined : fromJson(ValueSchema, json);
 }
 
-function readListValue(tree: JsonTree, at: Place | undefined, violations: Violations): unknown {
+function readListValue(tree: JsonTree, at: FieldPath | undefined, violations: Violations): unknown {
   if (!Array.isArray(tree)) return addViolation(violations, "INVALID_TYPE", at, "the value must be an array");
   const json = readPlain(tree, at, violations);
   return json === undefined ? undefined : fromJson(ListValueSchema, json);
 }
 
-/** Any JSON at all, as plain values. Strings and numbers are judged as those of fields are. */
-function readPlain(tree: JsonTree, at: Place | undefined, violations: Violations): JsonValue | undefined {
+/** Reads any JSON as plain values. Strings and numbers must be valid as values of fields. */
+function readPlain(tree: JsonTree, at: FieldPath | undefined, violations: Violations): JsonValue | undefined {
   if (tree === null || typeof tree === "boolean") return tree;
   if (typeof tree === "string") return readString(tree, at, violations);
   if (isJsonObject(tree)) return readPlainObject(tree, at, violations);
@@ -84,12 +85,12 @@ function readPlain(tree: JsonTree, at: Place | undefined, violations: Violations
   return readDouble(tree, at, violations) as number | undefined;
 }
 
-function readPlainArray(items: readonly JsonTree[], parent: Place | undefined, violations: Violations) {
+function readPlainArray(items: readonly JsonTree[], parent: FieldPath | undefined, violations: Violations) {
   const values = items.map((item, index) => readPlain(item, { parent, step: indexStep(index) }, violations));
   return values.filter((value) => value !== undefined);
 }
 
-function readPlainObject(members: JsonObject, parent: Place | undefined, violations: Violations) {
+function readPlainObject(members: JsonObject, parent: FieldPath | undefined, violations: Violations) {
   const object: PlainObject = {};
   let order = 0;
   for (const [name, member] of members) {

@@ -9,7 +9,7 @@ export type WriteMessage = (message: Message) => string;
 
 type Write = (value: unknown) => string;
 
-/** Writes the member of one field with its name; undefined where it has none. */
+/** Writes a field with its name. Returns undefined when the field is not set. */
 type WriteMember = (fields: Fields) => string | undefined;
 
 type Compiled = Map<DescMessage, Write>;
@@ -24,15 +24,15 @@ const longTypes: ReadonlySet<ScalarType> = new Set([
 const writeOptions = { alwaysEmitImplicit: true } as const;
 
 /**
- * Compiles the writer of a message: ProtoJSON with fields of implicit presence always there, so that `false`, "" and [] are
- * said and not implied, and with every Timestamp as wide as any other, see {@link writeTimestamp}. The writer throws for
- * values that ProtoJSON cannot write. Compiled, because descriptors are then walked once and not for each answer.
+ * Compiles the writer of a message: ProtoJSON that always includes fields of implicit presence, so `false`, "" and []
+ * are explicit. Timestamps have a fixed width, see {@link writeTimestamp}. The writer throws for values that ProtoJSON
+ * cannot represent. Compiling walks the descriptors once, not for each answer.
  */
 export function createMessageWriter(schema: DescMessage): WriteMessage {
   return messageWriter(schema, new Map());
 }
 
-/** Compiles the writer of one field's value, which is `null` where the message does not have the field. */
+/** Compiles the writer of one field's value. It writes `null` when the field is not set. */
 export function createFieldWriter(field: DescField): WriteMessage {
   const write = fieldWriter(field, new Map());
   return (message) => {
@@ -88,7 +88,10 @@ function itemWriter(field: DescField, compiled: Compiled): Write {
   return messageWriter(field.message, compiled);
 }
 
-/** Types with a JSON form of their own, but for Timestamp, are written as the library writes them: answers have few. */
+/**
+ * Returns the writer of a type with a JSON form of its own. All except Timestamp use the library, because few answers
+ * contain them.
+ */
 function wellKnownWriter(schema: DescMessage): Write | undefined {
   if (schema.typeName === "google.protobuf.Timestamp") return writeTimestamp;
   if (!schema.typeName.startsWith("google.protobuf.") || schema.typeName === "google.protobuf.Empty") return undefined;

@@ -4,9 +4,9 @@ const firstMs = Date.parse("0001-01-01T00:00:00Z");
 const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Writes a Timestamp as JSON: RFC 3339 in UTC with milliseconds, no more and no fewer, as in `2026-01-15T15:00:00.000Z`, so
- * that answers can be compared as texts. What is finer is cut off. Throws for what is no Timestamp: years before 1 or after
- * 9999, nanos that are none.
+ * Writes a Timestamp as JSON: RFC 3339 in UTC with exactly three decimals, such as `2026-01-15T15:00:00.000Z`, so
+ * answers compare as text. Finer fractions are cut off. Throws when the year is not 1 to 9999, or nanos is not 0 to
+ * 999999999.
  */
 export function writeTimestamp(value: unknown): string {
   const { seconds, nanos } = value as Timestamp;

@@ -2,20 +2,20 @@ import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import type { HttpRule } from "../../gen/google/api/http_pb.js";
 
-/** One binding of a method, as its google.api.http option states it; nothing of it is checked yet. */
+/** One binding of a method, as its google.api.http option declares it; not checked yet. */
 export interface HttpBinding {
-  /** In upper case; "*" for every method. "" where the rule has no pattern. */
+  /** In upper case; "*" for every method; "" when the rule has no pattern. */
   readonly httpMethod: string;
   readonly template: string;
-  /** "" for none, "*" for the whole message, else the proto name of a field. */
+  /** "" for no body, "*" for the whole message, else the proto name of a field. */
   readonly body: string;
   /** "" for the whole message, else the proto name of a field. */
   readonly responseBody: string;
 }
 
 /**
- * The bindings of a method: its rule and the rule's additional bindings, in this order; none without the option. Throws
- * where additional bindings nest, which google/api/http.proto forbids.
+ * Returns the bindings of a method: first its rule, then the additional bindings of the rule. Returns an empty list
+ * without the option. Throws when additional bindings nest, which google/api/http.proto forbids.
  */
 export function httpBindings(method: DescMethod): HttpBinding[] {
   if (!hasOption(method, http)) return [];

@@ -3,8 +3,8 @@ import { usedTypes } from "@bufbuild/protobuf/reflect";
 import { hasCustomJsonRepresentation } from "@bufbuild/protobuf/wkt";
 
 /**
- * Throws where a method's messages have no JSON that can be read or written here: google.protobuf.Any needs a registry of
- * the types it may hold, and a request whose whole body is a type with a JSON form of its own has no members.
+ * Throws when the messages of a method have no supported JSON form. google.protobuf.Any needs a registry of the types
+ * it may contain. A type with a JSON form of its own has no members, so it cannot be the whole body.
  */
 export function checkTypes({ input, output }: Pick<DescMethodUnary, "input" | "output">, body: unknown): void {
   for (const schema of [input, output]) {
@@ -17,7 +17,9 @@ export function checkTypes({ input, output }: Pick<DescMethodUnary, "input" | "o
   }
 }
 
-/** Whether the field holds one message whose JSON is an object of its fields, so that a path can go on into it. */
+/**
+ * Returns whether the field is one message whose JSON is an object of its fields. Paths may continue into such a field.
+ */
 export function isNested(field: DescField): field is DescField & { readonly message: DescMessage } {
   return field.fieldKind === "message" && !hasCustomJsonRepresentation(field.message);
 }

@@ -1,17 +1,20 @@
 import { percentDecode } from "./percent-decode.js";
 
-/** What one segment of a path must be: this text once decoded, any one segment (`*`), or zero or more of them (`**`). */
+/** The pattern of one path segment: a decoded text, any one segment (`*`), or zero or more segments (`**`). */
 export type PathSegment =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "single" }
   | { readonly kind: "rest" };
 
-/** A variable and the segments it takes: from `start` up to, not including, `end`; to the last one where it has a `**`. */
+/**
+ * A variable and its segments: from `start` to `end`, not including `end`. With `**`, `end` is undefined and the
+ * variable takes all remaining segments.
+ */
 export interface PathVariable {
   readonly fieldPath: readonly string[];
   readonly start: number;
   readonly end: number | undefined;
-  /** Whether its own pattern is more than one segment; then an encoded slash in its value stays encoded. */
+  /** Whether the variable's pattern has more than one segment. An encoded slash in its value then stays encoded. */
   readonly multiSegment: boolean;
 }
 
@@ -43,9 +46,11 @@ const literal = /(?:[A-Za-z0-9\-._~!$&'()+,;=@]|%[0-9A-Fa-f]{2})+/y;
  *     FieldPath = IDENT { "." IDENT } ;
  *     Verb     = ":" LITERAL ;
  *
- * `{name}` is `{name=*}`, variables do not nest, and nothing follows `**` but a verb. LITERAL is the pchar of RFC 3986
- * without `*` and `:`; it stands for its decoded text, so that characters with a meaning in a path are said encoded. That
- * of a verb holds no `:`. Throws an Error that says what was expected and at which character.
+ * `{name}` means `{name=*}`. Variables do not nest. Only a verb may follow `**`. A LITERAL contains the pchar of RFC 3986
+ * without `*` and `:`. It stands for its decoded text, so characters with a meaning in paths must be percent-encoded. A
+ * verb contains no `:`, not even an encoded one.
+ *
+ * Throws an Error with the expected text and the character where it is missing.
  */
 export function parsePathTemplate(source: string): PathTemplate {
   const cursor: Cursor = { source, at: 0, segments: [], variables: [] };
@@ -98,13 +103,13 @@ function readLiteral(cursor: Cursor): string {
   const raw = match(cursor, literal);
   if (raw === undefined) throw unexpected(cursor, "a literal");
   const text = percentDecode(raw);
-  if (text === undefined) throw failure(cursor, "the literal before is not UTF-8");
+  if (text === undefined) throw failure(cursor, "the preceding literal is not UTF-8");
   return text;
 }
 
 function readVerb(cursor: Cursor): string {
   const text = readLiteral(cursor);
-  if (text.includes(":")) throw failure(cursor, 'the verb before holds an encoded ":"');
+  if (text.includes(":")) throw failure(cursor, 'the preceding verb contains an encoded ":"');
   return text;
 }
 

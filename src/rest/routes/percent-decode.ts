@@ -2,8 +2,8 @@ const uriCharacters = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/?[\]%]*$/;
 const encodedSlash = /%2F/gi;
 
 /**
- * Decodes percent-encoding (RFC 3986 section 2.1) exactly once. Gives undefined for what is no URI text: a bad escape,
- * bytes that are not UTF-8, a raw character outside of the URI character set.
+ * Decodes percent-encoding (RFC 3986 section 2.1) exactly once. Returns undefined for a bad escape, bytes that are not
+ * UTF-8, and a raw character outside of the URI character set.
  */
 export function percentDecode(raw: string): string | undefined {
   if (!uriCharacters.test(raw)) return undefined;
@@ -16,8 +16,8 @@ export function percentDecode(raw: string): string | undefined {
 }
 
 /**
- * The same, but an encoded slash stays as it is: google.api.http says so of variables that span segments, where a decoded
- * slash could not be told from one that divides.
+ * Decodes percent-encoding, except encoded slashes. google.api.http requires this for variables that span segments,
+ * where a decoded slash would look like a separator.
  */
 export function percentDecodeReserved(raw: string): string | undefined {
   return percentDecode(raw.replace(encodedSlash, (escape) => `%25${escape.slice(1)}`));

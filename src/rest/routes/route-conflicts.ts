@@ -2,13 +2,14 @@ import type { PathSegment } from "./path-template.js";
 import { createNeighbourhood } from "./route-neighbourhood.js";
 import type { Route } from "./routes.js";
 
-/** How many conflicts are told of; whoever has more mends these first. */
+/** Maximum number of conflicts that are reported. */
 const mostConflicts = 100;
 
 /**
- * Finds the pairs of routes that could match the same request while neither is strictly narrower than the other, a line
- * each. Where one is (`/books/search` in `/books/{id}`, `/books/{id}:rename` in `/books/{id}`, GET in every method), the
- * narrower one answers what both match.
+ * Finds pairs of routes that match the same request while neither is strictly narrower. Returns one line per pair.
+ *
+ * A narrower route is no conflict: it answers the requests that both match. Examples are `/books/search` in
+ * `/books/{id}`, `/books/{id}:rename` in `/books/{id}`, and GET in every method.
  */
 export function findConflicts(routes: readonly Route[]): string[] {
   const conflicts: string[] = [];
@@ -16,8 +17,9 @@ export function findConflicts(routes: readonly Route[]): string[] {
   for (const route of routes) {
     for (const other of near(route)) {
       if (!overlap(other, route) || covers(other, route) !== covers(route, other)) continue;
-      conflicts.push(`${describe(other)} and ${describe(route)} match the same requests, and neither is narrower`);
-      if (conflicts.length === mostConflicts) return [...conflicts, "and maybe more"];
+      conflicts.push(`${describe(other)} and ${describe(route)} match the same requests and neither is narrower`);
+      if (conflicts.length === mostConflicts)
+        return [...conflicts, `only the first ${mostConflicts} conflicts are listed`];
     }
     add(route);
   }
@@ -36,7 +38,7 @@ function overlap(a: Route, b: Route): boolean {
   });
 }
 
-/** Whether `wide` matches everything that `narrow` matches. */
+/** Returns whether `wide` matches every request that `narrow` matches. */
 function covers(wide: Route, narrow: Route): boolean {
   if (wide.httpMethod !== narrow.httpMethod && wide.httpMethod !== "*") return false;
   if (wide.template.verb !== undefined && wide.template.verb !== narrow.template.verb) return false;
@@ -51,15 +53,15 @@ function covers(wide: Route, narrow: Route): boolean {
   });
 }
 
-/** Every number of segments at which the two can differ: past the longer one, `**` only repeats itself. */
+/** Returns every path length at which the two routes can differ. Beyond the longer template, `**` only repeats. */
 function lengths(a: Route, b: Route): number[] {
   const longest = Math.max(a.template.segments.length, b.template.segments.length) + 1;
   return Array.from({ length: longest + 1 }, (_, index) => index);
 }
 
 /**
- * What the route's template is for a path of so many segments, `**` written out and a verb as a part of a literal before it;
- * undefined where none matches.
+ * Returns the route's template for a path of `length` segments, or undefined when no such path matches. `**` is
+ * expanded, and a verb becomes part of a literal before it.
  */
 function expand({ template: { segments, verb } }: Route, length: number): PathSegment[] | undefined {
   const fixed = segments.filter(({ kind }) => kind !== "rest");
@@ -76,7 +78,7 @@ function meet(a: PathSegment, b: PathSegment | undefined): boolean {
   return a.kind !== "literal" || b?.kind !== "literal" || a.text === b.text;
 }
 
-/** A wildcard before a verb takes a last segment that ends in the verb, and no other. */
+/** Returns whether the last segments can meet: a wildcard before a verb matches only segments that end in the verb. */
 function verbsMeet(a: Route, b: Route, ofA: PathSegment[], ofB: PathSegment[]): boolean {
   return endsMeet(ofA.at(-1), a.template.verb, ofB.at(-1), b.template.verb);
 }

@@ -1,15 +1,19 @@
 import type { Route } from "./routes.js";
 
-/** Routes by what their paths begin with. */
+/** Routes, indexed by the first segments of their paths. */
 export interface Neighbourhood {
-  /** The routes added so far that could match a path that this one matches, and maybe others, in the order they were added. */
+  /**
+   * Returns the routes added so far that may match a path of this route, in the order they were added. It may also
+   * return routes without a common path.
+   */
   near(route: Route): Route[];
+  /** Adds a route. */
   add(route: Route): void;
 }
 
-interface Place {
-  readonly literals: Map<string, Place>;
-  single: Place | undefined;
+interface TreeNode {
+  readonly literals: Map<string, TreeNode>;
+  single: TreeNode | undefined;
   readonly ends: Neighbour[];
   readonly rests: Neighbour[];
 }
@@ -20,11 +24,11 @@ interface Neighbour {
 }
 
 /**
- * Keeps routes in a tree of their segments, so that finding those near to one costs as much as there are, and not a look at
- * every other route.
+ * Creates an index that keeps routes in a tree of their segments. The cost of `near` depends on the number of similar
+ * routes, not of all routes.
  */
 export function createNeighbourhood(): Neighbourhood {
-  const root = createPlace();
+  const root = createNode();
   let count = 0;
   return {
     near: (route) => {
@@ -35,8 +39,8 @@ export function createNeighbourhood(): Neighbourhood {
     add: (route) => {
       const segments = segmentsOf(route);
       const open = segments.at(-1) === rest;
-      const place = (open ? segments.slice(0, -1) : segments).reduce(childOf, root);
-      (open ? place.rests : place.ends).push({ route, order: count++ });
+      const node = (open ? segments.slice(0, -1) : segments).reduce(childOf, root);
+      (open ? node.rests : node.ends).push({ route, order: count++ });
     },
   };
 }
@@ -45,7 +49,7 @@ const single = Symbol("*");
 const rest = Symbol("**");
 type Segment = string | typeof single | typeof rest;
 
-/** A verb is a part of a literal before it: `/a:b` and `/a%3Ab` are near. */
+/** Returns the segments of a route. A verb becomes part of a literal before it, so `/a:b` and `/a%3Ab` are near. */
 function segmentsOf({ template: { segments, verb } }: Route): Segment[] {
   return segments.map((segment, index) => {
     if (segment.kind !== "literal") return segment.kind === "single" ? single : rest;
@@ -53,36 +57,36 @@ function segmentsOf({ template: { segments, verb } }: Route): Segment[] {
   });
 }
 
-function createPlace(): Place {
+function createNode(): TreeNode {
   return { literals: new Map(), single: undefined, ends: [], rests: [] };
 }
 
-function childOf(place: Place, segment: Segment): Place {
+function childOf(node: TreeNode, segment: Segment): TreeNode {
   if (typeof segment !== "string") {
-    place.single ??= createPlace();
-    return place.single;
+    node.single ??= createNode();
+    return node.single;
   }
-  const child = place.literals.get(segment) ?? createPlace();
-  place.literals.set(segment, child);
+  const child = node.literals.get(segment) ?? createNode();
+  node.literals.set(segment, child);
   return child;
 }
 
-function collectNear(place: Place, segments: readonly Segment[], depth: number, found: Neighbour[]): void {
-  found.push(...place.rests);
+function collectNear(node: TreeNode, segments: readonly Segment[], depth: number, found: Neighbour[]): void {
+  found.push(...node.rests);
   const segment = segments[depth];
-  if (segment === undefined) found.push(...place.ends);
-  else if (segment === rest) collectBelow(place, found);
+  if (segment === undefined) found.push(...node.ends);
+  else if (segment === rest) collectBelow(node, found);
   else {
-    const literal = typeof segment === "string" ? place.literals.get(segment) : undefined;
-    const literals = typeof segment === "string" ? (literal === undefined ? [] : [literal]) : place.literals.values();
+    const literal = typeof segment === "string" ? node.literals.get(segment) : undefined;
+    const literals = typeof segment === "string" ? (literal === undefined ? [] : [literal]) : node.literals.values();
     for (const child of literals) collectNear(child, segments, depth + 1, found);
-    if (place.single !== undefined) collectNear(place.single, segments, depth + 1, found);
+    if (node.single !== undefined) collectNear(node.single, segments, depth + 1, found);
   }
 }
 
-function collectBelow(place: Place, found: Neighbour[]): void {
-  found.push(...place.ends);
-  for (const child of [...place.literals.values(), ...(place.single === undefined ? [] : [place.single])]) {
+function collectBelow(node: TreeNode, found: Neighbour[]): void {
+  found.push(...node.ends);
+  for (const child of [...node.literals.values(), ...(node.single === undefined ? [] : [node.single])]) {
     found.push(...child.rests);
     collectBelow(child, found);
   }

@@ -3,13 +3,16 @@ import { percentDecode } from "./percent-decode.js";
 import { findConflicts } from "./route-conflicts.js";
 import { collectRoutes, type RestService, type Route } from "./routes.js";
 
-/** A route and the raw, still encoded segments of the path that it matched, its verb taken off. */
+/** A route and the raw, still encoded segments of the path that it matched, without the verb. */
 export interface RouteMatch {
   readonly route: Route;
   readonly segments: readonly string[];
 }
 
-/** The outcome of matching: a route; or the methods of those that have this path, in alphabetical order; or nothing. */
+/**
+ * The outcome of matching: a route; or the methods that the path supports, in alphabetical order; or undefined when no
+ * route has the path.
+ */
 export type RouteOutcome = RouteMatch | { readonly allow: readonly string[] } | undefined;
 
 /** Routes by segment: a tree whose edges are literals, `*` and, at the end only, `**`. */
@@ -32,13 +35,13 @@ interface Search {
   readonly segments: readonly string[];
   readonly verb: string;
   readonly httpMethod: string;
-  /** The methods of the routes that have the path, but for another method. */
+  /** The methods of the routes that have the path but not the method of the request. */
   readonly otherMethods: Set<string>;
 }
 
 /**
- * Compiles the bindings of services. `basePath` is "" or literal segments such as "/api/v1". Throws one Error that lists
- * everything that is wrong: a table is either whole or not there.
+ * Compiles the bindings of services. `basePath` is "" or literal segments such as "/api/v1". Throws one Error that
+ * lists every problem of the bindings.
  */
 export function createRouteTable(basePath: string, services: readonly RestService[]): RouteTable {
   checkBasePath(basePath);
@@ -52,11 +55,15 @@ export function createRouteTable(basePath: string, services: readonly RestServic
 }
 
 /**
- * Matches a raw path, segment by segment, each decoded once and compared to the decoded literal. A segment with a bad
- * escape equals no literal, but a wildcard takes it: whether it is well formed is judged by whoever reads it. Of several
- * routes that match, the narrowest is given. A raw ":" in the last segment starts a verb where a route has that verb, and
- * is a part of the segment otherwise; a `**` before a verb takes at least the segment that the verb ends. The path `/` has no segments, which `/**` alone
- * matches; empty segments (a double or trailing slash) match nothing.
+ * Matches a raw path. Of several matching routes, returns the narrowest.
+ *
+ * Each segment is decoded once and compared to the decoded literals. A segment with a bad escape equals no literal, but
+ * a wildcard accepts it: the reader of the path reports the escape.
+ *
+ * A raw ":" in the last segment starts a verb when a route has that verb; otherwise it is part of the segment. A `**`
+ * before a verb takes at least the segment that contains the verb.
+ *
+ * The path `/` has no segments, so only `/**` matches it. Empty segments (a double or trailing slash) match nothing.
  */
 export function matchRoute(table: RouteTable, httpMethod: string, rawPath: string): RouteOutcome {
   if (!rawPath.startsWith("/")) return undefined;

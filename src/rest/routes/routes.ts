@@ -3,7 +3,7 @@ import { type HttpBinding, httpBindings } from "./http-rule.js";
 import { checkTypes, isNested } from "./message-types.js";
 import { type PathTemplate, parsePathTemplate } from "./path-template.js";
 
-/** A service and the object that implements it, or a part of it. */
+/** A service and the object that implements all or some of its methods. */
 export interface RestService {
   readonly service: DescService;
   readonly implementation: object;
@@ -11,7 +11,7 @@ export interface RestService {
 
 /** A path variable bound to a leaf of the request message. */
 export interface BoundVariable {
-  /** From the request message down to the leaf. */
+  /** The path of fields from the request message to the leaf. */
   readonly fields: readonly DescField[];
   readonly start: number;
   readonly end: number | undefined;
@@ -23,22 +23,24 @@ export interface Route {
   readonly service: DescService;
   readonly method: DescMethodUnary;
   readonly implementation: object;
-  /** The HTTP method, or "*" for every one. */
+  /** The HTTP method, or "*" for every method. */
   readonly httpMethod: string;
-  /** With the base path. */
+  /** Including the base path. */
   readonly template: PathTemplate;
   readonly variables: readonly BoundVariable[];
-  /** The JSON paths of the fields that the path fills. */
+  /** The JSON paths of the fields that are read from the path. */
   readonly pathFields: readonly string[];
-  /** "none": no body; "message": the whole request but for the path's fields; else the one field that the body fills. */
+  /**
+   * "none": no body; "message": the whole request except the fields of the path; else the one field that is the body.
+   */
   readonly body: "none" | "message" | DescField;
   /** The field of the response message that is the answer; undefined for the whole message. */
   readonly responseBody: DescField | undefined;
 }
 
 /**
- * The routes of all methods that have a binding and are implemented, in order of declaration. What is wrong with a
- * binding goes to `problems`, a line each, and the binding has no route.
+ * Collects the routes of all implemented methods that have a binding, in order of declaration. An invalid binding has
+ * no route and adds a line to `problems`.
  */
 export function collectRoutes(basePath: string, services: readonly RestService[], problems: string[]): Route[] {
   const routes: Route[] = [];
@@ -90,7 +92,7 @@ function createRoute(basePath: string, implemented: Implemented, binding: HttpBi
 
 function checkHttpMethod({ httpMethod, body }: HttpBinding): string {
   if (httpMethod === "") throw new Error("the http rule has no pattern");
-  if (!/^(?:\*|[A-Z][A-Z-]*)$/.test(httpMethod)) throw new Error(`"${httpMethod}" is no HTTP method`);
+  if (!/^(?:\*|[A-Z][A-Z-]*)$/.test(httpMethod)) throw new Error(`"${httpMethod}" is not an HTTP method`);
   if (body !== "" && (httpMethod === "GET" || httpMethod === "HEAD")) {
     throw new Error(`a ${httpMethod} binding cannot have a body`);
   }
@@ -102,7 +104,9 @@ function resolveLeaf(schema: DescMessage, path: readonly string[]): DescField[] 
   let parent: DescMessage | undefined = schema;
   for (const name of path) {
     if (parent === undefined)
-      throw new Error(`the path field ${path.join(".")} goes through a field that is no single message with members`);
+      throw new Error(
+        `the path field ${path.join(".")} passes through a field that is not a singular message with members`,
+      );
     const field: DescField = topLevelField(parent, name);
     fields.push(field);
     parent = isNested(field) ? field.message : undefined;

@@ -1,40 +1,40 @@
-import { memberStep, type Place } from "./place.js";
+import { type FieldPath, memberStep } from "./field-path.js";
 import type { ViolationCode } from "./violation.js";
 
-/** A violation whose place is not written out yet. */
-export interface PlacedViolation {
+/** A violation whose place is not rendered yet. */
+export interface LocatedViolation {
   readonly code: ViolationCode;
-  readonly place: Place | undefined;
+  readonly path: FieldPath | undefined;
   readonly message: string;
 }
 
 /**
- * Everything that is wrong with one request, as it is met. There are at most as many as the request has values, and
- * keeping one costs the same as reading a value; only those that are listed are written out.
+ * Collects the violations of one request in the order they are found. Their number is at most the number of values in
+ * the request. Adding one costs as much as reading a value; only listed violations are rendered.
  */
 export interface Violations {
-  readonly items: PlacedViolation[];
-  /** How many members without a field were met, so that they keep the order they came in. */
+  readonly items: LocatedViolation[];
+  /** The number of unknown members so far. It keeps them in their original order. */
   unknownFields: number;
 }
 
-/** No violations yet. */
+/** Returns an empty collection of violations. */
 export function noViolations(): Violations {
   return { items: [], unknownFields: 0 };
 }
 
-/** Adds a violation. Gives undefined, which is what a reader then gives. */
+/** Adds a violation. Returns undefined, so that a reader can return the result of this call. */
 export function addViolation(
   violations: Violations,
   code: ViolationCode,
-  place: Place | undefined,
+  path: FieldPath | undefined,
   message: string,
 ): undefined {
-  violations.items.push({ code, place, message });
+  violations.items.push({ code, path, message });
 }
 
-/** Adds the violation of a member that no field takes. */
-export function addUnknownField(violations: Violations, parent: Place | undefined, name: string): void {
+/** Adds the violation of a member whose name is not a field. */
+export function addUnknownField(violations: Violations, parent: FieldPath | undefined, name: string): void {
   const step = memberStep(name, violations.unknownFields++);
-  addViolation(violations, "UNKNOWN_FIELD", { parent, step }, "there is no such field here");
+  addViolation(violations, "UNKNOWN_FIELD", { parent, step }, "unknown field");
 }

@@ -1,45 +1,44 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import type { PlacedViolation } from "./collect-violations.js";
-import { type Place, renderPlace, stepsTo } from "./place.js";
+import type { LocatedViolation } from "./collect-violations.js";
+import { type FieldPath, renderPath, stepsTo } from "./field-path.js";
 import type { Violation } from "./violation.js";
 
-/** How many violations an answer lists. */
-export const maxViolations = 100;
+/** Maximum number of violations in an answer. */
+const maxViolations = 100;
 
 const steps = /([^.[\]]+)|\[(?:(\d+)|[^\]]*)\]/g;
 
 interface Ordered {
   readonly orders: readonly number[];
-  readonly violation: PlacedViolation | Violation;
+  readonly violation: LocatedViolation | Violation;
 }
 
 /**
- * The one statement of what an answer says of a request that is wrong: every violation, in the order of the descriptor's
- * fields, path by path, with members without a field behind their siblings in the order they came. Where there are more
- * than {@link maxViolations}, the first of them and then one MORE_ERRORS, for the message as a whole, that says how many
- * are left out.
+ * Lists the violations of a request for its answer. Every answer uses this function. Violations follow the order of the
+ * descriptor's fields, path by path. Unknown members follow their siblings in the order they were sent. Beyond {@link
+ * maxViolations}, one MORE_ERRORS with an empty field counts the rest.
  *
- * `judged` is what a validator says of the message, `found` what was wrong when it was read. What the validator says at,
- * below or above a place that could not be read does not count: it judged a value that was not there. Takes time linear to
- * the number of violations where each of the two lists is in order already.
+ * `judged` are violations that a validator found in the message. `found` are those met while reading. A judged
+ * violation is dropped when a value at, above or below its place could not be read: the validator saw a value that was
+ * never sent. Takes linear time when both lists are already in order.
  */
 export function listViolations(
   schema: DescMessage,
   judged: readonly Violation[],
-  found: readonly PlacedViolation[] = [],
+  found: readonly LocatedViolation[] = [],
 ): Violation[] {
   const ordered: Ordered[] = [
-    ...found.map((violation) => ({ violation, orders: stepsTo(violation.place).map(({ order }) => order) })),
+    ...found.map((violation) => ({ violation, orders: stepsTo(violation.path).map(({ order }) => order) })),
     ...soundAmong(judged, found).map((violation) => ({ violation, orders: ordersOf(schema, violation.field) })),
   ].toSorted((a, b) => compareOrders(a.orders, b.orders));
   const listed = ordered.slice(0, maxViolations).map(({ violation }) => written(violation));
   return ordered.length > maxViolations ? [...listed, moreErrors(ordered.length - maxViolations)] : listed;
 }
 
-function written(violation: PlacedViolation | Violation): Violation {
+function written(violation: LocatedViolation | Violation): Violation {
   if ("field" in violation) return violation;
-  const { code, place, message } = violation;
-  return { code, field: renderPlace(place), message };
+  const { code, path, message } = violation;
+  return { code, field: renderPath(path), message };
 }
 
 function moreErrors(count: number): Violation {
@@ -47,17 +46,17 @@ function moreErrors(count: number): Violation {
   return { code: "MORE_ERRORS", field: "", message };
 }
 
-function soundAmong(judged: readonly Violation[], found: readonly PlacedViolation[]): readonly Violation[] {
+function soundAmong(judged: readonly Violation[], found: readonly LocatedViolation[]): readonly Violation[] {
   const unread = found.filter(({ code }) => code !== "UNKNOWN_FIELD");
   if (judged.length === 0 || unread.length === 0) return judged;
-  const paths = new Set(unread.map(({ place }) => renderPlace(place)));
-  const above = new Set<Place | undefined>(unread.map(({ place }) => place));
-  for (const place of above) above.add(place?.parent);
-  const pathsAbove = new Set([...above].map(renderPlace));
+  const paths = new Set(unread.map(({ path }) => renderPath(path)));
+  const above = new Set<FieldPath | undefined>(unread.map(({ path }) => path));
+  for (const path of above) above.add(path?.parent);
+  const pathsAbove = new Set([...above].map(renderPath));
   return judged.filter(({ field }) => !pathsAbove.has(field) && !pathsFrom(field).some((path) => paths.has(path)));
 }
 
-/** The path and those of everything that it leads through, "" included. */
+/** Returns the path and all its prefixes, including "". */
 function pathsFrom(path: string): string[] {
   return ["", ...Array.from(path.matchAll(/[.[]/g), ({ index }) => path.slice(0, index)), path];
 }

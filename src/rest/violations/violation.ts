@@ -1,5 +1,6 @@
 /**
- * The codes a violation can have. An application whose own validator finds more joins its codes by declaration merging:
+ * The codes of violations. An application whose validator has other codes adds them by declaration merging:
+ *
  * `declare module "…/violations/violation.js" { interface ViolationCodes { application: "ITS_CODE" } }`.
  */
 export interface ViolationCodes {
@@ -16,11 +17,12 @@ export interface ViolationCodes {
     | "MORE_ERRORS";
 }
 
+/** The code of one violation. */
 export type ViolationCode = ViolationCodes[keyof ViolationCodes];
 
 /**
- * One thing that is wrong with a request. `field` is a JSON path (`practitionerIds[2]`, `a.b[0].c`, "" for the body as a
- * whole), a query parameter or a header. Names that a caller made up are cut and escaped; `message` holds no input.
+ * One violation in a request. `field` is a JSON path (`practitionerIds[2]`, `a.b[0].c`, "" for the whole body), a query
+ * parameter or a header. Names that a caller chose are cut and escaped. `message` contains no input.
  */
 export interface Violation {
   readonly code: ViolationCode;

@@ -5,12 +5,14 @@ import { containsLogin } from "./login-pairs.js";
 import { isMeans, readSecretValue, type ValueShape } from "./secret-value.js";
 import { containsToldSecret } from "./told-secrets.js";
 
-/** A kind of credential: its names, and how long a value of each shape must be at least to be taken for one. */
+/** A kind of credential: its names, and the least length of a value of each shape. */
 interface Kind {
   readonly names: string;
-  /** Where the text states the value: `clave: …`, `mi clave es …`. */
+  /** Least lengths where the text states the value: `clave: …`, `mi clave es …`. */
   readonly stated: Readonly<Record<ValueShape, number>>;
-  /** Where the value stands beside the name: `clave …`. */
+  /** Least length of a plain word after a sign, `pass: …`, if it differs from that in a sentence. */
+  readonly signedWord?: number;
+  /** Least lengths where the value directly follows the name: `clave …`. */
   readonly beside: Readonly<Record<ValueShape, number>>;
 }
 
@@ -22,7 +24,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   password: {
     names: `contrasenas? contrasenias? passwords? passwd pwd passcode passphrase api_keys? client_secret secret_key
       secret_access_key access_key private_key llave_privada clave_secreta clave_privada (?:llave|clave)_(?:de_)?api
-      (?:respuesta|palabra|frase)_(?:secreta|de_seguridad)`,
+      (?:respuesta|palabra|frase)_(?:secreta|de_seguridad) (?<=(?<!(?<![a-z])en\\s)mi\\s)contra
+      secret_(?:answer|word|phrase|question)`,
     stated: { DIGITS: 3, MIXED: 4, WORD: 3 },
     beside: { DIGITS: 4, MIXED: 4, WORD: NEVER },
   },
@@ -32,10 +35,21 @@ const kinds: Readonly<Record<string, Kind>> = {
     beside: { DIGITS: 4, MIXED: 5, WORD: NEVER },
   },
   code: {
-    names: `pass pw pin pines nip otp codigo_(?:otp|sms|dinamico|temporal) codigo_que_(?:me|nos)_(?:llego|mandaron|enviaron)
+    names: `pin pines nip otp pin_(?:number|code|numero) one_time_(?:code|pin) (?:verification|access|login|security)_code codigo_(?:otp|sms|dinamico|temporal) codigo_(?:otp_)?(?:que|q|k)_(?:me|nos)_(?:llego|mandaron|enviaron)
       codigo_(?:de_)?(?:verificacion|acceso|ingreso|seguridad|autenticacion|validacion|activacion|desbloqueo)`,
     stated: { DIGITS: 4, MIXED: 4, WORD: NEVER },
     beside: { DIGITS: 4, MIXED: 5, WORD: NEVER },
+  },
+  pass: {
+    names: `pass pw (?<=(?<!(?<![a-z])en\\s)(?:la|tu|su|una)\\s)contra`,
+    stated: { DIGITS: 4, MIXED: 4, WORD: NEVER },
+    signedWord: 4,
+    beside: { DIGITS: NEVER, MIXED: 5, WORD: NEVER },
+  },
+  against: {
+    names: `(?<=(?:^|[\\n,;/|.]\\s?|\\sy\\s))contra(?=\\s?[:=])`,
+    stated: { DIGITS: NEVER, MIXED: 5, WORD: NEVER },
+    beside: { DIGITS: NEVER, MIXED: NEVER, WORD: NEVER },
   },
   token: {
     names: "tokens? secretos? secrets?",
@@ -43,6 +57,14 @@ const kinds: Readonly<Record<string, Kind>> = {
     beside: { DIGITS: 6, MIXED: 8, WORD: NEVER },
   },
 };
+
+const nothingBeside = { DIGITS: NEVER, MIXED: NEVER, WORD: NEVER };
+const kindsOfNames: typeof kinds = Object.fromEntries(
+  Object.entries(kinds).map(([name, kind]) => [
+    name,
+    { ...kind, beside: { ...nothingBeside, MIXED: name === "password" ? kind.beside.MIXED : NEVER } },
+  ]),
+);
 
 const QUALIFIERS = `de del la el los las mi su tu sus mis para al the my your of for to acceso ingreso entrada
   seguridad portal portales app aplicacion aplicativo correo correos email mail gmail hotmail outlook cuenta usuario
@@ -52,13 +74,14 @@ const QUALIFIERS = `de del la el los las mi su tu sus mis para al the my your of
   registro admin administrador computador equipo numero no\\.? nro\\.? salud mia que uso tengo puse me nos
   dieron enviaron mandaron asignaron llego llega sms mensaje texto por provisional inicial predeterminada
   mio siempre en a recibido enviado generado recuerdo manejo escribi anote invente digito utilizo un este otp yo puse
-  pongo registre`;
+  pongo registre i we you use used enter access sign log into on site website page phone system it with secret
+  new old current temporary q pdf archivo archivos file files resultados results`;
 
 const NAMES = Object.entries(kinds)
   .map(([kind, { names }]) => `(?<${kind}>${anyOf(names)})`)
   .join("|");
 const sign = String.raw`["'“”«»‘’*\x60)\]]{0,3}\s?(?:[:=]{1,2}>?|->|\u2192)\s?`;
-const copula = String.raw`\s(?:es|era|fue|ha sido|sigue siendo|sera|seria|son|is|was)(?:\s(?:la|el|esta|este|siguiente|the)){0,3}\s?:?\s`;
+const copula = String.raw`(?:,(?:\s[a-z]{1,12}){1,6},)?\s(?:es|era|fue|ha sido|sigue siendo|sera|seria|son|is|was)(?:\s(?:la|el|esta|este|siguiente|the)){0,3}\s?:?\s`;
 const blanks = String.raw`[ (/|*\p{Pd}]{1,3}`;
 const open = String.raw`["'“”«»‘’*_\x60(\[]{0,3}`;
 const value = String.raw`${open}(?<value>\S{1,256})(?<rest>(?: \S{1,20}){0,3})`;
@@ -72,38 +95,53 @@ const phrase = new RegExp(
 const isTheir = String.raw`(?:,?\s(?<that>esa|ese|esta|este))?\s(?:es|era|fue|is|was|como)\s(?<whose>el|la|mi|su|my|the|nuestra|tu)\s(?:nueva\s)?`;
 const reversed = new RegExp(String.raw`(?<![^\s"'(])(?<value>\S{4,64})${isTheir}(?:${NAMES})${wordEnd}`, "giu");
 
-/** Beside the name of a credential, and not stated, these are years and Colombian telephone numbers. */
+/** Years and Colombian telephone numbers. They are not secrets where they only follow the name of a credential. */
 const yearsOrTelephone = /^(?:(?:19|20)[0-9]{2}(?:-(?:19|20)?[0-9]{2})?|(?:57)?(?:3[0-9]|60)[0-9]{8})\W?$/;
 
 const atDoor = new RegExp(`^${ofDoor}`, "iu");
 
 /**
- * Whether a plain text holds a credential: a word for one with a value that looks like it, in Spanish or English
- * (`clave: abc123`, `mi contraseña es X`, `X es mi clave`), a name of a user with its password, a code that came by
- * message, or a token or key that is known by its shape. Complaints about passwords, `la clave del éxito`, the code of a
- * door and `token de turno A23` hold none.
+ * Whether a plain text contains a credential, in Spanish or English: a word for it with a likely value (`clave:
+ * abc123`, `mi contraseña es X`, `X es mi clave`), a user name with its password, a code sent by message, or a token or
+ * key of a known format. Complaints about passwords, `la clave del éxito`, the code of a door and `token de turno A23`
+ * contain none.
  */
 export function containsCredential(plain: string): boolean {
   return (
-    containsKeyFormat(plain) ||
-    containsLogin(plain) ||
-    containsToldSecret(plain) ||
-    Array.from(plain.matchAll(phrase)).some(({ groups = {} }) => isSecret(groups)) ||
-    Array.from(plain.matchAll(reversed)).some(({ groups = {} }) => isSecret(groups))
+    containsKeyFormat(plain) || containsLogin(plain) || containsToldSecret(plain) || containsNamedSecret(plain, kinds)
   );
 }
 
-function isSecret(groups: Groups): boolean {
-  const { value: raw = "", rest = "", whose, that, statement } = { ...groups };
-  const how = statement === undefined && whose === undefined ? "beside" : "stated";
+/**
+ * The same for the name of a thing, such as `Clave 1001`, where a number only counts the things. So the text must state
+ * the value, or a password's name must be followed by a value that mixes letters, digits or signs.
+ */
+export function statesCredential(plain: string): boolean {
+  return containsKeyFormat(plain) || containsLogin(plain) || containsNamedSecret(plain, kindsOfNames);
+}
+
+function containsNamedSecret(plain: string, among: typeof kinds): boolean {
+  const isOne = ({ groups = {} }: RegExpExecArray) => isSecret(groups, among);
+  return Array.from(plain.matchAll(phrase)).some(isOne) || Array.from(plain.matchAll(reversed)).some(isOne);
+}
+
+function isSecret(groups: Groups, among: typeof kinds): boolean {
+  const { value: raw = "", rest = "", whose, that, statement = "" } = { ...groups };
+  const how = statement === "" && whose === undefined ? "beside" : "stated";
   if (atDoor.test(rest) || (how === "beside" && yearsOrTelephone.test(raw))) return false;
   const found = readSecretValue(raw, rest.trimStart().split(" ", 1)[0] ?? "");
-  const [name, kind] = Object.entries(kinds).find(([each]) => groups[each] !== undefined) ?? [];
-  if (found === undefined || kind === undefined || found.length < kind[how][found.shape]) return false;
+  const [name, kind] = Object.entries(among).find(([each]) => groups[each] !== undefined) ?? [];
+  if (found === undefined || kind === undefined) return false;
+  const isSigned = /[:=>\u2192]/.test(statement);
+  const least = isSigned && found.shape === "WORD" ? kind.signedWord : undefined;
+  if (found.length < (least ?? kind[how][found.shape])) return false;
   return found.shape !== "WORD" || (that === undefined && (name !== "key" || isWordAsKey(raw, whose)));
 }
 
-/** `la clave es la paciencia` tells of a means, `mi clave es colombia` of a password. */
+/**
+ * Whether a word after `clave` is a password. `La clave es la paciencia` names a means; `mi clave es colombia` states a
+ * password.
+ */
 function isWordAsKey(raw: string, whose: string | undefined): boolean {
   return !isMeans(raw) && (whose === undefined || /^(?:mi|my)$/i.test(whose));
 }

@@ -1,7 +1,4 @@
-/**
- * Credentials that are known by their shape alone, whatever stands beside them. Case counts where their issuers make
- * it.
- */
+/** Formats of credentials that need no other word in the text. They are case-sensitive if the issuer's format is. */
 const formats: readonly RegExp[] = [
   // JSON Web Token or encryption, compact (RFC 7515 and RFC 7516): a header that starts with `{"`, then a payload.
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}/,
@@ -28,7 +25,7 @@ const formats: readonly RegExp[] = [
   /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/]{0,100}:[^\s@/]{1,100}@/i,
 ];
 
-/** Whether a plain text holds a credential that is known by its shape: a JWT, a PEM block, a key of a cloud service. */
+/** Whether a plain text contains a credential of a known format: a JWT, a PEM block, a key of a cloud service. */
 export function containsKeyFormat(plain: string): boolean {
   return formats.some((format) => format.test(plain));
 }

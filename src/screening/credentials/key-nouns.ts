@@ -6,5 +6,5 @@ const KEY_NOUNS =
   plan planes proyectos? cargos? medicamentos? examen examenes numeros? codigos? documentos? etapas? periodos?
   en es fue son`);
 
-/** Not behind a noun that makes `clave` an adjective, which then means important: `palabra clave`. */
+/** Excludes `clave` after nouns that make it an adjective with the meaning "important": `palabra clave`. */
 export const notKeyNoun = String.raw`(?<!${wordStart}${KEY_NOUNS}\s(?=clave))`;

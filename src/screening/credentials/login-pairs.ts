@@ -3,8 +3,9 @@ import { isMeans, readSecretValue } from "./secret-value.js";
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
-const USER = anyOf("usuario username user login");
-const SECRET = anyOf("clave contrasena contrasenia password passwd pass pwd pin");
+/** Words for a user name and for other login names. */
+const USER = anyOf(`usuario username user_name user login cedula documento identificacion cc email correo mail`);
+const SECRET = anyOf("clave contrasena contrasenia password passwd passcode pass pwd pw pin contra");
 const either = `(?:${USER}|${SECRET})`;
 const sign = String.raw`["']? ?(?:[:=]{1,2}|->) ?| (?:es|era|son|is)(?: (?:el|la))? `;
 const joint = String.raw`(?:[ ,;/|]{1,3}| - )(?:(?:y|e|and|con|mi|la|su|esta|el) ){0,3}`;
@@ -14,11 +15,12 @@ const patterns = [
   // usuario ana clave abc
   String.raw`${wordStart}${USER}(?:${sign}| )${open}(?<user>[^\s,;/|]{2,64}(?<!\.))${joint}${SECRET}${wordEnd}(?:${sign}| )${open}(?<value>\S{1,256})(?: (?<next>\S{1,20}))?`,
   // usuario y clave: ana / abc
-  String.raw`${wordStart}(?:${either} ?(?:[/&,+]|y|e|and) ?(?:(?:la|mi|su) )?${either}|(?<data>datos|credenciales)(?: (?:de|para|del) [a-z]{2,12}){0,2})${wordEnd}(?:${sign})${open}(?<user>[^\s,;/|]{2,64}(?<!\.))(?: ?[/|,;\p{Pd}] ?| (?:y|e) | )(?<pair>\S{1,256})`,
+  String.raw`${wordStart}(?:${either} ?(?:[/&,+]|y|e|and) ?(?:(?:la|mi|su) )?${either}|(?<data>datos|credenciales|credentials)(?: (?:de|para|del|for|to) [a-z]{2,12}){0,2})${wordEnd}(?:${sign})${open}(?<user>[^\s,;/|]{2,64}(?<!\.))(?: ?[/|,;\p{Pd}] ?| (?:y|e) | )(?<pair>\S{1,256})`,
 ].map((source) => new RegExp(source, "giu"));
 
 /**
- * Whether a plain text holds a name of a user with its password: `usuario ana clave luna`, `usuario y clave: ana / luna7`.
+ * Whether a plain text contains a user name with its password: `usuario ana clave luna`, `usuario y clave: ana /
+ * luna7`.
  */
 export function containsLogin(plain: string): boolean {
   return patterns.some((pattern) =>

@@ -1,15 +1,18 @@
 import { anyOf } from "../word-patterns.js";
 
-/** What a value looks like: a number, something that no language has as a word, or a word. */
+/** The shape of a value: a number, a mix that no language has as a word, or a word. */
 export type ValueShape = "DIGITS" | "MIXED" | "WORD";
 
-/** The shape of a value that may be a secret, and its length in digits or characters. */
+/** A value that may be a secret: its shape, and its length in digits or characters. */
 export interface SecretValue {
   readonly shape: ValueShape;
   readonly length: number;
 }
 
-/** Times, quantities, ordinals, amounts, dates, versions, telephones, addresses of mail and pages are no secrets. */
+/**
+ * Times, quantities, ordinals, amounts, dates, versions, telephone numbers, email and web addresses. They are not
+ * secrets.
+ */
 const ordinary = new RegExp(
   [
     String.raw`^[0-9]{1,2}(?:[:.][0-9]{2})?(?:am|pm|a\.?m|p\.?m|h|hs|hrs?|horas?)$`,
@@ -23,7 +26,7 @@ const ordinary = new RegExp(
   "i",
 );
 
-/** What follows a number of something: `1000 veces`. */
+/** Words that follow a number of things: `1000 veces`. */
 const counted = new RegExp(
   `^${anyOf(`veces horas? dias? semanas? meses anos minutos? segundos? personas? usuarios pacientes? intentos? pesos
     mil millones caracteres digitos letras numeros citas llamadas times
@@ -32,9 +35,9 @@ const counted = new RegExp(
 );
 
 const clauseGoesOn =
-  /^(?!(?:y|e|o|a|and|para|pa|pero|gracias|usuario|no|ni|que|q|k|en|con|por|x|todo|porque|desde)[^a-z]*$)./i;
+  /^(?!(?:y|e|o|a|and|para|pa|pero|gracias|usuario|no|ni|que|q|k|en|con|por|x|todo|porque|desde|but|because|please|thanks|so|when|or|for|to)[^a-z]*$)./i;
 
-/** What people say of a password, beside participles, adjectives and infinitives, which go by their endings. */
+/** Words that describe passwords. Participles, adjectives and infinitives are recognized by their endings. */
 const SAID_OF_PASSWORDS =
   anyOf(`nueva nuevo vieja viejo antigua antiguo larga largo fuerte debil mala malo buena bueno misma
   mismo igual otra otro esa ese esta este eso esto aquella facil dificil segura seguro insegura simple sencilla unica
@@ -49,11 +52,14 @@ const SAID_OF_PASSWORDS =
   incorrecto exacta exacto corta corto cierta cierto injusta robusta distinta distinto abierta abierto perfecta perfecto
   directa estricta molesta puesta compuesta resuelta lista listo vista obligatoria obligatorio aleatoria provisoria
   transitoria definitiva definitivo exclusiva excesiva alternativa repetitiva absurda absurdo invalida invalido
-  privada publica publico unica unico numerica numerico alfanumerica automatica automatico generica generico dinamica dinamico web app portal`);
-const ORDINARY_ENDING = "(?:[ai]d[oa]|ble|ente|ante|cion|mente|isim[oa]|ar|er|ir)s?";
+  privada publica publico rejected denied blocked locked changed broken refused accepted recognized recognised working
+  valid posted visible fine easy hard complicated simple always never still gone unknown public private safe secure unsafe different
+  requested needed annoying here there now today yesterday nothing something mine yours please thanks okay good numerica numerico alfanumerica automatica automatico generica generico dinamica dinamico web app portal`);
+/** Includes infinitives in -er, but not `tiger` or `flower`. */
+const ORDINARY_ENDING = "(?:[ai]d[oa]|ble|ente|ante|cion|mente|isim[oa]|ar|(?:[bcdens]|[lo]v|og)er|ir)s?";
 const ordinaryWord = new RegExp(`^(?:${SAID_OF_PASSWORDS}|[a-z]{0,30}${ORDINARY_ENDING})$`, "i");
 
-/** What a key to success is said to be, beside nouns of a quality or a deed, which go by their endings. */
+/** Means to an end, as in `la clave es …`. Nouns of qualities and deeds are recognized by their endings. */
 const MEANS = anyOf(`paciencia respeto orden aseo amor actitud trato escucha equipo tiempo compromiso disciplina rapidez
   servicio servicios medico medicos doctor doctores gente personal persona personas humanos humanidad dialogo confianza
   empatia higiene limpieza ayuno control controles ejemplo esfuerzo trabajo exito apoyo cuidado cuidados descanso dieta
@@ -71,8 +77,8 @@ export function isMeans(word: string): boolean {
 }
 
 /**
- * Judges what stands where a secret would: undefined for what reads as ordinary text. `raw` is what stands between two
- * blanks, `next` the word behind it, empty where there is none.
+ * Reads a possible secret; returns undefined for ordinary text. `raw` is the text between two spaces. `next` is the
+ * following word, or empty.
  */
 export function readSecretValue(raw: string, next: string): SecretValue | undefined {
   const value = raw.replace(/^["'“”«»‘’(<{[`]+/, "").replace(/["'“”«»‘’)>}\]`.,;:!?]+$/, "");
@@ -85,7 +91,7 @@ export function readSecretValue(raw: string, next: string): SecretValue | undefi
   return { shape: "WORD", length: value.length };
 }
 
-/** Two of letters, digits and signs that words do not have. */
+/** Whether a value has two of these: letters, digits, signs that do not occur in words. */
 function isMixed(value: string): boolean {
   return [/\p{L}/u, /[0-9]/, /[!@#$%^&*+=?~_]/].filter((kind) => kind.test(value)).length > 1;
 }

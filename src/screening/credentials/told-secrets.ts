@@ -2,20 +2,21 @@ import { anyOf, ofDoor, wordEnd, wordStart } from "../word-patterns.js";
 import { notKeyNoun } from "./key-nouns.js";
 import { readSecretValue } from "./secret-value.js";
 
-const SECRETS = anyOf("claves? contrasenas? contrasenia password pin nip token otp");
+const SECRETS = anyOf("claves? contrasenas? contrasenia passwords? passcode pin nip token otp");
 
-/** Nouns that the value is of, where one stands between the name of a secret and it, and denials. */
+/** Denials, and nouns between the name of a secret and a value, which then belongs to the noun. */
 const OTHERS =
   anyOf(`no ni cedula documento cc celular cel telefono tel fijo numero correo radicado cita citas turno turnos
   orden factura fila horario hora sala piso consultorio puerta edificio porton reja parqueadero entrada bano usuario
-  nit direccion autorizacion afiliacion codigo kiosco ventanilla error version pagina`);
+  nit direccion autorizacion afiliacion codigo kiosco ventanilla error version pagina not document phone cell line room floor
+  window door appointment invoice order username`);
 const account = String.raw` (?:del|de (?:la|mi|el|su)) (?:correo|usuario|celular|telefono|pagina)(?: \S{1,40}@\S{1,40}(?<!\.))?${wordEnd}`;
 const words = String.raw`(?:${account}| (?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9}?`;
-const toldAs = String.raw`(?: ?[:=]| (?:es|era|fue|dice|decia|seria|quedo)) ["'“(]?`;
+const toldAs = String.raw`(?: ?[:=]| (?:es|era|fue|dice|decia|seria|quedo|is|was)) ["'“(]?`;
 const SENT = "(?:llego|llega|llegaron|mandaron|enviaron|aparecio|salio)";
 const number = "(?<code>[0-9]{4,8})(?![0-9.,:/-]?[0-9])";
 const ofSecurity = String.raw`de (?:verificacion|acceso|ingreso|seguridad|autenticacion|validacion)`;
-const ofOther = String.raw` (?:de|del|en|para) (?:(?:la|el|mi|una?) )?(?:cita|turno|orden|examen|autorizacion|consulta|radicado|factura|pedido|pesos)`;
+const ofOther = String.raw` (?:de|del|en|para|of|for) (?:(?:la|el|mi|una?|the|my) )?(?:cita|turno|orden|examen|autorizacion|consulta|radicado|factura|pedido|pesos|appointment|turn|order|exam|test|authorization|service|invoice|case)`;
 const notOther = `(?!${ofDoor}|${ofOther})`;
 const byWay = anyOf(
   `de del por al a mi sms mensaje texto celular correo whatsapp es numero verificacion acceso que me`,
@@ -24,16 +25,24 @@ const byWay = anyOf(
 const patterns = [
   // la clave para entrar a mi cuenta es luna55
   String.raw`${notKeyNoun}${wordStart}(?:${SECRETS}|codigo ${ofSecurity})${words}${toldAs}(?<value>\S{4,64})(?: (?<next>\S{1,20}))?`,
+  // mi clave, luna55, no abre
+  String.raw`${notKeyNoun}${wordStart}(?:${SECRETS}), ["'“(]?(?<value>\S{4,64})(?<=,) `,
   // clave 4 4 2 1
   String.raw`${wordStart}(?:${SECRETS}|codigo ${ofSecurity})(?:${toldAs}| )(?<spaced>[0-9]{1,3}(?:[ -][0-9]{1,3}){2,5})(?![0-9/.-])`,
   // uso luna55 como contraseña
-  String.raw`(?<!\S)(?<value>\S{4,64}) (?:como|de) (?:(?:mi|la) )?${SECRETS}${wordEnd}`,
+  String.raw`(?<!\S)(?<value>\S{4,64}) (?:como|de|as) (?:(?:mi|la|my|the|a) )?${SECRETS}${wordEnd}`,
   // el código para entrar a la videollamada es 778120
   String.raw`${wordStart}codigo${wordEnd}${words} (?:entrar|ingresar|acceder|verificar|${SENT})${words}${toldAs}${number}${notOther}`,
   // me llegó el código 482913
   String.raw`${wordStart}${SENT} (?:[a-z]{1,12} ){0,3}codigos?(?: ${byWay}){0,5}:? ${number}${notOther}`,
+  // they texted me the code 334455
+  String.raw`${wordStart}(?:sent|texted|emailed|mailed|gave|got|received|get) (?:[a-z]{1,12} ){0,3}codes? (?:(?:is|of|number) ){0,2}:? ?${number}${notOther}`,
   // el código 778120 que me enviaron
   String.raw`${wordStart}codigo ${number} (?:${ofSecurity}${notOther}|que (?:(?:me|nos) )?${SENT}(?! (?:a|en|de) (?:la )?(?:cita|fila|entrada)))`,
+  // the code that you texted me is 334455
+  String.raw`${wordStart}code(?: [a-z]{1,8}){1,3} (?:sent|texted|emailed|mailed|gave)(?: [a-z]{1,12}){0,4} (?:is|was) ${number}${notOther}`,
+  // code 334455 that you sent me
+  String.raw`${wordStart}code ${number}(?: (?:that|which|you|they|was|i|he|she)){1,2} (?:sent|texted|emailed|got|received)(?! (?:a|for|at) )`,
   // 778120 como código de verificación
   String.raw`(?<![0-9])${number} (?:como|es|era|fue) (?:(?:el|mi|un) )?codigo (?:${ofSecurity}|otp)${notOther}`,
 ].map((source) => new RegExp(source, "giu"));
@@ -42,8 +51,8 @@ const patterns = [
 const telephone = /^(?:57)?(?:3[0-9]|60)[0-9]{8}\W?$/;
 
 /**
- * Whether a plain text tells a secret some words behind its name (`la clave para entrar es luna55`) or a code that came
- * by message (`me llegó el código 482913`). So far from the name only numbers and what no language has as a word count.
+ * Whether a plain text states a secret some words after its name (`la clave para entrar es luna55`), or a code that
+ * came by message (`me llegó el código 482913`). At this distance only numbers and mixed values count.
  */
 export function containsToldSecret(plain: string): boolean {
   return patterns.some((pattern) =>

@@ -3,6 +3,7 @@ import { abbreviations, unclearAbbreviations } from "./conditions/abbreviations.
 import { bloodAndImmunity } from "./conditions/blood-and-immunity.js";
 import { bonesAndJoints } from "./conditions/bones-and-joints.js";
 import { digestion } from "./conditions/digestion.js";
+import { englishConditions, englishOnlyAsDiagnosis, englishPeople } from "./conditions/english-conditions.js";
 import { heartAndVessels } from "./conditions/heart-and-vessels.js";
 import { hormonesAndMetabolism } from "./conditions/hormones-and-metabolism.js";
 import { infections } from "./conditions/infections.js";
@@ -18,12 +19,13 @@ import { womenAndBirth } from "./conditions/women-and-birth.js";
 import { keyOf } from "./read-words.js";
 
 /**
- * What a name stands for: a condition in whatever statement; one only right behind a word for a diagnosis (`gripa`,
- * `dm`); a person with a condition (`diabética`), or several of them.
+ * The meaning of a name. CONDITION counts in every statement. UNCLEAR counts only right after a word for a diagnosis
+ * (`gripa`, `dm`), and as the object of `sufro de`. PERSON is a person with a condition (`diabética`), and PEOPLE are
+ * several.
  */
 export type ConditionKind = "CONDITION" | "UNCLEAR" | "PERSON" | "PEOPLE";
 
-/** The name of a condition: the keys of its words as {@link keyOf} gives them. */
+/** The name of a condition, as the {@link keyOf} keys of its words. */
 export interface ConditionName {
   readonly kind: ConditionKind;
   readonly keys: readonly string[];
@@ -43,16 +45,18 @@ const systems = [
   skinEyesAndEars,
   bloodAndImmunity,
   womenAndBirth,
+  englishConditions,
 ];
 
-/** All names that the lexicon knows, read anew each time. */
+/** Returns all names of the lexicon. Every call reads them again. */
 export function readConditionNames(): readonly ConditionName[] {
   return [
     ...named("CONDITION", listed(systems.join(","), ",")),
     ...named("CONDITION", listed(abbreviations, /\s+/)),
-    ...named("UNCLEAR", listed(onlyAsDiagnosis, ",")),
+    ...named("UNCLEAR", listed(`${onlyAsDiagnosis},${englishOnlyAsDiagnosis}`, ",")),
     ...named("UNCLEAR", listed(unclearAbbreviations, /\s+/)),
     ...listed(people, /\s+/).flatMap(formsOfPerson),
+    ...named("PERSON", listed(englishPeople, /\s+/)),
   ];
 }
 

@@ -3,13 +3,16 @@ import { anyOf, gap, upTo, wordEnd, wordStart } from "../word-patterns.js";
 const CODING = anyOf("i?dxs? (?:cie|icd)[\\s-]?(?:9|10|11)?(?:[\\s-]?cm)?");
 const DIAGNOSIS = String.raw`${wordStart}(?:diagnos[a-z]{1,12}|${CODING}\.?)${wordEnd}`;
 
-/** A code of ICD-10 with or without its point; B12 is no category of it, but a vitamin and many a room. */
+/**
+ * An ICD-10 code with or without its point. B12 is excluded: it is not an ICD-10 category, but a vitamin and a common
+ * room number.
+ */
 const CODE = String.raw`${wordStart}(?!b12(?![.,]?[0-9]))[a-z]-?[0-9][0-9ab](?:[.,-]?[0-9a-z]{1,4})?${wordEnd}`;
 
-/** A code with its point, which little else looks like; not one in V, which versions look like. */
+/** A code with its point, a rare form in other text. Codes in V are excluded, because they look like versions. */
 const POINTED_CODE = String.raw`${wordStart}[a-uw-z][0-9][0-9ab]\.[0-9][0-9a-z]{0,3}${wordEnd}`;
 
-/** Names that people put between the word and the code. */
+/** Names of diseases that may stand between the word and the code. */
 const DISEASES = `diabetes mellitus tipo hipertension arterial cancer tumor maligno mama prostata cervix colon
   leucemia linfoma asma epoc bronquitis neumonia gripa faringitis amigdalitis gastritis ulcera colitis reflujo
   depresion ansiedad trastorno bipolar esquizofrenia epilepsia migrana parkinson alzheimer demencia lupus artritis
@@ -22,11 +25,11 @@ const FILLERS = `es era fue son is was de del of el la los un una mi su the my c
   definitivo nuevo repetido ingreso egreso medico clinico inicial final actual cie icd 9 10 11 cm version no\\.? nro\\.?
   numero impresion ${DISEASES}`;
 
-/** Words that make the diagnosis a place or a service: `centro de diagnóstico A20`. */
+/** Words with which `diagnóstico` means a place or a service: `centro de diagnóstico A20`. */
 const SERVICES = anyOf(`apoyo ayudas? imagen imagenes imagenologia centros? unidad(?:es)? laboratorios? pruebas? examen
   examenes salas? servicios? areas? equipos? consultorios? oficinas? medios? procedimientos? estudios? sede`);
 
-/** Words whose numbers look like codes. */
+/** Words for places and papers whose numbers look like codes. */
 const PLACES = anyOf(`consultorios? salas? pisos? torre oficina turnos? habitacion cama camilla puerta modulo ventanilla
   bloque ruta rutas bus buses buseta fila ficha vitamina vit caja local apto apartamento casa interior edificio
   pabellon sector silla cubiculo estacion parada paradero portal tiquete ticket formulario formato factura pedido
@@ -34,7 +37,7 @@ const PLACES = anyOf(`consultorios? salas? pisos? torre oficina turnos? habitaci
 
 const STATEMENT = anyOf("i?dxs? impresion_diagnostica");
 
-/** Words after `Dx:` that tell of no disease. */
+/** Words after `Dx:` that do not name a disease. */
 const EMPTY_ANSWERS = anyOf(`no sin ningun ninguno ninguna nada nunca pendientes? por que aun todavia none pending
   desconocido desconoce ver segun mal errado equivocado`);
 
@@ -45,7 +48,7 @@ const articles = anyOf("el la mi su un the my codigo code de del");
 const isTheir = String.raw`["')]?\s(?:es|era|fue|como|segun|is|was|as)\s(?:${articles}\s){0,3}`;
 const inCoding = String.raw`(?: ?[(/-] ?| (?:de|del|en|segun) (?:la |el )?| (?=cie|icd))`;
 
-/** For text in lower case: a pattern that takes both cases costs V8 three times the work to compile. */
+/** The patterns expect lower case: V8 needs three times as long to compile patterns that ignore case. */
 const patterns = [
   `${notOfService}${DIAGNOSIS}${upTo(6, FILLERS)}${gap}${CODE}`,
   `${notAtPlace}${CODE}${isTheir}${DIAGNOSIS}`,
@@ -56,10 +59,10 @@ const patterns = [
 ].map((source) => new RegExp(source, "u"));
 
 /**
- * Whether a plain text holds a diagnosis: a code of ICD-10 (in Spanish CIE-10) joined to a word such as diagnóstico,
- * dx or CIE, before or after it; a code with its point up to 80 characters from such a word on the same line; or
- * `Dx:` with a disease. A code by itself is none, since rooms, buses and tickets look the same, and neither is the
- * name of a disease by itself.
+ * Whether a plain text contains a diagnosis in one of three forms. First, an ICD-10 code (CIE-10 in Spanish) next to a
+ * word such as diagnóstico, dx or CIE. Second, a code with its point up to 80 characters from such a word on the same
+ * line. Third, `Dx:` with a disease. A code alone does not count, because rooms, buses and tickets look the same. The
+ * name of a disease alone does not count either.
  */
 export function containsDiagnosisCode(plain: string): boolean {
   const lower = plain.toLowerCase();

@@ -1,9 +1,10 @@
+import { isStatedInEnglish } from "./english-statements.js";
 import { type Condition, findConditions } from "./find-conditions.js";
 import { readWords, type Word } from "./read-words.js";
 import { isNumber, sameSentence, skipAhead, skipBack } from "./walk-words.js";
 import * as is from "./word-classes.js";
 
-/** How far a statement may stand from its condition, in words. */
+/** The largest distance of a statement from its condition, in words. */
 const NEAR = 7;
 const RIGHT_BEHIND = 3;
 
@@ -11,21 +12,23 @@ const code = /^[a-z][0-9][0-9ab][0-9a-z]{0,3}$/;
 
 interface Text {
   readonly words: readonly Word[];
-  /** The words that belong to the name of a condition. */
+  /** The words of all conditions in the text. */
   readonly named: ReadonlySet<Word>;
 }
 
 /**
- * Whether a plain text says of somebody that they have a condition: diagnosed (`me diagnosticaron …`, `dx …`), found,
- * had or suffered from (`tengo …`, `le salió …`), theirs (`mi diabetes`), what somebody is (`soy hipertenso`), what
- * somebody was treated for or died of, or named beside its code. A condition in the name of a service or a topic
- * (`charla de diabetes`, `programa de hipertensos`), denied (`no tengo …`) or of people in general is none.
+ * Whether a plain text says that a person has a condition: diagnosed (`me diagnosticaron …`, `dx …`), found (`le salió
+ * …`), suffered from (`tengo …`), owned (`mi diabetes`), what a person is (`soy hipertenso`), what a person was treated
+ * for or died of, or named next to its code. Conditions of a service or a topic (`charla de diabetes`, `programa de
+ * hipertensos`), denied conditions (`no tengo …`) and those of people in general do not count.
  */
 export function statesDiagnosis(plain: string): boolean {
   const words = readWords(plain);
   const conditions = findConditions(words);
   const named = new Set(conditions.flatMap(({ start, end }) => words.slice(start, end)));
-  return conditions.some((condition) => isStated({ words, named }, condition));
+  return conditions.some(
+    (condition) => isStated({ words, named }, condition) || isStatedInEnglish(words, named, condition),
+  );
 }
 
 function isStated(text: Text, condition: Condition): boolean {
@@ -35,7 +38,7 @@ function isStated(text: Text, condition: Condition): boolean {
   return isTheirs(text, condition) || isToldBefore(text, condition) || isToldBehind(text, condition);
 }
 
-/** Behind a word for a diagnosis, with no service or topic between them. */
+/** Whether the condition follows a word for a diagnosis, without a service or topic between them. */
 function isDiagnosed({ words }: Text, { kind, start }: Condition): boolean {
   const reach = kind === "UNCLEAR" ? RIGHT_BEHIND : NEAR;
   for (let i = start - 1; i >= start - 1 - reach && sameSentence(words, i, start); i--) {
@@ -47,21 +50,26 @@ function isDiagnosed({ words }: Text, { kind, start }: Condition): boolean {
 
 function isOfService(words: readonly Word[], at: number): boolean {
   const before = skipBack(words, at - 1, is.filler, 3);
-  return is.early(words[at + 1]) || (sameSentence(words, before, at) && is.service(words[before]));
+  return (
+    is.early(words[at + 1]) || is.early(words[at - 1]) || (sameSentence(words, before, at) && is.service(words[before]))
+  );
 }
 
-/** `mi diabetes`. */
+/** Recognizes `mi diabetes`. */
 function isTheirs({ words }: Text, { start }: Condition): boolean {
   return sameSentence(words, start - 1, start) && /^(?:mi|mis|su|sus)$/.test(words[start - 1]?.text ?? "");
 }
 
-/** `sufro de la tensión`. */
+/** Recognizes `sufro de la tensión`. */
 function isSuffered({ words }: Text, { start }: Condition): boolean {
   const at = skipBack(words, start - 1, is.filler, RIGHT_BEHIND);
   return is.suffered(words[start]) && is.takesPreposition(words[at]) && sameSentence(words, at, start);
 }
 
-/** Any of the words before it tells of it, back to the first that neither links the two nor names a condition. */
+/**
+ * Whether a word before the condition states it. The search stops at a word that neither links the two nor belongs to a
+ * condition.
+ */
 function isToldBefore({ words, named }: Text, { start }: Condition): boolean {
   for (let at = start - 1; at >= start - NEAR && sameSentence(words, at, start); at--) {
     if (isTold(words, at, start)) return !isDenied(words, at);
@@ -83,7 +91,7 @@ function isTold(words: readonly Word[], at: number, start: number): boolean {
   return hasCondition(words, at, start) || isExplained(words, at, start);
 }
 
-/** `paciente con …`, `estoy con …`, `en tratamiento de …`. */
+/** Recognizes `paciente con …`, `estoy con …`, `en tratamiento de …`. */
 function hasCondition(words: readonly Word[], at: number, start: number): boolean {
   const teller = words[at];
   const path = words.slice(at + 1, start);
@@ -96,7 +104,7 @@ function hasCondition(words: readonly Word[], at: number, start: number): boolea
   return isWith && !is.topic(words[topic]);
 }
 
-/** `me dijo el doctor que es …`, where the walk over fillers has passed the `es`. */
+/** Recognizes `me dijo el doctor que es …`, whose `es` counts as a filler. */
 function isExplained(words: readonly Word[], at: number, start: number): boolean {
   const path = words.slice(at, start);
   if (!path.some(({ text }) => /^(?:es|era|fue|son|que)$/.test(text))) return false;
@@ -107,7 +115,7 @@ function isExplained(words: readonly Word[], at: number, start: number): boolean
   return false;
 }
 
-/** `vih positivo`, `lupus que padezco`, `la hipertensión que me diagnosticaron`, `hipertensión I10`. */
+/** Recognizes `vih positivo`, `lupus que padezco`, `la hipertensión que me diagnosticaron`, `hipertensión I10`. */
 function isToldBehind({ words }: Text, { start, end }: Condition): boolean {
   if (isCodeBeside(words, start, end)) return true;
   const topic = skipBack(words, start - 1, is.filler, NEAR);
@@ -138,7 +146,7 @@ function isCode(words: readonly Word[], at: number, near: number): boolean {
   return sameSentence(words, at, near) && code.test(words[at]?.text ?? "") && words[at]?.text !== "b12";
 }
 
-/** `soy diabético`, `mi papá hipertenso`, `son asmáticos`. */
+/** Recognizes `soy diabético`, `mi papá hipertenso`, `son asmáticos`. */
 function isSomebody({ words, named }: Text, { kind, start }: Condition): boolean {
   const isBetween = (word: Word | undefined) =>
     word !== undefined && (named.has(word) || (is.filler(word) && !is.self(word)));

@@ -3,14 +3,14 @@ import { type ConditionKind, type ConditionName, readConditionNames } from "./co
 import { hasMedicalEnding } from "./medical-endings.js";
 import { keyOf, type Word } from "./read-words.js";
 
-/** The name of a condition in a text: from the word `start` up to the word before `end`. */
+/** A condition named in a text: the words from `start` (inclusive) to `end` (exclusive). */
 export interface Condition {
   readonly kind: ConditionKind;
   readonly start: number;
   readonly end: number;
 }
 
-/** Everyday words that are one letter away from the name of a condition. */
+/** Everyday words that differ from the name of a condition by one letter. */
 const lookalikes: ReadonlySet<string> = new Set(
   `abordo absorto acceso accesos adicion adiciones admision animica animico artista artistas artistica artistico ascenso
   asesor asesora asiatica asiatico cancel cansar cansas carnes carriel casera casero citrica cochera cojera colchera
@@ -21,9 +21,9 @@ const lookalikes: ReadonlySet<string> = new Set(
     .map(keyOf),
 );
 
-/** The lexicon as it is looked into. */
+/** The lexicon, prepared for searching. */
 interface Lexicon {
-  /** By the key of the first word, the longest names first. */
+  /** Names by the key of their first word, longest names first. */
   readonly namesByFirst: ReadonlyMap<string, readonly ConditionName[]>;
   readonly known: ReadonlySet<string>;
   readonly meantWord: ReturnType<typeof createMeantWord>;
@@ -33,8 +33,8 @@ const hasDigit = /[0-9]/;
 let lexicon: Lexicon | undefined;
 
 /**
- * The names of conditions in a text, in order, of two at the same place the longer one: those of the lexicon in singular
- * or plural and with small errors of spelling, and words that are built like one.
+ * Returns the conditions named in a text, in order. At the same position the longest name wins. It finds names of the
+ * lexicon in singular or plural, with small spelling errors, and words with the ending of a condition's name.
  */
 export function findConditions(words: readonly Word[]): Condition[] {
   const read = (lexicon ??= makeLexicon());
@@ -48,7 +48,7 @@ export function findConditions(words: readonly Word[]): Condition[] {
   return found;
 }
 
-/** Made when it is first asked for: it takes some tens of milliseconds, which a start need not wait for. */
+/** Creates the lexicon on first use. That takes some tens of milliseconds, which would delay the start. */
 function makeLexicon(): Lexicon {
   const names = readConditionNames();
   const clear = names.filter(({ kind }) => kind !== "UNCLEAR").flatMap(({ keys }) => keys);
@@ -90,7 +90,7 @@ function isAt(name: ConditionName, words: readonly Word[], keys: readonly string
   return last?.sentence === words[start]?.sentence && name.keys.every((key, index) => keys[start + index] === key);
 }
 
-/** The key of the lexicon that is meant, or the key itself. */
+/** Returns the lexicon's key for a word that is misspelled or in the plural, otherwise the key itself. */
 function knownKey(key: string, { known, meantWord }: Lexicon): string {
   if (known.has(key) || lookalikes.has(key)) return key;
   const singular = key.length < 5 ? [] : [key.replace(/s$/, ""), key.replace(/es$/, "")];

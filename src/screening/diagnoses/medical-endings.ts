@@ -1,9 +1,9 @@
-/** Endings that Spanish makes the names of conditions with, whatever they stand behind. */
+/** Endings of Spanish names of conditions. */
 const endings = `itis osis iasis emia patia algia plejia paresia penia megalia ectasia trofia oma malacia rragia
   tiroidismo`;
 const ending = new RegExp(`^[a-z]{4,30}(?:${endings.trim().split(/\s+/).join("|")})s?$`);
 
-/** Words of everyday life and of the laboratory that end like them. */
+/** Everyday and laboratory words with the same endings. */
 const ordinary: ReadonlySet<string> = new Set(
   `dosis sobredosis diagnosis prognosis hipnosis metamorfosis simbiosis osmosis apoteosis academia academias bohemia
   epidemia epidemias endemia pandemia pandemias blasfemia blasfemias glicemia glicemias glucemia glucemias colesterolemia
@@ -13,7 +13,9 @@ const ordinary: ReadonlySet<string> = new Set(
   retomas maroma maromas aroma aromas redoma`.split(/\s+/),
 );
 
-/** Whether a word in lower case without accents is built like the name of a condition: `-itis`, `-patía`. */
+/**
+ * Whether a word has the ending of a condition's name: `-itis`, `-patía`. The word is in lower case without accents.
+ */
 export function hasMedicalEnding(word: string): boolean {
   return ending.test(word) && !ordinary.has(word);
 }

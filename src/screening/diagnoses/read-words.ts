@@ -1,11 +1,13 @@
 import { soundOf } from "../spelling.js";
 
-/** A word or a number of a text: in lower case, and what it is looked up by. */
+/** A word or a number of a text, in lower case. */
 export interface Word {
   readonly text: string;
-  /** Its sound, or itself where it has a digit or fewer than four letters, such as an abbreviation. */
+  /**
+   * The key for lookups: the word's sound, or the word itself if it has a digit, fewer than 4 or more than 40 letters.
+   */
   readonly key: string;
-  /** Which sentence it stands in, counted from 0. */
+  /** Index of its sentence, from 0. */
   readonly sentence: number;
 }
 
@@ -13,7 +15,10 @@ const wordPattern = /[a-z0-9]+/g;
 const sentenceEnd = /[.!?;](?=\s|$)|\n/;
 const LABELS: ReadonlySet<string> = new Set(["dx", "idx", "dxs", "diag", "diagn"]);
 
-/** The words of a plain text in order. A point behind `Dx` ends no sentence, and neither does a line behind a colon. */
+/**
+ * Returns the words of a plain text in order. A point after `Dx` does not end a sentence, and neither does a line break
+ * after a colon.
+ */
 export function readWords(plain: string): Word[] {
   const lower = plain.toLowerCase();
   const words: Word[] = [];
@@ -29,7 +34,7 @@ export function readWords(plain: string): Word[] {
   return words;
 }
 
-/** What a word is looked up by. */
+/** Returns the key of a word for lookups. */
 export function keyOf(text: string): string {
   return text.length < 4 || text.length > 40 || /[0-9]/.test(text) ? text : soundOf(text);
 }

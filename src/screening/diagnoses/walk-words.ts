@@ -6,20 +6,20 @@ export function isNumber(word: Word | undefined): boolean {
   return word !== undefined && /^[0-9]{1,3}$/.test(word.text);
 }
 
-/** Whether there are words at both places, and in the same sentence. */
+/** Whether both positions have words, and both words are in the same sentence. */
 export function sameSentence(words: readonly Word[], at: number, other: number): boolean {
   const word = words[at];
   return word !== undefined && word.sentence === words[other]?.sentence;
 }
 
-/** The first place from `from` towards the start, at most `most` words away, that is neither skipped nor a number. */
+/** Returns the first position from `from` backwards that is neither skipped nor a number, at most `most` words away. */
 export function skipBack(words: readonly Word[], from: number, isSkipped: IsWord, most: number): number {
   let at = from;
   while (at > from - most && (isSkipped(words[at]) || isNumber(words[at]))) at -= 1;
   return at;
 }
 
-/** The first place from `from` towards the end, at most `most` words away, that is not skipped. */
+/** Returns the first position from `from` forwards that is not skipped, at most `most` words away. */
 export function skipAhead(words: readonly Word[], from: number, isSkipped: IsWord, most: number): number {
   let at = from;
   while (at < from + most && isSkipped(words[at])) at += 1;

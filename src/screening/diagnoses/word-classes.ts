@@ -1,9 +1,9 @@
 import { keyOf, type Word } from "./read-words.js";
 
-/** Tells whether a word is one of a list, whatever its spelling, as long as it sounds the same. */
+/** Whether a word is in a list. Words are compared by their sound, so that spelling errors do not matter. */
 export type IsWord = (word: Word | undefined) => boolean;
 
-/** What may stand between a statement and the condition that it is about. */
+/** Words that may stand between a statement and its condition. */
 export const filler =
   oneOf(`un una unos unas el la los las lo mi mis su sus nuestro nuestra este esta ese esa de del al a
   con por para contra en y e o u ni muy mucho mucha muchos muchas algo tan mas ya tambien ademas aun todavia siempre desde
@@ -14,10 +14,10 @@ export const filler =
   cronico avanzado avanzada maligno maligna terminal llamado llamada positivo positiva reactivo confirmado confirmada
   desafortunadamente lamentablemente gracias cierto cierta`);
 
-/** What joins a state to its cause. */
+/** Prepositions that connect a state with its cause. */
 export const preposition = oneOf("de del por para con contra en a al sobre");
 
-/** Services, topics and things that have a condition in their name without anybody having it. */
+/** Services, topics and things whose names may contain a condition that no particular person has. */
 export const topic =
   oneOf(`charla charlas taller talleres afiche afiches aviso cartel carteles cartelera volante volantes
   folleto folletos plegable programa programas curso cursos conferencia conferencias congreso video videos jornada
@@ -32,40 +32,42 @@ export const topic =
   publicidad lucha mitos preguntas cancion pelicula libro revista area agenda cupo cupos terapia terapias orden ordenes
   autorizacion muestra muestras apoyo manejo`);
 
-/** Topics that also tell who found a condition, when and where: `me diagnosticaron en la clínica …`. */
+/** Topics that also say who found a condition, when and where: `me diagnosticaron en la clínica …`. */
 export const bystander = oneOf("medico doctor doctora especialista examen dia semana mes clinica hospital instituto");
 
-/** Words that make a diagnosis a place, a service or a means: `centro de diagnóstico`, `ayudas diagnósticas`. */
+/**
+ * Words with which `diagnóstico` means a place, a service or a method: `centro de diagnóstico`, `ayudas diagnósticas`.
+ */
 export const service = oneOf(`apoyo ayuda ayudas imagen imagenes imagenologia centro centros unidad unidades laboratorio
   laboratorios prueba pruebas examen examenes sala salas servicio servicios area areas equipo equipos consultorio
   consultorios oficina oficinas medio medios procedimiento procedimientos estudio estudios sede sedes metodo metodos kit
   ecografia resonancia tomografia radiologia campana jornada charla taller costo costos cultura error errores`);
-/** What a diagnosis is where it is an aim and nobody's: `diagnóstico temprano`. */
-export const early = oneOf("temprano temprana precoz oportuno oportuna diferencial");
+/** Adjectives of a diagnosis as an aim, not of a person: `diagnóstico temprano`, `early diagnosis`. */
+export const early = oneOf("temprano temprana precoz oportuno oportuna diferencial early timely differential");
 
-/** Verbs of having and suffering from. */
+/** Verbs of having and suffering from a condition. */
 export const having = oneOf(`tengo tiene tienen tenia tenian tuve tuvo tuvieron tenemos tener teniendo padezco padece
   padecen padecia padecio padeci padecemos padecer padeciendo sufro sufre sufren sufria sufri sufrio sufrimos sufrir
   sufriendo presento presenta presentaba presentan`);
-/** Verbs that take `de` before what one suffers from. */
+/** Verbs that take `de` before the condition. */
 export const takesPreposition =
   oneOf(`padezco padece padecen padecia padecio padeci padecemos padecer padeciendo sufro sufre sufren
   sufria sufri sufrio sufrimos sufrir sufriendo`);
-/** Organs and measures that stand for their disease behind `sufro de`. */
+/** Organs and measures that mean their disease after `sufro de`. */
 export const suffered = oneOf(`azucar presion tension tiroides prostata colon colesterol trigliceridos corazon rinon
   rinones higado nervios ansiedad insomnio vertigo reflujo acidez`);
-/** Verbs and participles of finding. */
+/** Verbs and participles of finding a condition. */
 export const finding = oneOf(`detectaron detecto detectada detectado detectan encontraron encontro encontrado encontrada
   descubrieron descubrio descubierto confirmaron confirmo confirmado confirmada confirman confirma hallaron hallado
   salio sali salieron sale salen resulto resulte arrojo muestra mostro mostraron reporta reporto evidencia evidencio
   revela revelo contagie contagio contagiaron contagiado contagiada pegaron positivo positiva positivos reactivo reactiva
   seropositivo seropositiva descartaron pronosticaron dictaminaron`);
-/** Verbs that a condition comes over one with, behind a pronoun: `me dio`. */
+/** Verbs for the onset of a condition, after a pronoun: `me dio`. */
 export const giving = oneOf("dio dieron dado di daba empezo comenzo");
-/** What stands between a denial and its verb. */
+/** Pronouns and auxiliaries between a denial and its verb, or before a verb of {@link giving}. */
 export const pronoun = oneOf("me le nos les te se ha han habia");
 
-/** Deeds and states that name their cause behind a preposition: `hospitalizada por`, `secuelas de`. */
+/** Actions and states that name their cause after a preposition: `hospitalizada por`, `secuelas de`. */
 export const caused = oneOf(`operado operada operados operaron operan operar operaran opero hospitalizado hospitalizada
   hospitalizaron hospitalice internado interno internada internaron ingreso ingrese ingresada ingresado ingresaron incapacidad
   incapacidades incapacitado incapacitada incapacitaron murio murieron muerto muerta fallecio fallecieron fallecido
@@ -74,56 +76,56 @@ export const caused = oneOf(`operado operada operados operaron operan operar ope
   tratando contagie contagio contagiado contagiada contagiaron infectado infectada infectaron portador portadora
   sobreviviente afectado afectada remitido remitida remitieron debido causa culpa urgencias consulte atendieron atendido
   atendida intervenido intervenida pensionado pensionada discapacitado discapacitada valoracion`);
-/** What a condition stands right behind, like an entry in a form. */
+/** Labels directly before a condition, as in a form. */
 export const entry = oneOf(`antecedente antecedentes patologia patologias comorbilidad comorbilidades condicion
   enfermedades padecimientos`);
-/** Papers that say what somebody has. */
+/** Papers that state a condition. */
 export const paper = oneOf(`orden historia formula incapacidad resultado resultados examen ecografia biopsia remision
   tac resonancia radiografia informe reporte epicrisis certificado papel hoja lectura`);
-/** What papers do. */
+/** Verbs of what a paper states. */
 export const saying = oneOf("dice dicen decia pone salio sale reporta muestra");
-/** Treatments, which are one's own behind {@link ownTreatment}. */
+/** Treatments. They count as a person's own after {@link ownTreatment}. */
 export const treatment = oneOf("tratamiento tratamientos quimioterapia quimio radioterapia terapia medicado medicada");
-/** What makes a treatment one's own: `en tratamiento`. */
+/** Words that make a treatment a person's own: `en tratamiento`. */
 export const ownTreatment = oneOf("en mi mis su sus estoy esta recibo recibe sigo llevo lleva hago hace inicie");
 
-/** States that are followed by `con`. */
+/** States followed by `con`. */
 export const being = oneOf(`estoy esta estaba estuve estuvo estamos ando anda sigo sigue quede quedo nacio naci amanecio
   amaneci vivo vive convivo convive lucho lucha luchando vengo llego llegue llevo lleva curso cursa cursando diagnosticado
   sali salio viviendo estando`);
-/** Somebody, in the singular. */
+/** Words for one person. */
 export const person = oneOf(`paciente persona senor senora nino nina hijo hija bebe mama mami madre papa papi padre
   abuelo abuela abuelito abuelita esposo esposa marido mujer hermano hermana tio tia primo prima sobrino sobrina suegro
   suegra nieto nieta novio novia companero companera pareja muchacho muchacha joven adulto adulta usuario usuaria menor
   cunado cunada amigo amiga vecino vecina bisabuelo bisabuela hijito hijita mamita papito viejito viejita anciano anciana
   familiar hombre trabajador trabajadora pte pcte px pac pct`);
-/** Whom reports of physicians are about, with what they have right behind. */
+/** Words for a patient in physicians' reports, where the condition follows directly. */
 export const patient = oneOf("paciente pte pcte px pac pct");
-/** What may stand between a person and what they have. */
+/** Words that may stand between a person and the condition. */
 export const age = oneOf("de ano anos mes meses edad mayor menor adulto adulta diagnosticado un una el la cotizante");
 
-/** What one is said to be by. */
+/** Verbs that say what one person is. */
 export const self = oneOf("soy es era fui fue siendo como estoy volvi volvio quedo quede naci nacio eres");
-/** What several are said to be by. */
+/** Verbs that say what several people are. */
 export const selves = oneOf("somos son eramos eran siendo");
 
-/** Who has a condition in general: `quien tiene …`, `los que sufren de …`. */
+/** Words for people in general: `quien tiene …`. */
 export const anyone = oneOf("quien quienes uno alguien alguno");
-/** Whom `que` makes anybody: `los que`. */
+/** Words that mean people in general before `que`: `los que`. */
 export const anyones = oneOf("los las el gente personas pacientes persona todos aquellos");
 /** Denials. */
 export const not = oneOf("no ni nunca jamas sin tampoco");
 
-/** What a condition is told by: `me dijeron que es …`, `lo mío es …`. */
+/** Words that announce a condition: `me dijeron que es …`, `lo mío es …`. */
 export const telling = oneOf(`dijo dijeron dice dicen mio mia tengo tiene padezco padece sufro sufre enfermedad
   padecimiento resultado resultados biopsia problema concluyo concluyeron segun informo informaron explico explicaron
   llama`);
 
-/** What may stand between a condition and a diagnosis behind it: `migraña crónica es mi diagnóstico`. */
+/** Words that may stand between a condition and a later word for a diagnosis: `migraña crónica es mi diagnóstico`. */
 export const backLink = oneOf(`que me le nos les se es fue era como segun el la mi su ha han habian habia sido
   cronico cronica severo severa tipo de del arterial mellitus grave avanzado avanzada mama hijo hija`);
 
-/** Words for a diagnosis, behind which a condition is one. */
+/** Whether a word means a diagnosis; a following condition is then diagnosed. */
 export function diagnosis(word: Word | undefined): boolean {
   return word !== undefined && /^(?:diagnos[a-z]{1,12}|i?dxs?|diagn?)$/.test(word.text);
 }
@@ -133,7 +135,8 @@ export const numbered = oneOf(`consultorio consultorios sala salas piso torre of
   camilla puerta modulo ventanilla bloque ruta bus silla cubiculo parada formulario formato placa zona sotano nivel aula
   salida caja apartamento apto casa interior edificio lote referencia radicado vitamina la el`);
 
-function oneOf(words: string): IsWord {
+/** Returns the test for a list of words, which are compared by their sounds. */
+export function oneOf(words: string): IsWord {
   const keys = new Set(words.split(/\s+/).map(keyOf));
   return (word) => word !== undefined && keys.has(word.key);
 }

@@ -1,4 +1,6 @@
-/** The ranges of numbers that issuers give out (ISO/IEC 7812), each with the lengths in use. */
+import { withoutUuids } from "./without-uuids.js";
+
+/** The number ranges of card issuers (ISO/IEC 7812) with the lengths in use. */
 const issuers: readonly RegExp[] = [
   /^4(?:\d{12}|\d{15}|\d{18})$/, // Visa
   /^(?:5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}$/, // Mastercard
@@ -10,29 +12,29 @@ const issuers: readonly RegExp[] = [
   /^(?:5018|5020|5038|5893|6304|6759|676[1-3])\d{8,15}$/, // Maestro
 ];
 
-/** How cards are printed and forms group their numbers. */
+/** The groupings of numbers on cards and in forms. */
 const layouts: ReadonlySet<string> = new Set(["4-4-4-4", "4-6-5", "4-4-4-3", "4-6-4", "4-4-4-2", "4-4-4-4-3"]);
 const MOST_GROUPS = 5;
 
-/** Groups of digits with one sign between them, or up to three that are blanks, points, dashes and the like. */
+/** Groups of digits, separated by one sign or by up to three spaces, points, dashes or similar characters. */
 const chainPattern = /[0-9]+(?:(?:[,;:/\\|~']|[\s._*·•\p{Pd}]{1,3})[0-9]+)*/gu;
 const groupPattern = /([0-9]+)([^0-9]*)/g;
 
-/** Digits, and what stands between them and the next group of the chain: nothing behind the last one. */
+/** A group of digits and the separator after it; the separator of the last group is empty. */
 interface Group {
   readonly digits: string;
   readonly gap: string;
 }
 
 /**
- * Whether a plain text holds the number of a payment card: in an issuer's range and right by its check digit (Luhn,
- * ISO/IEC 7812-1 annex B). The digits stand together or in groups as on cards, whatever separates them, among other
- * numbers too; or they are cut anywhere into short groups by one and the same separator, with no other number beside
- * them. So lists of dates, telephones and identity documents, of which one in ten would pass the check, are not taken
- * for one.
+ * Whether a plain text contains a payment card number: it is in an issuer's range and has a valid check digit (Luhn,
+ * ISO/IEC 7812-1 annex B). The digits are in one piece or grouped as on cards with any separators, also among other
+ * numbers. Or they are split anywhere into short groups with one and the same separator, without other numbers beside
+ * them. One in ten arbitrary numbers passes the check digit, so these rules keep lists of dates, telephone numbers and
+ * identity documents from matching.
  */
 export function containsCardNumber(plain: string): boolean {
-  return Array.from(plain.matchAll(chainPattern), ([chain]) => groupsOf(chain)).some(
+  return Array.from(withoutUuids(plain).matchAll(chainPattern), ([chain]) => groupsOf(chain)).some(
     (groups) => isCutCardNumber(groups) || groups.some((_, first) => startsCardNumber(groups, first)),
   );
 }
@@ -50,7 +52,10 @@ function startsCardNumber(groups: readonly Group[], first: number): boolean {
   return false;
 }
 
-/** Long groups are numbers of their own, such as two identity documents. */
+/**
+ * Whether short groups with one separator form a card number. Long groups are separate numbers, such as two identity
+ * documents.
+ */
 function isCutCardNumber(groups: readonly Group[]): boolean {
   if (groups.length > 16) return false;
   const [first, ...inner] = groups.slice(0, -1).map(({ gap }) => gap);
@@ -60,7 +65,8 @@ function isCutCardNumber(groups: readonly Group[]): boolean {
   return digits.every(({ length }) => length <= 6) && (all.length === 15 || all.length === 16) && isCardNumber(all);
 }
 
-function isCardNumber(digits: string): boolean {
+/** Whether digits are in a card issuer's range and have a valid check digit. */
+export function isCardNumber(digits: string): boolean {
   return issuers.some((range) => range.test(digits)) && hasLuhnCheckDigit(digits);
 }
 

@@ -1,11 +1,13 @@
 import { anyOf, gap, ofDoor, upTo, wordEnd, wordStart } from "../word-patterns.js";
+import { containsCardDetails } from "./card-details.js";
 import { containsCardNumber } from "./card-number.js";
 import { containsIban } from "./iban.js";
+import { paymentKeyPatterns } from "./payment-keys.js";
 
 const BANKS = `bancolombia davivienda bbva bogota occidente popular av_villas caja_social colpatria scotiabank itau
   agrario falabella pichincha gnb sudameris coomeva bancamia finandina serfinanza nubank lulo nequi daviplata`;
 
-const FILLERS = `es era fue son is was de del of el la los mi su tu my your the banco bank numero no\\.?
+const FILLERS = `es era fue son is was de del of on in el la los mi su tu my your the banco bank numero no\\.?
   nro\\.? num\\.? number n cuenta account ahorros? corriente tarjeta card credito debito credit debit visa
   mastercard que aparece atras siguiente personal nomina a_la en_el en a_(?:mi_)?nombre mio mia a_la_mano en_dolares
   en_pesos para_(?:el|la|mi)_(?:reembolso|devolucion|pago|reintegro|consignacion|deposito|giro) ${BANKS}`;
@@ -13,10 +15,11 @@ const FILLERS = `es era fue son is was de del of el la los mi su tu my your the 
 const ACCOUNT = anyOf(`cuentas?_(?:de_)?ahorros? cuentas?_corrientes? cuenta_bancaria cuenta_(?:de_)?nomina
   (?:numero|nro\\.?|no\\.?|num\\.?)_(?:de_)?(?:la_|mi_|su_)?cuenta cuenta_(?:numero|nro|no|num|n)
   cta_?\\.?_?(?:de_)?(?:ahorros?|aho|ahs|corriente|cte\\.?|bancaria|nro|no|num)
-  account_(?:number|no|num|nr) (?:savings|checking|bank)_account`);
+  (?:account|acct|acc)\\.?_(?:number|no\\.?|num|nr) bank_acct (?:savings|checking|bank)_account routing_(?:number|no)`);
 const CARD = anyOf(`tarjeta_(?:de_)?(?:credito|debito|visa|mastercard|amex) numero_de_(?:la_|mi_|su_)?tarjeta
   (?:credit|debit)_card card_number visa mastercard american_express amex diners`);
-const VERIFICATION_VALUE = anyOf(`cvv2? cvc2? cod(?:igo)?\\.?_(?:de_)?seg(?:uridad)?\\.? security_code
+const VERIFICATION_VALUE =
+  anyOf(`(?:cvv2?|cvc2?)_(?:code|number|codigo) cvv2? cvc2? cod(?:igo)?\\.?_(?:de_)?seg(?:uridad)?\\.? security_code
   (?:numeros|digitos|numeritos)_(?:de|del)_(?:atras|reverso|respaldo) codigo_(?:de_)?atras
   card_verification_(?:value|code) codigo_de_verificacion_de_(?:la|mi)_tarjeta`);
 
@@ -30,7 +33,7 @@ const notOther = [
   .map((dateOrAmount) => `(?!${dateOrAmount})`)
   .join("");
 
-/** A number of so many digits, in one piece or with blanks, points and dashes in it, and all in one line. */
+/** Returns a pattern for a number with so many digits on one line. It may contain spaces, points and dashes. */
 function digits(least: number, most: number): string {
   return String.raw`(?<![0-9])[0-9](?:(?:[ \p{Pd}]{0,2}|\.)[0-9]){${least - 1},${most - 1}}(?![0-9])`;
 }
@@ -41,15 +44,16 @@ const notContact = String.raw`(?<!${wordStart}(?:telefonos?|celular(?:es)?|cel|t
 const SAVINGS = String.raw`(?:ahorros?|aho|ahs|corriente|cte)\.?`;
 const notTelephone = String.raw`(?!(?:57[\s-]?)?(?:3[0-9]{2}|60[0-9])[\s-]?[0-9]{3}[\s-]?[0-9]{4}(?![0-9]))`;
 
-/** Nouns that a long number is of, where one stands between the account and it. */
+/** Nouns between the account and a long number, which then belongs to the noun. */
 const OTHERS =
   anyOf(`cobro contrato usuario correo luz agua acueducto gas energia internet telefono celular cel tel cedula cc
   documento nit radicado factura comprobante referencia orden autorizacion medica afiliado afiliacion no ni
   tramite caso pqr whatsapp contacto linea`);
 const otherWords = String.raw`(?:[,:]? (?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9},?`;
-const TRANSFERS = "(?:consign|transf|deposit|devuelv|reembols|reintegr)[a-z]{1,8}";
+const TRANSFERS =
+  "(?:consign[a-z]{1,8}|transf[a-z]{1,8}|deposit[a-z]{0,8}|devuelv[a-z]{1,8}|reembols[a-z]{1,8}|reintegr[a-z]{1,8}|refund|wire)";
 
-/** For text in lower case: a pattern that takes both cases costs V8 three times the work to compile. */
+/** The patterns expect lower case: V8 needs three times as long to compile patterns that ignore case. */
 const patterns = [
   `${wordStart}${ACCOUNT}${upTo(6, FILLERS)}${gap}${notOther}${digits(5, 24)}`,
   `${notContact}${beforeBareAccount}(?:cuenta|cta|account)${wordEnd}${upTo(5, FILLERS)}${gap}${notOther}${digits(8, 24)}`,
@@ -57,7 +61,7 @@ const patterns = [
   String.raw`${wordStart}${SAVINGS}(?:[.,;]\s?(?=n))?${upTo(4, FILLERS)}${gap}${notOther}${digits(9, 24)}`,
   `${wordStart}${anyOf(BANKS)}${gap}${SAVINGS}${gap}${notOther}${digits(9, 24)}`,
   String.raw`${wordStart}${TRANSFERS}${otherWords}${gap}${notTelephone}${notOther}${digits(9, 24)}`,
-  String.raw`${wordStart}(?:mi|cuenta|su)\s(?:nequi|daviplata)(?:\s(?:es|el|numero|no|nro|al)){0,4}${gap}3[0-9]{2}[\s-]?[0-9]{3}[\s-]?[0-9]{4}(?![0-9])`,
+  ...paymentKeyPatterns,
   String.raw`${notOther}${digits(9, 24)},?\s(?:(?:de|en|es|la|una|cuenta|cta)\s){0,3}${SAVINGS}\s(?:(?:de|en|del|banco)\s){0,2}${anyOf(BANKS)}`,
   `${digits(8, 24)}${isTheir}(?:${ACCOUNT}|cuenta)${wordEnd}`,
   `${wordStart}${CARD}${upTo(6, FILLERS)}${gap}${digits(12, 19)}`,
@@ -67,11 +71,16 @@ const patterns = [
 ].map((source) => new RegExp(source, "u"));
 
 /**
- * Whether a plain text holds financial data: the number of a payment card, an IBAN, the number of an account or a card
- * beside the words for it, or the verification value of a card. Amounts, invoices, tax numbers and the last four digits
- * of a card are none.
+ * Whether a plain text contains financial data: a payment card number, an IBAN, an account or card number next to the
+ * words for it, or the verification value of a card. Amounts, invoices, tax numbers and the last four digits of a card
+ * do not count.
  */
 export function containsFinancialData(plain: string): boolean {
+  return containsCardNumber(plain) || containsAccount(plain);
+}
+
+/** Whether a plain text contains financial data other than a card number. */
+export function containsAccount(plain: string): boolean {
   const lower = plain.toLowerCase();
-  return containsCardNumber(plain) || containsIban(plain) || patterns.some((pattern) => pattern.test(lower));
+  return containsIban(plain) || containsCardDetails(lower) || patterns.some((pattern) => pattern.test(lower));
 }

@@ -1,4 +1,6 @@
-/** The countries of the IBAN registry (SWIFT, ISO 13616) with the lengths of their numbers. */
+import { withoutUuids } from "./without-uuids.js";
+
+/** The countries of the IBAN registry (SWIFT, ISO 13616) with the lengths of their IBANs. */
 const lengths: ReadonlyMap<string, number> = new Map(
   `AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24
    FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32
@@ -14,19 +16,23 @@ const MOST_SEPARATORS = 3;
 const LEAST_DIGITS = 6;
 
 /**
- * Whether a plain text holds an international bank account number: a country of the registry, its length, the right
- * check digits (ISO 7064 mod 97-10). Only a country in capitals may stand apart from its number, and letters may
- * follow the check digits only where the whole stands in one piece or in fours: else a common word such as `de` with
- * numbers or words behind it would start one.
+ * Whether a plain text contains an IBAN: a country of the registry, its length, and valid check digits (ISO 7064 mod
+ * 97-10). Only a country in capitals may be separated from its number. Letters may follow the check digits only if the
+ * IBAN is in one piece or in groups of four. Otherwise a common word such as `de` before numbers or words could start
+ * an IBAN.
  */
 export function containsIban(plain: string): boolean {
-  return Array.from(plain.matchAll(startPattern)).some(({ 0: match, index }) => {
-    const pieces = piecesFrom(plain, index, lengths.get(match.slice(0, 2).toUpperCase()) ?? 0);
+  const text = withoutUuids(plain);
+  return Array.from(text.matchAll(startPattern)).some(({ 0: match, index }) => {
+    const pieces = piecesFrom(text, index, lengths.get(match.slice(0, 2).toUpperCase()) ?? 0);
     return pieces !== undefined && isIban(pieces);
   });
 }
 
-/** The next `length` letters and digits, in the pieces they stand in; undefined where they end earlier or go on. */
+/**
+ * Returns the next `length` letters and digits in their pieces. Returns undefined if there are fewer, or if another one
+ * follows directly.
+ */
 function piecesFrom(plain: string, start: number, length: number): string[] | undefined {
   const pieces = [""];
   let missing = length;
@@ -52,7 +58,7 @@ function isIban(pieces: readonly string[]): boolean {
   return account.replace(/[A-Z]/g, "").length >= LEAST_DIGITS && remainder(`${account}${iban.slice(0, 4)}`) === 1;
 }
 
-/** Modulo 97, with 10 for A to 35 for Z. */
+/** Returns the number modulo 97, with 10 for A to 35 for Z. */
 function remainder(text: string): number {
   return Array.from(text, (character) => Number.parseInt(character, 36)).reduce(
     (rest, value) => (rest * (value < 10 ? 10 : 100) + value) % 97,

@@ -8,24 +8,24 @@ import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
 import { exchangeCapacity } from "../../postgres/tables/capacities.js";
 import { lockInOrder } from "../../postgres/tables/locks.js";
 import {
+  displacementOf,
   findOccupiedSlots,
   insertOwnSlot,
   occupySlots,
-  retentionOf,
   type SlotRecord,
 } from "../../postgres/tables/schedule/slots.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import type { ChangedAppointment } from "./appointment-transitions.js";
 import { fill } from "./take-slots.js";
 
-/** The status that each status can be taken back to. */
+/** The status to which a correction takes each status back. */
 const BACK: Readonly<Partial<Record<AppointmentStatus, AppointmentStatus>>> = {
   CHECKED_IN: "CONFIRMED",
   ATTENDED: "CHECKED_IN",
   NO_SHOW: "CONFIRMED",
 };
 
-/** Which appointment is to be taken back, as what version, to what, and why. */
+/** A request to take back the last step of an appointment. `expectedVersion` is the version that the caller read. */
 export interface CorrectionRequest {
   readonly appointmentId: string;
   readonly expectedVersion: number;
@@ -34,8 +34,11 @@ export interface CorrectionRequest {
 }
 
 /**
- * Takes the last step of an appointment back: 404, then 409 for another version, for a status that cannot be taken back so,
- * and, where the step gave slot and capacity away, for a time or a day that is taken by now.
+ * Takes back the last step of an appointment.
+ *
+ * Throws 404 for an unknown appointment. Throws 409 for another version, for a status that cannot go back to `to`, and
+ * for an erased patient. If the step freed the slots, it also throws 409 when the time is taken or the day has no
+ * capacity left.
  */
 export async function correctStatus(
   call: ReadyCall,
@@ -50,7 +53,7 @@ export async function correctStatus(
     findOccupiedSlots(transaction, appointmentId),
     takesTimeAgain ? findBusyAgain(transaction, appointmentId) : nobodyBusy,
   ]);
-  const appointment = requireFound(locked.appointment);
+  const appointment = requireFound(locked.appointment, "appointmentId");
   requireVersion(appointment, expectedVersion);
   requireStepBack(appointment, to);
   if (locked.patient === undefined) throw refused("STATE_NOT_ALLOWED", "the patient of the appointment was erased");
@@ -67,17 +70,18 @@ export async function correctStatus(
   insertAppointmentChange(transaction, appointment, corrected, call.principal, call, reason);
   const { id: resourceId, version } = corrected;
   call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
-  return { appointment: corrected, retention: retentionOf(await takenAgain) };
+  return { appointment: corrected, displacement: displacementOf(await takenAgain) };
 }
 
 function requireStepBack({ status }: AppointmentRecord, to: AppointmentStatus): void {
   if (BACK[status] === to) return;
-  throw refused("STATE_NOT_ALLOWED", `an appointment that is ${status} cannot be taken back to ${to}`);
+  throw refused("STATE_NOT_ALLOWED", `the appointment is ${status}, which cannot be taken back to ${to}`);
 }
 
 /**
- * Takes the time of both people and a unit of the day again, and gives the slots that the appointment has then: those that are
- * there, or one of its own, of which the database says whether it is retained.
+ * Takes the time of the practitioner and the patient again, and one unit of the day's capacity. Returns the slots of
+ * the appointment: its former slots if they still exist, otherwise one new slot. The database decides whether that slot
+ * is retained.
  */
 function takeTimeAgain(
   call: ReadyCall,
@@ -103,7 +107,7 @@ function takeTimeAgain(
 }
 
 function capacityExhausted(): CupoError {
-  return refused("CAPACITY_EXHAUSTED", "the capacity of the day is used up");
+  return refused("CAPACITY_EXHAUSTED", "all capacity of the day is used");
 }
 
 function refused(code: FieldErrorCode, message: string): CupoError {

@@ -9,17 +9,16 @@ import {
 } from "../../gen/cupo/clinic/v1/appointment_change_pb.js";
 import {
   type AppointmentDetails,
-  AppointmentDetails_RetentionCause,
+  AppointmentDetails_DisplacementCause,
   AppointmentDetails_Status,
   AppointmentDetailsSchema,
 } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { AppointmentChangeRecord } from "../../postgres/tables/appointments/appointment-history.js";
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
-import type { Retention } from "../../postgres/tables/schedule/slots.js";
+import type { Displacement } from "../../postgres/tables/schedule/slots.js";
 import { presentOf } from "../resources/present-of.js";
 
-/** The messages of appointments, from what is kept. */
-
+/** Converts an appointment record to the Appointment message of the access API. */
 export function toAppointment(kept: AppointmentRecord): Appointment {
   const { id, patientId, serviceId, startsAt, endsAt, status, version } = kept;
   return create(AppointmentSchema, {
@@ -33,7 +32,7 @@ export function toAppointment(kept: AppointmentRecord): Appointment {
   });
 }
 
-/** The message of a change, which for a booking has nothing before it. */
+/** Converts a change of an appointment. The change of a booking has no previous status and no previous slot. */
 export function toAppointmentChange(kept: AppointmentChangeRecord): AppointmentChange {
   const { appointmentId, version, principal, correlationId, fromStatus } = kept;
   const { cancellationReasonId, noShowReasonId, comment, actor, correctionReason, mergedFromPatientId } = kept;
@@ -60,7 +59,7 @@ function slotBefore(kept: AppointmentChangeRecord): AppointmentChange_Slot {
     fromProgramId === undefined ||
     fromPractitionerId === undefined
   ) {
-    throw new Error("a change of an appointment lacks the slot before it");
+    throw new Error("the appointment change has a previous status but no previous slot");
   }
   return slotOf(fromStartsAt, fromEndsAt, fromProgramId, fromPractitionerId, fromLocationId);
 }
@@ -81,8 +80,11 @@ function slotOf(
   });
 }
 
-/** `retention` says why the slot of the appointment is retained; undefined where it is not. */
-export function toAppointmentDetails(kept: AppointmentRecord, retention: Retention | undefined): AppointmentDetails {
+/** Converts an appointment record. `displacement` says why the appointment is displaced; undefined if it is not. */
+export function toAppointmentDetails(
+  kept: AppointmentRecord,
+  displacement: Displacement | undefined,
+): AppointmentDetails {
   const { id: appointmentId, localDate: _, ruleId: __, startsAt, endsAt, createdAt, updatedAt, status, ...rest } = kept;
   return create(AppointmentDetailsSchema, {
     ...presentOf(rest),
@@ -92,15 +94,15 @@ export function toAppointmentDetails(kept: AppointmentRecord, retention: Retenti
     endsAt: timestampFromDate(endsAt),
     createdAt: timestampFromDate(createdAt),
     updatedAt: timestampFromDate(updatedAt),
-    retained: retention !== undefined,
-    ...(retention === undefined ? {} : retainedBy(retention)),
+    displaced: displacement !== undefined,
+    ...(displacement === undefined ? {} : displacedBy(displacement)),
   });
 }
 
-function retainedBy({ cause, blockId, isAccepted }: Retention) {
+function displacedBy({ cause, blockId, isAccepted }: Displacement) {
   return {
-    retainedBy: AppointmentDetails_RetentionCause[cause],
+    displacedBy: AppointmentDetails_DisplacementCause[cause],
     ...(blockId === undefined ? {} : { scheduleBlockId: blockId }),
-    retentionAccepted: isAccepted,
+    displacementAccepted: isAccepted,
   };
 }

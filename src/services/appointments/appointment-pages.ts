@@ -19,7 +19,7 @@ import { toAppointmentDetails } from "./appointment-messages.js";
 
 const NAMING_SCOPE = getOption(AppointmentDetailsSchema.field.patientName, readableWithScope);
 
-/** A page of details of appointments, in the order in which they begin. `read` gives the rows of the page it is told. */
+/** Returns a page of appointment details, ordered by start. `read` returns the rows of the given page. */
 export async function pageOfAppointments(
   request: PageRequest,
   list: string,
@@ -29,10 +29,13 @@ export async function pageOfAppointments(
   const page = readPage(request, list, filters);
   const found = await read({ after: startAfter(page), limit: page.size + 1 });
   const { rows, next } = cutPage(found, page, ({ listedAt, id }) => [listedAt.toISOString(), id], list, filters);
-  return { appointments: rows.map((row) => toAppointmentDetails(row, row.retention)), ...next };
+  return { appointments: rows.map((row) => toAppointmentDetails(row, row.displacement)), ...next };
 }
 
-/** The appointments that a request asks for, with the names of their patients where it asks for those and may see them. */
+/**
+ * Returns a page of the appointments that match a request. It includes the names of the patients if the request asks
+ * for them and the caller has the scope to read them.
+ */
 export async function listAppointmentsPage(request: ListAppointmentsRequest, call: ReadyCall) {
   const { dateFrom, dateTo, includePatientNames = false } = request;
   const filter: AppointmentFilter = {
@@ -41,7 +44,7 @@ export async function listAppointmentsPage(request: ListAppointmentsRequest, cal
     programId: request.programId,
     locationId: request.locationId,
     statuses: request.statuses.map((status) => nameIn(AppointmentDetails_Status, status)),
-    retained: request.retained,
+    displaced: request.displaced,
     from: dateFrom === undefined ? undefined : new Date(startOfLocalDay(dateFrom)),
     before: dateTo === undefined ? undefined : new Date(endOfLocalDay(dateTo)),
   };
@@ -53,7 +56,9 @@ export async function listAppointmentsPage(request: ListAppointmentsRequest, cal
   return page;
 }
 
-/** Whoever is given a patient's name leaves an access record in the transaction that read it. Who was erased has none. */
+/**
+ * Adds the names of the patients. Records each access to a name in the same transaction. An erased patient has no name.
+ */
 async function namePatients(appointments: readonly AppointmentDetails[], call: ReadyCall): Promise<void> {
   const ids = new Set(appointments.map(({ patientId }) => patientId));
   const names = await findPatientNames(call.transaction, [...ids]);

@@ -1,13 +1,13 @@
 import { conflict } from "../../errors.js";
-import type { AppointmentStatus } from "../../postgres/tables/appointments/appointment-status.js";
+import { isMovable } from "../../postgres/tables/appointments/appointment-status.js";
 import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 
-const MOVABLE: ReadonlySet<AppointmentStatus> = new Set(["PENDING", "CONFIRMED"]);
-
 /**
- * Refuses to move an appointment, or to look for where it could be moved to, that is neither pending nor confirmed, that has
- * begun, or whose patient is not active: 409 on the field of the request that says which appointment.
+ * Requires that an appointment can be rescheduled. Throws 409 on `field` in these cases:
+ * - its status is neither PENDING nor CONFIRMED
+ * - it has started
+ * - its patient is not active
  */
 export function requireMovable(
   { status, startsAt }: AppointmentRecord,
@@ -15,18 +15,22 @@ export function requireMovable(
   field: string,
   nowMs: number,
 ): void {
-  if (!MOVABLE.has(status)) {
-    const message = "only a pending or confirmed appointment can be moved";
+  if (!isMovable(status)) {
+    const message = `the appointment is ${status}; only PENDING or CONFIRMED can be rescheduled`;
     throw conflict({ code: "STATE_NOT_ALLOWED", field, message });
   }
   if (startsAt.getTime() <= nowMs) {
-    throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "an appointment that has begun cannot be moved" });
+    throw conflict({
+      code: "STATE_NOT_ALLOWED",
+      field,
+      message: "the appointment has started and can no longer be rescheduled",
+    });
   }
   requireActive(patient, field);
 }
 
-/** Refuses to book or move for a patient who is not active: 409 on the field of the request that says for whom. */
+/** Requires that a patient is active. Otherwise throws 409 on `field`. */
 export function requireActive(patient: PatientRecord | undefined, field: string): void {
   if (patient?.status === "ACTIVE") return;
-  throw conflict({ code: "PATIENT_NOT_ACTIVE", field, message: "the patient is not active" });
+  throw conflict({ code: "PATIENT_NOT_ACTIVE", field, message: "the patient is not ACTIVE" });
 }

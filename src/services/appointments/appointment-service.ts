@@ -16,7 +16,7 @@ import { toAppointment } from "./appointment-messages.js";
 import { requireMovable } from "./appointment-preconditions.js";
 import { requireOption, type TakenSlots, takeSlots } from "./take-slots.js";
 
-/** Rescheduling of appointments (specification section 4.3). `now` gives milliseconds since the epoch. */
+/** Rescheduling of appointments (specification section 4.3). `now` returns milliseconds since the epoch. */
 export function createAppointmentService(
   now: () => number,
   tokens: OptionTokens,
@@ -36,14 +36,14 @@ async function reschedule(
   nowMs: number,
 ): Promise<AppointmentRecord> {
   const transaction = call.transaction;
-  const appointmentId = requireFound(parseOpaqueId(request.appointmentId));
+  const appointmentId = requireFound(parseOpaqueId(request.appointmentId), "appointmentId");
   const usable = opened.kind === "OPTION" ? opened.option : undefined;
   const [locked, offer, busy] = await Promise.all([
     lockInOrder(transaction, { patient: { appointmentId }, appointmentId, option: usable, freesSlot: true }),
     usable && findOffer(transaction, call.principal, usable),
     usable && findBusyInRun(transaction, runOf(usable), { appointmentId }),
   ]);
-  const appointment = requireFound(locked.appointment);
+  const appointment = requireFound(locked.appointment, "appointmentId");
   requireVersion(appointment, request.expectedVersion);
   requireMovable(appointment, locked.patient, "appointmentId", nowMs);
   const option = requireOption(
@@ -55,18 +55,18 @@ async function reschedule(
   return move(appointment, locked.occupiedSlots, taken, call, nowMs);
 }
 
-/** Puts the appointment into the slots that were taken for it and frees those that it had. Id and status stay. */
+/** Moves the appointment to the taken slots and frees its previous slots. Its id and status stay the same. */
 function move(
   appointment: AppointmentRecord,
   held: readonly SlotRecord[],
-  { slots, place }: TakenSlots,
+  { slots, placement }: TakenSlots,
   call: ReadyCall,
   nowMs: number,
 ): AppointmentRecord {
   const transaction = call.transaction;
   const moved: AppointmentRecord = {
     ...appointment,
-    ...place,
+    ...placement,
     overbooked: false,
     version: appointment.version + 1,
     updatedAt: new Date(nowMs),

@@ -1,5 +1,5 @@
 import type { ReadyCall, Transaction } from "../../call.js";
-import { conflict, notFound, validationFailed } from "../../errors.js";
+import { conflict, unknownReferences, validationFailed } from "../../errors.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import { type AppointmentStatus, isLive } from "../../postgres/tables/appointments/appointment-status.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
@@ -8,26 +8,28 @@ import type { ReasonAttributes } from "../../postgres/tables/catalogs/catalogs.j
 import { lockInOrder } from "../../postgres/tables/locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import {
+  type Displacement,
+  displacementOf,
   findOccupiedSlots,
-  type Retention,
   releaseSlots,
-  retentionOf,
   type SlotRecord,
 } from "../../postgres/tables/schedule/slots.js";
 import { formatInstant } from "../../scheduling/local-clock.js";
 import { earliestStepMs, type VisitMargins } from "../../scheduling/visit-times.js";
-import { requireFound, requireVersion } from "../resources/preconditions.js";
+import { inactive, missing, requireFound, requireVersion } from "../resources/preconditions.js";
 import { requireActive } from "./appointment-preconditions.js";
 
-/** A step in the life of an appointment. One to a state that is not live gives slot and capacity back. */
+/**
+ * A status change of an appointment. A change to a status that is not live frees the slots and the unit of capacity.
+ */
 export interface Transition {
   readonly from: readonly AppointmentStatus[];
   readonly to: AppointmentStatus;
-  /** Whether it says that the patient comes, for which a patient of a pending appointment has to be active. */
+  /** Whether the patient is expected to come afterwards. If so, the patient of a PENDING appointment must be active. */
   readonly expectsPatient?: true;
 }
 
-/** When it is, and how far from the start of an appointment its steps are taken. */
+/** The current time, and how far from the start of an appointment each status change is allowed. */
 export interface VisitClock {
   readonly nowMs: number;
   readonly margins: VisitMargins;
@@ -39,7 +41,7 @@ export const attend: Transition = { from: ["CHECKED_IN"], to: "ATTENDED" };
 export const missAppointment: Transition = { from: ["PENDING", "CONFIRMED"], to: "NO_SHOW" };
 export const cancel: Transition = { from: ["PENDING", "CONFIRMED", "CHECKED_IN"], to: "CANCELLED" };
 
-/** Which appointment, as what version, and why. */
+/** A request to change the status of an appointment. `expectedVersion` is the version that the caller read. */
 export interface TransitionRequest {
   readonly appointmentId: string;
   readonly expectedVersion: number;
@@ -47,23 +49,29 @@ export interface TransitionRequest {
   readonly comment?: string | undefined;
 }
 
-/** The reason of a step, which has to exist and be active, and asks for a comment perhaps. */
+/** The reason of a status change. It must exist and be active. It may require a comment. */
 export interface GivenReason {
   readonly field: "cancellationReasonId" | "noShowReasonId";
   readonly id: string;
   readonly table: ResourceTable<ReasonAttributes>;
 }
 
-/** An appointment that was changed, and why its slots are retained, if they are. */
+/** A changed appointment. `displacement` says why the appointment is displaced; undefined if it is not. */
 export interface ChangedAppointment {
   readonly appointment: AppointmentRecord;
-  readonly retention: Retention | undefined;
+  readonly displacement: Displacement | undefined;
 }
 
 /**
- * Moves an appointment on by one step: 404, also for the reason, and 422 for one that will not do; then 409 for another version,
- * for a status that the step is not from, for a time at which it cannot be taken, and for a patient who is not active and would
- * be expected from now on.
+ * Changes the status of an appointment.
+ *
+ * Throws, in this order:
+ * - 404 if the appointment does not exist
+ * - 404 if the reason does not exist; 422 if it is not active or its required comment is missing
+ * - 409 for another version
+ * - 409 if the transition does not start from the current status
+ * - 409 if the transition is too early or too late
+ * - 409 if the transition expects the patient, the appointment is PENDING and the patient is not active
  */
 export async function moveOn(
   call: ReadyCall,
@@ -79,7 +87,7 @@ export async function moveOn(
     freesSlot ? [] : findOccupiedSlots(transaction, appointmentId),
     reason && findResource(transaction, call.principal, reason.table, reason.id),
   ]);
-  const appointment = requireFound(locked.appointment);
+  const appointment = requireFound(locked.appointment, "appointmentId");
   if (reason !== undefined) requireReason(found, reason.field, comment);
   requireVersion(appointment, expectedVersion);
   requireStatus(appointment, transition);
@@ -97,32 +105,32 @@ export async function moveOn(
   insertAppointmentChange(transaction, appointment, moved, call.principal, call);
   const { id: resourceId, version } = moved;
   call.effects.push({ resourceType: "Appointment", resourceId, action: "UPDATE", version });
-  return { appointment: moved, retention: retentionOf(held) };
+  return { appointment: moved, displacement: displacementOf(held) };
 }
 
-/** Requires the reason of a step to exist (404) and be active, with a comment where it asks for one (422). */
+/** Requires that the reason exists (404), is active (422), and has a comment if it requires one (422). */
 function requireReason(reason: ReasonAttributes | undefined, field: string, comment: string | undefined): void {
-  if (reason === undefined) {
-    const missing = { code: "NOT_FOUND" as const, field, message: "no such resource exists" };
-    throw notFound("A resource that the request refers to does not exist; see errors.", [missing]);
-  }
-  if (!reason.active) throw validationFailed([{ code: "INVALID_VALUE", field, message: "the resource is not active" }]);
+  if (reason === undefined) throw unknownReferences([missing(field)]);
+  if (!reason.active) throw validationFailed([inactive(field)]);
   if (reason.requiresComment && comment === undefined) {
-    throw validationFailed([{ code: "REQUIRED", field: "comment", message: "this reason requires a comment" }]);
+    throw validationFailed([{ code: "REQUIRED", field: "comment", message: "the field is required with this reason" }]);
   }
 }
 
 function requireStatus({ status }: AppointmentRecord, { from, to }: Transition): void {
   if (from.includes(status)) return;
-  const message = `an appointment that is ${status} cannot become ${to}`;
+  const message = `the appointment is ${status}; only ${from.join(" or ")} can become ${to}`;
   throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
 }
 
-/** A confirmation comes before the start; the other steps not before their time, which the message says. */
+/**
+ * A confirmation must come before the start. Other status changes have an earliest time, which the error message
+ * states.
+ */
 function requireTime({ startsAt }: AppointmentRecord, { to }: Transition, { nowMs, margins }: VisitClock): void {
   const startsAtMs = startsAt.getTime();
   if (to === "CONFIRMED" && startsAtMs <= nowMs) {
-    const message = "an appointment that has begun cannot be confirmed";
+    const message = "the appointment has started and can no longer be confirmed";
     throw conflict({ code: "STATE_NOT_ALLOWED", field: "appointmentId", message });
   }
   if (to !== "CHECKED_IN" && to !== "ATTENDED" && to !== "NO_SHOW") return;

@@ -1,37 +1,41 @@
 import type { ReadyCall } from "../../call.js";
-import { type FieldError, notFound, validationFailed } from "../../errors.js";
+import { type FieldError, unknownReferences, validationFailed } from "../../errors.js";
 import { appointmentTypes, consultationTypes, requestSources } from "../../postgres/tables/catalogs/catalogs.js";
 import type { Locked } from "../../postgres/tables/locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { findDueDate } from "../resources/due-date.js";
+import { inactive, missing } from "../resources/preconditions.js";
 import { requireActive } from "./appointment-preconditions.js";
 import { requireWaiting } from "./served-entry.js";
 
-/** What every booking refers to, whichever way it finds its time. */
+/** The references of every booking, with an option or by time. */
 export interface BookingReferences {
   readonly requestSourceId: string;
   readonly appointmentTypeId: string;
   readonly consultationTypeId?: string | undefined;
 }
 
-/** From when a patient waits, and until when they may: local dates, YYYY-MM-DD; the second undefined where nothing limits it. */
+/**
+ * The first and the last day of a patient's wait, as local dates (YYYY-MM-DD). `dueOn` is undefined if nothing limits
+ * the wait.
+ */
 export interface Wait {
   readonly requestedOn: string;
   readonly dueOn: string | undefined;
 }
 
-/** What was found of the references of a request. */
+/** The result of checking the references of a request. */
 export interface JudgedReferences {
   readonly missing: readonly FieldError[];
   readonly inactive: readonly FieldError[];
-  /** How long an appointment of the type takes; 0 where there is no such type. */
+  /** The duration of an appointment of the type, in minutes. 0 if the type does not exist. */
   readonly typeMinutes: number;
-  /** The wait that begins with the request, by what the type allows. */
+  /** The wait that starts with the request. The opportunity definition of the type limits it. */
   readonly wait: Wait;
 }
 
-/** Looks at what a booking refers to, as the principal sees it. */
+/** Checks the references of a booking. Resources that the principal may not see are missing. */
 export async function judgeReferences(
   request: BookingReferences,
   call: ReadyCall,
@@ -57,7 +61,10 @@ export async function judgeReferences(
   };
 }
 
-/** 404 for what does not exist, then 409 for a patient who is not active or no longer waits, then 422 for what else is not. */
+/**
+ * Throws 404 if something does not exist, then 409 if the patient is not active or the waitlist entry is closed, then
+ * 422 if another reference is not active.
+ */
 export function requireUsable(
   { patient, waitlistEntry }: Pick<Locked, "patient" | "waitlistEntry">,
   { missing: unknown, inactive: unusable }: Pick<JudgedReferences, "missing" | "inactive">,
@@ -66,20 +73,10 @@ export function requireUsable(
   const absent = [...unknown];
   if (patient === undefined) absent.unshift(missing("patientId"));
   if (waitlistEntryId !== undefined && waitlistEntry === undefined) absent.push(missing("waitlistEntryId"));
-  if (absent.length > 0) throw notFound("A resource that the request refers to does not exist; see errors.", absent);
+  if (absent.length > 0) throw unknownReferences(absent);
   requireActive(patient, "patientId");
   requireWaiting(waitlistEntry);
   if (unusable.length > 0) throw validationFailed(unusable);
-}
-
-/** The error of a field that names what does not exist, or is not visible. */
-export function missing(field: string): FieldError {
-  return { code: "NOT_FOUND", field, message: "no such resource exists" };
-}
-
-/** The error of a field that names what is not active. */
-export function inactive(field: string): FieldError {
-  return { code: "INVALID_VALUE", field, message: "the resource is not active" };
 }
 
 async function isActive(

@@ -10,12 +10,15 @@ import { toAppointmentDetails } from "./appointment-messages.js";
 import { appointmentReadMethods } from "./appointment-read-methods.js";
 import type { ChangedAppointment } from "./appointment-transitions.js";
 import * as transitions from "./appointment-transitions.js";
+import { bookAppointmentAt, overbookAppointment } from "./book-at-time.js";
 import { bookAppointment } from "./booking.js";
-import { bookAppointmentAt, overbookAppointment } from "./booking-at.js";
 import { findOptions } from "./option-search.js";
 import { matchWaitlistEntry } from "./waitlist-match.js";
 
-/** Booking: from the search for an option to the end of an appointment. `now` gives milliseconds since the epoch. */
+/**
+ * Booking: from the search for an option to the last status of an appointment. `now` returns milliseconds since the
+ * epoch.
+ */
 export function createBookingService(
   now: () => number,
   tokens: OptionTokens,
@@ -27,7 +30,7 @@ export function createBookingService(
     async searchAppointmentOptions(request, call) {
       const { patientId, appointmentId, serviceId, dateFrom, dateTo, periods, ...rest } = request;
       const { locationId, practitionerId, includeEmergency, appointmentTypeId } = rest;
-      const wish = {
+      const criteria = {
         patientId,
         appointmentId,
         serviceId,
@@ -41,7 +44,7 @@ export function createBookingService(
         appointmentTypeId,
         subjectField: appointmentId === undefined ? "patientId" : "appointmentId",
       } as const;
-      return findOptions(wish, request, call, tokens, now());
+      return findOptions(criteria, request, call, tokens, now());
     },
     async matchWaitlistEntry(request, call) {
       return matchWaitlistEntry(request, call, tokens, now());
@@ -83,6 +86,6 @@ export function createBookingService(
   };
 }
 
-function detailsOf({ appointment, retention }: ChangedAppointment) {
-  return { appointment: toAppointmentDetails(appointment, retention) };
+function detailsOf({ appointment, displacement }: ChangedAppointment) {
+  return { appointment: toAppointmentDetails(appointment, displacement) };
 }

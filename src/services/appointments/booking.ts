@@ -4,7 +4,7 @@ import type { BookAppointmentRequestValid } from "../../gen/cupo/clinic/v1/booki
 import type { OpenedToken } from "../../option-tokens/option-tokens.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
 import {
-  type AppointmentPlace,
+  type AppointmentPlacement,
   type AppointmentRecord,
   insertAppointment,
 } from "../../postgres/tables/appointments/appointments.js";
@@ -16,7 +16,7 @@ import { type BookingReferences, judgeReferences, requireUsable, type Wait } fro
 import { closeServedEntry, requireServes } from "./served-entry.js";
 import { requireOption, takeSlots } from "./take-slots.js";
 
-/** Books the slots of an option for the patient it was given for: one transaction, all or nothing. */
+/** Books the slots of an option for the patient of the option. */
 export async function bookAppointment(
   request: BookAppointmentRequestValid,
   opened: OpenedToken,
@@ -37,26 +37,26 @@ export async function bookAppointment(
   const option = requireOption(opened, ({ subject }) => subject.kind === "PATIENT" && subject.id === patientId);
   if (references.typeMinutes > option.minutes) throw optionTooShort();
   requireServes(entry, patientId, option.serviceId);
-  const { slots, place } = takeSlots(transaction, option, { locked, offer, busy }, nowMs);
+  const { slots, placement } = takeSlots(transaction, option, { locked, offer, busy }, nowMs);
   const { serviceId } = option;
-  const appointment = newAppointment(call, { ...request, serviceId }, { ...place, ...references.wait }, nowMs);
+  const appointment = newAppointment(call, { ...request, serviceId }, { ...placement, ...references.wait }, nowMs);
   addAppointment(call, appointment);
   occupySlots(transaction, slots, appointment.id);
   closeServedEntry(call, entry, appointment);
   return appointment;
 }
 
-/** A new appointment of a request at a place and time: PENDING, at version 1. */
+/** Creates an appointment with status PENDING and version 1. */
 export function newAppointment(
   call: ReadyCall,
   request: BookingReferences & { readonly patientId: string; readonly serviceId: string },
-  place: AppointmentPlace & Wait,
+  placement: AppointmentPlacement & Wait,
   nowMs: number,
 ): AppointmentRecord {
   const { patientId, serviceId, requestSourceId, appointmentTypeId, consultationTypeId } = request;
   const at = new Date(nowMs);
   return {
-    ...place,
+    ...placement,
     id: call.newId(),
     patientId,
     serviceId,
@@ -75,7 +75,7 @@ export function newAppointment(
   };
 }
 
-/** Adds a new appointment, with the beginning of its history. */
+/** Inserts a new appointment and the first entry of its history. */
 export function addAppointment(call: ReadyCall, appointment: AppointmentRecord): void {
   insertAppointment(call.transaction, appointment);
   insertAppointmentChange(call.transaction, undefined, appointment, call.principal, call);
@@ -88,6 +88,6 @@ export function addAppointment(call: ReadyCall, appointment: AppointmentRecord):
 }
 
 function optionTooShort() {
-  const message = "the appointment type takes longer than this option: search for options with the type";
+  const message = "the appointment type takes longer than this option: search for options with appointmentTypeId";
   return validationFailed([{ code: "INVALID_OPTION", field: "optionToken", message }]);
 }

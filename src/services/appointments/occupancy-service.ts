@@ -16,21 +16,21 @@ import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js"
 import { readPage } from "../resources/pages.js";
 import { pageOfSlots } from "./option-search.js";
 
-/** How many days of practitioners an answer holds at most. */
+/** The highest number of rows of one answer. A row is a practitioner on one day of a program. */
 const MAX_ROWS = 10_000;
 
-/** How full the schedule is. `now` gives milliseconds since the epoch. */
+/** Occupancy and availability of the schedule. `now` returns milliseconds since the epoch. */
 export function createOccupancyService(now: () => number): Implementation<typeof OccupancyService> {
   return {
     async getOccupancy(request, call) {
       return { programDays: await programDays(request, call, now()) };
     },
-    async searchAvailability(request, call) {
+    async searchFreeSlots(request, call) {
       const { serviceId, dateFrom, dateTo, periods, locationId, practitionerId, includeEmergency } = request;
-      const wish = { serviceId, dateFrom, dateTo, periods, locationId, practitionerId, includeEmergency };
-      const filters = Object.values(wish);
+      const criteria = { serviceId, dateFrom, dateTo, periods, locationId, practitionerId, includeEmergency };
+      const filters = Object.values(criteria);
       const list = { page: readPage(request, SLOTS, filters), name: SLOTS, filters };
-      const { rows, next } = await pageOfSlots(wish, nobody, list, call, now());
+      const { rows, next } = await pageOfSlots(criteria, nobody, list, call, now());
       return { slots: rows.map(toAvailableSlot), ...next };
     },
   };
@@ -54,13 +54,13 @@ async function programDays(
     limit: MAX_ROWS + 1,
   });
   if (rows.length > MAX_ROWS) {
-    const message = `there are more than ${MAX_ROWS} days of practitioners: ask for fewer dates, or for one program`;
+    const message = `the answer would have more than ${MAX_ROWS} rows, one for each practitioner and day: ask for fewer dates or for one program`;
     throw validationFailed([{ code: "TOO_MANY", field: "dateTo", message }]);
   }
   return groupByDay(rows);
 }
 
-/** The rows of a program's day follow each other. */
+/** Groups rows by program and day. The rows of one program and day must be adjacent. */
 function groupByDay(rows: readonly OccupancyRecord[]): ProgramDay[] {
   const days: ProgramDay[] = [];
   for (const { localDate: date, programId, locationId, capacity, capacityLeft, ...row } of rows) {
@@ -74,7 +74,7 @@ function groupByDay(rows: readonly OccupancyRecord[]): ProgramDay[] {
         openSlotCount: row.open,
         passedSlotCount: row.passed,
         bookedAppointmentCount: row.booked,
-        retainedAppointmentCount: row.retained,
+        displacedAppointmentCount: row.displaced,
         blockedMinutes: row.blockedMinutes,
       }),
     );

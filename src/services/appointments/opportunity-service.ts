@@ -12,20 +12,20 @@ import { cutPage, readPage } from "../resources/pages.js";
 
 const LIST = "opportunity breaches";
 
-/** How the clinic keeps to its opportunity definitions. `now` gives milliseconds since the epoch. */
+/** Breaches of the opportunity definitions. `now` returns milliseconds since the epoch. */
 export function createOpportunityService(now: () => number): Implementation<typeof OpportunityService> {
   return {
     async listOpportunityBreaches(request, call) {
       const { dateFrom: dueFrom, dateTo: dueTo, serviceId } = request;
       const filters = [dueFrom, dueTo, serviceId];
       const page = readPage(request, LIST, filters);
-      const place = dateAndIdAfter(page);
+      const cursor = dateAndIdAfter(page);
       const found = await listOpportunityBreaches(call.transaction, {
         today: localDateAt(now()),
         dueFrom,
         dueTo,
         serviceId,
-        after: place && { dueOn: place.date, id: place.id },
+        after: cursor && { dueOn: cursor.date, id: cursor.id },
         limit: page.size + 1,
       });
       const { rows, next } = cutPage(found, page, ({ dueOn, id }) => [dueOn, id], LIST, filters);

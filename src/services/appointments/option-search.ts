@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
-import { notFound, validationFailed } from "../../errors.js";
+import { unknownReferences, validationFailed } from "../../errors.js";
 import { type AppointmentOption, AppointmentOptionSchema } from "../../gen/cupo/clinic/v1/appointment_option_pb.js";
 import { WaitlistEntryDetails_Period } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import type { OptionTokens } from "../../option-tokens/option-tokens.js";
@@ -22,11 +22,11 @@ import { findDueDate } from "../resources/due-date.js";
 import { nameIn } from "../resources/enum-names.js";
 import { startAfter } from "../resources/page-keys.js";
 import { cutPage, type Page, type PageRequest, readPage } from "../resources/pages.js";
+import { inactive, missing } from "../resources/preconditions.js";
 import { requireActive, requireMovable } from "./appointment-preconditions.js";
-import { inactive, missing } from "./booking-references.js";
 
-/** What slots are looked for. */
-export interface SlotWish {
+/** The criteria of a slot search. */
+export interface SlotCriteria {
   readonly serviceId: string;
   /** Local dates, YYYY-MM-DD, both inclusive. */
   readonly dateFrom: string;
@@ -37,63 +37,63 @@ export interface SlotWish {
   readonly includeEmergency: boolean;
 }
 
-/** What options are looked for. */
-export interface OptionWish extends SlotWish {
+/** The criteria of an option search. */
+export interface OptionCriteria extends SlotCriteria {
   readonly patientId: string | undefined;
-  /** The appointment to move, in place of a patient to book for. */
+  /** The appointment to reschedule. Either this or `patientId` is set. */
   readonly appointmentId: string | undefined;
-  /** The last local date of a waitlist entry's wait; the others' begins with the search, or is the appointment's. */
+  /** The last local date of the wait of a waitlist entry. Used only in a search for a waitlist entry. */
   readonly dueOn: string | undefined;
-  /** The type of the appointment to book: options last as long as it takes; undefined for one slot, however long. */
+  /** The type of the appointment to book, which decides how long options last. If undefined, each is one slot. */
   readonly appointmentTypeId: string | undefined;
-  /** The field of the request that says for whom: what is said to be wrong with a patient or appointment is said of it. */
+  /** The request field with the id of the patient, appointment or waitlist entry. Errors name it. */
   readonly subjectField: "patientId" | "appointmentId" | "waitlistEntryId";
 }
 
 const WHOLE_DAY = [{ startSecond: 0, endSecond: secondsPerDay }];
 
-/** One page of the options that can be booked, soonest first, each with its token. Nothing is reserved or written. */
+/** Returns one page of the options that can be booked, earliest first, with tokens. It writes and reserves nothing. */
 export async function findOptions(
-  wish: OptionWish,
+  criteria: OptionCriteria,
   request: PageRequest,
   call: ReadyCall,
   tokens: OptionTokens,
   nowMs: number,
 ): Promise<{ options: AppointmentOption[]; dueOn?: string; nextPageToken?: string }> {
-  const filters = Object.values(wish);
+  const filters = Object.values(criteria);
   const page = readPage(request, "options", filters);
   const list = { page, name: "options", filters };
-  const search = (subject: SlotSubject) => pageOfSlots(wish, subject, list, call, nowMs);
+  const search = (subject: SlotSubject) => pageOfSlots(criteria, subject, list, call, nowMs);
   const [{ dueOn, ...subject }, ahead] = await Promise.all([
-    requireSubject(wish, call, nowMs),
-    hangsOnSubject(wish) ? undefined : search({ ...nothingHeld, patientId: wish.patientId }),
+    requireSubject(criteria, call, nowMs),
+    dependsOnSubject(criteria) ? undefined : search({ ...nothingHeld, patientId: criteria.patientId }),
   ]);
   const { rows, next } = ahead ?? (await search(subject));
-  const options = await Promise.all(rows.map((row) => toOption(row, { ...wish, dueOn }, call, tokens)));
+  const options = await Promise.all(rows.map((row) => toOption(row, { ...criteria, dueOn }, call, tokens)));
   return { options, ...(dueOn === undefined ? {} : { dueOn }), ...next };
 }
 
-/** Whether what is known of an appointment, or its type, says what slots will do; else they are looked for meanwhile. */
-function hangsOnSubject({ appointmentId, appointmentTypeId }: OptionWish): boolean {
+/** Whether the slots to find depend on the subject. Otherwise slots and subject are read at the same time. */
+function dependsOnSubject({ appointmentId, appointmentTypeId }: OptionCriteria): boolean {
   return appointmentId !== undefined || appointmentTypeId !== undefined;
 }
 
 const nothingHeld = { appointmentId: undefined, heldDay: undefined, minutes: undefined };
 
-/** Whose appointments slots must not be in the way of; nobody's for whom nothing is looked for. */
+/** Excludes slots during other appointments of the patient. All fields are undefined if there is no patient. */
 type SlotSubject = Pick<OptionQuery, "patientId" | "appointmentId" | "heldDay" | "minutes">;
 
 /** The page of a list that is asked for. */
 interface AskedPage {
   readonly page: Page;
-  /** The name of the list, and what its pages are bound to. */
+  /** The name of the list. Page tokens are bound to it and to `filters`. */
   readonly name: string;
   readonly filters: readonly unknown[];
 }
 
-/** One page of the slots that can be booked, soonest first. */
+/** Returns one page of the slots that can be booked, earliest first. */
 export async function pageOfSlots(
-  wish: SlotWish,
+  criteria: SlotCriteria,
   { patientId, appointmentId, heldDay, minutes }: SlotSubject,
   { page, name, filters }: AskedPage,
   call: ReadyCall,
@@ -103,41 +103,41 @@ export async function pageOfSlots(
     patientId,
     appointmentId,
     heldDay,
-    serviceId: wish.serviceId,
+    serviceId: criteria.serviceId,
     minutes,
-    from: new Date(Math.max(Date.parse(startOfLocalDay(wish.dateFrom)), nowMs + 1)),
-    to: new Date(Math.min(Date.parse(endOfLocalDay(wish.dateTo)), endOfScheduleMs(nowMs))),
-    windows: wish.periods.length === 0 ? WHOLE_DAY : wish.periods.flatMap(windowsOf),
-    locationId: wish.locationId,
-    practitionerId: wish.practitionerId,
-    includeEmergency: wish.includeEmergency,
+    from: new Date(Math.max(Date.parse(startOfLocalDay(criteria.dateFrom)), nowMs + 1)),
+    to: new Date(Math.min(Date.parse(endOfLocalDay(criteria.dateTo)), endOfScheduleMs(nowMs))),
+    windows: criteria.periods.length === 0 ? WHOLE_DAY : criteria.periods.flatMap(windowsOf),
+    locationId: criteria.locationId,
+    practitionerId: criteria.practitionerId,
+    includeEmergency: criteria.includeEmergency,
     after: startAfter(page),
     limit: page.size + 1,
   });
   return cutPage(found, page, ({ startsAt, slotId }) => [startsAt.toISOString(), slotId], name, filters);
 }
 
-/** No schedule is made further. */
+/** The end of the horizon. Schedules have no later slots. */
 function endOfScheduleMs(nowMs: number): number {
   return Date.parse(endOfLocalDay(horizonFrom(nowMs).through));
 }
 
 /**
- * Whom the options are for: 404 for one that does not exist, 409 for one that cannot be booked or moved; then 404 for a type of
- * appointment that does not exist, and 422 for one that is not active.
+ * Checks the subject of a search. Throws 404 if it does not exist, then 409 if it cannot be booked or rescheduled. Then
+ * throws 404 if the appointment type does not exist, and 422 if it is not active.
  */
 async function requireSubject(
-  wish: OptionWish,
+  criteria: OptionCriteria,
   call: ReadyCall,
   nowMs: number,
 ): Promise<SlotSubject & { readonly dueOn: string | undefined }> {
-  const { appointmentId, subjectField: field } = wish;
-  if (appointmentId !== undefined) return requireMovableSubject(appointmentId, wish, call, nowMs);
-  const { appointmentTypeId } = wish;
+  const { appointmentId, subjectField: field } = criteria;
+  if (appointmentId !== undefined) return requireMovableSubject(appointmentId, criteria, call, nowMs);
+  const { appointmentTypeId } = criteria;
   const [patient, type, dueOn] = await Promise.all([
-    findPatient(call.transaction, wish.patientId ?? ""),
+    findPatient(call.transaction, criteria.patientId ?? ""),
     appointmentTypeId && findResource(call.transaction, call.principal, appointmentTypes, appointmentTypeId),
-    dueDateOf(wish, call, nowMs),
+    dueDateOf(criteria, call, nowMs),
   ]);
   if (patient === undefined) throw unknown(field);
   requireActive(patient, field);
@@ -148,7 +148,7 @@ async function requireSubject(
 
 async function requireMovableSubject(
   appointmentId: string,
-  { serviceId, subjectField: field }: OptionWish,
+  { serviceId, subjectField: field }: OptionCriteria,
   { transaction }: ReadyCall,
   nowMs: number,
 ): Promise<SlotSubject & { readonly dueOn: string | undefined }> {
@@ -160,7 +160,7 @@ async function requireMovableSubject(
   if (appointment === undefined || patient === undefined) throw unknown(field);
   requireMovable(appointment, patient, field, nowMs);
   if (appointment.serviceId !== serviceId) {
-    const message = "the appointment is for another service";
+    const message = "the appointment is for another service: search with the service of the appointment";
     throw validationFailed([{ code: "INVALID_VALUE", field: "serviceId", message }]);
   }
   const { dueOn } = appointment;
@@ -168,15 +168,15 @@ async function requireMovableSubject(
   return { patientId: patient.id, appointmentId, heldDay: countedDay(appointment), minutes, dueOn };
 }
 
-/** When the wait of somebody new ends: of who waits already, as the entry says; else by the type, or by the service. */
-async function dueDateOf(wish: OptionWish, call: ReadyCall, nowMs: number): Promise<string | undefined> {
-  const { serviceId, appointmentTypeId, subjectField, dueOn } = wish;
+/** The last local date of the wait: that of the waitlist entry, else by the appointment type, else by the service. */
+async function dueDateOf(criteria: OptionCriteria, call: ReadyCall, nowMs: number): Promise<string | undefined> {
+  const { serviceId, appointmentTypeId, subjectField, dueOn } = criteria;
   if (subjectField === "waitlistEntryId") return dueOn;
-  const holder = appointmentTypeId === undefined ? { serviceId } : { appointmentTypeId };
-  return findDueDate(call.transaction, holder, localDateAt(nowMs));
+  const subject = appointmentTypeId === undefined ? { serviceId } : { appointmentTypeId };
+  return findDueDate(call.transaction, subject, localDateAt(nowMs));
 }
 
-/** As long as the appointment is now, where it has more than one slot or one of its own; else any one slot will do. */
+/** The duration of an appointment with several slots or an overbooked one. Otherwise undefined, because any slot fits. */
 function minutesHeld({ overbooked, startsAt, endsAt }: AppointmentRecord, { length }: readonly SlotRecord[]) {
   return length > 1 || overbooked ? minutesBetween(startsAt, endsAt) : undefined;
 }
@@ -187,7 +187,7 @@ function minutesBetween(startsAt: Date, endsAt: Date): number {
 
 async function toOption(
   { slotId, generation, programId, locationId, emergency, practitionerId, startsAt, endsAt }: OptionRecord,
-  { appointmentId, patientId, serviceId, dueOn }: OptionWish,
+  { appointmentId, patientId, serviceId, dueOn }: OptionCriteria,
   call: ReadyCall,
   tokens: OptionTokens,
 ): Promise<AppointmentOption> {
@@ -215,5 +215,5 @@ function windowsOf(period: WaitlistEntryDetails_Period) {
 }
 
 function unknown(field: string) {
-  return notFound("A resource that the request refers to does not exist; see errors.", [missing(field)]);
+  return unknownReferences([missing(field)]);
 }

@@ -5,21 +5,23 @@ import { type DeskWaitlistEntryRecord, writeWaitlistEntryClosure } from "../../p
 
 const FIELD = "waitlistEntryId";
 
-/** Refuses to book for an entry that is closed: 409. */
+/** Requires that the waitlist entry is open. Throws 409 if it is closed. */
 export function requireWaiting(entry: DeskWaitlistEntryRecord | undefined): void {
   if (entry === undefined || entry.deskStatus === "ACTIVE") return;
-  throw conflict({ code: "STATE_NOT_ALLOWED", field: FIELD, message: "the entry is closed" });
+  throw conflict({ code: "STATE_NOT_ALLOWED", field: FIELD, message: "the waitlist entry is closed" });
 }
 
-/** Refuses to book for an entry of another patient, or one that waits for another service: 422. */
+/** Requires that the waitlist entry is for this patient and this service. Otherwise throws 422. */
 export function requireServes(entry: DeskWaitlistEntryRecord | undefined, patientId: string, serviceId: string): void {
   if (entry === undefined || (entry.patientId === patientId && entry.serviceId === serviceId)) return;
   const message =
-    entry.patientId === patientId ? "the entry waits for another service" : "the entry is another patient's";
+    entry.patientId === patientId
+      ? "the waitlist entry is for another service"
+      : "the waitlist entry belongs to another patient";
   throw validationFailed([{ code: "INVALID_VALUE", field: FIELD, message }]);
 }
 
-/** Closes the entry that an appointment serves, if there is one, in the commit that books it. */
+/** Closes the waitlist entry that the appointment fulfils, if there is one, in the same transaction. */
 export function closeServedEntry(
   call: ReadyCall,
   entry: DeskWaitlistEntryRecord | undefined,

@@ -2,7 +2,7 @@ import type { Transaction } from "../../call.js";
 import { CupoError, conflict, type FieldErrorCode, validationFailed } from "../../errors.js";
 import type { OptionClaims } from "../../option-tokens/option-claims.js";
 import type { OpenedToken } from "../../option-tokens/option-tokens.js";
-import type { AppointmentPlace } from "../../postgres/tables/appointments/appointments.js";
+import type { AppointmentPlacement } from "../../postgres/tables/appointments/appointments.js";
 import type { BusyPeople } from "../../postgres/tables/appointments/busy-people.js";
 import { countedDay, type DayOfRule } from "../../postgres/tables/appointments/day-counters.js";
 import type { Offer } from "../../postgres/tables/appointments/offers.js";
@@ -10,24 +10,31 @@ import { exchangeCapacity } from "../../postgres/tables/capacities.js";
 import type { Locked } from "../../postgres/tables/locks.js";
 import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
 
-/** What was locked and found of an option and its taker; the latter two are undefined where there is no option to look at. */
+/**
+ * The locked rows and the data that were read for an option. `busy` and `offer` are undefined if the token holds no
+ * option.
+ */
 export interface LookedUpOption {
   readonly locked: Locked;
   readonly busy: BusyPeople | undefined;
-  /** How the service can be had in the first slot now. */
+  /** How the service is offered in the first slot now. */
   readonly offer: Offer | undefined;
 }
 
-/** Slots that are taken, one behind the other, and where and when that is. */
+/** Adjacent slots that were taken, with the resulting placement of the appointment. */
 export interface TakenSlots {
   readonly slots: readonly SlotRecord[];
-  readonly place: AppointmentPlace;
+  readonly placement: AppointmentPlacement;
 }
 
-/** The option of a token: 422 for a token that was not given for this request, 410 for one that is too old. */
+/**
+ * Returns the option of a token. Throws 422 if the token is invalid or was issued for another request, 410 if it has
+ * expired.
+ */
 export function requireOption(opened: OpenedToken, isFor: (option: OptionClaims) => boolean): OptionClaims {
   if (opened.kind === "INVALID" || !isFor(opened.option)) {
-    const message = "the token is not one that was given for this request";
+    const message =
+      "the value is not an option token for this request: search for options with the same patient or appointment and service";
     throw validationFailed([{ code: "INVALID_OPTION", field: "optionToken", message }]);
   }
   if (opened.kind === "EXPIRED") throw optionGone();
@@ -35,9 +42,14 @@ export function requireOption(opened: OpenedToken, isFor: (option: OptionClaims)
 }
 
 /**
- * Takes the locked slots of an option and a unit of their day's capacity for the one that is occupied. 410 for a token that
- * was used before and for an option that is not what it was when it was found; 409 for slots or a day that are taken, for
- * slots that the appointment has already, and where the patient is expected elsewhere.
+ * Takes the locked slots of an option and one unit of their day's capacity. The unit replaces the one that the
+ * appointment already uses.
+ *
+ * Throws 410 if the token was already used or the option has changed since the search. Throws 409 in these cases:
+ * - the appointment already has one of the slots
+ * - another appointment has one of the slots, or the practitioner is busy
+ * - the patient has another appointment at that time
+ * - the day has no capacity left
  */
 export function takeSlots(
   transaction: Transaction,
@@ -48,18 +60,18 @@ export function takeSlots(
   const { slots, occupiedSlots } = locked;
   if (!locked.isTokenFresh || !isSameRun(slots, option, nowMs)) throw optionGone();
   if (offer === undefined || !isSameOffer(offer, option) || !locked.isPractitionerActive) throw optionGone();
-  if (busy === undefined) throw new Error("an option without a look at its people");
+  if (busy === undefined) throw new Error("the busy times for the option were not read");
   const held = new Set(occupiedSlots.map(({ id }) => id));
   if (slots.some(({ id }) => held.has(id))) {
-    throw taken("optionToken", "SAME_SLOT", "the appointment has this slot already");
+    throw taken("optionToken", "SAME_SLOT", "the appointment already has this slot: choose another option");
   }
   requireFree(slots, "optionToken");
-  const place = placeOf(slots, offer.locationId);
-  takeTime(transaction, place, { busy, heldDay: countedDay(occupiedSlots[0]) }, "optionToken");
-  return { slots, place };
+  const placement = placementOf(slots, offer.locationId);
+  takeTime(transaction, placement, { busy, heldDay: countedDay(occupiedSlots[0]) }, "optionToken");
+  return { slots, placement };
 }
 
-/** Whether slots, in the order in which they begin, follow one another without a gap for at least so much time. */
+/** Whether slots are adjacent and last at least so many minutes together. The slots must be ordered by start. */
 export function fill(slots: readonly SlotRecord[], minutes: number): boolean {
   const first = slots[0]?.startsAt.getTime() ?? 0;
   let end = first;
@@ -70,11 +82,11 @@ export function fill(slots: readonly SlotRecord[], minutes: number): boolean {
   return slots.length > 0 && end - first >= minutes * 60_000;
 }
 
-/** Where and when an appointment is that has these slots. */
-export function placeOf(slots: readonly SlotRecord[], locationId: string): AppointmentPlace {
+/** Returns the placement of an appointment that occupies these slots. */
+export function placementOf(slots: readonly SlotRecord[], locationId: string): AppointmentPlacement {
   const [first] = slots;
   const last = slots.at(-1);
-  if (first === undefined || last === undefined) throw new Error("an appointment without a slot");
+  if (first === undefined || last === undefined) throw new Error("an appointment must have at least one slot");
   const { programId, ruleId, practitionerId, localDate, startsAt } = first;
   return { programId, ruleId, practitionerId, locationId, localDate, startsAt, endsAt: last.endsAt };
 }
@@ -82,31 +94,34 @@ export function placeOf(slots: readonly SlotRecord[], locationId: string): Appoi
 /** 409 on a field of the request if another appointment has one of the slots. */
 export function requireFree(slots: readonly SlotRecord[], field: string): void {
   if (slots.some(({ appointmentId }) => appointmentId !== undefined)) {
-    throw taken(field, "SLOT_OCCUPIED", "the slot was taken by another appointment");
+    throw taken(field, "SLOT_OCCUPIED", "another appointment has taken the slot: search for options again");
   }
 }
 
 /**
- * Takes the capacity of the day in place of that of the day held, if there is one: 409 on a field of the request where one of the
- * people is busy, or no capacity is left. That is judged by the statement that takes it, on the way of all other effects.
+ * Takes one unit of the day's capacity and gives back the unit of `heldDay`, if there is one. Throws 409 on `field` if
+ * the practitioner or the patient is busy.
+ *
+ * If no capacity is left, the call also fails with 409 on `field`. The statement that takes the unit reports this, so the
+ * check costs no extra round trip.
  */
 export function takeTime(
   transaction: Transaction,
-  place: AppointmentPlace,
+  placement: AppointmentPlacement,
   { busy, heldDay }: { readonly busy: BusyPeople; readonly heldDay: DayOfRule | undefined },
   field: string,
 ): void {
   if (busy.isPractitionerBusy)
     throw taken(field, "SLOT_OCCUPIED", "the practitioner has another appointment at that time");
   if (busy.isPatientBusy) throw patientIsBusy(field);
-  const day = countedDay(place);
+  const day = countedDay(placement);
   if (day === undefined) return;
   exchangeCapacity(transaction, day, heldDay, () =>
-    taken(field, "CAPACITY_EXHAUSTED", "the capacity of the day is used up"),
+    taken(field, "CAPACITY_EXHAUSTED", "all capacity of the day is used: choose another day"),
   );
 }
 
-/** 409: the patient is expected elsewhere, which nothing waives. */
+/** 409: the patient has another appointment at that time. Overbooking cannot override this. */
 export function patientIsBusy(field: string): CupoError {
   return taken(field, "PATIENT_OVERLAP", "the patient has another appointment at that time");
 }
@@ -121,7 +136,9 @@ function isSameOffer({ locationId, emergency }: Offer, option: OptionClaims): bo
 }
 
 function optionGone(): CupoError {
-  return new CupoError("OPTION_EXPIRED", { detail: "The option is no longer on offer. Search for options again." });
+  return new CupoError("OPTION_EXPIRED", {
+    detail: "The option has expired, was used, or its slot is no longer offered. Search for options again.",
+  });
 }
 
 function taken(field: string, code: FieldErrorCode, message: string): CupoError {

@@ -8,19 +8,22 @@ import { valueNamed } from "../resources/enum-names.js";
 import { requireFound } from "../resources/preconditions.js";
 import { findOptions } from "./option-search.js";
 
-/** One page of the options that meet a waitlist entry: 404 where there is no such entry, 409 for one that is closed. */
+/**
+ * Returns one page of the options that match a waitlist entry. Throws 404 if the entry does not exist, 409 if it is
+ * closed.
+ */
 export async function matchWaitlistEntry(
   request: MatchWaitlistEntryRequestValid,
   call: ReadyCall,
   tokens: OptionTokens,
   nowMs: number,
 ): ReturnType<typeof findOptions> {
-  const entry = requireFound(await findWaitlistEntry(call.transaction, request.waitlistEntryId));
+  const entry = requireFound(await findWaitlistEntry(call.transaction, request.waitlistEntryId), "waitlistEntryId");
   const field = "waitlistEntryId";
   if (entry.closedAt !== undefined)
-    throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "the entry is closed" });
+    throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "the waitlist entry is closed" });
   const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId, dueOn } = entry;
-  const wish = {
+  const criteria = {
     patientId,
     appointmentId: undefined,
     serviceId,
@@ -34,5 +37,5 @@ export async function matchWaitlistEntry(
     appointmentTypeId: request.appointmentTypeId,
     subjectField: field,
   } as const;
-  return findOptions(wish, request, call, tokens, nowMs);
+  return findOptions(criteria, request, call, tokens, nowMs);
 }

@@ -32,7 +32,10 @@ import {
 import * as to from "./catalog-details.js";
 import { createCatalogReadMethods } from "./catalog-read-methods.js";
 
-/** The catalogs, beyond what CatalogService publishes. `now` gives milliseconds since the epoch. */
+/**
+ * Administration of the catalogs: the operations that CatalogService does not have. `now` returns milliseconds since
+ * the epoch.
+ */
 export function createCatalogAdminService(now: () => number): Implementation<typeof CatalogAdminService> {
   return {
     async createConsultationType({ code, name, description, active }, call) {
@@ -76,10 +79,13 @@ async function updateContract(
   return to.toContractDetails(saveResource(call, contracts, contract, changes, nowMs));
 }
 
-/** Holds a whole contract to what each request that creates one is held to by its message: 422. */
+/**
+ * Checks the dates of an updated contract. An update may change only one of them. Throws 422 if `validTo` is before
+ * `validFrom`.
+ */
 function requireDatesInOrder({ validFrom, validTo }: Pick<ContractAttributes, "validFrom" | "validTo">): void {
   if (validFrom <= validTo) return;
-  const message = "the last date must not be before the first";
+  const message = "validTo must not be before validFrom";
   throw validationFailed([{ code: "INVALID_RANGE", field: "validTo", message }]);
 }
 
@@ -105,7 +111,10 @@ async function replaceCoveredServices(
   return to.toCoveredServices(contractId, { serviceIds: serviceIds.toSorted(), version });
 }
 
-/** One statement gives the set together with its version; the other one only judges whether the caller may see it. */
+/**
+ * The second query reads the set and its version together. The first one only checks that the caller may see the
+ * contract.
+ */
 async function getCoveredServices(
   { contractId }: GetCoveredServicesRequestValid,
   call: ReadyCall,
@@ -114,5 +123,5 @@ async function getCoveredServices(
     getResource(call, contracts, contractId),
     readCoveredServices(call.transaction, contractId),
   ]);
-  return to.toCoveredServices(contractId, requireFound(set));
+  return to.toCoveredServices(contractId, requireFound(set, "contractId"));
 }

@@ -35,8 +35,6 @@ import type { CoveredServiceSet } from "../../postgres/tables/catalogs/covered-s
 import type { ResourceRecord } from "../../postgres/tables/resources/resources.js";
 import { timesOf } from "../resources/resource-times.js";
 
-/** The messages of the catalogs that the clinic's own staff see, from what is kept. */
-
 export function toAppointmentTypeDetails({
   id,
   ...kept

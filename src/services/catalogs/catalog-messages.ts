@@ -21,8 +21,6 @@ import type {
 import type { ResourceRecord } from "../../postgres/tables/resources/resources.js";
 import { timesOf } from "../resources/resource-times.js";
 
-/** The published messages of the catalogs, from what is kept. */
-
 export function toAppointmentType(kept: ResourceRecord<AppointmentTypeAttributes>): AppointmentType {
   return create(AppointmentTypeSchema, { ...kept, ...timesOf(kept) });
 }

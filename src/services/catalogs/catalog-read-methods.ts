@@ -22,7 +22,7 @@ type Catalog =
   | "Payer"
   | "Contract";
 
-/** The methods that read the seven catalogs: one row by its id, and lists. */
+/** The methods that get and list the seven catalogs. */
 export function createCatalogReadMethods(): Pick<Methods, `get${Catalog}` | `list${Catalog}s`> {
   return { ...getMethods(), ...listMethods() };
 }

@@ -23,7 +23,7 @@ import {
 } from "../resources/resources.js";
 import * as to from "./catalog-messages.js";
 
-/** Administration of the catalogs (specification section 4.7). `now` gives milliseconds since the epoch. */
+/** Administration of the catalogs (specification section 4.7). `now` returns milliseconds since the epoch. */
 export function createCatalogService(now: () => number): Implementation<typeof CatalogService> {
   return {
     async createAppointmentType(request, call) {
@@ -35,7 +35,7 @@ export function createCatalogService(now: () => number): Implementation<typeof C
     async updateAppointmentType(request, call) {
       const changes = changesOf(request);
       const references = [opportunityDefinition(changes.opportunityDefinitionId)];
-      const current = await lockReferring(call, appointmentTypes, request.id, references);
+      const current = await lockReferring(call, appointmentTypes, request.id, references, "id");
       requireVersion(current, request.expectedVersion);
       return { appointmentType: to.toAppointmentType(saveResource(call, appointmentTypes, current, changes, now())) };
     },
@@ -45,7 +45,7 @@ export function createCatalogService(now: () => number): Implementation<typeof C
       return { contract: to.toContract(createResource(call, contracts, attributes, now())) };
     },
     async updateConsultationType(request, call) {
-      const current = await lockResource(call, consultationTypes, request.id);
+      const current = await lockResource(call, consultationTypes, request.id, "id");
       requireVersion(current, request.expectedVersion);
       const updated = saveResource(call, consultationTypes, current, changesOf(request), now());
       return { consultationType: to.toConsultationType(updated) };
@@ -57,13 +57,13 @@ export function createCatalogService(now: () => number): Implementation<typeof C
       };
     },
     async updateCancellationReason(request, call) {
-      const current = await lockResource(call, cancellationReasons, request.id);
+      const current = await lockResource(call, cancellationReasons, request.id, "id");
       requireVersion(current, request.expectedVersion);
       const updated = saveResource(call, cancellationReasons, current, changesOf(request), now());
       return { cancellationReason: to.toCancellationReason(updated) };
     },
     async updateNoShowReason(request, call) {
-      const current = await lockResource(call, noShowReasons, request.id);
+      const current = await lockResource(call, noShowReasons, request.id, "id");
       requireVersion(current, request.expectedVersion);
       const updated = saveResource(call, noShowReasons, current, changesOf(request), now());
       return { noShowReason: to.toNoShowReason(updated) };
@@ -74,7 +74,7 @@ export function createCatalogService(now: () => number): Implementation<typeof C
     },
     async updateRequestSource(request, call) {
       const { channel, ...changes } = changesOf(request);
-      const current = await lockResource(call, requestSources, request.id);
+      const current = await lockResource(call, requestSources, request.id, "id");
       requireVersion(current, request.expectedVersion);
       const channelChange = channel === undefined ? {} : { channel: nameIn(RequestSource_Channel, channel) };
       const updated = saveResource(call, requestSources, current, { ...changes, ...channelChange }, now());

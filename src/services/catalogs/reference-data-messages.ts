@@ -16,8 +16,6 @@ import type {
 import type { ResourceRecord } from "../../postgres/tables/resources/resources.js";
 import { timesOf } from "../resources/resource-times.js";
 
-/** The messages of the reference data, from what is kept. */
-
 export function toLocation({ id, address, ...kept }: ResourceRecord<LocationAttributes>): Location {
   const placed = address === undefined ? {} : { address };
   return create(LocationSchema, { locationId: id, ...kept, ...placed, ...timesOf(kept) });

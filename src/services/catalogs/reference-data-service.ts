@@ -24,17 +24,19 @@ import * as to from "./reference-data-messages.js";
 
 type Methods = Implementation<typeof ReferenceDataService>;
 
-/** What the schedules do when a practitioner or a location becomes active, or ceases to be. */
+/** Updates the schedules when a practitioner or a location becomes active or inactive. */
 export interface ScheduleFollowers {
-  /** Has the schedules to itself until the transaction ends: before anything else is locked. */
+  /**
+   * Locks the calendar of the tenant exclusively until the transaction ends. Call it before anything else is locked.
+   */
   readonly begin: (transaction: Transaction) => void;
-  /** Before the practitioner is locked. */
+  /** Updates the schedules of a practitioner. Call it before the practitioner is locked. */
   readonly practitioner: (transaction: Transaction, id: string, active: boolean) => Promise<void>;
-  /** After the location was written. */
+  /** Updates the schedules at a location. Call it after the location is written. */
   readonly location: (transaction: Transaction, id: string) => Promise<void>;
 }
 
-/** What programs, catalogs and the waitlist refer to. `now` gives milliseconds since the epoch. */
+/** Reference data of programs, catalogs and the waitlist. `now` returns milliseconds since the epoch. */
 export function createReferenceDataService(now: () => number, schedules: ScheduleFollowers): Methods {
   return {
     ...locationMethods(now, schedules),
@@ -89,13 +91,15 @@ function healthcareServiceMethods(
     async updateHealthcareService(request, call) {
       const changes = changesOf(request, "serviceId");
       const references = [opportunityDefinition(changes.opportunityDefinitionId)];
-      const current = await lockReferring(call, healthcareServices, request.serviceId, references);
+      const current = await lockReferring(call, healthcareServices, request.serviceId, references, "serviceId");
       requireVersion(current, request.expectedVersion);
       const updated = saveResource(call, healthcareServices, current, changes, now());
       return { healthcareService: to.toHealthcareService(updated) };
     },
     async getHealthcareService({ serviceId }, call) {
-      return { healthcareService: to.toHealthcareService(await getResource(call, healthcareServices, serviceId)) };
+      return {
+        healthcareService: to.toHealthcareService(await getResource(call, healthcareServices, serviceId, "serviceId")),
+      };
     },
     async listHealthcareServices(request, call) {
       const { active, code } = request;
@@ -133,7 +137,10 @@ function practitionerMethods(
   };
 }
 
-/** Nobody else changes whether a practitioner is active meanwhile: whoever wants to has the schedules to itself. */
+/**
+ * Updates the schedules if `active` changes. It may read the practitioner without a row lock: each change of `active`
+ * first locks the calendar exclusively.
+ */
 async function follow(call: ReadyCall, id: string, active: boolean, schedules: ScheduleFollowers): Promise<void> {
   schedules.begin(call.transaction);
   const current = await getResource(call, practitioners, id);

@@ -4,8 +4,8 @@ import type { CaseRecord } from "../../postgres/tables/desk/user-attention-cases
 import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
 
 /**
- * Records, in the transaction that read these cases, one access of each patient whom they are about: whom a case names, else
- * whose appointment it names. What was told in a case is told of that patient.
+ * Records one access for each patient of these cases, in the transaction that read them. The patient of a case is the
+ * one that it names or, without one, the patient of its appointment.
  */
 export async function recordCaseAccess(cases: readonly CaseRecord[], call: ReadyCall): Promise<void> {
   const named = cases.flatMap(({ patientId }) => patientId ?? []);

@@ -2,7 +2,7 @@ import type { ReadyCall } from "../../call.js";
 import { type CupoError, conflict } from "../../errors.js";
 import type { Closure } from "../../postgres/tables/desk/closures.js";
 
-/** The closure by this call. */
+/** Returns a closure by the caller of this call. */
 export function closureNow(call: ReadyCall, reason: string, nowMs: number): Closure {
   return {
     closedAt: new Date(nowMs),
@@ -12,7 +12,7 @@ export function closureNow(call: ReadyCall, reason: string, nowMs: number): Clos
   };
 }
 
-/** 409 for what is not as the step needs it. */
+/** Returns a 409 for a resource whose status does not allow the operation. */
 export function stateNotAllowed(field: string, message: string): CupoError {
   return conflict({ code: "STATE_NOT_ALLOWED", field, message });
 }

@@ -1,8 +1,8 @@
 import type { ReadyCall } from "../../call.js";
 import type {
-  CloseUserAttentionCaseRequestValid,
-  ListUserAttentionCasesRequest,
-  TakeUserAttentionCaseRequestValid,
+  CloseCaseRequestValid,
+  ListCasesRequest,
+  TakeCaseRequestValid,
 } from "../../gen/cupo/clinic/v1/desk_service_pb.js";
 import { UserAttentionCaseDetails_Status } from "../../gen/cupo/clinic/v1/user_attention_case_details_pb.js";
 import {
@@ -21,8 +21,8 @@ import { createdBetween, deskKeyOf, deskPageOf } from "./desk-pages.js";
 
 const ALL = ["RECEIVED", "OPEN", "CLOSED"] as const;
 
-/** One page of the cases that a request asks for. */
-export async function listCasesPage(request: ListUserAttentionCasesRequest, call: ReadyCall) {
+/** Returns one page of the cases that match a request. */
+export async function listCasesPage(request: ListCasesRequest, call: ReadyCall) {
   const { patientId, createdFrom, createdTo } = request;
   const wanted = request.statuses.map((status) => nameIn(UserAttentionCaseDetails_Status, status)).toSorted();
   const filters = [wanted, patientId, createdFrom, createdTo];
@@ -34,13 +34,13 @@ export async function listCasesPage(request: ListUserAttentionCasesRequest, call
   return { userAttentionCases: rows.map(toUserAttentionCaseDetails), ...next };
 }
 
-/** Takes up a case: 404, then 409 for another version or for one that is not RECEIVED. */
+/** Takes a case into work. Throws 404 if it does not exist, then 409 for another version or if it is not RECEIVED. */
 export async function takeCase(
-  { userAttentionCaseId, expectedVersion }: TakeUserAttentionCaseRequestValid,
+  { userAttentionCaseId, expectedVersion }: TakeCaseRequestValid,
   call: ReadyCall,
   nowMs: number,
 ): Promise<DeskCaseRecord> {
-  const kept = requireFound(await lockCase(call.transaction, userAttentionCaseId));
+  const kept = requireFound(await lockCase(call.transaction, userAttentionCaseId), "userAttentionCaseId");
   requireVersion(kept, expectedVersion);
   if (kept.deskStatus !== "RECEIVED") {
     throw stateNotAllowed("userAttentionCaseId", `the case is ${kept.deskStatus}, not RECEIVED`);
@@ -49,15 +49,15 @@ export async function takeCase(
   return change(call, { ...kept, ...taking, status: "OPEN", deskStatus: "OPEN" });
 }
 
-/** Closes a case: 404, then 409 for another version or for one that is closed. */
+/** Closes a case. Throws 404 if it does not exist, then 409 for another version or if it is already closed. */
 export async function closeCase(
-  { userAttentionCaseId, expectedVersion, reason }: CloseUserAttentionCaseRequestValid,
+  { userAttentionCaseId, expectedVersion, reason }: CloseCaseRequestValid,
   call: ReadyCall,
   nowMs: number,
 ): Promise<DeskCaseRecord> {
-  const kept = requireFound(await lockCase(call.transaction, userAttentionCaseId));
+  const kept = requireFound(await lockCase(call.transaction, userAttentionCaseId), "userAttentionCaseId");
   requireVersion(kept, expectedVersion);
-  if (kept.deskStatus === "CLOSED") throw stateNotAllowed("userAttentionCaseId", "the case is closed already");
+  if (kept.deskStatus === "CLOSED") throw stateNotAllowed("userAttentionCaseId", "the case is already closed");
   return change(call, { ...kept, ...closureNow(call, reason, nowMs), deskStatus: "CLOSED" });
 }
 

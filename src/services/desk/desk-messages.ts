@@ -18,8 +18,6 @@ import type { DeskWaitlistEntryRecord } from "../../postgres/tables/desk/waitlis
 import { valueNamed } from "../resources/enum-names.js";
 import { presentOf } from "../resources/present-of.js";
 
-/** The messages of what the clinic's desks deal with, from what is kept. */
-
 export function toWaitlistEntryDetails(entry: DeskWaitlistEntryRecord): WaitlistEntryDetails {
   const { patientId, serviceId, dateFrom, dateTo, locationId, practitionerId, appointmentId, version } = entry;
   return create(WaitlistEntryDetailsSchema, {

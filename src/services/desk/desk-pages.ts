@@ -3,7 +3,9 @@ import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js"
 import { startAfter } from "../resources/page-keys.js";
 import type { Page } from "../resources/pages.js";
 
-/** The instants of a span of local dates, the second exclusive; undefined where the span has no such end. */
+/**
+ * Converts a range of local dates to instants; the end is exclusive. An end that the range does not have is undefined.
+ */
 export function createdBetween({
   createdFrom,
   createdTo,
@@ -17,13 +19,13 @@ export function createdBetween({
   };
 }
 
-/** What to read for a page, one row more than it holds; 422 where the page token holds something else. */
+/** Returns the rows to read for a page, one more than it holds. Throws 422 if the page token is from another list. */
 export function deskPageOf(page: Page): DeskPage {
   const after = startAfter(page);
   return { after: after && { createdAt: after.startsAt, id: after.id }, limit: page.size + 1 };
 }
 
-/** The place of what a list of the desk holds. */
+/** The sort key of a waitlist entry or a case. */
 export function deskKeyOf({ createdAt, id }: { readonly createdAt: Date; readonly id: string }): readonly string[] {
   return [createdAt.toISOString(), id];
 }

@@ -9,13 +9,13 @@ import { toUserAttentionCaseDetails, toWaitlistEntryDetails } from "./desk-messa
 import { closeEntry, listEntries } from "./desk-waitlist.js";
 
 /**
- * The waitlist and the user-attention cases, for the clinic's desks. What is closed stays as it is. `now` gives
- * milliseconds since the epoch.
+ * The waitlist and the user-attention cases, for the clinic's desks. A closed entry or case never changes. `now`
+ * returns milliseconds since the epoch.
  */
 export function createDeskService(now: () => number): Implementation<typeof DeskService> {
   return {
     async getWaitlistEntry({ waitlistEntryId }, call) {
-      const entry = requireFound(await findWaitlistEntry(call.transaction, waitlistEntryId));
+      const entry = requireFound(await findWaitlistEntry(call.transaction, waitlistEntryId), "waitlistEntryId");
       return { waitlistEntry: toWaitlistEntryDetails(entry) };
     },
     async listWaitlistEntries(request, call) {
@@ -24,18 +24,18 @@ export function createDeskService(now: () => number): Implementation<typeof Desk
     async closeWaitlistEntry(request, call) {
       return { waitlistEntry: toWaitlistEntryDetails(await closeEntry(request, call, now())) };
     },
-    async getUserAttentionCase({ userAttentionCaseId }, call) {
-      const kept = requireFound(await findCase(call.transaction, userAttentionCaseId));
+    async getCase({ userAttentionCaseId }, call) {
+      const kept = requireFound(await findCase(call.transaction, userAttentionCaseId), "userAttentionCaseId");
       await recordCaseAccess([kept], call);
       return { userAttentionCase: toUserAttentionCaseDetails(kept) };
     },
-    async listUserAttentionCases(request, call) {
+    async listCases(request, call) {
       return listCasesPage(request, call);
     },
-    async takeUserAttentionCase(request, call) {
+    async takeCase(request, call) {
       return { userAttentionCase: toUserAttentionCaseDetails(await takeCase(request, call, now())) };
     },
-    async closeUserAttentionCase(request, call) {
+    async closeCase(request, call) {
       return { userAttentionCase: toUserAttentionCaseDetails(await closeCase(request, call, now())) };
     },
   };

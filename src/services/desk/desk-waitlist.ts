@@ -1,5 +1,5 @@
 import type { ReadyCall } from "../../call.js";
-import { notFound, validationFailed } from "../../errors.js";
+import { unknownReferences, validationFailed } from "../../errors.js";
 import type {
   CloseWaitlistEntryRequestValid,
   ListWaitlistEntriesRequest,
@@ -14,14 +14,14 @@ import {
 } from "../../postgres/tables/desk/waitlist.js";
 import { nameIn } from "../resources/enum-names.js";
 import { cutPage, readPage } from "../resources/pages.js";
-import { requireFound, requireVersion } from "../resources/preconditions.js";
+import { missing, requireFound, requireVersion } from "../resources/preconditions.js";
 import { closureNow, stateNotAllowed } from "./closing.js";
 import { toWaitlistEntryDetails } from "./desk-messages.js";
 import { createdBetween, deskKeyOf, deskPageOf } from "./desk-pages.js";
 
 const ALL = ["ACTIVE", "CLOSED"] as const;
 
-/** One page of the entries that a request asks for. */
+/** Returns one page of the waitlist entries that match a request. */
 export async function listEntries(request: ListWaitlistEntriesRequest, call: ReadyCall) {
   const { patientId, serviceId, locationId, practitionerId, createdFrom, createdTo } = request;
   const wanted = request.statuses.map((status) => nameIn(WaitlistEntryDetails_Status, status)).toSorted();
@@ -34,7 +34,10 @@ export async function listEntries(request: ListWaitlistEntriesRequest, call: Rea
   return { waitlistEntries: rows.map(toWaitlistEntryDetails), ...next };
 }
 
-/** Closes an entry: 404, then 409 for another version or one that is closed, then 422 for the appointment of another patient. */
+/**
+ * Closes a waitlist entry. Throws 404 if the entry or the appointment does not exist, then 409 for another version or
+ * if the entry is already closed, then 422 if the appointment is for another patient.
+ */
 export async function closeEntry(
   { waitlistEntryId, expectedVersion, reason, appointmentId }: CloseWaitlistEntryRequestValid,
   call: ReadyCall,
@@ -45,16 +48,15 @@ export async function closeEntry(
     lockWaitlistEntry(transaction, waitlistEntryId),
     appointmentId === undefined ? undefined : findAppointmentPatient(transaction, appointmentId),
   ]);
-  const entry = requireFound(found);
+  const entry = requireFound(found, "waitlistEntryId");
   const field = "appointmentId";
   if (appointmentId !== undefined && servedPatientId === undefined) {
-    const missing = { code: "NOT_FOUND" as const, field, message: "no such resource exists" };
-    throw notFound("A resource that the request refers to does not exist; see errors.", [missing]);
+    throw unknownReferences([missing(field)]);
   }
   requireVersion(entry, expectedVersion);
-  if (entry.deskStatus === "CLOSED") throw stateNotAllowed("waitlistEntryId", "the entry is closed already");
+  if (entry.deskStatus === "CLOSED") throw stateNotAllowed("waitlistEntryId", "the entry is already closed");
   if (appointmentId !== undefined && servedPatientId !== entry.patientId) {
-    throw validationFailed([{ code: "INVALID_VALUE", field, message: "the appointment is another patient's" }]);
+    throw validationFailed([{ code: "INVALID_VALUE", field, message: "the appointment belongs to another patient" }]);
   }
   const closure = { ...closureNow(call, reason, nowMs), appointmentId, version: entry.version + 1 };
   writeWaitlistEntryClosure(transaction, entry.id, closure);

@@ -15,8 +15,9 @@ import type {
 import type { Implementation } from "../../implementation.js";
 import { type CaseRecord, insertCase } from "../../postgres/tables/desk/user-attention-cases.js";
 import { holdPatientOf, holdSurvivor } from "../../postgres/tables/patients/patient-locks.js";
+import { missing } from "../resources/preconditions.js";
 
-/** User-attention cases (specification section 4.6). `now` gives milliseconds since the epoch. */
+/** User-attention cases (specification section 4.6). `now` returns milliseconds since the epoch. */
 export function createUserAttentionService(now: () => number): Implementation<typeof UserAttentionService> {
   return {
     async createCase(request, call) {
@@ -43,8 +44,8 @@ async function createCase(request: CreateCaseRequestValid, call: ReadyCall, nowM
   return toUserAttentionCase(record);
 }
 
-/** The message of a case that is kept. */
-export function toUserAttentionCase({ id, createdAt, status }: CaseRecord): UserAttentionCase {
+/** Converts a case record. */
+function toUserAttentionCase({ id, createdAt, status }: CaseRecord): UserAttentionCase {
   return create(UserAttentionCaseSchema, {
     id,
     createdAt: timestampFromDate(createdAt),
@@ -53,8 +54,8 @@ export function toUserAttentionCase({ id, createdAt, status }: CaseRecord): User
 }
 
 /**
- * Patient and appointment must exist for the caller, and an appointment must be that patient's: 422 otherwise. Gives the id of
- * the patient, which is the survivor's where the one of the request was merged into another.
+ * Requires that patient and appointment exist for the caller and that the appointment is for this patient. Otherwise
+ * throws 422. Returns the id of the patient. For a patient who was merged into another, this is the id of the survivor.
  */
 async function requireAgreement(
   { patientId, appointmentId }: CreateCaseRequestValid,
@@ -69,12 +70,12 @@ async function requireAgreement(
   if (patientId !== undefined && patient === undefined) errors.push(missing("patientId"));
   if (appointmentId !== undefined && appointmentPatient === undefined) errors.push(missing("appointmentId"));
   if (patient !== undefined && appointmentPatient !== undefined && appointmentPatient.id !== patient.id) {
-    errors.push({ code: "INVALID_VALUE", field: "appointmentId", message: "the appointment is another patient's" });
+    errors.push({
+      code: "INVALID_VALUE",
+      field: "appointmentId",
+      message: "the appointment belongs to another patient",
+    });
   }
   if (errors.length > 0) throw validationFailed(errors);
   return patient?.id;
-}
-
-function missing(field: string): FieldError {
-  return { code: "NOT_FOUND", field, message: "no such resource exists" };
 }

@@ -14,10 +14,11 @@ import { healthcareServices, locations, practitioners } from "../../postgres/tab
 import { insertWaitlistEntry, type WaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
 import { holdPatient } from "../../postgres/tables/patients/patient-locks.js";
 import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
-import { localDateAt } from "../../scheduling/local-clock.js";
+import { clinicTimeZone, localDateAt } from "../../scheduling/local-clock.js";
 import { findDueDate } from "../resources/due-date.js";
+import { inactive, missing } from "../resources/preconditions.js";
 
-/** Waitlist entries (specification section 4.5). `now` gives milliseconds since the epoch. */
+/** Waitlist entries (specification section 4.5). `now` returns milliseconds since the epoch. */
 export function createWaitlistService(now: () => number): Implementation<typeof WaitlistService> {
   return {
     async createWaitlistEntry(request, call) {
@@ -55,8 +56,8 @@ async function createEntry(
   return toWaitlistEntry(entry);
 }
 
-/** The message of an entry that is kept. */
-export function toWaitlistEntry({ id, createdAt, status }: WaitlistEntryRecord): WaitlistEntry {
+/** Converts a waitlist entry record. */
+function toWaitlistEntry({ id, createdAt, status }: WaitlistEntryRecord): WaitlistEntry {
   return create(WaitlistEntrySchema, {
     id,
     createdAt: timestampFromDate(createdAt),
@@ -65,13 +66,16 @@ export function toWaitlistEntry({ id, createdAt, status }: WaitlistEntryRecord):
 }
 
 function refusePastRange(dateTo: string, nowMs: number): void {
-  if (dateTo >= localDateAt(nowMs)) return;
-  throw validationFailed([
-    { code: "OUT_OF_RANGE", field: "dateTo", message: "the last date must not be before today in America/Bogota" },
-  ]);
+  const today = localDateAt(nowMs);
+  if (dateTo >= today) return;
+  const message = `the value must not be before today in ${clinicTimeZone}, ${today}`;
+  throw validationFailed([{ code: "OUT_OF_RANGE", field: "dateTo", message }]);
 }
 
-/** The patient and everything else the entry names must exist for the caller and be active: 422 with every field. */
+/**
+ * Requires that all references of the entry exist for the caller and are active. Otherwise throws 422 with each invalid
+ * field.
+ */
 async function requireUsableReferences(request: CreateWaitlistEntryRequestValid, call: ReadyCall): Promise<void> {
   const isActive = async (table: ResourceTable<{ active: boolean }>, id: string | undefined) =>
     id === undefined || (await findResource(call.transaction, call.principal, table, id))?.active;
@@ -89,9 +93,9 @@ async function requireUsableReferences(request: CreateWaitlistEntryRequestValid,
   if (errors.length > 0) throw validationFailed(errors);
 }
 
-/** `isActive` is undefined where there is no such resource. */
+/** `isActive` is undefined if the resource does not exist. */
 async function usable(field: string, isActive: Promise<boolean | undefined>): Promise<FieldError[]> {
   const found = await isActive;
-  if (found === undefined) return [{ code: "NOT_FOUND", field, message: "no such resource exists" }];
-  return found ? [] : [{ code: "INVALID_VALUE", field, message: "the resource is not active" }];
+  if (found === undefined) return [missing(field)];
+  return found ? [] : [inactive(field)];
 }

@@ -4,11 +4,11 @@ import { findDecision } from "../../postgres/tables/eligibility/eligibility.js";
 import { requireFound } from "../resources/preconditions.js";
 import { toEligibilityRecord } from "./eligibility-messages.js";
 
-/** Eligibility decisions that were made, for those who have to explain them. */
+/** Past eligibility decisions, for audits. */
 export function createEligibilityAuditService(): Implementation<typeof EligibilityAuditService> {
   return {
     async getEligibilityDecision({ decisionId }, call) {
-      const kept = requireFound(await findDecision(call.transaction, decisionId));
+      const kept = requireFound(await findDecision(call.transaction, decisionId), "decisionId", "eligibility decision");
       return { eligibilityRecord: toEligibilityRecord(kept) };
     },
   };

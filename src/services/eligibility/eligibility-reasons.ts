@@ -7,7 +7,7 @@ import type {
 } from "../../postgres/tables/eligibility/eligibility.js";
 import type { PatientStatus } from "../../postgres/tables/patients/patients.js";
 
-/** What the decision looks at beside the question. */
+/** The facts that a decision uses in addition to the question. */
 export interface EligibilityFacts {
   readonly patientStatus: PatientStatus;
   readonly payer: Pick<PayerAttributes, "active">;
@@ -17,7 +17,7 @@ export interface EligibilityFacts {
   readonly isCovered: boolean;
 }
 
-/** Everything that stands in the way of a service being paid for on a date; empty if nothing does. */
+/** Returns all reasons why the payer does not pay for the service on the date. Empty if the patient is eligible. */
 export function eligibilityReasons(question: EligibilityQuestion, facts: EligibilityFacts): EligibilityReason[] {
   const { patientStatus, payer, contract, service, isCovered } = facts;
   const { serviceDate, payerId } = question;
@@ -26,7 +26,7 @@ export function eligibilityReasons(question: EligibilityQuestion, facts: Eligibi
     [patientStatus === "DECEASED", "PATIENT_DECEASED", "patientId", "the patient is deceased"],
     [!payer.active, "PAYER_INACTIVE", "payerId", "the payer is inactive"],
     [!contract.active, "CONTRACT_INACTIVE", "contractId", "the contract is inactive"],
-    [contract.payerId !== payerId, "CONTRACT_PAYER_MISMATCH", "contractId", "the contract is another payer's"],
+    [contract.payerId !== payerId, "CONTRACT_PAYER_MISMATCH", "contractId", "the contract belongs to another payer"],
     [serviceDate < contract.validFrom, "CONTRACT_NOT_STARTED", "serviceDate", "the contract starts later"],
     [serviceDate > contract.validTo, "CONTRACT_EXPIRED", "serviceDate", "the contract ends earlier"],
     [!service.active, "SERVICE_INACTIVE", "serviceId", "the service is inactive"],

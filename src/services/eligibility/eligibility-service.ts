@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ReadyCall } from "../../call.js";
-import { notFound } from "../../errors.js";
+import { unknownReferences } from "../../errors.js";
 import {
   type EligibilityDecision,
   EligibilityDecision_Reason_Code,
@@ -23,9 +23,10 @@ import {
 import { findPatient } from "../../postgres/tables/patients/patients.js";
 import { findResource } from "../../postgres/tables/resources/resources.js";
 import { eligibilityValidUntil } from "../../scheduling/eligibility-validity.js";
+import { missing } from "../resources/preconditions.js";
 import { type EligibilityFacts, eligibilityReasons } from "./eligibility-reasons.js";
 
-/** Eligibility checks (specification section 4.4). `now` gives milliseconds since the epoch. */
+/** Eligibility checks (specification section 4.4). `now` returns milliseconds since the epoch. */
 export function createEligibilityService(now: () => number): Implementation<typeof EligibilityService> {
   return {
     async checkEligibility(request, call) {
@@ -55,7 +56,7 @@ async function checkEligibility(
   return toEligibilityDecision(decision);
 }
 
-/** Reads everything in one round trip; 404 with each field whose resource does not exist for the caller. */
+/** Reads all facts in one round trip. Throws 404 with each field whose resource does not exist for the caller. */
 async function gatherFacts(question: EligibilityQuestion, call: ReadyCall): Promise<EligibilityFacts> {
   const [transaction, principal] = [call.transaction, call.principal];
   const [patient, payer, contract, service, isCovered] = await Promise.all([
@@ -69,11 +70,8 @@ async function gatherFacts(question: EligibilityQuestion, call: ReadyCall): Prom
     return { patientStatus: patient.status, payer, contract, service, isCovered };
   }
   const found = { patientId: patient, payerId: payer, contractId: contract, serviceId: service };
-  const missing = Object.entries(found).filter(([, resource]) => resource === undefined);
-  throw notFound(
-    "A resource that the request refers to does not exist; see errors.",
-    missing.map(([field]) => ({ code: "NOT_FOUND", field, message: "no such resource exists" })),
-  );
+  const absent = Object.keys(found).filter((field) => Reflect.get(found, field) === undefined);
+  throw unknownReferences(absent.map(missing));
 }
 
 function toEligibilityDecision(decision: EligibilityRecord): EligibilityDecision {

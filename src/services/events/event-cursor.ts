@@ -1,14 +1,13 @@
-import type { FeedPlace } from "../../postgres/tables/events/event-feed.js";
+import type { FeedCursor } from "../../postgres/tables/events/event-feed.js";
 
 const FORM = 1;
 const BYTES = 1 + 16 + 8;
 
 /**
- * The cursor that stands for a place: opaque to callers, good for as long as the events behind it are kept, whatever keys
- * rotate meanwhile. It is no secret: what can be had with it is decided by the access token, and feeds have ids that nobody
- * guesses.
+ * Encodes a cursor as text, opaque to callers. It is valid as long as the events after it are kept; it does not depend
+ * on any key. It is not secret: the access token decides what a caller can read, and feed ids cannot be guessed.
  */
-export function toCursor({ feedId, position }: FeedPlace): string {
+export function toCursor({ feedId, position }: FeedCursor): string {
   const bytes = Buffer.alloc(BYTES);
   bytes.writeUInt8(FORM);
   bytes.write(feedId.replaceAll("-", ""), 1, "hex");
@@ -16,8 +15,8 @@ export function toCursor({ feedId, position }: FeedPlace): string {
   return bytes.toString("base64url");
 }
 
-/** The place that a cursor stands for; undefined for a text that is none. */
-export function parseCursor(cursor: string): FeedPlace | undefined {
+/** Decodes a cursor. Returns undefined if the text is not a cursor. */
+export function parseCursor(cursor: string): FeedCursor | undefined {
   const bytes = Buffer.from(cursor, "base64url");
   if (bytes.length !== BYTES || bytes[0] !== FORM || bytes.toString("base64url") !== cursor) return undefined;
   const position = Number(bytes.readBigUInt64BE(17));

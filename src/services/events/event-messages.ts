@@ -7,7 +7,7 @@ import type { EventRecord } from "../../postgres/tables/events/event-feed.js";
 const SPEC_VERSION = "1.0";
 const VERBS = { CREATE: "created", UPDATE: "updated", DELETE: "deleted" } as const;
 
-/** What the proto calls each kind of resource. */
+/** The proto enum value of each resource type. */
 const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
   Appointment: Event_ResourceType.APPOINTMENT,
   AppointmentType: Event_ResourceType.APPOINTMENT_TYPE,
@@ -30,7 +30,7 @@ const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
   ProgramRule: Event_ResourceType.PROGRAM_RULE,
   ProgramServices: Event_ResourceType.PROGRAM_SERVICES,
   RequestSource: Event_ResourceType.REQUEST_SOURCE,
-  RetainedAppointment: Event_ResourceType.RETAINED_APPOINTMENT,
+  DisplacedAppointment: Event_ResourceType.DISPLACED_APPOINTMENT,
   Schedule: Event_ResourceType.SCHEDULE,
   ScheduleBlock: Event_ResourceType.SCHEDULE_BLOCK,
   UserAttentionCase: Event_ResourceType.USER_ATTENTION_CASE,
@@ -39,7 +39,7 @@ const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
 
 const messages = new WeakMap<EventRecord, Event>();
 
-/** The message of an event of a tenant; one for all who are given the same record. */
+/** Converts an event of a tenant. The same record always returns the same message, which watches share. */
 export function toEvent(record: EventRecord, tenantId: string): Event {
   const known = messages.get(record);
   if (known !== undefined) return known;
@@ -48,7 +48,7 @@ export function toEvent(record: EventRecord, tenantId: string): Event {
   return message;
 }
 
-/** The kind of resource that an event is about. */
+/** Returns the resource type of an event. */
 export function resourceTypeOf({ resourceType }: EventRecord): Event_ResourceType {
   return RESOURCE_TYPES[resourceType as ResourceType] ?? Event_ResourceType.RESOURCE_TYPE_UNSPECIFIED;
 }

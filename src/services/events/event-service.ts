@@ -3,15 +3,15 @@ import type { Implementation } from "../../implementation.js";
 import { listEvents } from "./list-events.js";
 import { type WatchPorts, watchEvents } from "./watch-events.js";
 
-/** The change feed: pages of it, and watches that follow it. Both give the same events in the same order. */
+/** The change feed, as pages and as watches. Both return the same events in the same order. */
 export function createEventService(ports: WatchPorts): Implementation<typeof EventService> {
   return {
     async listEvents(request, call) {
       return listEvents(request, call);
     },
     watchEvents(request, call) {
-      const wish = { principal: call.principal, resourceTypes: request.resourceTypes };
-      return watchEvents(request, wish, ports, call.signal);
+      const filter = { principal: call.principal, resourceTypes: request.resourceTypes };
+      return watchEvents(request, filter, ports, call.signal);
     },
   };
 }

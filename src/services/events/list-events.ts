@@ -10,22 +10,22 @@ import {
 import { pageSizeOf } from "../resources/pages.js";
 import { toCursor } from "./event-cursor.js";
 import { toEvent } from "./event-messages.js";
-import { isWished, placeOf, requireContinuation } from "./feed-part.js";
+import { cursorOf, matchesFilter, requireContinuation } from "./feed-request.js";
 
-/** How many events are looked through for those of some kinds, at most. */
+/** The highest number of events that one page scans when it filters by resource type. */
 const MAX_SCANNED = 1_000;
 
-/** One page of the feed, for which what has committed is put into it first. */
+/** Returns one page of the feed. It first adds committed events that have no position in the feed yet. */
 export async function listEvents(request: ListEventsRequest, call: ReadyCall) {
   const { resourceTypes } = request;
   const size = pageSizeOf(request);
-  const wish = { principal: call.principal, resourceTypes };
+  const filter = { principal: call.principal, resourceTypes };
   const { page, after } = await readFrom(request, call.transaction, resourceTypes.length === 0 ? size : MAX_SCANNED);
-  const wished = page.events.filter((event) => isWished(event, wish)).slice(0, size);
-  const last = wished.length === size ? wished.at(-1) : page.events.at(-1);
+  const matching = page.events.filter((event) => matchesFilter(event, filter)).slice(0, size);
+  const last = matching.length === size ? matching.at(-1) : page.events.at(-1);
   const position = last?.position ?? after;
   return {
-    events: wished.map((event) => toEvent(event, call.principal.tenantId)),
+    events: matching.map((event) => toEvent(event, call.principal.tenantId)),
     nextCursor: toCursor({ feedId: page.feedId, position }),
     hasMore: position < page.lastPosition || page.isOutstanding,
   };
@@ -36,11 +36,11 @@ async function readFrom(
   transaction: Transaction,
   limit: number,
 ): Promise<{ readonly page: FeedPage; readonly after: number }> {
-  const place = placeOf(request);
-  if (place !== undefined) {
-    const page = await readPlaced(transaction, place.position, limit);
-    requireContinuation(page, place);
-    return { page, after: place.position };
+  const cursor = cursorOf(request);
+  if (cursor !== undefined) {
+    const page = await readPlaced(transaction, cursor.position, limit);
+    requireContinuation(page, cursor);
+    return { page, after: cursor.position };
   }
   const end = await readPlaced(transaction, Number.MAX_SAFE_INTEGER, limit);
   if (request.start === Event_Start.NOW) return { page: end, after: end.lastPosition };
@@ -57,6 +57,6 @@ async function readPlaced(transaction: Transaction, after: number, limit: number
 
 async function readBegun(transaction: Transaction, after: number, limit: number): Promise<FeedPage> {
   const page = await readFeed(transaction, after, limit);
-  if (page === undefined) throw new Error("the feed has not begun");
+  if (page === undefined) throw new Error("the feed of the tenant was not created");
   return page;
 }

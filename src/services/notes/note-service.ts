@@ -1,10 +1,10 @@
 import type { ReadyCall } from "../../call.js";
 import { conflict } from "../../errors.js";
 import type {
-  AddNoteRequestValid,
+  CreateNoteRequestValid,
+  DeleteNoteRequestValid,
   ListNotesRequest,
   NoteService,
-  RemoveNoteRequestValid,
   UpdateNoteRequestValid,
 } from "../../gen/cupo/clinic/v1/note_service_pb.js";
 import type { Implementation } from "../../implementation.js";
@@ -27,23 +27,23 @@ import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { toChangedNote, toNote } from "./note-messages.js";
 
 /**
- * Notes of staff about patients and appointments. Whoever reads one leaves an access record of the patient in the transaction
- * that read it. `now` gives milliseconds since the epoch.
+ * Notes of staff about patients and appointments. Each read of a note records an access to the patient in the same
+ * transaction. `now` returns milliseconds since the epoch.
  */
 export function createNoteService(now: () => number): Implementation<typeof NoteService> {
   return {
-    async addNote(request, call) {
+    async createNote(request, call) {
       return { note: toChangedNote(await add(request, call, now())) };
     },
     async updateNote(request, call) {
       return { note: toChangedNote(await change(request, call, { text: request.text }, now())) };
     },
-    async removeNote(request, call) {
+    async deleteNote(request, call) {
       return { note: toChangedNote(await change(request, call, { text: undefined, removed: true }, now())) };
     },
     async getNote({ noteId }, call) {
-      const note = requireFound(await findNote(call.transaction, noteId));
-      insertAccessRecords(call, [requireFound(await findPatientOf(note, call))]);
+      const note = requireFound(await findNote(call.transaction, noteId), "noteId");
+      insertAccessRecords(call, [requireFound(await findPatientOf(note, call), "noteId")]);
       return { note: toNote(note) };
     },
     async listNotes(request, call) {
@@ -52,10 +52,10 @@ export function createNoteService(now: () => number): Implementation<typeof Note
   };
 }
 
-async function add(request: AddNoteRequestValid, call: ReadyCall, nowMs: number): Promise<NoteRecord> {
+async function add(request: CreateNoteRequestValid, call: ReadyCall, nowMs: number): Promise<NoteRecord> {
   const { patientId, appointmentId, text } = request;
   const subject = { patientId, appointmentId };
-  requireFound(await holdSubject(subject, call));
+  requireFound(await holdSubject(subject, call), subjectField(subject));
   const at = new Date(nowMs);
   const note: NoteRecord = {
     ...subject,
@@ -76,12 +76,12 @@ async function add(request: AddNoteRequestValid, call: ReadyCall, nowMs: number)
 }
 
 async function change(
-  { noteId, expectedVersion }: UpdateNoteRequestValid | RemoveNoteRequestValid,
+  { noteId, expectedVersion }: UpdateNoteRequestValid | DeleteNoteRequestValid,
   call: ReadyCall,
   changes: Pick<NoteRecord, "text"> & { readonly removed?: true },
   nowMs: number,
 ): Promise<NoteRecord> {
-  const note = requireFound(await lockNote(call.transaction, noteId));
+  const note = requireFound(await lockNote(call.transaction, noteId), "noteId");
   requireVersion(note, expectedVersion);
   if (note.removed) throw conflict({ code: "STATE_NOT_ALLOWED", field: "noteId", message: "the note was removed" });
   const changed: NoteRecord = {
@@ -107,18 +107,28 @@ async function listPage(request: ListNotesRequest, call: ReadyCall) {
     findPatientOf(subject, call),
     listNotes(call.transaction, subject, includeRemoved, { afterId: idAfter(page), limit: page.size + 1 }),
   ]);
-  insertAccessRecords(call, [requireFound(patient)]);
+  insertAccessRecords(call, [requireFound(patient, subjectField(subject))]);
   const { rows, next } = cutPage(found, page, ({ id }) => [id], "notes", filters);
   return { notes: rows.map(toNote), ...next };
 }
 
-/** Keeps whom a note is to be about from being erased meanwhile; undefined where the tenant has no such patient or appointment. */
+function subjectField({ appointmentId }: NoteSubject): string {
+  return appointmentId === undefined ? "patientId" : "appointmentId";
+}
+
+/**
+ * Locks the patient of a new note so that it cannot be merged or erased meanwhile. Returns undefined if the tenant has
+ * no such patient or appointment.
+ */
 async function holdSubject({ patientId, appointmentId }: NoteSubject, { transaction }: ReadyCall) {
   if (appointmentId !== undefined) return holdPatientOf(transaction, appointmentId);
   return patientId === undefined ? undefined : holdPatient(transaction, patientId);
 }
 
-/** The id of the patient whom a note is about, or whose appointment; undefined where the tenant has neither. */
+/**
+ * Returns the id of the patient of a note: of its appointment if it has one. Undefined if the tenant has no such
+ * patient or appointment.
+ */
 async function findPatientOf(
   { patientId, appointmentId }: NoteSubject,
   { transaction }: ReadyCall,

@@ -3,13 +3,13 @@ import { conflicts, type FieldError } from "../../errors.js";
 import type { ErasePatientRequestValid } from "../../gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { eraseResults } from "../../postgres/idempotency-keys.js";
 import { insertAppointmentChange } from "../../postgres/tables/appointments/appointment-history.js";
-import type { AppointmentStatus } from "../../postgres/tables/appointments/appointment-status.js";
+import { isUnfinished } from "../../postgres/tables/appointments/appointment-status.js";
 import { type AppointmentRecord, updateAppointment } from "../../postgres/tables/appointments/appointments.js";
 import { emptyHistory } from "../../postgres/tables/appointments/appointments-of-patient.js";
 import { emptyCases, emptyEntriesOfPatient } from "../../postgres/tables/desk/desk-of-patient.js";
 import { type LockedForErasure, lockForErasure } from "../../postgres/tables/erasure-locks.js";
 import { removeNotesOfPatient } from "../../postgres/tables/notes/notes-of-patient.js";
-import { erasePatientRows } from "../../postgres/tables/patients/one-person.js";
+import { erasePatientRows } from "../../postgres/tables/patients/erase-patients.js";
 import {
   emptyPatientChanges,
   insertPatientChange,
@@ -20,7 +20,7 @@ import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { refuseNaming } from "./erasure-reason.js";
 import { refuseMerged } from "./patient-record-methods.js";
 
-/** What became of a person: the record that stays of the erasure, and the ids of all that was changed by it. */
+/** The result of an erasure: the change record that remains, and the ids of all changed resources. */
 export interface Erasure {
   readonly record: PatientChangeRecord;
   readonly mergedIds: readonly string[];
@@ -30,14 +30,18 @@ export interface Erasure {
   readonly noteIds: readonly string[];
 }
 
-/** What is still to happen, and so needs to be known of whom. */
-const UNFINISHED: ReadonlySet<AppointmentStatus> = new Set(["PENDING", "CONFIRMED", "CHECKED_IN"]);
-/** More things in the way than these are not told. */
-const MAX_TOLD = 100;
+/** The highest number of items that an error lists. */
+const MAX_REPORTED = 100;
 
 /**
- * Erases all records of a person: 404, then 409 for the version, for a patient who was merged and for what is not finished,
- * then 422 for a reason that tells who it was.
+ * Erases all records of a person.
+ *
+ * Throws, in this order:
+ * - 404 if the patient does not exist
+ * - 409 for another version
+ * - 409 if the patient was merged into another
+ * - 409 for unfinished appointments and open cases
+ * - 422 if the reason identifies the person
  */
 export async function erasePatient(
   request: ErasePatientRequestValid,
@@ -46,11 +50,14 @@ export async function erasePatient(
 ): Promise<Erasure> {
   const { patientId, expectedVersion, reason } = request;
   const locked = await lockForErasure(call.transaction, patientId);
-  const patient = requireFound(locked.patients.find(({ id }) => id === patientId));
+  const patient = requireFound(
+    locked.patients.find(({ id }) => id === patientId),
+    "patientId",
+  );
   requireVersion(patient, expectedVersion);
   refuseMerged(patient, "patientId");
   refuseUnfinished(locked);
-  refuseNaming(reason, locked.patients);
+  refuseNaming(reason, locked);
   const at = new Date(nowMs);
   const caseIds = locked.cases.map(({ id }) => id);
   const emptied = await emptyRecords(call, patientId, locked, at);
@@ -60,28 +67,30 @@ export async function erasePatient(
   return { record, mergedIds, caseIds, ...emptied };
 }
 
-/** Whoever is still expected, or waits for an answer, cannot be forgotten: 409 with an item for each. */
+/**
+ * Requires that the person has no unfinished appointment and no open case. Otherwise throws 409 with an item for each.
+ */
 function refuseUnfinished({ appointments, cases }: LockedForErasure): void {
-  const expected = appointments.filter(({ status }) => UNFINISHED.has(status));
+  const expected = appointments.filter(({ status }) => isUnfinished(status));
   const open = cases.filter(({ deskStatus }) => deskStatus !== "CLOSED");
-  const told = [
+  const reported = [
     ...expected.map(({ id, status }) => `appointment ${id} is ${status}`),
     ...open.map(({ id, deskStatus }) => `user-attention case ${id} is ${deskStatus}`),
   ];
-  if (told.length === 0) return;
+  if (reported.length === 0) return;
   const item = (message: string): FieldError => ({ code: "STATE_NOT_ALLOWED", field: "patientId", message });
-  throw conflicts(
-    "The patient has appointments or cases that are not finished; see errors.",
-    told.slice(0, MAX_TOLD).map(item),
-  );
+  throw conflicts(reported.slice(0, MAX_REPORTED).map(item));
 }
 
-/** Empties what was written about the person, appointments by a step of their own each. */
+/**
+ * Removes the texts about the person: comments and reasons of appointments, waitlist entries, cases and notes. Each
+ * changed appointment gets a new version.
+ */
 async function emptyRecords(call: ReadyCall, patientId: string, locked: LockedForErasure, at: Date) {
   const { transaction, principal, actor } = call;
   const { patients, appointments, cases } = locked;
   const by = { principal: principal.id, actor, at };
-  const [told, entries, ...noted] = await Promise.all([
+  const [reported, entries, ...noted] = await Promise.all([
     emptyHistory(
       transaction,
       appointments.map(({ id }) => id),
@@ -91,7 +100,8 @@ async function emptyRecords(call: ReadyCall, patientId: string, locked: LockedFo
   ]);
   const notes = noted.flat();
   const withText = appointments.filter(
-    ({ id, comment, overbookingReason }) => told.has(id) || comment !== undefined || overbookingReason !== undefined,
+    ({ id, comment, overbookingReason }) =>
+      reported.has(id) || comment !== undefined || overbookingReason !== undefined,
   );
   for (const appointment of withText) emptyAppointment(call, appointment, at);
   emptyCases(
@@ -109,7 +119,7 @@ async function emptyRecords(call: ReadyCall, patientId: string, locked: LockedFo
   };
 }
 
-/** That it was overbooked for a reason stays, where it was. */
+/** An overbooking reason becomes an empty text, so that the appointment still shows that it had one. */
 function emptyAppointment(call: ReadyCall, appointment: AppointmentRecord, at: Date): void {
   const overbookingReason = appointment.overbookingReason === undefined ? undefined : "";
   const version = appointment.version + 1;
@@ -119,7 +129,10 @@ function emptyAppointment(call: ReadyCall, appointment: AppointmentRecord, at: D
   changed(call, { resourceType: "Appointment", resourceId: appointment.id, version });
 }
 
-/** Erases the patient and those who were merged into them, with a record for each, and gives the patient's own. */
+/**
+ * Erases the patient and all patients who were merged into it, with a change record for each. Returns the record of the
+ * patient.
+ */
 function erasePatients(
   call: ReadyCall,
   patientId: string,
@@ -129,14 +142,17 @@ function erasePatients(
 ): PatientChangeRecord {
   const ids = patients.map(({ id }) => id);
   emptyPatientChanges(call.transaction, ids);
-  erasePatientRows(call.transaction, ids, at);
+  erasePatientRows(call.transaction, patients, at);
   insertAccessRecords(call, ids);
   const records = patients.map(({ id, version: before }) => {
     const version = before + 1;
     changed(call, { resourceType: "Patient", resourceId: id, version }, "DELETE");
     return insertPatientChange(call, { id, version, updatedAt: at }, { kind: "ERASED", reason });
   });
-  return requireFound(records.find((record) => record.patientId === patientId));
+  return requireFound(
+    records.find((record) => record.patientId === patientId),
+    "patientId",
+  );
 }
 
 function changed(call: ReadyCall, what: Omit<Effect, "action">, action: Effect["action"] = "UPDATE"): void {

@@ -1,46 +1,89 @@
 import { validationFailed } from "../../errors.js";
-import { documentWord, nameWords } from "../../postgres/search/search-words.js";
+import { documentWord, nameWords, phoneNumbers, significantDigits } from "../../postgres/search/search-words.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 
-/** Words of names that stand in every other sentence, and tell of nobody. */
+/** Whether a reason contains one attribute of a person. */
+type Sign = (reason: string) => boolean;
+
+/** Parts of names that are also common words. They identify nobody. */
 const PARTICLES: ReadonlySet<string> = new Set(["DEL", "LAS", "LOS", "SAN", "VAN", "VON"]);
 const MIN_LETTERS = 3;
-const MIN_DIGITS = 5;
+/** Shorter numbers appear in many texts by chance. */
+const MIN_NUMBER = 5;
 
 /**
- * Refuses a reason that would keep on record what is erased: a word of the name of one of these patients, the number of their
- * document or telephone however it is written, or their address: 422.
+ * The person whom the reason of an erasure must not identify: the patient records and their earlier document numbers.
  */
-export function refuseNaming(reason: string, patients: readonly PatientRecord[]): void {
-  if (!patients.some((patient) => tellsOf(reason, patient))) return;
-  const message = "the reason stays on record and must not tell who the patient was";
+export interface ErasedPerson {
+  readonly patients: readonly PatientRecord[];
+  readonly formerDocumentNumbers: readonly string[];
+}
+
+/**
+ * Requires that the reason of an erasure does not identify the person, because the reason is kept. Throws 422 if it
+ * contains:
+ * - a word of a name
+ * - a current or earlier document number, in any notation
+ * - a telephone number, in any notation
+ * - an email address
+ */
+export function refuseNaming(reason: string, { patients, formerDocumentNumbers }: ErasedPerson): void {
+  const signs = [
+    ...patients.flatMap((patient) => Object.values(signsOf(patient))),
+    ...formerDocumentNumbers.map(inDocument),
+  ];
+  if (!signs.some((tells) => tells?.(reason))) return;
+  const message =
+    "the reason is kept, so it must not contain a name, document number, phone number or email address of the patient";
   throw validationFailed([{ code: "INVALID_VALUE", field: "reason", message }]);
 }
 
-function tellsOf(reason: string, { fullName, documentNumber, phone, email }: PatientRecord): boolean {
-  const words = new Set(nameWords(reason));
-  const isNamed = nameWords(fullName).some(
-    (word) => word.length >= MIN_LETTERS && !PARTICLES.has(word) && words.has(word),
-  );
-  const isDocumented = contains(together(reason), together(documentNumber));
-  const isCalled = contains(digitsOf(reason), digitsOf(phone));
-  return (
-    isNamed || isDocumented || isCalled || (email !== undefined && reason.toLowerCase().includes(email.toLowerCase()))
-  );
+/**
+ * How a reason can contain each attribute; undefined if the attribute identifies nobody. The type requires an entry for
+ * each new attribute.
+ */
+function signsOf(patient: PatientRecord): Readonly<Record<keyof PatientRecord, Sign | undefined>> {
+  const { documentNumber, fullName, phone, email } = patient;
+  return {
+    id: undefined,
+    documentType: undefined,
+    documentNumber: inDocument(documentNumber),
+    fullName: inName(fullName),
+    phone: inPhone(phone),
+    email: email === undefined ? undefined : (reason) => reason.toLowerCase().includes(email.toLowerCase()),
+    status: undefined,
+    version: undefined,
+    mergedInto: undefined,
+    createdAt: undefined,
+    updatedAt: undefined,
+  };
+}
+
+function inName(fullName: string): Sign {
+  const telling = new Set(nameWords(fullName).filter((word) => word.length >= MIN_LETTERS && !PARTICLES.has(word)));
+  return (reason) => nameWords(reason).some((word) => telling.has(word));
+}
+
+function inDocument(documentNumber: string): Sign {
+  return (reason) => contains(together(reason), together(documentNumber));
+}
+
+function inPhone(phone: string): Sign {
+  const numbers = phoneNumbers(phone).map(significantDigits);
+  return (reason) => numbers.some((number) => contains(reason.replaceAll(/\D/g, ""), number));
 }
 
 function contains(text: string, number: string): boolean {
-  return number.length >= MIN_DIGITS && text.includes(number);
+  return number.length >= MIN_NUMBER && text.includes(number);
 }
 
-/** Letters and digits alone, as the word of a document has them, but of a text of any length. */
+/**
+ * Reduces a text to letters and digits, normalized like the document numbers in the search index. The text may have any
+ * length.
+ */
 function together(text: string): string {
   return text
     .split(/\s+/)
     .map((part) => documentWord(part).slice(1))
     .join("");
-}
-
-function digitsOf(text: string): string {
-  return text.replaceAll(/\D/g, "");
 }

@@ -25,15 +25,21 @@ import { idAfter, placeOfChangeAfter } from "../resources/page-keys.js";
 import { nextFrom, readPage } from "../resources/pages.js";
 import { toAccessRecord, toConsent, toPatientChange, toPatientDetails } from "./patient-messages.js";
 
-/** The part of an export that is of one kind and of one patient, in one order. */
+/** A part of an export: one kind of resource of one patient, in a fixed order. */
 interface Section {
-  /** The same on every page; a page that ends within the section tells by it where the next goes on. */
+  /**
+   * Unique within the export and the same on every page. The page token contains the name of the section that
+   * continues.
+   */
   readonly name: string;
-  /** Shows at most `size` rows behind a place. */
+  /** Adds at most `size` rows after this key to the response. */
   show(after: readonly string[] | undefined, size: number): Promise<Shown>;
 }
 
-/** How many rows were shown, and behind which place there are others: of an empty key, from the first on. */
+/**
+ * The number of rows that were added. If the section has more, `next` is the key to continue after. An empty key is the
+ * start of the section.
+ */
 interface Shown {
   readonly count: number;
   readonly next: readonly string[] | undefined;
@@ -43,7 +49,10 @@ type Person = readonly [PatientRecord, ...PatientRecord[]];
 
 const LIST = "export";
 
-/** A page of what is held on a person, whose records these are; the first is the one that all else belongs to. */
+/**
+ * Returns a page of all data about a person. `person` holds the patient and all patients who were merged into it; the
+ * first is the survivor.
+ */
 export async function exportPage(
   request: ExportPatientRequestValid,
   transaction: Transaction,
@@ -69,8 +78,9 @@ export async function exportPage(
 }
 
 /**
- * Evidence stayed with whom it was recorded for, and notes can be made of a duplicate after the merge; all else was given to the
- * patient by it.
+ * Consents, changes, decisions and access records keep the patient for whom they were recorded. Notes can be added to a
+ * duplicate after a merge. These are read for every patient. All other resources moved to the survivor, so only those
+ * of the survivor are read.
  */
 function sectionsOf(transaction: Transaction, person: Person, into: ExportPatientResponse): readonly Section[] {
   const [{ id }] = person;
@@ -87,7 +97,7 @@ function sectionsOf(transaction: Transaction, person: Person, into: ExportPatien
     ...everyones((one) => byId(`consents ${one}`, into.consents, of(one)(listConsents), toConsent)),
     ...everyones((one) => byId(`changes ${one}`, into.patientChanges, of(one)(listPatientChanges), toPatientChange)),
     byId("appointments", into.appointments, own(listAppointmentsOfPatient), (row) =>
-      toAppointmentDetails(row, row.retention),
+      toAppointmentDetails(row, row.displacement),
     ),
     appointmentChanges(transaction, id, into),
     byId("entries", into.waitlistEntries, own(listEntriesOfPatient), toWaitlistEntryDetails),
@@ -133,7 +143,9 @@ function appointmentChanges(transaction: Transaction, patientId: string, into: E
   };
 }
 
-/** A page that is full where a section begins goes on with its first row, if there is one. */
+/**
+ * A page can be full when a section starts. The next page then starts at the first row of the section, if it has one.
+ */
 function shown<Row>(rows: readonly Row[], size: number, keyOf: (row: Row) => readonly string[]): Shown {
   if (rows.length <= size) return { count: rows.length, next: undefined };
   const last = rows[size - 1];

@@ -8,10 +8,10 @@ import { type LockedForMerge, lockForMerge } from "../../postgres/tables/locks.j
 import { moveRows, type TableOfPatients } from "../../postgres/tables/patients/move-rows.js";
 import { insertPatientChange } from "../../postgres/tables/patients/patient-changes.js";
 import { type PatientRecord, writePatient } from "../../postgres/tables/patients/patients.js";
-import { requireVersion } from "../resources/preconditions.js";
+import { missing, requireVersion } from "../resources/preconditions.js";
 import { refuseMissing } from "../resources/resources.js";
 
-/** What became of two patients of whom one was merged into the other, and the ids of what moved with that one. */
+/** The result of a merge, with the ids of the resources that moved to the survivor. */
 export interface Merge {
   readonly survivor: PatientRecord;
   readonly duplicate: PatientRecord;
@@ -25,12 +25,12 @@ type MergedPatients = Pick<Merge, "survivor" | "duplicate">;
 
 const SURVIVOR = "survivorPatientId";
 const DUPLICATE = "duplicatePatientId";
-/** More overlaps than these are not told. */
+/** The highest number of overlaps that an error lists. */
 const MAX_OVERLAPS = 100;
 
 /**
- * Merges the duplicate into the survivor: 404, then 409 for versions, states and overlaps, in this order. The live
- * appointments of the two must not overlap, since nobody is in two places.
+ * Merges the duplicate into the survivor. Throws 404, then 409 for versions, statuses and overlaps, in this order. Live
+ * appointments of the two patients must not overlap, because they are one person.
  */
 export async function mergePatients(
   request: MergePatientsRequestValid,
@@ -61,13 +61,12 @@ export async function mergePatients(
 }
 
 function requireBoth({ survivor, duplicate }: LockedForMerge): MergedPatients {
-  const missing = (field: string): FieldError => ({ code: "NOT_FOUND", field, message: "no such resource exists" });
   if (survivor !== undefined && duplicate !== undefined) return { survivor, duplicate };
   refuseMissing([
     ...(survivor === undefined ? [missing(SURVIVOR)] : []),
     ...(duplicate === undefined ? [missing(DUPLICATE)] : []),
   ]);
-  throw new Error("a merge lacks a patient who is not missing");
+  throw new Error("a merge has neither both patients nor a missing one");
 }
 
 function requireMergeable({ survivor, duplicate }: MergedPatients): void {
@@ -76,7 +75,7 @@ function requireMergeable({ survivor, duplicate }: MergedPatients): void {
   }
   const isMerged = duplicate.mergedInto !== undefined;
   if (!isMerged && duplicate.status !== "DECEASED") return;
-  const message = isMerged ? "the patient was merged into another already" : "DECEASED is final";
+  const message = isMerged ? "the patient was already merged into another" : "the patient is DECEASED, which is final";
   throw conflict({ code: "STATE_NOT_ALLOWED", field: DUPLICATE, message });
 }
 
@@ -86,7 +85,7 @@ function refuseOverlaps(overlaps: readonly Overlap[]): void {
     const message = `appointment ${one} of the duplicate overlaps appointment ${other} of the survivor`;
     return { code: "PATIENT_OVERLAP", field: DUPLICATE, message };
   });
-  throw conflicts("Live appointments of the two patients overlap; see errors.", items);
+  throw conflicts(items);
 }
 
 interface MoveOfRows {
@@ -102,7 +101,7 @@ async function moveWithEffects(call: ReadyCall, { table, resourceType, from, to 
   return moved.map(({ id }) => id);
 }
 
-/** The appointment keeps its slot, and so the practitioner's time and the day's capacity. */
+/** The appointment keeps its slots, so the practitioner's time and the day's capacity do not change. */
 function moveAppointment(call: ReadyCall, appointment: AppointmentRecord, patientId: string, nowMs: number): void {
   const { id, version } = appointment;
   const moved: AppointmentRecord = { ...appointment, patientId, version: version + 1, updatedAt: new Date(nowMs) };

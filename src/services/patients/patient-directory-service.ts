@@ -34,8 +34,8 @@ import { patientSearchMethods } from "./patient-search-methods.js";
 import { duplicateDocument } from "./patient-service.js";
 
 /**
- * The patients on record, for internal callers. Whoever is given a patient's data leaves an access record in the
- * transaction that read it, so that nothing is shown that is not recorded. `now` gives milliseconds since the epoch.
+ * The patients of a clinic, for internal callers. Each read of a patient's data records the access in the same
+ * transaction. `now` returns milliseconds since the epoch.
  */
 export function createPatientDirectoryService(now: () => number): Implementation<typeof PatientDirectoryService> {
   return {
@@ -43,7 +43,7 @@ export function createPatientDirectoryService(now: () => number): Implementation
     ...createPatientRecordMethods(now),
     ...createPatientRightsMethods(now),
     async getPatient({ patientId }, call) {
-      const patient = requireFound(await findPatient(call.transaction, patientId));
+      const patient = requireFound(await findPatient(call.transaction, patientId), "patientId");
       recordAccess(call, [patient]);
       return { patient: toPatientDetails(patient) };
     },
@@ -78,17 +78,17 @@ async function listPage(request: ListPatientsRequest, call: ReadyCall) {
   return { patients: rows.map(toPatientDetails), ...next };
 }
 
-/** The status that the patient has already is set like any other, which counts as a change. */
+/** Setting the current status again is also a change. It increments the version. */
 async function setStatus(
   request: SetPatientStatusRequestValid,
   call: ReadyCall,
   nowMs: number,
 ): Promise<PatientRecord> {
   const transaction = call.transaction;
-  const patient = requireFound(await lockPatient(transaction, request.patientId));
+  const patient = requireFound(await lockPatient(transaction, request.patientId), "patientId");
   requireVersion(patient, request.expectedVersion);
   if (patient.status === "DECEASED") {
-    throw conflict({ code: "STATE_NOT_ALLOWED", field: "status", message: "DECEASED is final" });
+    throw conflict({ code: "STATE_NOT_ALLOWED", field: "status", message: "the patient is DECEASED, which is final" });
   }
   refuseMerged(patient, "patientId");
   const updated: PatientRecord = {
@@ -117,7 +117,7 @@ async function listConsentsPage(request: ListConsentsRequestValid, call: ReadyCa
   return { consents: rows.map(toConsent), ...next };
 }
 
-/** Shows nothing of the patient's data, and so leaves no access record itself. */
+/** Returns no data of the patient itself, so it records no access. */
 async function listAccessRecordsPage(request: ListAccessRecordsRequestValid, call: ReadyCall) {
   const transaction = call.transaction;
   const { patientId } = request;

@@ -20,8 +20,6 @@ import type { PatientChangeRecord } from "../../postgres/tables/patients/patient
 import type { AccessRecord, ConsentRecord } from "../../postgres/tables/patients/patient-evidence.js";
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 
-/** The messages of patients and of the evidence about them, from what is kept. */
-
 export function toPatient(kept: PatientRecord): Patient {
   const { id, documentType, documentNumber, fullName, phone, email, status, version } = kept;
   return create(PatientSchema, {

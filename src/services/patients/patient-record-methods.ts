@@ -27,7 +27,7 @@ type RecordMethods = Pick<
   "correctPatientDocument" | "mergePatients" | "listPatientChanges"
 >;
 
-/** The methods of PatientDirectoryService that put records right, each for a reason that is kept. */
+/** The methods of PatientDirectoryService that correct records. Each change needs a reason, which is stored. */
 export function createPatientRecordMethods(now: () => number): RecordMethods {
   return {
     async correctPatientDocument(request, call) {
@@ -50,25 +50,32 @@ export function createPatientRecordMethods(now: () => number): RecordMethods {
   };
 }
 
-/** Refuses to change a patient who was merged into another, which is to stay as it was: 409 on the field. */
+/** Requires that a patient was not merged into another. Otherwise throws 409 on `field`: the survivor can be changed. */
 export function refuseMerged({ mergedInto }: PatientRecord, field: string): void {
   if (mergedInto === undefined) return;
-  throw conflict({ code: "STATE_NOT_ALLOWED", field, message: "the patient was merged into another" });
+  throw conflict({
+    code: "STATE_NOT_ALLOWED",
+    field,
+    message: "the patient was merged into another and cannot change: use the survivor",
+  });
 }
 
-/** 404 where the tenant never had such a patient: evidence is shown of one who was erased, too. */
+/**
+ * Requires that the tenant has or had this patient. Otherwise throws 404. Evidence of erased patients can still be
+ * read.
+ */
 export async function requireOnRecord(transaction: Transaction, patientId: string): Promise<void> {
-  requireFound((await isOnRecord(transaction, patientId)) || undefined);
+  requireFound((await isOnRecord(transaction, patientId)) || undefined, "patientId");
 }
 
-/** The document that the patient has already is set like any other, which counts as a change. */
+/** Setting the current document again is also a change. It increments the version. */
 async function correctDocument(
   { patientId, documentType, documentNumber, reason, expectedVersion }: CorrectPatientDocumentRequestValid,
   call: ReadyCall,
   nowMs: number,
 ): Promise<PatientRecord> {
   const transaction = call.transaction;
-  const patient = requireFound(await lockPatient(transaction, patientId));
+  const patient = requireFound(await lockPatient(transaction, patientId), "patientId");
   requireVersion(patient, expectedVersion);
   refuseMerged(patient, "patientId");
   const version = patient.version + 1;

@@ -23,7 +23,7 @@ import { toPatientDetails } from "./patient-messages.js";
 const DOCUMENT_SCOPE = "patients:document:read";
 const MAX_NAME_WORDS = 8;
 
-/** The methods of PatientDirectoryService that give several patients who are named or described. */
+/** The methods of PatientDirectoryService that return several patients, by id or by search. */
 export const patientSearchMethods: Pick<
   Implementation<typeof PatientDirectoryService>,
   "batchGetPatients" | "searchPatients"
@@ -41,7 +41,10 @@ export const patientSearchMethods: Pick<
   },
 };
 
-/** A page that is not full goes on where the scan of the index stopped, if it did before the end. */
+/**
+ * Returns a page of a search. One page scans a limited part of the index. If the scan stops before the end, the page
+ * can have fewer rows than requested, and the next page continues there.
+ */
 async function searchPage(request: SearchPatientsRequest, call: ReadyCall) {
   if (request.documentNumberPrefix !== undefined && !call.principal.scopes.has(DOCUMENT_SCOPE))
     throw insufficientScope(DOCUMENT_SCOPE);
@@ -64,7 +67,7 @@ async function searchPage(request: SearchPatientsRequest, call: ReadyCall) {
   return { patients: rows.map(toPatientDetails), ...goesOn };
 }
 
-/** What words of the patients are to begin with. */
+/** The prefixes that the search words of a patient must match. */
 function beginningsOf({ name, phone, documentNumberPrefix }: SearchPatientsRequest): readonly string[] {
   const names = name === undefined ? [] : nameWords(name).toSorted((a, b) => b.length - a.length);
   return [

@@ -16,13 +16,14 @@ import {
   type PatientRecord,
   writePatient,
 } from "../../postgres/tables/patients/patients.js";
+import { formatInstant } from "../../scheduling/local-clock.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
 import { toPatient } from "./patient-messages.js";
 
-/** How far ahead of this clock the clock of a caller may be. */
+/** How far the clock of a caller may be ahead of this one. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
-/** Registration and update of patients (specification section 4.2). `now` gives milliseconds since the epoch. */
+/** Registration and update of patients (specification section 4.2). `now` returns milliseconds since the epoch. */
 export function createPatientService(now: () => number): Implementation<typeof PatientService> {
   return {
     async registerPatient(request, call) {
@@ -65,13 +66,13 @@ function registerPatient(
 }
 
 /**
- * A patient of any status can be updated. An absent email stays as it is. A request that changes nothing is a read of the
- * patient, and leaves an access record as every read does.
+ * Updates a patient of any status. An absent email stays the same. A request without changes is a read of the patient,
+ * so it records an access like every read.
  */
 async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall, nowMs: number): Promise<Patient> {
   const transaction = call.transaction;
-  const id = requireFound(parseOpaqueId(request.patientId));
-  const patient = requireFound(await lockPatient(transaction, id));
+  const id = requireFound(parseOpaqueId(request.patientId), "patientId");
+  const patient = requireFound(await lockPatient(transaction, id), "patientId");
   requireVersion(patient, request.expectedVersion);
   const changed = new Set(request.updateMask?.paths);
   if (changed.size === 0) {
@@ -91,18 +92,18 @@ async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall
   return toPatient(updated);
 }
 
-/** 409: the document would be that of two ACTIVE patients. */
+/** 409: two ACTIVE patients would have the same document. */
 export function duplicateDocument(): CupoError {
   return conflict({
     code: "DUPLICATE",
     field: "documentNumber",
-    message: "an active patient with this document exists already",
+    message: "another active patient has this document",
   });
 }
 
 function refuseFutureConsent(grantedAt: Timestamp, nowMs: number): void {
-  if (timestampMs(grantedAt) <= nowMs + CLOCK_SKEW_MS) return;
-  throw validationFailed([
-    { code: "OUT_OF_RANGE", field: "consentGrantedAt", message: "the consent cannot have been granted in the future" },
-  ]);
+  const latestMs = nowMs + CLOCK_SKEW_MS;
+  if (timestampMs(grantedAt) <= latestMs) return;
+  const message = `the value must not be in the future: ${formatInstant(latestMs)} at the latest`;
+  throw validationFailed([{ code: "OUT_OF_RANGE", field: "consentGrantedAt", message }]);
 }

@@ -1,16 +1,16 @@
 import type { Transaction } from "../../call.js";
-import { readWaitLimit, type WaitLimitHolder } from "../../postgres/tables/catalogs/wait-limits.js";
+import { readWaitLimit, type WaitLimitSubject } from "../../postgres/tables/catalogs/wait-limits.js";
 import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
 
 /**
- * The last local date on which something that was asked for on a date keeps to the opportunity definition of its appointment
- * type or service, as that is now; undefined where none limits it.
+ * Returns the last local date within the opportunity definition of an appointment type or service, for a request made
+ * on `requestedOn`. It uses the current definition. Undefined if no definition applies.
  */
 export async function findDueDate(
   transaction: Transaction,
-  holder: WaitLimitHolder,
+  subject: WaitLimitSubject,
   requestedOn: string,
 ): Promise<string | undefined> {
-  const limit = await readWaitLimit(transaction, holder, requestedOn);
+  const limit = await readWaitLimit(transaction, subject, requestedOn);
   return limit && lastDayOfWait(requestedOn, limit, limit.holidays);
 }

@@ -1,16 +1,19 @@
 type NameIn<E> = Exclude<Extract<keyof E, string>, `${string}UNSPECIFIED`>;
 
-/** The name of an enum's value, which is what is kept. Validation has refused values that have none. */
+/**
+ * Returns the name of an enum value, which is what the database stores. Throws if the value has no name, which
+ * validation excludes.
+ */
 export function nameIn<E extends object>(enumeration: E, value: number): NameIn<E> {
   const name: unknown = Reflect.get(enumeration, value);
   if (typeof name !== "string" || name.endsWith("UNSPECIFIED"))
-    throw new Error("the value of an enum was not validated");
+    throw new Error("the enum value was not validated: it has no name");
   return name as NameIn<E>;
 }
 
-/** The value of an enum whose name is kept. */
+/** Returns the enum value of a stored name. Throws if the contract has no such name. */
 export function valueNamed<E extends number>(enumeration: Readonly<Record<string, E | string>>, name: string): E {
   const value = enumeration[name];
-  if (typeof value !== "number") throw new Error("a value is kept that the contract does not know");
+  if (typeof value !== "number") throw new Error("the stored name is not a value of the enum");
   return value;
 }

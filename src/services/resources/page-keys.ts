@@ -3,22 +3,25 @@ import { isLocalDate } from "../../scheduling/local-date.js";
 import type { Page } from "./pages.js";
 import { parseOpaqueId } from "./preconditions.js";
 
-/** The id that the page before ended with, for lists in the order of ids; 422 where the page token holds something else. */
+/**
+ * Returns the last id of the previous page, for lists ordered by id. Like all functions of this file, it returns
+ * undefined for the first page, and throws 422 if the page token holds another key.
+ */
 export function idAfter(page: Page): string | undefined {
   return keyAfter(page, parseOpaqueId);
 }
 
-/** The date that the page before ended with, for lists in the order of dates; 422 where the token holds something else. */
+/** Returns the last date of the previous page, for lists ordered by date. */
 export function dateAfter(page: Page): string | undefined {
   return keyAfter(page, (date) => (isLocalDate(date) ? date : undefined));
 }
 
-/** The version that the page before ended with, for histories; 0 for the first page, 422 for a token of something else. */
+/** Returns the last version of the previous page, for histories; 0 for the first page. */
 export function versionAfter(page: Page): number {
   return Number(keyAfter(page, (version) => (/^[1-9]\d{0,8}$/.test(version) ? version : undefined)) ?? 0);
 }
 
-/** Date and id of what the page before ended with, for lists in the order of dates, then of ids; 422 as above. */
+/** Returns the last date and id of the previous page, for lists ordered by date, then id. */
 export function dateAndIdAfter({ after }: Page): { readonly date: string; readonly id: string } | undefined {
   if (after === undefined) return undefined;
   const [date = "", id = ""] = after;
@@ -26,7 +29,7 @@ export function dateAndIdAfter({ after }: Page): { readonly date: string; readon
   return { date, id };
 }
 
-/** Start and id of what the page before ended with, for lists in the order of starts; 422 as above. */
+/** Returns the last start and id of the previous page, for lists ordered by start, then id. */
 export function startAfter({ after }: Page): { readonly startsAt: Date; readonly id: string } | undefined {
   if (after === undefined) return undefined;
   const [start = "", id = ""] = after;
@@ -36,7 +39,7 @@ export function startAfter({ after }: Page): { readonly startsAt: Date; readonly
   return { startsAt, id };
 }
 
-/** The place in an index of words that the page before ended with, behind what was looked up in it; 422 as above. */
+/** Returns the last position of the previous page in the index of words: the search prefix, then word and id. */
 export function wordAfter({ after }: Page): readonly [wanted: string, word: string, id: string] | undefined {
   if (after === undefined) return undefined;
   const [wanted = "", word = "", id = ""] = after;
@@ -44,7 +47,7 @@ export function wordAfter({ after }: Page): readonly [wanted: string, word: stri
   return [wanted, word, id];
 }
 
-/** The change of an appointment, one of several, that the page before ended with; 422 as above. */
+/** Returns the last appointment change of the previous page, for the changes of several appointments. */
 export function placeOfChangeAfter({
   after,
 }: Page): { readonly appointmentId: string; readonly version: number } | undefined {

@@ -1,32 +1,34 @@
 import { createHash } from "node:crypto";
 import { invalidPageToken } from "../../errors.js";
 
-/** The part of a list request that is the same for every list (AIP-158). */
+/** The fields that every list request has (AIP-158). */
 export interface PageRequest {
   readonly pageSize?: number | undefined;
   readonly pageToken?: string | undefined;
 }
 
-/** Which rows of a list to read. */
+/** The rows of a list to read. */
 export interface Page {
-  /** How many rows the page has at most. Read one more, to see whether another page follows. */
+  /** The highest number of rows of the page. Read one more to see whether another page follows. */
   readonly size: number;
-  /** The sort key of the last row of the page before, part by part; undefined for the first page. */
+  /** The sort key of the last row of the previous page, one text per column; undefined for the first page. */
   readonly after: readonly string[] | undefined;
 }
 
 const DEFAULT_SIZE = 50;
 const MAX_SIZE = 200;
 
-/** The size of the pages that a request asks for: 50 where it does not say, 200 where it asks for more (AIP-158). */
+/** Returns the page size of a request: 50 by default, at most 200 (AIP-158). */
 export function pageSizeOf({ pageSize }: Pick<PageRequest, "pageSize">): number {
   return Math.min(pageSize || DEFAULT_SIZE, MAX_SIZE);
 }
 
 /**
- * The page that a request asks for, of 200 rows where it asks for more (AIP-158). A place is where the page before it ended,
- * and good for the same list with the same filters only: anything else is 422 on pageToken. `list` and `filters` say which
- * list this is. A stage of the call has opened the token that was sent, so that a place is always one of {@link cutPage}.
+ * Returns the page that a request asks for (AIP-158). A page token is valid only for the same list with the same
+ * filters. Otherwise it throws 422 on pageToken.
+ *
+ * `list` and `filters` identify the list. The page-tokens interceptor has already decrypted the token, so its content
+ * always comes from {@link cutPage}.
  */
 export function readPage(request: PageRequest, list: string, filters: readonly unknown[] = []): Page {
   const size = pageSizeOf(request);
@@ -37,8 +39,10 @@ export function readPage(request: PageRequest, list: string, filters: readonly u
 }
 
 /**
- * The rows of a page, of which one more than fits may have been read, and `next`, to be spread into the response: it holds
- * the place of the next page, which is sealed on its way to the caller, or nothing on the last one.
+ * Cuts rows to the page size. Pass one row more than the page holds, if there is one.
+ *
+ * Spread `next` into the response. It holds the page token of the next page, and nothing on the last page. The
+ * page-tokens interceptor encrypts the token before it is sent.
  */
 export function cutPage<T>(
   rows: readonly T[],
@@ -52,7 +56,7 @@ export function cutPage<T>(
   return { rows: rows.slice(0, size), next: nextFrom(keyOf(last), list, filters) };
 }
 
-/** The `next` of {@link cutPage} for a page that ends at this sort key, be there a row or not. */
+/** Returns `next` as {@link cutPage} does, for a page that ends at this sort key. No row needs to have this key. */
 export function nextFrom(key: readonly string[], list: string, filters: readonly unknown[] = []) {
   return { nextPageToken: JSON.stringify([fingerprintOf(list, filters), ...key]) };
 }
@@ -69,7 +73,16 @@ function parsePlace(place: string): string[] {
 
 function fingerprintOf(list: string, filters: readonly unknown[]): string {
   return createHash("sha256")
-    .update(JSON.stringify([list, filters]))
+    .update(JSON.stringify([list, filters], inOrderOfNames))
     .digest("base64url")
     .slice(0, 16);
+}
+
+/**
+ * A replacer for JSON.stringify that sorts members by name. Two releases may build the same filter with another order
+ * of members.
+ */
+function inOrderOfNames(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

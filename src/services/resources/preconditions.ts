@@ -1,15 +1,37 @@
-import { notFound, staleVersion } from "../../errors.js";
+import { type FieldError, notFound, staleVersion } from "../../errors.js";
 import { isUuid } from "../../uuid.js";
 
-/** The resource, or 404: it does not exist or is not visible to the principal, which are not told apart. */
-export function requireFound<T>(resource: T | undefined): T {
-  if (resource === undefined) throw notFound("The resource of the path does not exist.");
+/**
+ * Returns the resource. Throws 404 if it does not exist or is not visible to the principal; the answers are the same.
+ * `field` is the request field with the id. It also names the resource in the message, unless `name` is given.
+ */
+export function requireFound<T>(resource: T | undefined, field: string, name = nameIn(field)): T {
+  if (resource === undefined) throw notFound(`There is no such ${name} (${field}).`);
   return resource;
 }
 
+/** An error item for a field whose resource does not exist or is not visible. */
+export function missing(field: string): FieldError {
+  return { code: "NOT_FOUND", field, message: `there is no such ${nameIn(field)}` };
+}
+
+/** An error item for a field whose resource is not active. */
+export function inactive(field: string): FieldError {
+  return { code: "INVALID_VALUE", field, message: `the ${nameIn(field)} is not active` };
+}
+
 /**
- * Refuses an update that was made for another version of the resource (specification section 4.7, rule 4), which `field` of
- * the request names.
+ * The kind of resource in words: `opportunity definition` for opportunityDefinitionId, `practitioner` for
+ * practitionerIds[2].
+ */
+function nameIn(field: string): string {
+  const name = field.replace(/^.*\.|(?:\[\d+\])$/g, "").replace(/Ids?$/, "");
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/**
+ * Requires that a resource still has the expected version (specification section 4.7, rule 4). Otherwise throws 409 on
+ * `field`.
  */
 export function requireVersion(
   resource: { readonly version: number },
@@ -21,8 +43,8 @@ export function requireVersion(
 }
 
 /**
- * The id in its stored form, or undefined where it cannot be one. The ids of patients and appointments are opaque to
- * callers, so one that is no UUID is one that does not exist.
+ * Returns the id in its stored form, or undefined if it is not a UUID. Ids of patients and appointments are opaque to
+ * callers, so any other text is an id that does not exist.
  */
 export function parseOpaqueId(id: string): string | undefined {
   return isUuid(id) ? id.toLowerCase() : undefined;

@@ -1,4 +1,4 @@
-/** What has a value, to be spread into a message, in which what is absent has no member. */
+/** Returns the members that have a value. Spread them into a message, in which absent fields must have no member. */
 export function presentOf(values: object) {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

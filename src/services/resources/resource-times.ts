@@ -1,7 +1,7 @@
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ResourceHead } from "../../postgres/tables/resources/resources.js";
 
-/** The two times of a resource as messages have them. */
+/** Returns the two timestamps of a resource for its message. */
 export function timesOf({ createdAt, updatedAt }: Pick<ResourceHead, "createdAt" | "updatedAt">): {
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;

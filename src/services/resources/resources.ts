@@ -1,12 +1,12 @@
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { Effect, Owner, ReadyCall } from "../../call.js";
-import { type FieldError, notFound } from "../../errors.js";
+import { type FieldError, unknownReferences } from "../../errors.js";
 import {
   findResource,
   findVisibleIds,
-  type Holder,
   insertResource,
   lockResourceRow,
+  type Referrer,
   type ResourceRecord,
   type ResourceTable,
   listResources as readResources,
@@ -14,9 +14,9 @@ import {
 } from "../../postgres/tables/resources/resources.js";
 import { idAfter } from "./page-keys.js";
 import { cutPage, type PageRequest, readPage } from "./pages.js";
-import { requireFound } from "./preconditions.js";
+import { missing, requireFound } from "./preconditions.js";
 
-/** Adds a resource at version 1 for the organization and company of the caller. */
+/** Inserts a resource with version 1. It belongs to the organization and company of the caller. */
 export function createResource<A extends object>(
   call: ReadyCall,
   table: ResourceTable<A>,
@@ -32,21 +32,22 @@ export function createResource<A extends object>(
   return resource;
 }
 
-/** The resource that a request asks for, as it is now. 404 where the caller can see none. */
+/** Returns a resource. Throws 404 on `field` if it does not exist or the caller may not see it. */
 export async function getResource<A extends object>(
   call: ReadyCall,
   table: ResourceTable<A>,
   id: string,
+  field = idFieldOf(table),
 ): Promise<ResourceRecord<A>> {
-  return requireFound(await findResource(call.transaction, call.principal, table, id));
+  return foundIn(await findResource(call.transaction, call.principal, table, id), table, field);
 }
 
-/** What the resources of a list must have; an attribute that is absent or undefined may be anything. */
+/** The attributes that listed resources must have. An absent or undefined attribute may have any value. */
 export type Filter<A extends object> = { readonly [K in keyof A]?: A[K] | undefined };
 
 /**
- * The page that a request asks for, by id, of the resources that the caller can see and the filter lets through, and
- * `next`, to be spread into the response. 422 for a page token of another list or another filter.
+ * Returns one page of the resources that the caller may see and that match the filter, ordered by id. Spread `next`
+ * into the response. Throws 422 if the page token is from another list or filter.
  */
 export async function listResources<A extends object>(
   call: ReadyCall,
@@ -64,34 +65,51 @@ export async function listResources<A extends object>(
   return cutPage(rows, page, ({ id }) => [id], table.type, [wanted]);
 }
 
-/** The resource that a request wants to update, locked until the call ends. 404 where the caller can see none. */
+/**
+ * Locks a resource until the transaction ends and returns it. Throws 404 on `field` if it does not exist or the caller
+ * may not see it.
+ */
 export async function lockResource<A extends object>(
   call: ReadyCall,
   table: ResourceTable<A>,
   id: string,
+  field = idFieldOf(table),
 ): Promise<ResourceRecord<A>> {
-  return requireFound(await lockResourceRow(call.transaction, call.principal, table, id));
+  return foundIn(await lockResourceRow(call.transaction, call.principal, table, id), table, field);
+}
+
+function foundIn<T>(resource: T | undefined, { type }: Pick<ResourceTable<object>, "type">, field: string): T {
+  return requireFound(resource, field, type.replaceAll(/\B[A-Z]/g, " $&").toLowerCase());
+}
+
+/** The default name of the id field in requests, such as `payerId`. */
+function idFieldOf({ type }: Pick<ResourceTable<object>, "type">): string {
+  return `${type.charAt(0).toLowerCase()}${type.slice(1)}Id`;
 }
 
 /**
- * {@link lockResource} of a resource that is to refer to others, which are looked at on the same way: 404 for itself, then for
- * references as {@link requireReferences} refuses them.
+ * Like {@link lockResource}, for a resource that will refer to others. It checks the references in the same round trip.
+ * Throws 404 for the resource first, then for the references like {@link requireReferences}.
  */
 export async function lockReferring<A extends object>(
   call: ReadyCall,
   table: ResourceTable<A>,
   id: string,
   references: readonly Reference[],
+  field = idFieldOf(table),
 ): Promise<ResourceRecord<A>> {
-  const [resource, missing] = await Promise.all([
-    lockResource(call, table, id),
+  const [resource, absent] = await Promise.all([
+    lockResource(call, table, id, field),
     missingReferences(call, references, { table, id }),
   ]);
-  refuseMissing(missing);
+  refuseMissing(absent);
   return resource;
 }
 
-/** Writes the changes to a locked resource; its version grows by one if they name an attribute, be it to the same value. */
+/**
+ * Writes the changes to a locked resource. The version increments if `changes` has an attribute, even with the same
+ * value.
+ */
 export function saveResource<A extends object>(
   call: ReadyCall,
   table: ResourceTable<A>,
@@ -117,22 +135,22 @@ function noteEffect<A extends object>(
   call.effects.push({ resourceType: table.type, resourceId, action, version, ownedBy: ownerOf(resource) });
 }
 
-/** The organization and company of a resource, for the effects on it and on what is part of it. */
+/** The organization and company of a resource, for the effects on it and on its parts. */
 export function ownerOf({ organizationId, companyId }: Owner): Owner {
   return { organizationId, companyId };
 }
 
-/** What is in every update request beside attributes and, in most, an id of another name. */
+/** Fields of update requests that are not attributes. Most requests also have an id field of another name. */
 type NotAttributes = "$typeName" | "$unknown" | "id" | "expectedVersion" | "updateMask";
 
-/** The attributes of an update request, without its id; those that are not to change are absent. */
+/** The changed attributes of an update request. Attributes that stay the same are absent. */
 export type Changes<R, Id extends keyof R = never> = {
   readonly [K in keyof R as K extends NotAttributes | Id ? never : K]?: Exclude<R[K], undefined>;
 };
 
 /**
- * The attributes that the update mask of a request names, by their names in the message. The validation stage has put the
- * mask there, naming nothing but attributes, each with a value, or removable. `_id` is where the request has its id.
+ * Returns the attributes in the update mask of a request, by their names in the message. The validation interceptor has
+ * set the mask. It contains only attributes, each with a value or removable. `_id` is the id field of the request.
  */
 export function changesOf<R extends { readonly updateMask?: FieldMask | undefined }, Id extends keyof R = never>(
   request: R,
@@ -142,7 +160,7 @@ export function changesOf<R extends { readonly updateMask?: FieldMask | undefine
   return Object.fromEntries(names.map((name) => [name, Reflect.get(request, name)])) as Changes<R, Id>;
 }
 
-/** A field of a request that refers to a resource; one without an id refers to nothing. */
+/** A request field that refers to a resource. `id` is undefined if the field is absent. */
 export interface Reference {
   /** JSON path of the field. */
   readonly field: string;
@@ -151,27 +169,28 @@ export interface Reference {
 }
 
 /**
- * Refuses references to resources that the caller cannot see, or not everybody who sees the holder of the references where
- * that is there already: 404 with every such field. One statement for each table.
+ * Requires that the caller may see each referenced resource. If `referrer` is an existing resource, everybody who may
+ * see it must also be allowed to see the referenced resources. Otherwise throws 404 with each such field. One statement
+ * per table.
  */
 export async function requireReferences(
   call: ReadyCall,
   references: readonly Reference[],
-  holder?: Holder,
+  referrer?: Referrer,
 ): Promise<void> {
-  refuseMissing(await missingReferences(call, references, holder));
+  refuseMissing(await missingReferences(call, references, referrer));
 }
 
-/** Refuses a request with these missing references, if there is one: for callers that look for other things meanwhile. */
-export function refuseMissing(missing: readonly FieldError[]): void {
-  if (missing.length > 0) throw notFound("A resource that the request refers to does not exist; see errors.", missing);
+/** Throws 404 with these items, unless there are none. For callers that send other queries in the same round trip. */
+export function refuseMissing(items: readonly FieldError[]): void {
+  if (items.length > 0) throw unknownReferences(items);
 }
 
-/** An item for each reference that {@link requireReferences} refuses. */
-export async function missingReferences(
+/** Returns an error item for each reference that {@link requireReferences} rejects. */
+async function missingReferences(
   call: ReadyCall,
   references: readonly Reference[],
-  holder?: Holder,
+  referrer?: Referrer,
 ): Promise<readonly FieldError[]> {
   const tables = new Map(references.map(({ table }) => [table.name, table]));
   const found = new Map<string, Promise<ReadonlySet<string>>>();
@@ -179,14 +198,12 @@ export async function missingReferences(
     const ids = references.flatMap(({ table: { name: other }, id }) =>
       other === name && id !== undefined ? [id] : [],
     );
-    found.set(name, findVisibleIds(call.transaction, call.principal, table, ids, holder));
+    found.set(name, findVisibleIds(call.transaction, call.principal, table, ids, referrer));
   }
   const isThere = await Promise.all(
     references.map(async ({ table, id }) => id === undefined || (await found.get(table.name))?.has(id) === true),
   );
-  return references
-    .filter((_, i) => isThere[i] === false)
-    .map(({ field }) => ({ code: "NOT_FOUND", field, message: "no such resource exists" }));
+  return references.filter((_, i) => isThere[i] === false).map(({ field }) => missing(field));
 }
 
 function localName(path: string): string {

@@ -3,18 +3,19 @@ import { conflict, validationFailed } from "../../errors.js";
 import { findProgramsOf } from "../../postgres/tables/appointments/booked-practitioners.js";
 import { findProgramsAt } from "../../postgres/tables/schedule/availability.js";
 import type { BlockTarget, ScheduleBlockRecord } from "../../postgres/tables/schedule/schedule-blocks.js";
-import { localDateAt } from "../../scheduling/local-clock.js";
+import { formatInstant, localDateAt } from "../../scheduling/local-clock.js";
 import type { SpanChange } from "./remake-span.js";
 
-/** How many of the appointments that a block retains its answers show. */
+/** The highest number of displaced appointments that one answer lists. */
 const MAX_SHOWN = 200;
-const MAX_DURATION_MS = 366 * 86_400_000;
+const MAX_DAYS = 366;
+const MAX_DURATION_MS = MAX_DAYS * 86_400_000;
 
 type BlockTimes = Pick<ScheduleBlockRecord, "startsAt" | "endsAt">;
 
 /**
- * The change of slots that a block as it is to be brings about in the programs that {@link programsOf} gives; `before` is as it
- * was, where it is not new.
+ * Returns the slot changes that a block causes in the programs of {@link programsOf}. `before` holds the previous times
+ * of the block; undefined for a new block.
  */
 export function changeByBlock(
   programIds: readonly string[],
@@ -30,37 +31,42 @@ export function changeByBlock(
     },
     changes: { block },
     practitionerId: block.practitionerId,
-    retained: { limit: MAX_SHOWN, blockId: block.id },
+    displaced: { limit: MAX_SHOWN, blockId: block.id },
     maxOpenSlots,
   };
 }
 
-/** Refuses times that no block has, which are those of two fields together, and an end that is past: 422. */
+/** Requires that a block ends after its start, lasts at most 366 days and ends in the future. Otherwise throws 422. */
 export function requireTimesAhead({ startsAt, endsAt }: BlockTimes, nowMs: number): void {
   const duration = endsAt.getTime() - startsAt.getTime();
   if (duration <= 0 || duration > MAX_DURATION_MS) {
-    const message = "the end must be after the start, and at most 366 days after it";
+    const message = `endsAt must be after startsAt, and at most ${MAX_DAYS} days after it`;
     throw validationFailed([{ code: "INVALID_RANGE", field: "endsAt", message }]);
   }
   if (endsAt.getTime() <= nowMs) {
-    throw validationFailed([{ code: "OUT_OF_RANGE", field: "endsAt", message: "the block would be over already" }]);
+    const message = `the value must be in the future, after ${formatInstant(nowMs)}`;
+    throw validationFailed([{ code: "OUT_OF_RANGE", field: "endsAt", message }]);
   }
 }
 
-/** Refuses a change of a block that was called off: 409. */
+/** Requires that a block was not cancelled. Otherwise throws 409. */
 export function requireInForce({ cancelledAt }: ScheduleBlockRecord): void {
   if (cancelledAt === undefined) return;
-  const message = "the block was cancelled";
+  const message = "the block was cancelled and cannot change";
   throw conflict({ code: "STATE_NOT_ALLOWED", field: "scheduleBlockId", message });
 }
 
-/** Refuses a change of a block that is over, which could change no slot: 409. */
+/** Requires that a block has not ended, because a past block can change no slot. Otherwise throws 409. */
 export function requireNotOver({ endsAt }: ScheduleBlockRecord, nowMs: number): void {
   if (endsAt.getTime() > nowMs) return;
-  throw conflict({ code: "STATE_NOT_ALLOWED", field: "scheduleBlockId", message: "the block is over" });
+  throw conflict({
+    code: "STATE_NOT_ALLOWED",
+    field: "scheduleBlockId",
+    message: "the block is over and cannot change",
+  });
 }
 
-/** The programs whose slots a block touches. */
+/** Returns the programs whose slots a block can affect. */
 export function programsOf(
   transaction: Transaction,
   { practitionerId, locationId, programId }: BlockTarget,

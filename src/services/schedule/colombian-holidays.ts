@@ -1,14 +1,14 @@
 import { getHolidaysForYear } from "colombian-holidays";
 
-/** A day on which the law of Colombia gives a holiday. */
+/** A legal holiday of Colombia. */
 export interface LegalHoliday {
-  /** YYYY-MM-DD, on which it is celebrated. */
+  /** The date on which it is celebrated, YYYY-MM-DD. */
   readonly date: string;
-  /** In Spanish; the names joined where two holidays fall on one date. */
+  /** In Spanish. If two holidays fall on one date, both names. */
   readonly name: string;
 }
 
-/** The holidays that the law gives a year, 1984 to 2100, by date. Two on one date are one. */
+/** Returns the legal holidays of a year from 1984 to 2100, ordered by date. Two holidays on one date are one entry. */
 export function legalHolidays(year: number): LegalHoliday[] {
   const names = new Map<string, string[]>();
   for (const { celebrationDate, name } of getHolidaysForYear(year)) {

@@ -10,24 +10,24 @@ import { addMissingSlots, deletePastSlots } from "../../postgres/tables/schedule
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { addCalendarDays, previousDate } from "../../scheduling/local-date.js";
 import { MAX_SLOTS_IN_PART, nextPartOf, type PlanPart } from "./plan-parts.js";
-import { planOn, readPlanGround } from "./plan-slots.js";
+import { planOn, readPlanInputs } from "./plan-slots.js";
 
-/** What became of a turn: a part was added to a schedule; */
+/** The result of {@link extendNextProgram}. ADDED: the schedule of a program now reaches `through`. */
 export type Turn =
   | { readonly kind: "ADDED"; readonly programId: string; readonly through: string }
-  /** somebody is changing what is due, and goes first; */
+  /** Another transaction has locked the calendar or all programs that need slots. */
   | { readonly kind: "BUSY" }
-  /** the tenant has as many open slots as it may have; */
+  /** The tenant has reached its limit of open slots. */
   | { readonly kind: "FULL"; readonly openSlots: number }
-  /** every schedule of an active program is made up to the horizon. */
+  /** The schedules of all active programs reach the horizon. */
   | { readonly kind: "DONE" };
 
-/** How long free slots are kept that nobody booked in time. */
+/** How long free slots are kept after their end, in milliseconds. */
 const KEEP_PAST_SLOTS_MS = 7 * 86_400_000;
 
 /**
- * Adds a part to the schedule of the tenant that is furthest behind. It waits for nobody: programs that somebody has locked
- * are left to them, and while somebody changes the holidays nothing is done at all.
+ * Adds slots to the schedule of the tenant that ends earliest, at most one part. It never waits for locks: it skips
+ * locked programs, and it does nothing while a transaction changes the holidays.
  */
 export async function extendNextProgram(transaction: Transaction, nowMs: number, maxOpenSlots: number): Promise<Turn> {
   const now = new Date(nowMs);
@@ -48,7 +48,10 @@ export async function extendNextProgram(transaction: Transaction, nowMs: number,
   return { kind: "ADDED", programId, through: part.progress.through };
 }
 
-/** A date that is over has no part any more: what comes behind it begins with all practitioners. */
+/**
+ * Slots of past dates are never added. If the next date of the schedule is in the past, planning starts today, with all
+ * practitioners.
+ */
 async function planPart(
   transaction: Transaction,
   programId: string,
@@ -59,6 +62,6 @@ async function planPart(
   const made = await readMaterialization(transaction, programId);
   const next = addCalendarDays(made.through ?? previousDate(horizon.from), 1);
   const [from, staff] = next >= horizon.from ? [next, made.staff] : [horizon.from, 0];
-  const ground = await readPlanGround(transaction, programId, { from, through: horizon.through });
-  return nextPartOf(planOn(ground), staff, maxSlots);
+  const inputs = await readPlanInputs(transaction, programId, { from, through: horizon.through });
+  return nextPartOf(planOn(inputs), staff, maxSlots);
 }

@@ -21,7 +21,7 @@ import { toHolidayDetails } from "./schedule-details.js";
 
 type HolidayMethods = Pick<Implementation<typeof ProgramService>, "listHolidays" | "updateHoliday" | "seedHolidays">;
 
-/** The methods of ProgramService that are about holidays. `now` gives milliseconds since the epoch. */
+/** The methods of ProgramService for holidays. `now` returns milliseconds since the epoch. */
 export function createHolidayMethods(now: () => number): HolidayMethods {
   return {
     async listHolidays(request, call) {
@@ -53,7 +53,7 @@ async function updateHoliday(
     lockHoliday(transaction, request.holidayId),
     request.active === undefined ? [] : findMaterializedPrograms(transaction),
   ]);
-  const holiday = requireFound(found);
+  const holiday = requireFound(found, "holidayId");
   requireVersion(holiday, request.expectedVersion);
   const changes = changesOf(request);
   if (Object.keys(changes).length === 0) return toHolidayDetails(holiday);

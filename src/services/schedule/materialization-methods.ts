@@ -14,7 +14,7 @@ import { programs } from "../../postgres/tables/schedule/programs.js";
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { requireFound } from "../resources/preconditions.js";
 import { lockResource, ownerOf } from "../resources/resources.js";
-import { isMade, materializeProgram, readScheduleGround } from "./materialize.js";
+import { isMade, materializeProgram, readScheduleInputs } from "./materialize.js";
 import { requireRoomForSchedule, type SlotLimits } from "./plan-budget.js";
 
 type MaterializationMethods = Pick<
@@ -22,23 +22,24 @@ type MaterializationMethods = Pick<
   "materializeSchedule" | "getMaterializationStatus"
 >;
 
-/** The methods of ProgramService that are about the materialized schedule. `now` gives milliseconds since the epoch. */
+/** The methods of ProgramService for the materialized schedule. `now` returns milliseconds since the epoch. */
 export function createMaterializationMethods(now: () => number, limits: SlotLimits): MaterializationMethods {
   return {
     async materializeSchedule({ programId }, call) {
+      const nowMs = now();
       shareCalendar(call.transaction);
       const [program, schedule] = await Promise.all([
         lockResource(call, programs, programId),
-        readScheduleGround(call.transaction, programId, now()),
+        readScheduleInputs(call.transaction, programId, nowMs),
       ]);
-      await requireRoomForSchedule(call.transaction, schedule.state, limits, now());
-      materializeProgram(call.transaction, schedule, now());
+      await requireRoomForSchedule(call.transaction, schedule.state, limits, nowMs);
+      materializeProgram(call.transaction, schedule, nowMs);
       const ownedBy = ownerOf(program);
       call.effects.push({ resourceType: "Schedule", resourceId: programId, action: "UPDATE", ownedBy });
-      return { materialization: await describe(call, programId, now()) };
+      return { materialization: await describe(call, programId, nowMs) };
     },
     async getMaterializationStatus({ programId }, call) {
-      requireFound(await findResource(call.transaction, call.principal, programs, programId));
+      requireFound(await findResource(call.transaction, call.principal, programs, programId), "programId");
       return { materialization: await describe(call, programId, now()) };
     },
   };
@@ -56,7 +57,7 @@ async function describe(call: ReadyCall, programId: string, nowMs: number): Prom
     ...(state.at === undefined ? {} : { materializedAt: timestampFromDate(state.at) }),
     openSlotCount: counts.open,
     bookedSlotCount: counts.booked,
-    retainedSlotCount: counts.retained,
+    displacedSlotCount: counts.retained,
     pending: state.isActive && state.through !== undefined && state.through < horizonFrom(nowMs).through,
   });
 }

@@ -12,72 +12,78 @@ import { addMissingSlots, withdrawSlots } from "../../postgres/tables/schedule/s
 import { horizonFrom } from "../../scheduling/horizon.js";
 import { previousDate } from "../../scheduling/local-date.js";
 import { nextPartOf } from "./plan-parts.js";
-import { type PlanChanges, type PlanGround, type ProgramPlan, planOn, readPlanGround } from "./plan-slots.js";
+import { type PlanChanges, type PlanInputs, type ProgramPlan, planOn, readPlanInputs } from "./plan-slots.js";
 
-/** How far the schedule of a program is made, and what it is planned from up to the horizon. */
-export interface ScheduleGround {
+/** The state of a program's materialized schedule, and the inputs of its plan from today to the horizon. */
+export interface ScheduleInputs {
   readonly state: MaterializationState;
-  readonly ground: PlanGround;
+  readonly inputs: PlanInputs;
 }
 
-/** Reads the ground of a program's schedule in one turn; `joining` are practitioners who are about to work in it. */
-export async function readScheduleGround(
+/**
+ * Reads the inputs of a program's schedule in one round trip. `joining` are practitioners who will join the program.
+ */
+export async function readScheduleInputs(
   transaction: Transaction,
   programId: string,
   nowMs: number,
   joining?: readonly string[],
-): Promise<ScheduleGround> {
-  const [state, ground] = await Promise.all([
+): Promise<ScheduleInputs> {
+  const [state, inputs] = await Promise.all([
     readMaterialization(transaction, programId),
-    readPlanGround(transaction, programId, horizonFrom(nowMs), joining),
+    readPlanInputs(transaction, programId, horizonFrom(nowMs), joining),
   ]);
-  return { state, ground };
+  return { state, inputs };
 }
 
 /**
- * Makes the schedule of a program, which the transaction has locked behind its share of the calendar: what does not fit goes
- * at once, what is missing comes up to the horizon; where that is more than a transaction should add, the first part comes
- * now and jobs add the others. Where nothing has changed, nothing does. A program that is not active gets no slots until it is.
+ * Brings the slots of a program in line with its plan, up to the horizon. The transaction must hold the shared calendar
+ * lock and the lock of the program.
+ *
+ * Slots that are not in the plan are withdrawn at once. Missing slots are added; if there are more than one transaction
+ * should add, it adds the first part, and jobs add the others. A program that is not active gets no slots.
  */
-export function materializeProgram(transaction: Transaction, { state, ground }: ScheduleGround, nowMs: number): void {
-  carryOut(transaction, state, planOn(ground), nowMs);
+export function materializeProgram(transaction: Transaction, { state, inputs }: ScheduleInputs, nowMs: number): void {
+  carryOut(transaction, state, planOn(inputs), nowMs);
 }
 
 /**
- * Starts a new generation of a program's schedule for a change of its rules, its practitioners, its place or its activity that is
- * sent in the same transaction, under the same locks: what no longer fits is withdrawn before the change commits, so that nobody
- * can book it any more. A schedule that was never made is asked for, if the change has made the program complete. `changes` are
- * what the change makes otherwise than it was read.
+ * Starts a new generation of a program's schedule after a change of its rules, practitioners, location or activity. The
+ * transaction must also write that change, and it needs the locks of {@link materializeProgram}. `changes` are the
+ * differences to the inputs that were read.
+ *
+ * Slots that no longer fit are withdrawn before the change commits, so nobody can book them. If the schedule was never
+ * made, it is requested as by {@link askForSchedule}.
  */
 export function remakeProgram(
   transaction: Transaction,
-  { state, ground }: ScheduleGround,
+  { state, inputs }: ScheduleInputs,
   changes: PlanChanges,
   nowMs: number,
 ): void {
-  const { programId } = ground;
+  const { programId } = inputs;
   if (!isMade(state)) return askForSchedule(transaction, programId, nowMs);
   startNewGeneration(transaction, [programId]);
-  carryOut(transaction, state, planOn(ground, changes), nowMs);
+  carryOut(transaction, state, planOn(inputs, changes), nowMs);
 }
 
 /**
- * Has jobs make the schedule of a locked program as soon as the transaction has committed, if it is complete and active by
- * then: for whatever can be what a program lacked.
+ * Makes jobs build the first schedule of a locked program after the commit, if the program is complete and active by
+ * then. Call it after each change that may complete a program.
  */
 export function askForSchedule(transaction: Transaction, programId: string, nowMs: number): void {
   wantMaterialization(transaction, programId, previousDate(horizonFrom(nowMs).from));
   requestExtension(transaction);
 }
 
-/** Whether a schedule was ever made. */
+/** Whether the program has ever had a schedule. */
 export function isMade({ through, at }: MaterializationState): boolean {
   return through !== undefined && at !== undefined;
 }
 
 /**
- * Says what `remakeProgram` would do to the slots of a program if its rules or practitioners were these, and through which
- * date it looked. Writes nothing. Undefined for a schedule that was never made, to which it would do nothing.
+ * Returns the slot changes that {@link remakeProgram} would make with these rules and practitioners, and the last date
+ * of the comparison. Writes nothing. Undefined if the schedule was never made.
  */
 export async function previewRemake(
   transaction: Transaction,
@@ -86,9 +92,9 @@ export async function previewRemake(
   nowMs: number,
   limit: number,
 ): Promise<(SlotChanges & { readonly through: string }) | undefined> {
-  const { state, ground } = await readScheduleGround(transaction, programId, nowMs, changes.practitionerIds);
+  const { state, inputs } = await readScheduleInputs(transaction, programId, nowMs, changes.practitionerIds);
   if (!isMade(state)) return undefined;
-  const plan = planOn(ground, changes);
+  const plan = planOn(inputs, changes);
   return { ...(await previewSlots(transaction, plan, new Date(nowMs), { limit })), through: plan.through };
 }
 

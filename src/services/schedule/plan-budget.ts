@@ -4,32 +4,32 @@ import { countOpenSlots, type MaterializationState } from "../../postgres/tables
 import { HORIZON_DAYS, horizonFrom } from "../../scheduling/horizon.js";
 import { localDateAt } from "../../scheduling/local-clock.js";
 import { largestPlan } from "../../scheduling/plan-size.js";
-import type { ProgramRuleTerms } from "../../scheduling/program-rule-terms.js";
+import type { ProgramRuleAttributes } from "../../scheduling/program-rule-attributes.js";
 import { firstSent, type SentAttributes } from "./program-rule-change.js";
 
-/** How many slots there may be. */
+/** Limits on the number of slots. */
 export interface SlotLimits {
-  /** Within the dates that a schedule is made for, by the rules and practitioners of one program. */
+  /** For the rules and practitioners of one program, within the dates of one schedule. */
   readonly perPlan: number;
-  /** Open ones ahead, of a whole tenant. */
+  /** For the open future slots of one tenant. */
   readonly perTenant: number;
 }
 
-/** What the slots of a program are planned from. */
-export interface PlanTerms {
-  readonly rules: readonly ProgramRuleTerms[];
+/** The inputs of the size of a plan. */
+export interface PlanSizeInputs {
+  readonly rules: readonly ProgramRuleAttributes[];
   readonly practitioners: number;
 }
 
-/** A change of the terms of a program's plan. */
+/** A change of the size of a plan. */
 export interface PlanChange {
-  readonly before: PlanTerms;
-  readonly after: PlanTerms;
-  /** The field of the request that an error names. */
+  readonly before: PlanSizeInputs;
+  readonly after: PlanSizeInputs;
+  /** The request field on which an error is reported. */
   readonly field: string;
 }
 
-/** Whatever can make a rule have more slots, the likeliest first. */
+/** The fields that can give a rule more slots. The most likely one comes first. */
 const CAN_ENLARGE = [
   "slotDurationMinutes",
   "startsAtLocal",
@@ -40,15 +40,19 @@ const CAN_ENLARGE = [
   "active",
 ] as const;
 
-/** The field that a plan is too large by, of those that a request for a rule sent. */
+/**
+ * Returns the field to report when a rule makes a plan too large: the first of {@link CAN_ENLARGE} that the request
+ * contains.
+ */
 export function enlargingField(sent: SentAttributes): string {
   return firstSent(CAN_ENLARGE, sent);
 }
 
 /**
- * Refuses a change that makes a plan larger than it may be, or for which the tenant has no room: 422 TOO_MANY with the
- * number. A change that leaves a plan as large as it was, or makes it smaller, always passes: limits can have been lowered,
- * and whoever is over one must be able to get below it.
+ * Checks a change against the slot limits of the program and the tenant. Throws 422 TOO_MANY with the number of slots.
+ *
+ * A change that does not make the plan larger always passes. Limits can be lowered later, and a tenant above its limit
+ * must be able to make its plans smaller.
  */
 export async function requireRoomForPlan(
   transaction: Transaction,
@@ -67,7 +71,10 @@ export async function requireRoomForPlan(
   if (open + planned - old > perTenant) throw tenantIsFull(field, perTenant);
 }
 
-/** Refuses to make more of a schedule where the tenant has all the open slots that it may have: 422 TOO_MANY. */
+/**
+ * Requires that the tenant has not reached its limit of open slots, if the schedule does not reach the horizon yet.
+ * Otherwise throws 422 TOO_MANY.
+ */
 export async function requireRoomForSchedule(
   transaction: Transaction,
   { through }: Pick<MaterializationState, "through">,
@@ -80,6 +87,6 @@ export async function requireRoomForSchedule(
 }
 
 function tenantIsFull(field: string, most: number): CupoError {
-  const message = `the tenant would have more than ${most} open slots, and may not`;
+  const message = `the tenant would have more than ${most} open slots, the most that it may have: make slots longer, or deactivate a rule or program`;
   return validationFailed([{ code: "TOO_MANY", field, message }], "open_slots");
 }

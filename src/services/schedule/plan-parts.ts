@@ -3,21 +3,22 @@ import type { SlotPlan } from "../../postgres/tables/schedule/planned-slots.js";
 import { previousDate } from "../../scheduling/local-date.js";
 import type { ProgramPlan } from "./plan-slots.js";
 
-/** Some slots of a plan, and how far the schedule is made when they are there. */
+/** Some slots of a plan, and the state of the schedule once they are added. */
 export interface PlanPart {
   readonly plan: SlotPlan;
   readonly progress: MaterializationProgress;
 }
 
 /**
- * How many slots a transaction adds at most: what takes some tenths of a second, because whoever wants to change the program
- * or the holidays waits for it.
+ * The highest number of slots that one transaction adds. This takes some tenths of a second, during which changes of
+ * the program and of the holidays wait.
  */
 export const MAX_SLOTS_IN_PART = 4_000;
 
 /**
- * The next part of a plan, of at most `maxSlots` slots: its first dates or, where one has more than that, some of its
- * practitioners on its first date, one at least. `staff` is how many of them have that date's slots already.
+ * Returns the next part of a plan, at most `maxSlots` slots. The part has one or more whole dates. If the first date
+ * alone has more slots, the part has some practitioners of that date, at least one. `staff` is the number of
+ * practitioners who already have the slots of that date.
  */
 export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN_PART): PlanPart {
   const perDate = slotsPerPractitioner(plan);
@@ -30,7 +31,7 @@ export function nextPartOf(plan: ProgramPlan, staff = 0, maxSlots = MAX_SLOTS_IN
   return firstDatesOf(plan, perDate, maxSlots);
 }
 
-/** By date, those that have slots. */
+/** The number of slots of each practitioner by date, only for dates with slots. */
 function slotsPerPractitioner({ runs }: ProgramPlan): readonly (readonly [string, number])[] {
   const perDate = new Map<string, number>();
   for (const { localDate, count } of runs) perDate.set(localDate, (perDate.get(localDate) ?? 0) + count);

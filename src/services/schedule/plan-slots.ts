@@ -17,58 +17,59 @@ import { programPractitioners, readProgramSet } from "../../postgres/tables/sche
 import { readBlocksOver, type ScheduleBlockRecord } from "../../postgres/tables/schedule/schedule-blocks.js";
 import type { DateSpan } from "../../scheduling/horizon.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
-import type { ProgramRuleTerms } from "../../scheduling/program-rule-terms.js";
+import type { ProgramRuleAttributes } from "../../scheduling/program-rule-attributes.js";
 import { isOpenOn, openDates } from "../../scheduling/recurrence.js";
 import { slotRunOn } from "../../scheduling/slots.js";
 
 /** A rule with its id. */
-export type IdentifiedRule = ProgramRuleTerms & { readonly id: string };
+export type IdentifiedRule = ProgramRuleAttributes & { readonly id: string };
 
-/** What a program's slots are planned from, in place of what it has; and what is about to be otherwise around it. */
+/** Differences from the stored state. The slots of a program are planned as if these were already stored. */
 export interface PlanChanges {
   readonly rules?: readonly IdentifiedRule[];
   readonly practitionerIds?: readonly string[];
   readonly holiday?: HolidayChange;
-  /** A block as it is about to be, in place of what it was; cancelled, it blocks nothing. */
+  /** The new state of a block. A cancelled block blocks nothing. */
   readonly block?: ScheduleBlockRecord;
-  /** A practitioner who becomes active, or ceases to be. */
+  /** A practitioner who becomes active or inactive. */
   readonly practitioner?: { readonly id: string; readonly active: boolean };
 }
 
-/** A date that becomes a holiday, or is none any more. */
+/** A date that becomes a holiday or stops being one. */
 export interface HolidayChange {
   readonly date: string;
   readonly isHoliday: boolean;
 }
 
-/** The plan of one program, whose staff all its runs are for. */
+/** The plan of one program. All practitioners in `staff` work in all its runs. */
 export type ProgramPlan = SlotPlan & { readonly programIds: readonly [string] };
 
-/** What the slots of a program are planned from on the dates of a span, as it is. */
-export interface PlanGround {
+/** The inputs of the slot plan of a program for a range of dates. */
+export interface PlanInputs {
   readonly programId: string;
   readonly span: DateSpan;
   readonly rules: readonly ProgramRuleRecord[];
   readonly practitionerIds: readonly string[];
   readonly holidays: ReadonlySet<string>;
   readonly standing: ProgramStanding | undefined;
-  /** Those with live appointments in the span, whether they still work in the program or not. */
+  /** Practitioners with live appointments in the range. They may have left the program. */
   readonly booked: readonly string[];
-  /** Of all whom a plan can be about, those who are not active, and the blocks that touch its slots. */
+  /** The practitioners of the plan who are inactive. */
   readonly inactive: readonly string[];
+  /** The blocks that affect slots of the plan. */
   readonly blocks: readonly ScheduleBlockRecord[];
 }
 
 /**
- * Reads what the slots of a program are planned from, in one turn; `joining` are practitioners who are about to work in it. The
- * transaction has the calendar, or only wants to know.
+ * Reads the inputs of a plan in one round trip. `joining` are practitioners who will join the program. The transaction
+ * must hold the calendar lock, unless it only reads.
  */
-export async function readPlanGround(
+export async function readPlanInputs(
   transaction: Transaction,
   programId: string,
   span: DateSpan,
   joining: readonly string[] = [],
-): Promise<PlanGround> {
+): Promise<PlanInputs> {
   const time = timeOf(span);
   const everybody = everybodyOf(transaction, programId, time, joining);
   const [rules, { ids: practitionerIds }, holidays, standing, booked, inactive, blocks] = await Promise.all([
@@ -84,16 +85,16 @@ export async function readPlanGround(
 }
 
 /**
- * Plans the slots of one program from what was read and from what is about to be otherwise; none where it, its place or the
- * practitioner is not active.
+ * Plans the slots of one program from its inputs and the changes. There are no slots if the program or its location is
+ * inactive, and none for an inactive practitioner.
  */
-export function planOn(ground: PlanGround, changes: PlanChanges = {}): ProgramPlan {
-  const { programId, span, standing } = ground;
-  const { rules = ground.rules, practitionerIds = ground.practitionerIds } = changes;
-  const holidays = withHoliday(ground.holidays, changes.holiday);
-  const everybody = new Set([...practitionerIds, ...ground.booked]);
-  const inactive = ground.inactive.filter((id) => everybody.has(id));
-  const blocks = ground.blocks.filter(
+export function planOn(inputs: PlanInputs, changes: PlanChanges = {}): ProgramPlan {
+  const { programId, span, standing } = inputs;
+  const { rules = inputs.rules, practitionerIds = inputs.practitionerIds } = changes;
+  const holidays = withHoliday(inputs.holidays, changes.holiday);
+  const everybody = new Set([...practitionerIds, ...inputs.booked]);
+  const inactive = inputs.inactive.filter((id) => everybody.has(id));
+  const blocks = inputs.blocks.filter(
     (each) => each.practitionerId === undefined || everybody.has(each.practitionerId),
   );
   const inactivePractitioners = withPractitioner(inactive, changes.practitioner);
@@ -118,7 +119,10 @@ function timeOf({ from, through }: DateSpan): { readonly from: Date; readonly to
   return { from: new Date(startOfLocalDay(from)), to: new Date(endOfLocalDay(through)) };
 }
 
-/** The plan of all these programs together, for everybody or for one practitioner: of the others nothing is changed then. */
+/**
+ * Joins the plans of several programs. If `practitionerId` is given, the joined plan changes only slots of that
+ * practitioner.
+ */
 export function joinPlans(plans: readonly SlotPlan[], span: DateSpan, practitionerId: string | undefined): SlotPlan {
   return {
     programIds: plans.flatMap(({ programIds }) => programIds),
@@ -132,7 +136,7 @@ export function joinPlans(plans: readonly SlotPlan[], span: DateSpan, practition
   };
 }
 
-/** A block of a practitioner is in the plan of each program they work in, and once in all of them together. */
+/** A block of a practitioner is in the plan of each of their programs. The joined plan has it once. */
 function joinObstacles(all: readonly PlanObstacles[]): PlanObstacles {
   const blocks = new Map(
     all.flatMap(({ blocks: some }) => some.map((each) => [`${each.blockId} ${each.programId ?? ""}`, each] as const)),

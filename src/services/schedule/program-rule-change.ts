@@ -12,10 +12,10 @@ import type { Changes } from "../resources/resources.js";
 
 type RuleChanges = Changes<UpdateProgramRuleRequestValid> | Changes<PreviewRuleChangeRequestValid>;
 
-/** The holiday policies of the interface that a change came by: the published one's, or the clinic's own. */
+/** The holiday policy enum of the request: of the access API or of the clinic API. */
 type Policies = typeof ProgramRule_HolidayPolicy | typeof ProgramRuleDetails_HolidayPolicy;
 
-/** The rule with the changes merged into it, at its next version; local times in the form in which they are shown. */
+/** Returns the rule with the changes applied and its version incremented. Local times are normalized to HH:MM:SS. */
 export function mergeRule(
   rule: ProgramRuleRecord,
   { holidayPolicy, ...changes }: RuleChanges,
@@ -35,15 +35,15 @@ export function mergeRule(
   };
 }
 
-/** The rules of a program with one of them in its new form. */
+/** Returns the rules of a program with one of them replaced. */
 export function withRule(rules: readonly ProgramRuleRecord[], changed: ProgramRuleRecord): ProgramRuleRecord[] {
   return rules.map((rule) => (rule.id === changed.id ? changed : rule));
 }
 
-/** The names of the attributes that a request for a rule sent. */
+/** The names of the rule attributes that a request contains. */
 export type SentAttributes = ReadonlySet<string>;
 
-/** Whatever can make two rules meet, the likeliest first. */
+/** The fields that can make two rules overlap. The most likely one comes first. */
 const CAN_OVERLAP = [
   "startsAtLocal",
   "endsAtLocal",
@@ -56,9 +56,9 @@ const CAN_OVERLAP = [
 ];
 
 /**
- * Holds a whole rule to what rules must be, by itself and beside the other rules of its program (specification section
- * 4.7, rule 1): 422 with every problem. An overlap is a matter of the first field that was `sent` of those that can bring one
- * about. The caller has locked the program, so that no other rule changes meanwhile.
+ * Checks a complete rule, alone and against the other rules of its program (specification section 4.7, rule 1). Throws
+ * 422 with every problem of the rule itself, or with the first overlap. The overlap is reported on the first field in
+ * `sent` that can cause it. The transaction must have locked the program, so that no other rule changes.
  */
 export function requireSoundRule(
   rule: ProgramRuleRecord,
@@ -69,16 +69,16 @@ export function requireSoundRule(
   if (problems.length > 0) throw validationFailed(problems);
   const rival = others.find((other) => other.id !== rule.id && overlaps(rule, other));
   if (rival === undefined) return;
-  const message = `the rule would share a date and a time of day with the active rule ${rival.id}`;
+  const message = `the rule would apply at the same date and time as the active rule ${rival.id}: change one of them`;
   throw validationFailed([{ code: "RULE_OVERLAP", field: firstSent(CAN_OVERLAP, sent), message }]);
 }
 
-/** Which of some fields an error is about: the first that was sent, or the first where none was. */
+/** Returns the first of `fields` that was sent, or the first of `fields` if none was sent. */
 export function firstSent(fields: readonly string[], sent: SentAttributes): string {
   return fields.find((field) => sent.has(field)) ?? fields[0] ?? "";
 }
 
-/** HH:MM:SS of a local time that validation has let pass. */
+/** Returns a local time as HH:MM:SS. Throws if it was not validated. */
 export function shownTime(text: string): string {
   const second = parseLocalTime(text);
   if (second === undefined) throw new Error("the local time was not validated");

@@ -27,24 +27,24 @@ import { requireFound } from "../resources/preconditions.js";
 import { createResource, listResources, lockResource, ownerOf, requireReferences } from "../resources/resources.js";
 import { createHolidayMethods } from "./holiday-methods.js";
 import { createMaterializationMethods } from "./materialization-methods.js";
-import { askForSchedule, readScheduleGround, remakeProgram } from "./materialize.js";
+import { askForSchedule, readScheduleInputs, remakeProgram } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import { requireSoundRule, type SentAttributes, shownTime } from "./program-rule-change.js";
 import { lockProgramSet, replaceProgramSet } from "./program-sets.js";
 import * as to from "./schedule-details.js";
 import { createSchedulePreviewMethods } from "./schedule-preview-methods.js";
 
-/** What the services of the schedule need from outside. */
+/** The dependencies of the schedule services. */
 export interface SchedulePorts {
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly slotLimits: SlotLimits;
 }
 
-/** How many rules a program has at most, active or not: each new one is compared with all of them. */
+/** The highest number of rules of one program, active or not. Each new rule is compared with all of them. */
 const MAX_RULES = 500;
 
-/** Programs, their rules, services and practitioners, and holidays, for internal callers. */
+/** Programs with their rules, services and practitioners, and holidays, for internal callers. */
 export function createProgramService({ now, slotLimits }: SchedulePorts): Implementation<typeof ProgramService> {
   return {
     async createProgram({ code, name, emergency, locationId, active }, call) {
@@ -95,7 +95,14 @@ export function createProgramService({ now, slotLimits }: SchedulePorts): Implem
     async getProgramRule({ programId, ruleId }, call) {
       await findProgram(call, programId);
       const rules = await readRules(call.transaction, programId);
-      return { programRule: to.toProgramRuleDetails(requireFound(rules.find(({ id }) => id === ruleId))) };
+      return {
+        programRule: to.toProgramRuleDetails(
+          requireFound(
+            rules.find(({ id }) => id === ruleId),
+            "ruleId",
+          ),
+        ),
+      };
     },
     async listProgramRules(request, call) {
       return listRules(request, call);
@@ -107,10 +114,10 @@ export function createProgramService({ now, slotLimits }: SchedulePorts): Implem
 }
 
 async function findProgram(call: ReadyCall, id: string) {
-  return requireFound(await findResource(call.transaction, call.principal, programs, id));
+  return requireFound(await findResource(call.transaction, call.principal, programs, id), "programId");
 }
 
-/** A program has few rules, since they cannot overlap, so a page is cut from all of them. */
+/** A program has at most {@link MAX_RULES} rules, so all are read and the page is cut from them. */
 async function listRules(request: ListProgramRulesRequestValid, call: ReadyCall) {
   const { programId, active } = request;
   await findProgram(call, programId);
@@ -134,9 +141,9 @@ async function createRule(
   shareCalendar(transaction);
   const [program, schedule] = await Promise.all([
     lockResource(call, programs, programId),
-    readScheduleGround(transaction, programId, nowMs),
+    readScheduleInputs(transaction, programId, nowMs),
   ]);
-  const { rules: others, practitionerIds } = schedule.ground;
+  const { rules: others, practitionerIds } = schedule.inputs;
   const rule = ruleOf(request, call.newId());
   requireRoomForRule(others);
   requireSoundRule(rule, others, sentByAll);
@@ -151,12 +158,12 @@ async function createRule(
   return to.toProgramRuleDetails(rule);
 }
 
-/** A new rule has all its attributes from the request. */
+/** A request for a new rule contains all attributes. */
 const sentByAll: SentAttributes = new Set(ProgramService.method.createProgramRule.input.fields.map((f) => f.localName));
 
 function requireRoomForRule({ length }: readonly ProgramRuleRecord[]): void {
   if (length < MAX_RULES) return;
-  const message = `the program has ${MAX_RULES} rules, and may not have more`;
+  const message = `the program already has ${MAX_RULES} rules, the most that it may have: change one of them instead`;
   throw validationFailed([{ code: "TOO_MANY", field: "programId", message }]);
 }
 

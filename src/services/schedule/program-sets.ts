@@ -9,18 +9,18 @@ import {
 import { requireVersion } from "../resources/preconditions.js";
 import { lockReferring, ownerOf, type Reference } from "../resources/resources.js";
 
-/** The members that a set of a program shall have from now on. */
+/** The new members of a set of a program: its services or practitioners. */
 export interface Replacement {
   readonly programId: string;
   readonly ids: readonly string[];
   readonly expectedVersion: number;
-  /** The members as references, so that unknown ones are named. */
+  /** The members as references, for errors about missing ones. */
   readonly references: readonly Reference[];
 }
 
 /**
- * The set that is to be replaced, under the lock of its program, and whom the program belongs to: 404 for the program or a
- * member, 409 for another version.
+ * Locks the program and returns its current set and its owner. Throws 404 if the program or a member does not exist,
+ * 409 for another version.
  */
 export async function lockProgramSet(
   call: ReadyCall,
@@ -35,7 +35,7 @@ export async function lockProgramSet(
   return { before, ownedBy: ownerOf(program) };
 }
 
-/** Replaces a locked set as a whole, and gives the one that is. */
+/** Replaces the whole set of a locked program and returns the new set. */
 export function replaceProgramSet(
   transaction: Transaction,
   table: ProgramSetTable,

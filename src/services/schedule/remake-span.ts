@@ -8,44 +8,46 @@ import {
 } from "../../postgres/tables/schedule/materialization.js";
 import type { SlotPlan } from "../../postgres/tables/schedule/planned-slots.js";
 import {
+  type DisplacedWanted,
   previewSlots,
-  type RetainedWanted,
   type SlotChanges,
 } from "../../postgres/tables/schedule/schedule-preview.js";
 import { addMissingSlots, lockChangingSlots, withdrawLockedSlots } from "../../postgres/tables/schedule/slot-plan.js";
 import { type DateSpan, horizonFrom } from "../../scheduling/horizon.js";
 import { previousDate } from "../../scheduling/local-date.js";
 import { MAX_SLOTS_IN_PART } from "./plan-parts.js";
-import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanGround } from "./plan-slots.js";
+import { type HolidayChange, joinPlans, type PlanChanges, planOn, readPlanInputs } from "./plan-slots.js";
 
-/** A change around programs, and the slots that it can be about. */
+/** A change that affects programs, and the dates on which it can change slots. */
 export interface SpanChange {
   readonly programIds: readonly string[];
-  /** Of it, only what schedules are made for counts. */
+  /** Only the dates from today to the horizon are changed. */
   readonly span: DateSpan;
   readonly changes: PlanChanges;
-  /** The one practitioner whom the change is about; undefined where it is about everybody. */
+  /** The only practitioner whose slots change; undefined for all practitioners. */
   readonly practitionerId?: string | undefined;
-  readonly retained?: RetainedWanted;
-  /** How many open slots the tenant may have. */
+  readonly displaced?: DisplacedWanted;
+  /** The highest number of open slots that the tenant may have. */
   readonly maxOpenSlots: number;
 }
 
-const NO_CHANGES: SlotChanges = { added: 0, withdrawn: 0, retained: 0, firstRetainedIds: [] };
-const NOBODY: RetainedWanted = { limit: 0 };
+const NO_CHANGES: SlotChanges = { added: 0, withdrawn: 0, displaced: 0, firstDisplacedIds: [] };
+const NOBODY: DisplacedWanted = { limit: 0 };
 
-/** Says what {@link remakeSpan} would do, and does nothing. */
+/** Returns what {@link remakeSpan} would do, and writes nothing. */
 export async function previewSpan(transaction: Transaction, change: SpanChange, nowMs: number): Promise<SlotChanges> {
   const plan = await planSpan(transaction, change, nowMs);
   if (plan === undefined) return NO_CHANGES;
-  return previewSlots(transaction, plan, new Date(nowMs), change.retained ?? NOBODY);
+  return previewSlots(transaction, plan, new Date(nowMs), change.displaced ?? NOBODY);
 }
 
 /**
- * Remakes the slots of programs on the dates of a span for a change that is written in the same transaction, which owns the
- * calendar, so that nobody else makes slots. What no longer fits is withdrawn at once; what fits again is added, by jobs where
- * it is more than a transaction should add, or the tenant has no room for it. A schedule that was never made gets none of it: what
- * is retained there is booked beside it. Says what it does.
+ * Updates the slots of programs on a range of dates for a change that the same transaction writes. The transaction must
+ * hold the exclusive calendar lock, so that no other transaction makes slots. Returns the changes.
+ *
+ * Slots that no longer fit are withdrawn at once. Slots that fit again are added at once. Jobs add them later if they
+ * are more than one transaction should add or the tenant has no room for them. A program that never had a schedule gets
+ * no slots, but its overbooked appointments can become displaced.
  */
 export async function remakeSpan(transaction: Transaction, change: SpanChange, nowMs: number): Promise<SlotChanges> {
   const plan = await planSpan(transaction, change, nowMs);
@@ -53,13 +55,16 @@ export async function remakeSpan(transaction: Transaction, change: SpanChange, n
   const now = new Date(nowMs);
   startNewGeneration(transaction, plan.programIds);
   lockChangingSlots(transaction, plan, now);
-  const done = await previewSlots(transaction, plan, now, change.retained ?? NOBODY);
+  const done = await previewSlots(transaction, plan, now, change.displaced ?? NOBODY);
   withdrawLockedSlots(transaction, plan, now);
   if (done.added > 0) await addOrAsk(transaction, plan, done.added, change.maxOpenSlots, now);
   return done;
 }
 
-/** Remakes one date in schedules, which are to be all of the tenant, for a holiday that is about to be written. */
+/**
+ * Updates the slots of one date for a holiday change that the same transaction writes. `programIds` must be all
+ * programs of the tenant that have a schedule.
+ */
 export async function remakeDate(
   transaction: Transaction,
   programIds: readonly string[],
@@ -81,11 +86,11 @@ async function planSpan(
   const through = span.through < horizon.through ? span.through : horizon.through;
   if (from > through || programIds.length === 0) return undefined;
   const made = { from, through };
-  const [withSchedule, grounds] = await Promise.all([
+  const [withSchedule, inputs] = await Promise.all([
     findMadePrograms(transaction, programIds),
-    Promise.all(programIds.map((id) => readPlanGround(transaction, id, made))),
+    Promise.all(programIds.map((id) => readPlanInputs(transaction, id, made))),
   ]);
-  const plans = grounds.map((ground) => planOn(ground, changes));
+  const plans = inputs.map((each) => planOn(each, changes));
   const parts = plans.map((plan) => (withSchedule.has(plan.programIds[0]) ? plan : withoutRuns(plan)));
   return joinPlans(parts, made, practitionerId);
 }

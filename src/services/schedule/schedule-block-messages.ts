@@ -15,7 +15,7 @@ import type { ScheduleBlockRecord } from "../../postgres/tables/schedule/schedul
 import type { SlotChanges } from "../../postgres/tables/schedule/schedule-preview.js";
 import { toAppointmentDetails } from "../appointments/appointment-messages.js";
 
-/** The message of a block, from what is kept. */
+/** Converts a block record. */
 export function toScheduleBlockDetails(kept: ScheduleBlockRecord): ScheduleBlockDetails {
   const { id, practitionerId, locationId, programId, startsAt, endsAt, kind, note, cancelledAt, version } = kept;
   return create(ScheduleBlockDetailsSchema, {
@@ -34,16 +34,19 @@ export function toScheduleBlockDetails(kept: ScheduleBlockRecord): ScheduleBlock
   });
 }
 
-/** What a change of a block did, or would do, with the first of the appointments that it retains as they are now. */
+/**
+ * Returns the effect of a block change that was made or previewed. It includes the first of the displaced appointments,
+ * as they are now.
+ */
 export async function toScheduleBlockEffect(
   transaction: Transaction,
-  { added, withdrawn, retained, firstRetainedIds }: SlotChanges,
+  { added, withdrawn, displaced, firstDisplacedIds }: SlotChanges,
 ): Promise<ScheduleBlockEffect> {
-  const shown = await readAppointments(transaction, firstRetainedIds);
+  const shown = await readAppointments(transaction, firstDisplacedIds);
   return create(ScheduleBlockEffectSchema, {
     withdrawnSlotCount: withdrawn,
     restoredSlotCount: added,
-    retainedAppointmentCount: retained,
-    retainedAppointments: shown.map((each) => toAppointmentDetails(each, each.retention)),
+    displacedAppointmentCount: displaced,
+    displacedAppointments: shown.map((each) => toAppointmentDetails(each, each.displacement)),
   });
 }

@@ -34,46 +34,55 @@ import type { SchedulePorts } from "./program-service.js";
 import { previewSpan, remakeSpan } from "./remake-span.js";
 import { toScheduleBlockDetails, toScheduleBlockEffect } from "./schedule-block-messages.js";
 
-/** How many blocks to come a practitioner, a location or a program has at most: each plan of slots looks at all of them. */
+/**
+ * The highest number of blocks of a practitioner, a location or a program that are not over. Each slot plan compares
+ * all of them.
+ */
 const MAX_BLOCKS_AHEAD = 500;
 
-/** Times without slots, over every program that they touch. Who changes one owns the calendar of the tenant. */
+/**
+ * Blocks: times without slots in all programs that they affect. Each change of a block locks the calendar of the tenant
+ * exclusively.
+ */
 export function createScheduleBlockService({
   now,
   slotLimits,
 }: SchedulePorts): Implementation<typeof ScheduleBlockService> {
-  const terms = () => ({ nowMs: now(), maxOpenSlots: slotLimits.perTenant });
+  const context = () => ({ nowMs: now(), maxOpenSlots: slotLimits.perTenant });
   return {
     async createScheduleBlock(request, call) {
-      return createBlock(request, call, terms());
+      return createBlock(request, call, context());
     },
     async getScheduleBlock({ scheduleBlockId }, call) {
-      const block = requireFound(await findScheduleBlock(call.transaction, call.principal, scheduleBlockId));
+      const block = requireFound(
+        await findScheduleBlock(call.transaction, call.principal, scheduleBlockId),
+        "scheduleBlockId",
+      );
       return { scheduleBlock: toScheduleBlockDetails(block) };
     },
     async listScheduleBlocks(request, call) {
       return listBlocks(request, call);
     },
     async updateScheduleBlock(request, call) {
-      return updateBlock(request, call, terms());
+      return updateBlock(request, call, context());
     },
     async cancelScheduleBlock(request, call) {
-      return cancelBlock(request, call, terms());
+      return cancelBlock(request, call, context());
     },
   };
 }
 
-interface Terms {
+interface ChangeContext {
   readonly nowMs: number;
   readonly maxOpenSlots: number;
 }
 
-async function createBlock(request: CreateScheduleBlockRequestValid, call: ReadyCall, terms: Terms) {
+async function createBlock(request: CreateScheduleBlockRequestValid, call: ReadyCall, context: ChangeContext) {
   const { practitionerId, locationId, programId, note, validateOnly = false } = request;
   const transaction = call.transaction;
-  const now = new Date(terms.nowMs);
+  const now = new Date(context.nowMs);
   const times = { startsAt: timestampDate(request.startsAt), endsAt: timestampDate(request.endsAt) };
-  requireTimesAhead(times, terms.nowMs);
+  requireTimesAhead(times, context.nowMs);
   if (!validateOnly) ownCalendar(transaction);
   const target = { practitionerId, locationId, programId };
   const references = [
@@ -100,12 +109,12 @@ async function createBlock(request: CreateScheduleBlockRequestValid, call: Ready
     createdAt: now,
     updatedAt: now,
   };
-  const change = changeByBlock(programIds, block, undefined, terms);
+  const change = changeByBlock(programIds, block, undefined, context);
   if (validateOnly) {
-    return { effect: await toScheduleBlockEffect(transaction, await previewSpan(transaction, change, terms.nowMs)) };
+    return { effect: await toScheduleBlockEffect(transaction, await previewSpan(transaction, change, context.nowMs)) };
   }
   insertScheduleBlock(transaction, block);
-  const done = await remakeSpan(transaction, change, terms.nowMs);
+  const done = await remakeSpan(transaction, change, context.nowMs);
   noteEffect(call, block, "CREATE");
   return { scheduleBlock: toScheduleBlockDetails(block), effect: await toScheduleBlockEffect(transaction, done) };
 }
@@ -113,15 +122,15 @@ async function createBlock(request: CreateScheduleBlockRequestValid, call: Ready
 function requireRoom(blocks: number, target: Readonly<Record<string, string | undefined>>): void {
   if (blocks < MAX_BLOCKS_AHEAD) return;
   const field = Object.keys(target).find((key) => target[key] !== undefined) ?? "practitionerId";
-  const message = `there are ${MAX_BLOCKS_AHEAD} blocks of it to come, and may not be more`;
+  const message = `there are already ${MAX_BLOCKS_AHEAD} blocks that have not ended, the most that are allowed: cancel one first`;
   throw validationFailed([{ code: "TOO_MANY", field, message }]);
 }
 
-async function updateBlock(request: UpdateScheduleBlockRequestValid, call: ReadyCall, terms: Terms) {
+async function updateBlock(request: UpdateScheduleBlockRequestValid, call: ReadyCall, context: ChangeContext) {
   const changes = changesOf(request, "scheduleBlockId");
   const before = await lockBlock(request, call);
   requireInForce(before);
-  requireNotOver(before, terms.nowMs);
+  requireNotOver(before, context.nowMs);
   const { startsAt, endsAt, kind, note } = changes;
   const block: ScheduleBlockRecord = {
     ...before,
@@ -130,15 +139,15 @@ async function updateBlock(request: UpdateScheduleBlockRequestValid, call: Ready
     kind: kind === undefined ? before.kind : nameIn(ScheduleBlockDetails_Kind, kind),
     note: note === undefined ? before.note : note || undefined,
   };
-  requireTimesAhead(block, terms.nowMs);
-  if (Object.keys(changes).length === 0) return previewOf(block, call, terms);
-  return save(before, block, call, terms);
+  requireTimesAhead(block, context.nowMs);
+  if (Object.keys(changes).length === 0) return previewOf(block, call, context);
+  return save(before, block, call, context);
 }
 
-async function cancelBlock(request: CancelScheduleBlockRequestValid, call: ReadyCall, terms: Terms) {
+async function cancelBlock(request: CancelScheduleBlockRequestValid, call: ReadyCall, context: ChangeContext) {
   const before = await lockBlock(request, call);
   requireInForce(before);
-  return save(before, { ...before, cancelledAt: new Date(terms.nowMs) }, call, terms);
+  return save(before, { ...before, cancelledAt: new Date(context.nowMs) }, call, context);
 }
 
 async function lockBlock(
@@ -146,27 +155,35 @@ async function lockBlock(
   call: ReadyCall,
 ): Promise<ScheduleBlockRecord> {
   ownCalendar(call.transaction);
-  const block = requireFound(await lockScheduleBlock(call.transaction, call.principal, scheduleBlockId));
+  const block = requireFound(
+    await lockScheduleBlock(call.transaction, call.principal, scheduleBlockId),
+    "scheduleBlockId",
+  );
   requireVersion(block, expectedVersion);
   return block;
 }
 
-async function previewOf(block: ScheduleBlockRecord, call: ReadyCall, terms: Terms) {
-  const programIds = await programsOf(call.transaction, block, new Date(terms.nowMs));
-  const change = changeByBlock(programIds, block, undefined, terms);
-  const shown = await previewSpan(call.transaction, change, terms.nowMs);
+async function previewOf(block: ScheduleBlockRecord, call: ReadyCall, context: ChangeContext) {
+  const programIds = await programsOf(call.transaction, block, new Date(context.nowMs));
+  const change = changeByBlock(programIds, block, undefined, context);
+  const shown = await previewSpan(call.transaction, change, context.nowMs);
   return {
     scheduleBlock: toScheduleBlockDetails(block),
     effect: await toScheduleBlockEffect(call.transaction, shown),
   };
 }
 
-async function save(before: ScheduleBlockRecord, changed: ScheduleBlockRecord, call: ReadyCall, terms: Terms) {
+async function save(
+  before: ScheduleBlockRecord,
+  changed: ScheduleBlockRecord,
+  call: ReadyCall,
+  context: ChangeContext,
+) {
   const { transaction } = call;
-  const block = { ...changed, version: before.version + 1, updatedAt: new Date(terms.nowMs) };
+  const block = { ...changed, version: before.version + 1, updatedAt: new Date(context.nowMs) };
   writeScheduleBlock(transaction, block);
-  const programIds = await programsOf(transaction, block, new Date(terms.nowMs));
-  const done = await remakeSpan(transaction, changeByBlock(programIds, block, before, terms), terms.nowMs);
+  const programIds = await programsOf(transaction, block, new Date(context.nowMs));
+  const done = await remakeSpan(transaction, changeByBlock(programIds, block, before, context), context.nowMs);
   noteEffect(call, block, "UPDATE");
   return { scheduleBlock: toScheduleBlockDetails(block), effect: await toScheduleBlockEffect(transaction, done) };
 }

@@ -18,8 +18,6 @@ import type { ProgramRuleRecord } from "../../postgres/tables/schedule/program-r
 import type { ProgramAttributes, ProgramSet } from "../../postgres/tables/schedule/programs.js";
 import { timesOf } from "../resources/resource-times.js";
 
-/** The messages of the schedule's configuration that the clinic's own staff see, from what is kept. */
-
 export function toProgramDetails({ id, ...kept }: ResourceRecord<ProgramAttributes>): ProgramDetails {
   return create(ProgramDetailsSchema, { programId: id, ...kept, ...timesOf(kept) });
 }

@@ -7,9 +7,11 @@ import type { SlotLimits } from "./plan-budget.js";
 import { remakeSpan } from "./remake-span.js";
 
 /**
- * What schedules do when a practitioner or a location becomes active, or ceases to be: slots up to the horizon are withdrawn
- * and restored, and booked ones retained, as by a block. A practitioner is not locked yet then, because slots come first in
- * the one order of `tables/locks.ts`; a location is, and its new activity was sent. `now` gives milliseconds since the epoch.
+ * Updates the schedules when a practitioner or a location becomes active or inactive. Up to the horizon, free slots are
+ * withdrawn or restored, and booked ones retained, as with a block. `now` returns milliseconds since the epoch.
+ *
+ * The practitioner must not be locked yet, because slots come before practitioners in the lock order of
+ * `tables/locks.ts`. The location must be locked, and its new `active` value already written.
  */
 export function createScheduleFollowers(now: () => number, { perTenant }: SlotLimits) {
   return {

@@ -16,8 +16,6 @@ import type { HolidayRecord } from "../../postgres/tables/schedule/holidays.js";
 import type { ProgramRuleRecord } from "../../postgres/tables/schedule/program-rules.js";
 import type { ProgramAttributes, ProgramSet } from "../../postgres/tables/schedule/programs.js";
 
-/** The published messages of the schedule's configuration, from what is kept. */
-
 export function toProgram({
   id,
   code,

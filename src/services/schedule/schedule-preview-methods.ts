@@ -21,7 +21,10 @@ type PreviewMethods = Pick<Implementation<typeof ProgramService>, "previewRuleCh
 
 const MAX_SHOWN = 200;
 
-/** The methods of ProgramService about what a change does to appointments. `now` gives milliseconds since the epoch. */
+/**
+ * The methods of ProgramService that preview how a change affects slots and appointments. `now` returns milliseconds
+ * since the epoch.
+ */
 export function createSchedulePreviewMethods(now: () => number, limits: SlotLimits): PreviewMethods {
   return {
     async previewRuleChange(request, call) {
@@ -40,13 +43,13 @@ export function createSchedulePreviewMethods(now: () => number, limits: SlotLimi
   };
 }
 
-/** What the slots of a program are planned from: its rules and its practitioners. */
+/** Reads the rules and the practitioners of a program. */
 function readTerms({ transaction }: ReadyCall, programId: string) {
   return Promise.all([readRules(transaction, programId), readProgramSet(transaction, programPractitioners, programId)]);
 }
 
 async function requireProgram(call: ReadyCall, id: string): Promise<void> {
-  requireFound(await findResource(call.transaction, call.principal, programs, id));
+  requireFound(await findResource(call.transaction, call.principal, programs, id), "programId");
 }
 
 async function previewRule(
@@ -57,7 +60,10 @@ async function previewRule(
 ): Promise<SchedulePreview> {
   const { programId, ruleId } = request;
   const [, [rules, { ids }]] = await Promise.all([requireProgram(call, programId), readTerms(call, programId)]);
-  const rule = requireFound(rules.find(({ id }) => id === ruleId));
+  const rule = requireFound(
+    rules.find(({ id }) => id === ruleId),
+    "ruleId",
+  );
   const changes = changesOf(request);
   if (Object.keys(changes).length === 0) return preview(call, programId, { rules }, nowMs);
   const merged = mergeRule(rule, changes, ProgramRuleDetails_HolidayPolicy);
@@ -78,13 +84,13 @@ async function preview(
 ): Promise<SchedulePreview> {
   const transaction = call.transaction;
   const found = await previewRemake(transaction, programId, changes, nowMs, MAX_SHOWN);
-  const retained = await readAppointments(transaction, found?.firstRetainedIds ?? []);
+  const displaced = await readAppointments(transaction, found?.firstDisplacedIds ?? []);
   return create(SchedulePreviewSchema, {
     programId,
     ...(found === undefined ? {} : { previewedThrough: found.through }),
     addedSlotCount: found?.added ?? 0,
     withdrawnSlotCount: found?.withdrawn ?? 0,
-    retainedAppointmentCount: found?.retained ?? 0,
-    retainedAppointments: retained.map((appointment) => toAppointmentDetails(appointment, appointment.retention)),
+    displacedAppointmentCount: found?.displaced ?? 0,
+    displacedAppointments: displaced.map((appointment) => toAppointmentDetails(appointment, appointment.displacement)),
   });
 }

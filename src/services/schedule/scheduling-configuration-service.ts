@@ -18,7 +18,7 @@ import { writeRule } from "../../postgres/tables/schedule/program-rules.js";
 import { programPractitioners, programs } from "../../postgres/tables/schedule/programs.js";
 import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { changesOf, lockReferring, lockResource, ownerOf, saveResource } from "../resources/resources.js";
-import { askForSchedule, readScheduleGround, remakeProgram } from "./materialize.js";
+import { askForSchedule, readScheduleInputs, remakeProgram } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import { mergeRule, requireSoundRule, withRule } from "./program-rule-change.js";
 import type { SchedulePorts } from "./program-service.js";
@@ -27,8 +27,8 @@ import { remakeDate } from "./remake-span.js";
 import { toHoliday, toProgram, toProgramPractitioners, toProgramRule } from "./schedule-messages.js";
 
 /**
- * Administration of programs, their rules and practitioners, and of holidays (specification section 4.7). Everything that
- * belongs to a program is changed under the lock of its row.
+ * Administration of programs, their rules and practitioners, and of holidays (specification section 4.7). Each change
+ * of a part of a program first locks the row of the program.
  */
 export function createSchedulingConfigurationService({
   now,
@@ -60,7 +60,7 @@ async function updateProgram(request: UpdateProgramRequestValid, call: ReadyCall
   const updated = saveResource(call, programs, program, changes, nowMs);
   const isOtherwise = updated.active !== program.active || updated.locationId !== program.locationId;
   if (isOtherwise) {
-    const schedule = await readScheduleGround(call.transaction, program.id, nowMs);
+    const schedule = await readScheduleInputs(call.transaction, program.id, nowMs);
     remakeProgram(call.transaction, schedule, {}, nowMs);
   } else if (updated !== program && updated.active) askForSchedule(call.transaction, program.id, nowMs);
   return updated;
@@ -76,10 +76,13 @@ async function updateRule(
   shareCalendar(transaction);
   const [program, schedule] = await Promise.all([
     lockResource(call, programs, request.programId),
-    readScheduleGround(transaction, request.programId, nowMs),
+    readScheduleInputs(transaction, request.programId, nowMs),
   ]);
-  const { rules, practitionerIds } = schedule.ground;
-  const rule = requireFound(rules.find(({ id }) => id === request.ruleId));
+  const { rules, practitionerIds } = schedule.inputs;
+  const rule = requireFound(
+    rules.find(({ id }) => id === request.ruleId),
+    "ruleId",
+  );
   requireVersion(rule, request.expectedVersion);
   const changes = changesOf(request);
   if (Object.keys(changes).length === 0) return toProgramRule(rule);
@@ -110,9 +113,9 @@ async function replacePractitioners(
   const replacement = { programId, ids: practitionerIds, expectedVersion, references };
   const [{ before, ownedBy }, schedule] = await Promise.all([
     lockProgramSet(call, programPractitioners, replacement),
-    readScheduleGround(transaction, programId, nowMs, practitionerIds),
+    readScheduleInputs(transaction, programId, nowMs, practitionerIds),
   ]);
-  const { rules } = schedule.ground;
+  const { rules } = schedule.inputs;
   const change = {
     before: { rules, practitioners: before.ids.length },
     after: { rules, practitioners: practitionerIds.length },

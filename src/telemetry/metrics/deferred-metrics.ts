@@ -1,21 +1,21 @@
 import type { LiveMetrics } from "./live-metrics.js";
 
-/** Metrics whose instruments are there a little later than what they count. */
+/** Metrics whose instruments are created after the first measurements. */
 export interface DeferredMetrics {
-  /** Has something counted: now, or as soon as there are instruments. */
+  /** Records a measurement now, or when the instruments exist. */
   tell(record: (metrics: LiveMetrics) => void): void;
-  /** Makes the instruments, unless they are there or being made. Where that failed, the next call tries again. */
+  /** Creates the instruments once. After a failure the next call tries again. */
   load(): Promise<LiveMetrics>;
-  /** Ends them, where they were made. */
+  /** Closes the instruments if they exist. */
   close(): Promise<void>;
 }
 
-/** What a process that nobody has asked yet does in the moment until its instruments are there. */
+/** The largest number of kept measurements. A starting process makes fewer before its instruments exist. */
 const MAX_KEPT = 50_000;
 
 /**
- * Puts off what it takes to load and make instruments, and keeps what there is to be counted meanwhile: a service that starts
- * has something else to do.
+ * Delays loading and creating the instruments, so that they do not slow down the start of the service. Keeps
+ * measurements until then.
  */
 export function deferMetrics(open: () => Promise<LiveMetrics>): DeferredMetrics {
   let live: LiveMetrics | undefined;

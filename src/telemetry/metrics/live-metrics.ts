@@ -1,25 +1,25 @@
 import { describeProcess } from "../resource.js";
-import type { TelemetryTerms } from "../telemetry-terms.js";
+import type { TelemetryConfig } from "../telemetry-config.js";
 import { openMeters } from "./open-meters.js";
 import { createPoolMetrics, type PoolMetrics } from "./pool-metrics.js";
 import { measureProcess } from "./process-metrics.js";
 import { createRequestMetrics, type RequestMetrics } from "./request-metrics.js";
 import { createServiceMetrics, type ServiceMetrics } from "./service-metrics.js";
 
-/** All instruments, and how they are read. */
+/** All instruments and their output. */
 export interface LiveMetrics {
   readonly requests: RequestMetrics;
   readonly pools: PoolMetrics;
   readonly service: ServiceMetrics;
-  /** All metrics as Prometheus reads them. */
+  /** Returns all metrics in Prometheus' text format. */
   page(): Promise<string>;
-  /** Sends what was not sent yet, where metrics are sent. */
+  /** Sends the remaining metrics if they are exported. */
   close(): Promise<void>;
 }
 
-/** Makes all instruments. */
-export async function openLiveMetrics(terms: TelemetryTerms["metrics"]): Promise<LiveMetrics> {
-  const { meter, page, close } = await openMeters(terms, describeProcess());
+/** Creates all instruments. */
+export async function openLiveMetrics(config: TelemetryConfig["metrics"]): Promise<LiveMetrics> {
+  const { meter, page, close } = await openMeters(config, describeProcess());
   const stopMeasuring = measureProcess(meter);
   return {
     requests: createRequestMetrics(meter),

@@ -6,26 +6,29 @@ import {
   MetricReader,
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
-import type { TelemetryTerms } from "../telemetry-terms.js";
+import type { TelemetryConfig } from "../telemetry-config.js";
 import { prometheusText } from "./prometheus-text.js";
 
-/** What instruments are made with, and read by. */
+/** The meter of the instruments and their output. */
 export interface Meters {
   readonly meter: Meter;
-  /** All metrics as Prometheus reads them, text format 0.0.4. */
+  /** Returns all metrics in Prometheus' text format 0.0.4. */
   page(): Promise<string>;
-  /** Sends what was not sent yet, for a while, where metrics are sent. */
+  /** Sends the remaining metrics if they are exported, within a time limit. */
   close(): Promise<void>;
 }
 
-/** More than there are operations, transports and statuses: beyond, all that is new would be counted together. */
+/**
+ * Exceeds the number of combinations of operation, transport and status. Above this limit new series would be counted
+ * together.
+ */
 const MAX_SERIES = 20_000;
 const COLLECTION_MS = 5_000;
 
-/** Opens what metrics are kept in, for who asks for the page and for whom they are sent to. */
-export async function openMeters(terms: TelemetryTerms["metrics"], resource: Resource): Promise<Meters> {
+/** Opens the metrics for the Prometheus page and, if `terms` is given, for the exporter. */
+export async function openMeters(config: TelemetryConfig["metrics"], resource: Resource): Promise<Meters> {
   const pages = new PageReader({ cardinalitySelector: () => MAX_SERIES });
-  const readers: IMetricReader[] = terms === undefined ? [pages] : [pages, await openSender(terms)];
+  const readers: IMetricReader[] = config === undefined ? [pages] : [pages, await openSender(config)];
   const provider = new MeterProvider({ resource, readers });
   return {
     meter: provider.getMeter("cupo"),
@@ -37,13 +40,13 @@ export async function openMeters(terms: TelemetryTerms["metrics"], resource: Res
   };
 }
 
-/** Is read by who asks, and sends nothing. */
+/** A reader that collects on request and sends nothing. */
 class PageReader extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
   protected override async onShutdown(): Promise<void> {}
 }
 
-async function openSender({ protocol, url, everyMs }: NonNullable<TelemetryTerms["metrics"]>) {
+async function openSender({ protocol, url, everyMs }: NonNullable<TelemetryConfig["metrics"]>) {
   const options = url === undefined ? {} : { url };
   const exportTimeoutMillis = Math.min(everyMs, 30_000);
   const every = { exportIntervalMillis: everyMs, exportTimeoutMillis, cardinalitySelector: () => MAX_SERIES };

@@ -1,6 +1,6 @@
 import type { Attributes, Meter } from "@opentelemetry/api";
 
-/** What is to be known of a pool of connections; that of pg has it. */
+/** The measured properties of a connection pool; a pool of pg has them. */
 export interface MeasuredPool {
   readonly totalCount: number;
   readonly idleCount: number;
@@ -8,18 +8,21 @@ export interface MeasuredPool {
   readonly options: { readonly max: number };
 }
 
-/** The connections of the process to its database. */
+/** Metrics of the process's database connections. */
 export interface PoolMetrics {
-  /** Has a pool measured under a name. */
+  /** Measures a pool under a name. */
   watch(name: "calls" | "jobs" | "quotas" | "replica", pool: MeasuredPool): void;
-  /** Somebody waited for a connection of the pool of the calls, and got it or not. */
+  /** Records a wait for a connection of the pool `calls`, and whether it got one. */
   acquired(ms: number, isGiven: boolean): void;
 }
 
-/** Seconds: a connection that is idle takes microseconds, a new one some milliseconds, and after two seconds it is given up. */
+/**
+ * Histogram boundaries in seconds. An idle connection takes microseconds and a new one some milliseconds; a call gives
+ * up after WAIT_SECONDS (default 2).
+ */
 const WAITS = [0.0001, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 2, 5];
 
-/** Makes the instruments of pools, by OpenTelemetry's semantic conventions for database clients. */
+/** Creates the pool instruments by OpenTelemetry's semantic conventions for database clients. */
 export function createPoolMetrics(meter: Meter): PoolMetrics {
   const pools = new Map<string, MeasuredPool>();
   const observed = (
@@ -35,12 +38,12 @@ export function createPoolMetrics(meter: Meter): PoolMetrics {
         }
       }
     });
-  observed("count", "Open connections, by what they do.", "{connection}", ({ totalCount, idleCount }) => [
+  observed("count", "Open connections by state.", "{connection}", ({ totalCount, idleCount }) => [
     [totalCount - idleCount, { "db.client.connection.state": "used" }],
     [idleCount, { "db.client.connection.state": "idle" }],
   ]);
-  observed("max", "How many connections there may be.", "{connection}", ({ options }) => [[options.max, {}]]);
-  observed("pending_requests", "Who waits for a connection.", "{request}", ({ waitingCount }) => [[waitingCount, {}]]);
+  observed("max", "Connection limit.", "{connection}", ({ options }) => [[options.max, {}]]);
+  observed("pending_requests", "Waiting requests.", "{request}", ({ waitingCount }) => [[waitingCount, {}]]);
   const wait = meter.createHistogram("db.client.connection.wait_time", {
     description: "How long calls waited for a connection.",
     unit: "s",

@@ -5,26 +5,24 @@ import type { Meter } from "@opentelemetry/api";
 const RESOLUTION_MS = 20;
 const PERCENTILES = { p50: 50, p90: 90, p99: 99 } as const;
 
-/** Measures the process: event loop, processor, memory. Returns the way to stop. */
+/** Measures the process: event loop, CPU time, memory. Returns a function that stops the measurement. */
 export function measureProcess(meter: Meter): () => void {
   const stop = measureEventLoop(meter);
-  meter
-    .createObservableCounter("process.cpu.time", { description: "Time on processors.", unit: "s" })
-    .addCallback((result) => {
-      const { user, system } = process.cpuUsage();
-      result.observe(user / 1e6, { "cpu.mode": "user" });
-      result.observe(system / 1e6, { "cpu.mode": "system" });
-    });
+  meter.createObservableCounter("process.cpu.time", { description: "CPU time.", unit: "s" }).addCallback((result) => {
+    const { user, system } = process.cpuUsage();
+    result.observe(user / 1e6, { "cpu.mode": "user" });
+    result.observe(system / 1e6, { "cpu.mode": "system" });
+  });
   const gauge = (name: string, description: string, unit: string, read: () => number) =>
     meter.createObservableGauge(name, { description, unit }).addCallback((result) => result.observe(read()));
   gauge("process.memory.usage", "Resident memory.", "By", () => process.memoryUsage.rss());
   gauge("process.uptime", "How long the process has run.", "s", () => process.uptime());
   gauge("v8js.memory.heap.used", "Memory of the heap in use.", "By", () => getHeapStatistics().used_heap_size);
-  gauge("v8js.memory.heap.limit", "What the heap may grow to.", "By", () => getHeapStatistics().heap_size_limit);
+  gauge("v8js.memory.heap.limit", "Size limit of the heap.", "By", () => getHeapStatistics().heap_size_limit);
   return stop;
 }
 
-/** By how much the loop was late, since the last time it was asked: the timer's own pace is taken off. */
+/** Measures the delay of the event loop since the last collection, without the timer's own interval. */
 function measureEventLoop(meter: Meter): () => void {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
@@ -32,14 +30,14 @@ function measureEventLoop(meter: Meter): () => void {
     Math.max(0, (Number.isFinite(nanoseconds) ? nanoseconds : 0) / 1e9 - RESOLUTION_MS / 1e3);
   const delayGauge = (name: string) =>
     meter.createObservableGauge(`nodejs.eventloop.delay.${name}`, {
-      description: `How late the event loop was (${name}), since it was last asked.`,
+      description: `Delay of the event loop (${name}) since the last collection.`,
       unit: "s",
     });
   const mean = delayGauge("mean");
   const max = delayGauge("max");
   const percentiles = Object.entries(PERCENTILES).map(([name, rank]) => ({ gauge: delayGauge(name), rank }));
   const utilization = meter.createObservableGauge("nodejs.eventloop.utilization", {
-    description: "The share of the time in which the event loop had work, since it was last asked.",
+    description: "The share of time in which the event loop had work, since the last collection.",
     unit: "1",
   });
   let before = performance.eventLoopUtilization();

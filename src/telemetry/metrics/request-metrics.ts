@@ -1,47 +1,74 @@
-import type { Meter } from "@opentelemetry/api";
+import type { Attributes, Meter } from "@opentelemetry/api";
 import type { ListenerName, RequestFacts } from "../request-facts.js";
 
-/** Counts requests and how long they take. */
+/** Counts requests and measures their duration. */
 export interface RequestMetrics {
   began(listener: ListenerName): void;
-  /** Its answer took so many seconds. */
+  /** Records the end of a request after so many seconds. */
   ended(listener: ListenerName, facts: RequestFacts, seconds: number): void;
 }
 
-/** Seconds. Most calls take a few milliseconds, of which the boundaries of the semantic conventions would tell nothing. */
-const LATENCIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/**
+ * Histogram boundaries in seconds. Each adds a line per operation to the Prometheus page. Most calls take a few
+ * milliseconds.
+ */
+const LATENCIES = [0.005, 0.01, 0.025, 0.1, 0.25, 1, 2.5];
 const LIVES = [1, 10, 60, 300, 1_800, 3_600, 21_600, 86_400];
 
-/** Makes the instruments of requests. */
+/** Creates the request instruments. */
 export function createRequestMetrics(meter: Meter): RequestMetrics {
   const duration = (name: string, description: string, boundaries: number[]) =>
     meter.createHistogram(name, { description, unit: "s", advice: { explicitBucketBoundaries: boundaries } });
   const histograms = {
-    http: duration("http.server.request.duration", "Requests over REST, and all that are no operation.", LATENCIES),
-    rpc: duration("rpc.server.call.duration", "Calls over Connect, gRPC and gRPC-Web that are no streams.", LATENCIES),
-    stream: duration("cupo.stream.duration", "How long streams were open, told when they end.", LIVES),
+    http: duration("http.server.request.duration", "Duration of requests over REST and to pages.", LATENCIES),
+    rpc: duration("rpc.server.call.duration", "Duration of calls over Connect, gRPC and gRPC-Web.", LATENCIES),
+    stream: duration("cupo.stream.duration", "How long streams were open, recorded when they end.", LIVES),
+  };
+  const counters = {
+    http: meter.createCounter("http.server.requests", {
+      description: "Requests over REST and to pages, by status.",
+      unit: "{request}",
+    }),
+    rpc: meter.createCounter("rpc.server.calls", {
+      description: "Unary calls over Connect, gRPC and gRPC-Web, by code.",
+      unit: "{call}",
+    }),
   };
   const replays = meter.createCounter("cupo.idempotency.replays", {
-    description: "Answers that an earlier call with the same idempotency key got.",
+    description: "Responses that repeat the response to an earlier call with the same idempotency key.",
     unit: "{answer}",
   });
-  const active: Record<ListenerName, number> = { public: 0, internal: 0 };
-  meter
-    .createObservableUpDownCounter("http.server.active_requests", {
-      description: "Requests under way, open streams among them.",
-      unit: "{request}",
-    })
-    .addCallback((result) => {
-      for (const [listener, count] of Object.entries(active)) result.observe(count, { "cupo.listener": listener });
-    });
+  const active = countActive(meter);
   return {
     began(listener) {
       active[listener] += 1;
     },
     ended(listener, { kind, attributes, operation, isReplay }, seconds) {
       active[listener] -= 1;
-      histograms[kind].record(seconds, attributes);
-      if (isReplay && operation !== undefined) replays.add(1, { "cupo.operation": operation });
+      const ofOperation = operation === undefined ? {} : { "cupo.operation": operation };
+      histograms[kind].record(seconds, kind === "stream" ? attributes : ofOperation);
+      if (kind !== "stream") counters[kind].add(1, leanOf(attributes));
+      if (isReplay) replays.add(1, ofOperation);
     },
   };
+}
+
+/** Removes redundant labels: the RPC method equals the operation, and the transport implies the RPC system. */
+function leanOf(attributes: Attributes): Attributes {
+  const { "rpc.method": _method, "rpc.system.name": _system, ...lean } = attributes;
+  return lean;
+}
+
+/** Counts the active requests of each listener. */
+function countActive(meter: Meter): Record<ListenerName, number> {
+  const active: Record<ListenerName, number> = { public: 0, internal: 0 };
+  meter
+    .createObservableUpDownCounter("http.server.active_requests", {
+      description: "Active requests, including open streams.",
+      unit: "{request}",
+    })
+    .addCallback((result) => {
+      for (const [listener, count] of Object.entries(active)) result.observe(count, { "cupo.listener": listener });
+    });
+  return active;
 }

@@ -1,65 +1,75 @@
-import type { Attributes, Meter, ObservableGauge } from "@opentelemetry/api";
+import type { Attributes, Counter, Meter, ObservableGauge } from "@opentelemetry/api";
 import type { Call } from "../../call.js";
 import { type CupoError, type LimitName, reasonOf } from "../../errors.js";
+import { type TokenFault, tokenFaults } from "../../token-faults.js";
 
-/** What waits to be done in the background, in all processes together. */
+/** The background work that is due, of all processes together. */
 export interface Backlog {
-  /** How many days the furthest of the schedules that are to be made is behind the horizon. */
+  /** Days from the end of the schedule that is furthest behind to the horizon. */
   readonly scheduleDays: number;
   readonly jobs: Waiting;
-  /** Events that have no position in their feed yet. */
+  /** Events without a position in their feed. */
   readonly events: Waiting;
 }
 
-/** How much waits, and for how long the oldest of it has. */
+/** The number of waiting items and the age of the oldest one. */
 export interface Waiting {
   readonly count: number;
   readonly oldestSeconds: number;
 }
 
-/** What the service does, beside requests. */
+/** Metrics of the service besides those of requests. */
 export interface ServiceMetrics {
-  /** A call has failed with an error, or what did not become a call. */
+  /** Records a failed call, or a failed request that did not become a call. */
   failed(error: CupoError, call: Call): void;
-  /** A limit was reached outside of calls. */
+  /** Records a limit that was reached outside of calls. */
   reached(limit: AnyLimit): void;
-  /** A read that a replica was asked for ended; how, is told by {@link ReplicaOutcome}. */
+  /** Records a request that was rejected because its access token is invalid or missing. */
+  refusedToken(fault: TokenFault): void;
+  /** Records the outcome of a read that was offered to the replica. */
   readFromReplica(outcome: ReplicaOutcome): void;
-  /** Has it measured whether the database takes writes; undefined where that cannot be known. */
+  /** Measures whether the database accepts writes; undefined if unknown. */
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
-  /** Has the age of the issuer's keys measured, in milliseconds. */
+  /** Measures the age of the issuer's keys in milliseconds. */
   watchKeys(ageMs: () => number | undefined): void;
-  /** Has it measured how many calls wait to be at work. */
+  /** Measures how many calls wait for their turn. */
   watchWaiting(count: () => number): void;
-  /** Has the backlog measured; undefined where it cannot be known. */
+  /** Measures the backlog; undefined if unknown. */
   watchBacklog(read: () => Promise<Backlog | undefined>): void;
 }
 
-/** Whether the replica served a read; it was behind the primary, was away, or cannot do what the read does, otherwise. */
-const REPLICA_OUTCOMES = ["served", "behind", "away", "unable"] as const;
+/**
+ * Outcomes of a read on the replica: it served the read, was behind the primary, was promoted, was away, or was unable
+ * to do it.
+ */
+const REPLICA_OUTCOMES = ["served", "behind", "promoted", "away", "unable"] as const;
 type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
 
 const SECONDS_OF_A_DAY = 86_400;
 
 type AnyLimit = LimitName | "connections";
 
-/** They are there from the start, so that a first refusal is seen to be one more. */
-const LIMITS: readonly AnyLimit[] = ["quota", "calls", "load", "streams", "connections", "planned_slots", "open_slots"];
+/** All limits. They are reported as 0 from the start, so that the first rejection shows as an increase. */
+const LIMITS: readonly AnyLimit[] = [
+  ...(["quota", "calls", "tenant_calls", "heavy_calls", "load", "streams", "tenant_streams"] as const),
+  ...(["connections", "planned_slots", "open_slots"] as const),
+];
 
-/** Makes the instruments of the service's own. */
+/** Creates the instruments of the service itself. */
 export function createServiceMetrics(meter: Meter): ServiceMetrics {
   const problems = meter.createCounter("cupo.problems", {
-    description: "Problems that callers were told of, by code and by which of its reasons.",
+    description: "Problems in responses, by code and reason.",
     unit: "{problem}",
   });
   const limits = meter.createCounter("cupo.limits.reached", {
-    description: "What was refused, or not done, because there would have been too much of it.",
+    description: "Rejected requests and omitted work, by the limit that was reached.",
     unit: "{refusal}",
   });
   const replicaReads = meter.createCounter("cupo.replica.reads", {
-    description: "Reads that the replica was asked for, by whether it served them or left them to the primary.",
+    description: "Reads that were offered to the replica, by outcome; the primary serves all but the served ones.",
     unit: "{read}",
   });
+  const tokens = countTokens(meter);
   for (const outcome of REPLICA_OUTCOMES) replicaReads.add(0, { "cupo.replica.outcome": outcome });
   for (const limit of LIMITS) limits.add(0, { "cupo.limit": limit });
   return {
@@ -69,26 +79,38 @@ export function createServiceMetrics(meter: Meter): ServiceMetrics {
       if (error.limit !== undefined) limits.add(1, { "cupo.limit": error.limit });
     },
     reached: (limit) => limits.add(1, { "cupo.limit": limit }),
+    refusedToken: (fault) => tokens.add(1, { "cupo.token.fault": fault }),
     readFromReplica: (outcome) => replicaReads.add(1, { "cupo.replica.outcome": outcome }),
     watchReadiness(takesWrites) {
-      const text = "Whether the database takes writes, without which the service is not ready: 1 or 0.";
+      const text = "1 if the database accepts writes, so that the service is ready; otherwise 0.";
       gaugeOf(meter, "cupo.ready", text, "").addCallback(async (result) => {
         result.observe((await takesWrites()) === true ? 1 : 0);
       });
     },
-    watchKeys(ageMs) {
-      gaugeOf(meter, "cupo.keyset.age", "How old the issuer's keys are that are used.", "s").addCallback((result) => {
-        const age = ageMs();
-        if (age !== undefined) result.observe(age / 1000);
-      });
-    },
+    watchKeys: (ageMs) => observeKeys(meter, ageMs),
     watchWaiting: (count) => observeWaiting(meter, count),
     watchBacklog: (read) => observeBacklog(meter, read),
   };
 }
 
+function countTokens(meter: Meter): Counter {
+  const tokens = meter.createCounter("cupo.tokens.refused", {
+    description: "Requests rejected because of their access token, by fault.",
+    unit: "{request}",
+  });
+  for (const fault of tokenFaults) tokens.add(0, { "cupo.token.fault": fault });
+  return tokens;
+}
+
+function observeKeys(meter: Meter, ageMs: () => number | undefined): void {
+  gaugeOf(meter, "cupo.keyset.age", "Age of the issuer's keys in use.", "s").addCallback((result) => {
+    const age = ageMs();
+    if (age !== undefined) result.observe(age / 1000);
+  });
+}
+
 function observeWaiting(meter: Meter, count: () => number): void {
-  const gauge = gaugeOf(meter, "cupo.calls.waiting", "Calls that wait to be at work.", "{call}");
+  const gauge = gaugeOf(meter, "cupo.calls.waiting", "Calls that wait for their turn.", "{call}");
   gauge.addCallback((result) => result.observe(count()));
 }
 
@@ -96,13 +118,18 @@ function observeBacklog(meter: Meter, read: () => Promise<Backlog | undefined>):
   const lag = gaugeOf(
     meter,
     "cupo.materialization.lag",
-    "How far the furthest of the schedules that are to be made is behind the horizon, in whole days.",
+    "How far the schedule that is furthest behind is from the horizon, in whole days.",
     "s",
   );
-  const jobs = gaugeOf(meter, "cupo.jobs.waiting", "Background jobs that could be done and are not.", "{job}");
-  const jobsAge = gaugeOf(meter, "cupo.jobs.oldest.age", "How long the oldest of them has waited.", "s");
-  const events = gaugeOf(meter, "cupo.events.outstanding", "Events that no feed has yet.", "{event}");
-  const eventsAge = gaugeOf(meter, "cupo.events.oldest.age", "How long ago the oldest of them happened.", "s");
+  const jobs = gaugeOf(meter, "cupo.jobs.waiting", "Background jobs that are due and not started.", "{job}");
+  const jobsAge = gaugeOf(meter, "cupo.jobs.oldest.age", "How long the oldest due background job has waited.", "s");
+  const events = gaugeOf(meter, "cupo.events.outstanding", "Events without a position in a feed.", "{event}");
+  const eventsAge = gaugeOf(
+    meter,
+    "cupo.events.oldest.age",
+    "Age of the oldest event without a position in a feed.",
+    "s",
+  );
   meter.addBatchObservableCallback(
     async (result) => {
       const backlog = await read();

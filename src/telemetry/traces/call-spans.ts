@@ -1,13 +1,13 @@
 import { type Context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
 import type { CallTrace, EndOfPart } from "../../call.js";
 import { CupoError, errorTable } from "../../errors.js";
-import { asCupoError } from "../../problem.js";
+import { asCupoError } from "../../problems/problem.js";
 import { RestError } from "../../rest/rest-error.js";
 import { summarize } from "./statement-summary.js";
 
 /**
- * The trace of a call as spans: one for each part, inside each other as the parts are. `context` holds the span of the request.
- * Nothing is made of the parts of a request that is not sampled.
+ * Creates the trace of a call: one span for each part, nested as the parts are. `context` holds the span of the
+ * request. Creates no spans for a request that is not sampled.
  */
 export function createCallTrace(tracer: Tracer, span: Span, context: Context): CallTrace {
   const { traceId, spanId } = span.spanContext();
@@ -40,7 +40,7 @@ export function createCallTrace(tracer: Tracer, span: Span, context: Context): C
   };
 }
 
-/** Ends a span; with what it failed by, where it did, of which the kind is told and no word of the message. */
+/** Ends a span. For a failure it records the type of the error, but not its message. */
 export function endSpan(span: Span, failure?: unknown): void {
   if (failure !== undefined) {
     const known = failure instanceof RestError ? asCupoError(failure) : failure;
@@ -50,7 +50,7 @@ export function endSpan(span: Span, failure?: unknown): void {
   span.end();
 }
 
-/** A caller who is refused is no failure of the service. */
+/** A rejected caller is not a failure of the service. */
 function isRefusal(failure: unknown): boolean {
   return failure instanceof CupoError && errorTable[failure.code].status < 500;
 }

@@ -1,22 +1,25 @@
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { describeProcess } from "../resource.js";
-import type { ExportTerms } from "../telemetry-terms.js";
+import type { ExporterConfig } from "../telemetry-config.js";
 import { createRequestSpans, type RequestSpans } from "./request-spans.js";
 import { tracedFetch } from "./traced-fetch.js";
 
-/** Traces that are made and sent. */
+/** Traces and their export. */
 export interface Tracing {
   readonly spans: RequestSpans;
-  /** Takes traces to whom the service asks for something. */
+  /** A fetch function that propagates the trace context. */
   readonly fetch: typeof globalThis.fetch;
-  /** Sends what was not sent yet. */
+  /** Sends the remaining spans. */
   close(): Promise<void>;
 }
 
-/** Opens what traces are made and sent with. The sampler is that of OTEL_TRACES_SAMPLER; without it callers decide. */
-export async function openTracing(terms: ExportTerms): Promise<Tracing> {
-  const exporter = await openExporter(terms);
+/**
+ * Opens tracing and its exporter. OTEL_TRACES_SAMPLER sets the sampler. Without it, the caller's trace context decides,
+ * and requests without one are sampled.
+ */
+export async function openTracing(config: ExporterConfig): Promise<Tracing> {
+  const exporter = await openExporter(config);
   const spanProcessors = [new BatchSpanProcessor(exporter)];
   const provider = new BasicTracerProvider({ resource: describeProcess(), spanProcessors });
   const tracer = provider.getTracer("cupo");
@@ -28,7 +31,7 @@ export async function openTracing(terms: ExportTerms): Promise<Tracing> {
   };
 }
 
-async function openExporter({ protocol, url }: ExportTerms) {
+async function openExporter({ protocol, url }: ExporterConfig) {
   const options = url === undefined ? {} : { url };
   if (protocol === "http/json") {
     const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-http");

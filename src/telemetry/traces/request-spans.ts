@@ -14,18 +14,18 @@ import type { HttpRequest } from "../../request-log.js";
 import type { RequestFacts } from "../request-facts.js";
 import { createCallTrace } from "./call-spans.js";
 
-/** Gives requests their spans. */
+/** Creates the spans of requests. */
 export interface RequestSpans {
   began(request: HttpRequest, call: Call): void;
   ended(facts: RequestFacts, call: Call): void;
 }
 
-/** What asks all the time whether there is something to see, which nobody wants to see itself. */
+/** Paths of regular probes, which are not traced. */
 const PROBES: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
 
 /**
- * Begins a span for each request, within the trace that its caller is in (W3C Trace Context: `traceparent` and `tracestate`),
- * and gives the call its trace. The address of the request is not told, because it has ids, nor that of the caller.
+ * Creates a span for each request in the trace of its caller (W3C Trace Context: `traceparent` and `tracestate`), and
+ * sets the trace of the call. The span contains neither the request URL, which has ids, nor the address of the caller.
  */
 export function createRequestSpans(tracer: Tracer, propagator: TextMapPropagator): RequestSpans {
   const spans = new WeakMap<Call, Span>();

@@ -1,6 +1,6 @@
-/** What may be told of a statement: its verb and, where it has one, the first table that the verb is for. */
+/** The published summary of a statement: its verb and the first table of the verb, if it has one. */
 export interface StatementSummary {
-  /** In capitals: SELECT, INSERT, UPDATE, DELETE, COMMIT. */
+  /** In upper case: SELECT, INSERT, UPDATE, DELETE, COMMIT. */
   readonly verb: string;
   readonly table: string | undefined;
 }
@@ -16,8 +16,8 @@ const TABLE_OF: Readonly<Record<string, RegExp>> = {
 const summaries = new Map<string, StatementSummary>();
 
 /**
- * Summarizes a statement (OpenTelemetry's "db.query.summary"). Values stand in no text, but are bound; the text is not told all
- * the same.
+ * Summarizes a statement (OpenTelemetry's "db.query.summary"). The text contains no values, because they are bound. It
+ * is still not published.
  */
 export function summarize(text: string): StatementSummary {
   const known = summaries.get(text);
@@ -28,7 +28,10 @@ export function summarize(text: string): StatementSummary {
   return summary;
 }
 
-/** A statement that begins with other ones (WITH) goes by what it changes. */
+/**
+ * Returns the verb; for a statement with WITH it is the first of INSERT, UPDATE and DELETE that occurs, otherwise
+ * SELECT.
+ */
 function verbOf(text: string): string {
   const first = /^\W*([a-z]+)/i.exec(text)?.[1]?.toUpperCase() ?? "SQL";
   if (first !== "WITH") return first;

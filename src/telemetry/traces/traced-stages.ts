@@ -1,7 +1,7 @@
 import type { Interceptor } from "@connectrpc/connect";
 import { type Call, callOf, type EndOfPart } from "../../call.js";
 
-/** The stage as a part of the trace that ends where it passes the call on, or refuses it. */
+/** Traces a stage until it passes the call on or rejects it. */
 export function tracedJudgement(name: string, stage: Interceptor): Interceptor {
   return (next) => async (request) => {
     const end = beginPart(request.contextValues, name);
@@ -13,7 +13,7 @@ export function tracedJudgement(name: string, stage: Interceptor): Interceptor {
   };
 }
 
-/** The stage as a part of the trace with everything in it that comes behind it. */
+/** Traces a stage together with all later stages. */
 export function tracedWork(name: string, stage: Interceptor): Interceptor {
   return (next) => {
     const work = stage(next);
@@ -26,7 +26,7 @@ export function tracedWork(name: string, stage: Interceptor): Interceptor {
   };
 }
 
-/** What is between two places in the chain as a part of the trace: there a transport makes the message. */
+/** Traces the time between two places in the chain, in which a transport reads the message. */
 export function tracedReading(name: string): { readonly begin: Interceptor; readonly end: Interceptor } {
   const ends = new WeakMap<Call, EndOfPart>();
   return {

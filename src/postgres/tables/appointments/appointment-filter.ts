@@ -6,72 +6,82 @@ import { givenOnly } from "../resources/lists.js";
 import type { AppointmentStatus } from "./appointment-status.js";
 import { appointmentColumns } from "./appointments.js";
 
-/** Which appointments are wanted; what is undefined does not count. */
+/** Filters of a list of appointments. Undefined means no restriction. */
 export interface AppointmentFilter {
   readonly patientId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly programId: string | undefined;
   readonly locationId: string | undefined;
-  /** In one of these, each named once; none for any. */
+  /** Statuses without duplicates; empty for any status. */
   readonly statuses: readonly AppointmentStatus[];
-  /** Whether the rules no longer have the slot that they occupy. */
-  readonly retained: boolean | undefined;
-  /** They begin at this instant or later. */
+  /** Whether the appointment is displaced: its program no longer has its slot. */
+  readonly displaced: boolean | undefined;
+  /** The start is at this instant or later. */
   readonly from: Date | undefined;
-  /** They begin before this instant. */
+  /** The start is before this instant. */
   readonly before: Date | undefined;
 }
 
-/** A page of a list in the order in which appointments begin, then of their ids. */
+/** A page of a list that is ordered by start, then by id. */
 export interface StartPage {
-  /** Start and id of the last appointment of the page before. */
+  /** Start and id of the last appointment of the previous page; undefined for the first page. */
   readonly after: { readonly startsAt: Date; readonly id: string } | undefined;
-  /** How many rows to read at most. */
+  /** The maximum number of rows. */
   readonly limit: number;
 }
 
 const COLUMNS = ["tenant_id", ...Object.values(appointmentColumns)].map((column) => `a.${column}`);
 
 /**
- * Of several retained slots of an appointment `s` is the first that begins at the first value bound, an instant, or later, whenever
- * that is null; the second is the tenant: each appointment is listed once. An aggregate over the appointment's slots, because NOT EXISTS might be planned as a
- * join with every retained slot.
+ * SQL for whether `s` is the first of the appointment's retained slots that start at an instant or later. It keeps
+ * lists from repeating an appointment. It binds the instant, which is null for no limit, and the tenant.
+ *
+ * It is an aggregate over the appointment's slots, because NOT EXISTS might be planned as a join with every retained
+ * slot.
  */
-export const IS_FIRST_RETAINED = `(SELECT bool_and(NOT e.retained OR e.starts_at >= s.starts_at OR e.starts_at < ?::timestamptz)
+export const IS_FIRST_RETAINED = `(SELECT bool_and(NOT e.retained OR e.starts_at >= s.starts_at OR COALESCE(e.starts_at < ?::timestamptz, false))
   FROM slots e WHERE e.tenant_id = ? AND e.appointment_id = s.appointment_id) IS NOT FALSE`;
 
-/** An aggregate, because EXISTS might be planned as a join with every retained slot. */
-const IS_RETAINED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
+/**
+ * SQL for whether an appointment is displaced. It is an aggregate, because EXISTS might be planned as a join with every
+ * retained slot.
+ */
+const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
   WHERE s.tenant_id = ? AND s.appointment_id = a.id), false)`;
 
 /**
- * The wanted appointments of a page, unordered, as a table of their columns and `listed_at`, by
- * which they are to be listed: when they begin, or when the first of their retained slots does. Whatever is wanted, an index has it in order,
- * and is read no further than the page: those that are retained by their slots, which are few; of the others each status by
- * itself, because an index has one status at a time in order.
+ * Returns a query for the appointments of one page, unordered. Its columns are those of appointments and `listed_at`,
+ * by which the list is ordered. `listed_at` is the start of the appointment or of its first retained slot.
+ *
+ * For every filter there is an index in the order of the list, which is read no further than the page. Retained
+ * appointments are found by their slots, which are few. Other appointments are read for each status separately, because
+ * the indexes are ordered within one status.
  */
 export function wantedAppointments(
   transaction: Transaction,
   filter: AppointmentFilter,
   page: StartPage,
 ): Knex.QueryBuilder {
-  const { statuses, retained, patientId } = filter;
-  if (retained === true && patientId === undefined) return inRetainedSlots(transaction, filter, page);
+  const { statuses, displaced, patientId } = filter;
+  if (displaced === true && patientId === undefined) return inRetainedSlots(transaction, filter, page);
   const all = () => matching(transaction, filter, page);
   const ofEach = statuses.map((status) => all().where({ "a.status": status }));
   return ofEach.length > 1 ? sql.queryBuilder().unionAll(ofEach, true) : (ofEach[0] ?? all());
 }
 
 function matching({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
-  const { patientId, practitionerId, programId, locationId, retained } = filter;
+  const { patientId, practitionerId, programId, locationId, displaced } = filter;
   const ids = toPartialRow(appointmentColumns, givenOnly({ patientId, practitionerId, programId, locationId }));
   const query = sql("appointments as a").where({ "a.tenant_id": tenantId }).where(qualified("a", ids));
   query.select(COLUMNS).select({ listed_at: "a.starts_at" });
-  if (retained !== undefined) query.whereRaw(`${IS_RETAINED} = ?`, [tenantId, retained]);
+  if (displaced !== undefined) query.whereRaw(`${IS_DISPLACED} = ?`, [tenantId, displaced]);
   return pageOf(query, filter, page, ["a.starts_at", "a.id"]);
 }
 
-/** What a slot does not know of its appointment is looked up one by one, in their order: a join might read them all. */
+/**
+ * Looks up the location and the status of appointments one by one, in the order of the slots. A join might read all
+ * appointments.
+ */
 function inRetainedSlots({ tenantId }: Transaction, filter: AppointmentFilter, page: StartPage): Knex.QueryBuilder {
   const { practitionerId, programId, locationId, statuses } = filter;
   const ids = toPartialRow(appointmentColumns, givenOnly({ practitionerId, programId }));

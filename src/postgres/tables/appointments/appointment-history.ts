@@ -5,7 +5,7 @@ import { sql } from "../../sql.js";
 import type { AppointmentStatus } from "./appointment-status.js";
 import type { AppointmentRecord } from "./appointments.js";
 
-/** A change of an appointment as it is kept; what is undefined is so for the booking alone. */
+/** A stored change of an appointment. The `from…` attributes are undefined for the booking. */
 export interface AppointmentChangeRecord {
   readonly appointmentId: string;
   readonly version: number;
@@ -14,7 +14,7 @@ export interface AppointmentChangeRecord {
   readonly fromEndsAt: Date | undefined;
   readonly fromProgramId: string | undefined;
   readonly fromPractitionerId: string | undefined;
-  /** Undefined too where it was not kept yet. */
+  /** Also undefined for changes before the location was recorded. */
   readonly fromLocationId: string | undefined;
   readonly toStatus: AppointmentStatus;
   readonly toStartsAt: Date;
@@ -29,13 +29,13 @@ export interface AppointmentChangeRecord {
   readonly actor: string | undefined;
   readonly correlationId: string;
   readonly changedAt: Date;
-  /** Why the step before was taken back; undefined for every change that is no correction. */
+  /** Why the previous status was corrected; undefined for changes that are not corrections. */
   readonly correctionReason: string | undefined;
-  /** Whose appointment it was before a merge. */
+  /** The previous patient, if the change is a merge of patients. */
   readonly mergedFromPatientId: string | undefined;
 }
 
-/** The columns of a change, by attribute. */
+/** The column of each attribute of a change. */
 export const changeColumns = {
   appointmentId: "appointment_id",
   version: "version",
@@ -66,7 +66,10 @@ const insertChange = prepared(["tenant_id", ...Object.values(changeColumns)] as 
   sql("appointment_history").insert(row),
 );
 
-/** Appends what happened to an appointment; `before` is absent for a new one, the reason for all but a correction. */
+/**
+ * Appends a change to the history of an appointment. `before` is undefined for a new appointment, `correctionReason`
+ * for changes that are not corrections.
+ */
 export function insertAppointmentChange(
   transaction: Transaction,
   before: AppointmentRecord | undefined,
@@ -103,7 +106,7 @@ export function insertAppointmentChange(
   transaction.send(insertChange({ tenant_id: transaction.tenantId, ...toRow(changeColumns, change) }));
 }
 
-/** The changes of an appointment from behind a version on, at most `limit`, the oldest first. */
+/** Returns at most `limit` changes of an appointment with a version above `afterVersion`, the oldest first. */
 export async function listAppointmentChanges(
   transaction: Transaction,
   appointmentId: string,

@@ -3,31 +3,31 @@ import type { Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { givenOnly } from "../resources/lists.js";
-import type { Retention, RetentionCause } from "../schedule/slots.js";
+import type { Displacement, DisplacementCause } from "../schedule/slots.js";
 import { type AppointmentFilter, IS_FIRST_RETAINED, type StartPage, wantedAppointments } from "./appointment-filter.js";
 import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 
-/** An appointment, and why it is retained, by the first of its slots that is; undefined where none is. */
+/** An appointment with the displacement of its first retained slot; undefined if no slot is retained. */
 export interface ListedAppointment extends AppointmentRecord {
-  readonly retention: Retention | undefined;
-  /** When it begins, or, in a list of what is retained, when the first of its retained slots does: its place in the list. */
+  readonly displacement: Displacement | undefined;
+  /** Its place in the list: its start, or in a list of displaced appointments the start of its first retained slot. */
   readonly listedAt: Date;
 }
 
-/** Of the tenant that is bound. Where nothing is said of the block, it is left out. */
-const RETENTION = `(SELECT jsonb_strip_nulls(jsonb_build_object('cause', s.retained_by, 'blockId', s.retained_by_id,
+/** SQL for the displacement of an appointment as JSON, without `blockId` if there is no block. It binds the tenant. */
+const DISPLACEMENT = `(SELECT jsonb_strip_nulls(jsonb_build_object('cause', s.retained_by, 'blockId', s.retained_by_id,
     'isAccepted', s.retention_accepted))
   FROM slots s WHERE s.tenant_id = ? AND s.appointment_id = appointments.id AND s.retained
-  ORDER BY s.starts_at LIMIT 1) AS retention`;
+  ORDER BY s.starts_at LIMIT 1) AS displacement`;
 
 /**
- * An index has every list in its order, to be read no further than the page. A plan that reads without an order reads all
- * that matches, which is seldom as little as the planner takes it for: programs, practitioners, statuses and times go
- * together.
+ * Makes the planner read an index in the order of the list, so that it stops after the page. Otherwise it might read
+ * all matching rows and sort them. It often underestimates their number, because program, practitioner, status and time
+ * are correlated.
  */
 const IN_ORDER = ["SET LOCAL enable_bitmapscan = off", "SET LOCAL enable_seqscan = off"];
 
-/** One page of the tenant's appointments. */
+/** Returns one page of the tenant's appointments. */
 export async function listAppointments(
   transaction: Transaction,
   filter: AppointmentFilter,
@@ -35,27 +35,27 @@ export async function listAppointments(
 ): Promise<ListedAppointment[]> {
   for (const setting of IN_ORDER) transaction.send(sql.raw(setting));
   const wanted = wantedAppointments(transaction, filter, page).as("appointments");
-  const query = withRetention(transaction).from(wanted).select({ listedAt: "listed_at" }).limit(page.limit);
+  const query = withDisplacement(transaction).from(wanted).select({ listedAt: "listed_at" }).limit(page.limit);
   return readRecords(transaction, query.orderBy([{ column: "listed_at" }, { column: "id" }]));
 }
 
-/** Which retained appointments are wanted; what is undefined does not count. */
-export interface RetainedFilter {
-  readonly cause: RetentionCause | undefined;
+/** Filters of a list of displaced appointments. Undefined means no restriction. */
+export interface DisplacedFilter {
+  readonly cause: DisplacementCause | undefined;
   readonly blockId: string | undefined;
   readonly programId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** Instants between which they begin, the second exclusive. */
+  /** The start is at `from` or later and before `to`. */
   readonly from: Date;
   readonly to: Date | undefined;
-  /** Whether those that were accepted as they are count too. */
+  /** Whether the list includes appointments that staff accepted as they are. */
   readonly includesAccepted: boolean;
 }
 
-/** One page of the appointments of the tenant whose slots are retained. */
-export async function listRetainedAppointments(
+/** Returns one page of the tenant's appointments with retained slots. */
+export async function listDisplacedAppointments(
   transaction: Transaction,
-  { cause, blockId, programId, practitionerId, from, to, includesAccepted }: RetainedFilter,
+  { cause, blockId, programId, practitionerId, from, to, includesAccepted }: DisplacedFilter,
   { after, limit }: StartPage,
 ): Promise<ListedAppointment[]> {
   for (const setting of IN_ORDER) transaction.send(sql.raw(setting));
@@ -79,24 +79,24 @@ export async function listRetainedAppointments(
   const query = sql("appointments")
     .joinRaw("JOIN (:slots) AS page ON page.appointment_id = appointments.id", { slots })
     .where({ tenant_id: tenantId })
-    .select(appointmentColumns, sql.raw(RETENTION, [tenantId]), { listedAt: "page.listed_at" })
+    .select(appointmentColumns, sql.raw(DISPLACEMENT, [tenantId]), { listedAt: "page.listed_at" })
     .orderBy([{ column: "page.listed_at" }, { column: "id" }]);
   return readRecords(transaction, query);
 }
 
-/** Those of the appointments that there are. */
+/** Returns those of the appointments that exist, in the order of their starts, then ids. */
 export async function readAppointments(transaction: Transaction, ids: readonly string[]): Promise<ListedAppointment[]> {
   if (ids.length === 0) return [];
-  const query = withRetention(transaction).whereRaw("id = ANY(?::uuid[])", [ids as string[]]);
+  const query = withDisplacement(transaction).whereRaw("id = ANY(?::uuid[])", [ids as string[]]);
   return readRecords(
     transaction,
     query.select({ listedAt: "starts_at" }).orderBy([{ column: "starts_at" }, { column: "id" }]),
   );
 }
 
-/** All appointments of the tenant, each with why it is retained, to be narrowed down. */
-export function withRetention({ tenantId }: Transaction): Knex.QueryBuilder {
+/** Returns a query for all appointments of the tenant with their displacement, to which conditions can be added. */
+export function withDisplacement({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("appointments")
     .where({ tenant_id: tenantId })
-    .select(appointmentColumns, sql.raw(RETENTION, [tenantId]));
+    .select(appointmentColumns, sql.raw(DISPLACEMENT, [tenantId]));
 }

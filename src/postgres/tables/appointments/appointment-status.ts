@@ -1,13 +1,42 @@
-/** The states of an appointment (specification section 3). */
+/** The statuses of an appointment (specification section 3). */
 export type AppointmentStatus = "PENDING" | "CONFIRMED" | "CHECKED_IN" | "ATTENDED" | "CANCELLED" | "NO_SHOW";
 
-/** The states in which an appointment holds its slot, the time of its people and a unit of its day's capacity. */
+/**
+ * The statuses in which an appointment occupies its slot, the time of patient and practitioner, and a unit of its day's
+ * capacity.
+ */
 export const liveStatuses: readonly AppointmentStatus[] = ["PENDING", "CONFIRMED", "CHECKED_IN", "ATTENDED"];
 
-/** Whether an appointment in this state holds its slot. */
+/** The statuses in which an appointment can be rescheduled. */
+const movableStatuses: readonly AppointmentStatus[] = ["PENDING", "CONFIRMED"];
+
+/** The statuses in which a visit is still to happen or to end. */
+const unfinishedStatuses: readonly AppointmentStatus[] = [...movableStatuses, "CHECKED_IN"];
+
+/** Returns whether an appointment with this status occupies its slot. */
 export function isLive(status: AppointmentStatus): boolean {
   return liveStatuses.includes(status);
 }
 
-/** {@link liveStatuses} as the right side of IN in SQL; the exclusion constraints of appointments name the same. */
-export const LIVE_STATUSES = `(${liveStatuses.map((status) => `'${status}'`).join(", ")})`;
+/** Returns whether an appointment with this status can be rescheduled. */
+export function isMovable(status: AppointmentStatus): boolean {
+  return movableStatuses.includes(status);
+}
+
+/** Returns whether the visit of an appointment with this status is still to happen or to end. */
+export function isUnfinished(status: AppointmentStatus): boolean {
+  return unfinishedStatuses.includes(status);
+}
+
+/**
+ * {@link liveStatuses} as the right side of IN in SQL. The exclusion constraints of appointments list the same
+ * statuses.
+ */
+export const LIVE_STATUSES = inSql(liveStatuses);
+
+/** The statuses of {@link isUnfinished} as the right side of IN in SQL. */
+export const UNFINISHED_STATUSES = inSql(unfinishedStatuses);
+
+function inSql(statuses: readonly AppointmentStatus[]): string {
+  return `(${statuses.map((status) => `'${status}'`).join(", ")})`;
+}

@@ -3,29 +3,32 @@ import { readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { byId, type ListPage } from "../resources/lists.js";
 import { type AppointmentChangeRecord, changeColumns } from "./appointment-history.js";
-import { type ListedAppointment, withRetention } from "./appointment-lists.js";
+import { type ListedAppointment, withDisplacement } from "./appointment-lists.js";
 
-/** One page of the appointments of a patient, in any status, in the order of their ids. */
+/** Returns one page of the appointments of a patient, in any status, ordered by id. */
 export async function listAppointmentsOfPatient(
   transaction: Transaction,
   patientId: string,
   page: ListPage,
 ): Promise<ListedAppointment[]> {
-  const query = withRetention(transaction).where({ patient_id: patientId });
+  const query = withDisplacement(transaction).where({ patient_id: patientId });
   return readRecords(transaction, byId(query.select({ listedAt: "starts_at" }), page));
 }
 
-/** A place in the changes of all appointments of a patient. */
-export interface ChangePlace {
+/** A position in the changes of all appointments of a patient. */
+export interface ChangeCursor {
   readonly appointmentId: string;
   readonly version: number;
 }
 
-/** What happened to the appointments of a patient, behind a place, at most `limit` changes, one appointment after the other. */
+/**
+ * Returns at most `limit` changes of the appointments of a patient after a position, ordered by appointment id, then
+ * version.
+ */
 export async function listChangesOfPatient(
   transaction: Transaction,
   patientId: string,
-  { after, limit }: { readonly after: ChangePlace | undefined; readonly limit: number },
+  { after, limit }: { readonly after: ChangeCursor | undefined; readonly limit: number },
 ): Promise<AppointmentChangeRecord[]> {
   const { tenantId } = transaction;
   const own = sql("appointments").where({ tenant_id: tenantId, patient_id: patientId }).select("id");
@@ -34,7 +37,7 @@ export async function listChangesOfPatient(
   return readRecords(transaction, query.orderBy(["appointment_id", "version"]).limit(limit).select(changeColumns));
 }
 
-/** Empties the texts in the history of these appointments, and gives the ids of those that had some. */
+/** Empties the texts in the history of these appointments. Returns the ids of appointments whose history had texts. */
 export async function emptyHistory(transaction: Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const emptied = {
     comment: null,

@@ -5,9 +5,9 @@ import { sql } from "../../sql.js";
 import type { AppointmentStatus } from "./appointment-status.js";
 
 /** The part of an appointment that says where and when it takes place. */
-export interface AppointmentPlace {
+export interface AppointmentPlacement {
   readonly programId: string;
-  /** The rule whose day it counts against; undefined for an overbooked appointment. */
+  /** The rule whose daily capacity it uses; undefined for an overbooked appointment. */
   readonly ruleId: string | undefined;
   readonly practitionerId: string;
   readonly locationId: string;
@@ -17,8 +17,8 @@ export interface AppointmentPlace {
   readonly endsAt: Date;
 }
 
-/** An appointment as it is kept. */
-export interface AppointmentRecord extends AppointmentPlace {
+/** A stored appointment. */
+export interface AppointmentRecord extends AppointmentPlacement {
   readonly id: string;
   readonly patientId: string;
   readonly serviceId: string;
@@ -30,18 +30,18 @@ export interface AppointmentRecord extends AppointmentPlace {
   readonly cancellationReasonId: string | undefined;
   readonly noShowReasonId: string | undefined;
   readonly comment: string | undefined;
-  /** From when the patient waits, and until when they may: local dates, YYYY-MM-DD. */
+  /** The local dates (YYYY-MM-DD) on which the wait of the patient begins and by which it must end. */
   readonly requestedOn: string | undefined;
   readonly dueOn: string | undefined;
-  /** Whether it is beyond the schedule: beside others of its practitioner, and not counted against its day. */
+  /** Whether it is outside the schedule: it may overlap others of its practitioner and uses no daily capacity. */
   readonly overbooked: boolean;
-  /** Why it was overbooked; it stays when the appointment is moved into the schedule. */
+  /** Why it was overbooked. The reason stays when the appointment is moved into the schedule. */
   readonly overbookingReason: string | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** The columns of an appointment, by attribute. */
+/** The column of each attribute of an appointment. */
 export const appointmentColumns = {
   id: "id",
   patientId: "patient_id",
@@ -81,12 +81,12 @@ const selectForUpdate = prepared(["tenant_id", "id"], (key) =>
   sql("appointments").where(key).select(appointmentColumns).forNoKeyUpdate(),
 );
 
-/** The patient of an appointment; undefined where the tenant has no such appointment. */
+/** Returns the patient id of an appointment; undefined if the tenant has no such appointment. */
 export async function findAppointmentPatient(transaction: Transaction, id: string): Promise<string | undefined> {
   return (await findAppointment(transaction, id))?.patientId;
 }
 
-/** The patients of these appointments, some of them more than once; appointments that the tenant does not have have none. */
+/** Returns the patient ids of these appointments, with duplicates. Unknown appointments are skipped. */
 export async function findPatientsOfAppointments(
   transaction: Transaction,
   ids: readonly string[],
@@ -99,18 +99,18 @@ export async function findPatientsOfAppointments(
   return rows.map(({ patientId }) => patientId);
 }
 
-/** The appointment as it is now; undefined where the tenant has no such appointment. */
+/** Returns the appointment without locking it; undefined if the tenant has no such appointment. */
 export async function findAppointment(transaction: Transaction, id: string): Promise<AppointmentRecord | undefined> {
   const query = sql("appointments").where({ tenant_id: transaction.tenantId, id }).select(appointmentColumns);
   return readRecord(transaction, query);
 }
 
-/** The appointment, locked until the transaction ends. */
+/** Returns the appointment, locked until the transaction ends; undefined if the tenant has no such appointment. */
 export async function lockAppointment(transaction: Transaction, id: string): Promise<AppointmentRecord | undefined> {
   return readRecord(transaction, selectForUpdate({ tenant_id: transaction.tenantId, id }));
 }
 
-/** All appointments of a patient, in any status and in the order of their ids, locked until the transaction ends. */
+/** Locks all appointments of a patient, in any status, in the order of their ids until the transaction ends. */
 export async function lockAppointmentsOf(transaction: Transaction, patientId: string): Promise<AppointmentRecord[]> {
   const query = sql("appointments")
     .where({ tenant_id: transaction.tenantId, patient_id: patientId })
@@ -120,7 +120,7 @@ export async function lockAppointmentsOf(transaction: Transaction, patientId: st
   return readRecords(transaction, query);
 }
 
-/** Those of the appointments that there are, locked in the order of their ids until the transaction ends. */
+/** Locks those of the appointments that exist, in the order of their ids until the transaction ends. */
 export async function lockAppointments(
   transaction: Transaction,
   ids: readonly string[],
@@ -134,12 +134,12 @@ export async function lockAppointments(
   return readRecords(transaction, query);
 }
 
-/** Adds an appointment at version 1. */
+/** Inserts an appointment. */
 export function insertAppointment(transaction: Transaction, appointment: AppointmentRecord): void {
   transaction.send(insert({ tenant_id: transaction.tenantId, ...toRow(appointmentColumns, appointment) }));
 }
 
-/** Writes everything that can change of an appointment that the transaction has locked. */
+/** Updates an appointment that the transaction has locked. */
 export function updateAppointment(transaction: Transaction, appointment: AppointmentRecord): void {
   transaction.send(update({ tenant_id: transaction.tenantId, ...toRow(appointmentColumns, appointment) }));
 }

@@ -4,10 +4,13 @@ const local = (instant: string) => `(${instant} AT TIME ZONE '${clinicTimeZone}'
 const inTime = "b.cancelled_at IS NULL AND b.ends_at > :from::timestamptz AND b.starts_at < :to::timestamptz";
 
 /**
- * The part `blocked` of a statement's WITH, and what it needs, behind a part `p` of programs (id, location_id,
- * active): of each date, program and practitioner who works there, how many minutes of the hours of the rules are under blocks,
- * those under several once. Only what is active has hours. On which dates a rule is open is said as `isOpenOn` says it. Looks
- * blocks up by what they block, and at hours only where there is a block; bindings are those of an `OccupancyQuery`.
+ * SQL for the CTE `blocked` and the CTEs that it needs. It follows a CTE `p` of programs (id, location_id, active) and
+ * takes the bindings of an `OccupancyQuery`.
+ *
+ * `blocked` has a row for each local date, program and practitioner of the program. It states how many minutes of the
+ * rules' hours are covered by blocks; overlapping blocks count once. Only active programs, locations, practitioners and
+ * rules have hours. The condition on holidays must agree with `isOpenOn`. Blocks are looked up by their targets, and
+ * hours only where there is a block.
  */
 export const BLOCKED_HOURS = `staff AS MATERIALIZED (
     SELECT p.id AS program_id, p.location_id, w.practitioner_id FROM p

@@ -3,7 +3,10 @@ import { sql } from "../../sql.js";
 import type { IdsOf } from "../schedule/availability.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 
-/** The practitioners with live appointments in a program that begin in a time, whether they still work in it or not. */
+/**
+ * Returns the practitioners with live appointments in a program that start at `from` or later and before `to`. They
+ * need not work in the program any more.
+ */
 export async function findBookedPractitioners(
   transaction: Transaction,
   programId: string,
@@ -17,8 +20,8 @@ export async function findBookedPractitioners(
 }
 
 /**
- * The practitioners of a program, those with live appointments in it that begin in a time, and these: all who can have slots of it
- * there, so that what is about them can be asked for before it is known who they are.
+ * Returns SQL for the ids of everyone who can have slots of a program in a time: its practitioners, those with live
+ * appointments in it, and `others`. As SQL it can be part of a query before the ids are known.
  */
 export function everybodyOf(
   { tenantId }: Transaction,
@@ -35,7 +38,7 @@ const EVERYBODY = `ARRAY(
       AND status IN ${LIVE_STATUSES} AND starts_at >= :from AND starts_at < :to
     UNION SELECT unnest(:others::uuid[]))`;
 
-/** The programs in which a practitioner works, or has live appointments from an instant on. */
+/** Returns the programs in which a practitioner works or has live appointments that start at `from` or later. */
 export async function findProgramsOf(transaction: Transaction, practitionerId: string, from: Date): Promise<string[]> {
   const { tenantId } = transaction;
   const rows = await transaction.rows<{ id: string }>(

@@ -4,19 +4,19 @@ import { sql } from "../../sql.js";
 import { RUN_OF_SLOTS, type SlotRun } from "../schedule/slot-locks.js";
 import { busyTime } from "./busy-times.js";
 
-/** Who of the two people of an appointment is expected elsewhere in its time. */
+/** Which of the two people of an appointment has another live appointment at that time. */
 export interface BusyPeople {
   readonly isPractitionerBusy: boolean;
   readonly isPatientBusy: boolean;
 }
 
-/** What is known of a time that nobody is to be asked for. */
+/** The result for a time without a check. */
 export const nobodyBusy: BusyPeople = { isPractitionerBusy: false, isPatientBusy: false };
 
 /**
- * Who has a live appointment in the time of a run of slots: its practitioner, and a patient, or the patient of an appointment,
- * which does not count itself. Nobody where the run is gone. Asked behind the locks of both on one way to the server: what is
- * locked then is what is looked at.
+ * Returns whether the practitioner of a run of slots and a patient have live appointments in its time. The patient is
+ * named by id or by an appointment, which is then ignored itself. Nobody is busy if the run no longer exists. Call it
+ * after the locks of both people, in the same round trip: then the query sees the locked state.
  */
 export async function findBusyInRun(
   transaction: Transaction,
@@ -27,7 +27,10 @@ export async function findBusyInRun(
   return onlyRow(await transaction.rows("patientId" in values ? busyForPatient(values) : busyForMove(values)));
 }
 
-/** Who of its people has another live appointment in the time of an appointment. Nobody where there is no such appointment. */
+/**
+ * Returns which people of an appointment have another live appointment at its time. Nobody is busy if the appointment
+ * does not exist.
+ */
 export async function findBusyAgain(transaction: Transaction, appointmentId: string): Promise<BusyPeople> {
   return onlyRow(await transaction.rows(busyAgain({ tenantId: transaction.tenantId, appointmentId })));
 }
@@ -52,17 +55,17 @@ const busyAgain = prepared(["tenantId", "appointmentId"], (names) =>
   sql.raw(busyPeople(TIME_OF_APPOINTMENT, PATIENT_OF_APPOINTMENT, ":appointmentId::uuid"), names),
 );
 
-/** SQL for {@link BusyPeople}, where `time` selects the one row of a practitioner and a time. */
+/** Returns SQL for {@link BusyPeople}. `time` is a query for one row with a practitioner and a time. */
 function busyPeople(time: string, patientId: string, exceptId: string): string {
   const startsAt = "(SELECT starts_at FROM wanted)";
-  const terms = { tenantId: ":tenantId", startsAt, endsAt: "(SELECT ends_at FROM wanted)", exceptId };
+  const expressions = { tenantId: ":tenantId", startsAt, endsAt: "(SELECT ends_at FROM wanted)", exceptId };
   const practitionerId = "(SELECT practitioner_id FROM wanted)";
   return `WITH wanted AS MATERIALIZED (${time})
-    SELECT EXISTS (${busyTime("practitioner_id", { ...terms, personId: practitionerId })}) AS "isPractitionerBusy",
-      EXISTS (${busyTime("patient_id", { ...terms, personId: patientId })}) AS "isPatientBusy"`;
+    SELECT EXISTS (${busyTime("practitioner_id", { ...expressions, personId: practitionerId })}) AS "isPractitionerBusy",
+      EXISTS (${busyTime("patient_id", { ...expressions, personId: patientId })}) AS "isPatientBusy"`;
 }
 
 function onlyRow([row]: readonly BusyPeople[]): BusyPeople {
-  if (row === undefined) throw new Error("a statement that gives one row gave none");
+  if (row === undefined) throw new Error("the query for busy people returned no row");
   return row;
 }

@@ -1,23 +1,25 @@
 import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
-import type { AppointmentPlace } from "./appointments.js";
+import type { AppointmentPlacement } from "./appointments.js";
 
-/** What a time is compared with, each part as SQL: a column, or a placeholder with its type. */
+/** The operands of the comparison, each as SQL: a column, or a placeholder with its type. */
 export interface ComparedTime {
   readonly tenantId: string;
   readonly personId: string;
   readonly startsAt: string;
   readonly endsAt: string;
-  /** An appointment that does not count; null for none. */
+  /** The id of an appointment to ignore, or NULL. */
   readonly exceptId: string;
 }
 
 /**
- * SQL for the id of a live appointment that a person has in a time, in the order of the parts of {@link ComparedTime}, but
- * with `startsAt` on both sides of `endsAt`. Two appointments overlap if each begins before the other ends; those that
- * only touch do not. The exclusion constraints say the same with ranges, whose operators are not leakproof, so that under
- * row-level security no index serves them. No appointment lasts longer than 24 hours.
+ * Returns SQL for the id of one live appointment of a person in a time. Positional placeholders are bound in the order
+ * of the members of {@link ComparedTime}, with `startsAt` both before and after `endsAt`.
+ *
+ * Two appointments overlap if each begins before the other ends; adjacent ones do not overlap. The exclusion
+ * constraints use ranges for the same rule. This query does not, because range operators are not leakproof and no index
+ * serves them under row-level security. The limit of 24 hours narrows the index scan; no appointment lasts longer.
  */
 export function busyTime(
   person: "patient_id" | "practitioner_id",
@@ -28,11 +30,11 @@ export function busyTime(
     AND a.ends_at > ${startsAt} AND a.id IS DISTINCT FROM ${exceptId} LIMIT 1`;
 }
 
-/** Whether the person has a live appointment in that time, but for the one named. */
+/** Returns whether a person has a live appointment in a time, other than `exceptId`. */
 export async function isBusy(
   transaction: Transaction,
   who: { readonly patientId: string } | { readonly practitionerId: string },
-  { startsAt, endsAt }: Pick<AppointmentPlace, "startsAt" | "endsAt">,
+  { startsAt, endsAt }: Pick<AppointmentPlacement, "startsAt" | "endsAt">,
   exceptId: string | undefined,
 ): Promise<boolean> {
   const [person, personId] =
@@ -41,13 +43,16 @@ export async function isBusy(
   return (await transaction.rows(sql.raw(busyTime(person, PLACEHOLDERS), bindings))).length > 0;
 }
 
-/** Appointments of two patients that overlap. */
+/** Two overlapping appointments of two patients. */
 export interface Overlap {
   readonly one: string;
   readonly other: string;
 }
 
-/** Pairs of live appointments of two patients that overlap, at most `limit`, by the start of the first one's. */
+/**
+ * Returns at most `limit` pairs of overlapping live appointments of two patients, in the order of the first patient's
+ * starts.
+ */
 export async function overlapsOf(
   transaction: Transaction,
   [oneId, otherId]: readonly [string, string],

@@ -2,15 +2,15 @@ import type { Transaction } from "../../../call.js";
 import { prepared, preparedRequired } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** Whose capacity on which day. */
+/** A rule and a local date (YYYY-MM-DD), whose daily capacity is counted. */
 export interface DayOfRule {
   readonly ruleId: string;
   readonly localDate: string;
 }
 
 /**
- * The day whose capacity something is counted against; undefined for nothing and for an overbooked appointment, which counts
- * against none.
+ * Returns the day whose capacity an appointment or slot uses. Undefined for undefined, and for an overbooked
+ * appointment, which uses none.
  */
 export function countedDay(
   placed: { readonly ruleId: string | undefined; readonly localDate: string } | undefined,
@@ -39,33 +39,34 @@ const giveUnit = prepared(["tenant_id", "rule_id", "local_date"], (day) =>
 );
 
 /**
- * Takes one unit of a rule's capacity on a date, unless none is left: then the answer is false. The row is locked until the
- * transaction ends, so that of two who want the last unit one gets it. Two statements on one way to the server, the second of
- * which sees the row, whoever made it: an upsert would have to ask for the capacity in its own condition, which distributed
- * PostgreSQL refuses.
+ * Takes one unit of a rule's capacity on a date. Returns false if none is left. The row is locked until the transaction
+ * ends, so only one of two concurrent calls gets the last unit.
+ *
+ * It uses two statements in one round trip; the second sees the row, no matter which transaction inserted it. A single
+ * upsert would need a subquery for the capacity in its WHERE, which Citus rejects.
  */
 export function takeCapacity(transaction: Transaction, day: DayOfRule): Promise<boolean> {
   transaction.send(addCounter(keyOf(transaction, day)));
   return takeLockedCapacity(transaction, day);
 }
 
-/** {@link takeCapacity}, but that the call fails with `refusal` where no unit is left. Nothing is waited for. */
+/** Like {@link takeCapacity}, but if no unit is left the call fails with `refusal`. The result is not awaited. */
 export function requireCapacity(transaction: Transaction, day: DayOfRule, refusal: () => unknown): void {
   transaction.send(addCounter(keyOf(transaction, day)));
   transaction.require(requireUnit(keyOf(transaction, day)), refusal);
 }
 
-/** {@link takeCapacity} on a day that {@link lockDays} has locked. */
+/** Like {@link takeCapacity}, for a day that {@link lockDays} has locked. */
 export async function takeLockedCapacity(transaction: Transaction, day: DayOfRule): Promise<boolean> {
   return (await transaction.rows(takeUnit(keyOf(transaction, day)))).length === 1;
 }
 
-/** Gives one unit of a rule's capacity on a date back. */
+/** Returns one unit of a rule's capacity on a date. */
 export function giveCapacityBack(transaction: Transaction, day: DayOfRule): void {
   transaction.send(giveUnit(keyOf(transaction, day)));
 }
 
-/** Locks the counters of days in their one order until the transaction ends: for whoever changes several of them. */
+/** Locks the counters of several days until the transaction ends, always in the same order. */
 export function lockDays(transaction: Transaction, days: readonly DayOfRule[]): void {
   const { tenantId } = transaction;
   const unique = new Map(days.map((day) => [`${day.ruleId} ${day.localDate}`, day]));

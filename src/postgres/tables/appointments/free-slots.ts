@@ -5,33 +5,34 @@ import { sql } from "../../sql.js";
 import type { DayOfRule } from "./day-counters.js";
 import { offeringPrograms } from "./offers.js";
 
-/** What kind of slot is looked for. */
+/** The conditions of a search for free slots. */
 export interface OptionQuery {
-  /** Whose time a slot must not take; undefined for nobody's. */
+  /** The patient who must be free at the time; undefined for any patient. */
   readonly patientId: string | undefined;
-  /** An appointment of the patient's that is to be moved, so that it does not stand in its own way. */
+  /** The patient's appointment that is to be moved. Its own time does not count as busy. */
   readonly appointmentId: string | undefined;
-  /** The day on which that appointment holds a unit of capacity already. */
+  /** The day on which that appointment already uses a unit of capacity. */
   readonly heldDay: DayOfRule | undefined;
   readonly serviceId: string;
-  /** How long the appointment takes, where that may be more than one slot; undefined for one slot, however long. */
+  /** The duration in minutes, which may need several slots; undefined for one slot of any length. */
   readonly minutes: number | undefined;
-  /** Instants between which slots start, the second exclusive. */
+  /** Slots start at `from` or later and before `to`. */
   readonly from: Date;
   readonly to: Date;
-  /** Stretches of the local day, in seconds of it, in which slots start. */
+  /** Parts of the local day in which slots start, in seconds of the day; `endSecond` is exclusive. */
   readonly windows: readonly { readonly startSecond: number; readonly endSecond: number }[];
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly includeEmergency: boolean;
-  /** The start and the id of the last slot of the page before. */
+  /** Start and id of the last slot of the previous page; undefined for the first page. */
   readonly after: { readonly startsAt: Date; readonly id: string } | undefined;
   readonly limit: number;
 }
 
 /**
- * Selects when the next free slot begins, as `starts_at`, whoever may be busy then: a look into each program for each range, until
- * one has one. No row where no free slot is left.
+ * Returns a query for the start of the next free slot, as `starts_at`. It ignores whether practitioner and patient are
+ * busy. It has no row if no free slot is left. For each time range it looks up each program and stops at the first
+ * range with a slot.
  */
 export function nextStart(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
   const firstOfEach = sql({ s: "slots" })
@@ -56,8 +57,8 @@ export function nextStart(transaction: Transaction, principal: Principal, query:
 }
 
 /**
- * The free slots of a stretch of time, in the order in which they begin: from the one on that `next`, a part of the same statement,
- * has by {@link nextStart}.
+ * Returns a query for the free slots of a stretch of time, ordered by start. The stretch begins at the `starts_at` of
+ * {@link nextStart}, which the same statement must contain as the CTE `next`.
  */
 export function freeSlots(
   transaction: Transaction,
@@ -79,12 +80,15 @@ export function freeSlots(
   return slots;
 }
 
-/** That no free slot is retained or without a rule goes without saying, but not for the index by practitioner. */
+/**
+ * Adds the condition on the practitioner. Every free slot is a slot of the rules, but the index by practitioner is
+ * partial and is used only if the condition says so.
+ */
 function ofPractitioner(slots: Knex.QueryBuilder, { practitionerId }: OptionQuery): void {
   if (practitionerId !== undefined) slots.where({ "s.practitioner_id": practitionerId }).whereRaw(OF_RULES);
 }
 
-/** The programs in which the service can be had, where it is wanted. */
+/** Returns a query for the programs that match the search and offer the service to the principal. */
 function wantedPrograms(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
   const programs = offeringPrograms(transaction, principal, query.serviceId);
   if (!query.includeEmergency) programs.where({ "p.emergency": false });
@@ -100,14 +104,17 @@ function isWholeDay({ windows: [window] }: OptionQuery): boolean {
   return window?.startSecond === 0 && window.endSecond === secondsPerDay;
 }
 
-/** The one stretch of time in which slots are wanted at any time of the day. */
+/** The one range for a search at any time of the day. */
 const WHOLE_TIME = "SELECT ?::timestamptz AS since, ?::timestamptz AS until";
 
-/** Slots lie within the times of their rules, so that a program with none at a time of the day has not to be looked into. */
+/** Skips programs whose rules have no slots in that part of the day: slots lie within the times of their rules. */
 const HAS_RULE_THEN = `EXISTS (SELECT FROM program_rules t WHERE t.tenant_id = ? AND t.program_id = p.id AND t.active
   AND extract(epoch FROM t.starts_at_local) < r.end_second AND extract(epoch FROM t.ends_at_local) >= r.start_second)`;
 
-/** The stretches of time in which slots are wanted, in their order, and of which seconds of the local day each is. */
+/**
+ * The time ranges of the search, in order: one for each local date and part of the day. Each has its seconds of the
+ * local day.
+ */
 const RANGES = `SELECT greatest(at.since, ?::timestamptz) AS since, least(at.until, ?::timestamptz) AS until,
     w.start_second, w.end_second
   FROM generate_series(date_trunc('day', ?::timestamptz AT TIME ZONE 'America/Bogota'),
@@ -128,7 +135,10 @@ function fullDaysOf({ tenantId }: Transaction, { from, to, heldDay }: OptionQuer
   return [tenantId, tenantId, from, to, heldDay?.ruleId ?? null, heldDay?.localDate ?? null];
 }
 
-/** A list that is hashed once: there are few full days, and many slots on them. */
+/**
+ * Excludes slots on days without capacity left. The subquery is a list that is hashed once: there are few full days and
+ * many slots.
+ */
 const DAY_NOT_FULL = `(s.rule_id, s.local_date) NOT IN (
   SELECT c.rule_id, c.local_date FROM day_counters c
   JOIN program_rules r ON r.tenant_id = ? AND r.id = c.rule_id AND c.booked >= r.daily_capacity

@@ -4,21 +4,21 @@ import { sql } from "../../sql.js";
 import { LIVE_STATUSES } from "./appointment-status.js";
 import { BLOCKED_HOURS } from "./blocked-hours.js";
 
-/** Which days are looked at. */
+/** The filters of an occupancy query. */
 export interface OccupancyQuery {
-  /** Instants between which slots and appointments begin, the second exclusive. */
+  /** Slots and appointments start at `from` or later and before `to`. */
   readonly from: Date;
   readonly to: Date;
-  /** What begins later has not begun. */
+  /** The current time. Free slots that start later are open; the others have passed. */
   readonly now: Date;
   readonly programId: string | undefined;
   readonly practitionerId: string | undefined;
   readonly locationId: string | undefined;
-  /** How many rows to read at most. */
+  /** The maximum number of rows. */
   readonly limit: number;
 }
 
-/** What a practitioner has on a date of a program, and what the date can hold in all. */
+/** Occupancy of a practitioner in a program on a local date, and the capacity of the program on that date. */
 export interface OccupancyRecord {
   /** YYYY-MM-DD, local in America/Bogota. */
   readonly localDate: string;
@@ -28,18 +28,20 @@ export interface OccupancyRecord {
   readonly open: number;
   readonly passed: number;
   readonly booked: number;
-  readonly retained: number;
-  /** How many minutes of the hours of the rules are under blocks. */
+  readonly displaced: number;
+  /** Minutes of the rules' hours that are covered by blocks. */
   readonly blockedMinutes: number;
-  /** Of the program's day, the same in each of its rows. */
+  /** Capacity of the program on that date; the same in each of its rows. */
   readonly capacity: number;
   readonly capacityLeft: number;
 }
 
 /**
- * What is taken and what is free, by date, program and practitioner, in this order: one statement, which reads free slots,
- * retained ones and appointments by the index that each has by program and start. An appointment counts on the date and in
- * the program that it has; capacity is that of the active rules to which a slot or an appointment on the date belongs.
+ * Returns occupancy by local date, program and practitioner, in this order. One statement reads free slots, retained
+ * slots and appointments, each by its index on program and start.
+ *
+ * An appointment counts for its own date and program. Capacity is the sum over the active rules that have a slot or an
+ * appointment on the date.
  */
 export function readOccupancy(
   transaction: Transaction,
@@ -73,7 +75,7 @@ const OCCUPANCY = `WITH p AS MATERIALIZED (
   ), ${BLOCKED_HOURS}, found AS MATERIALIZED (
     SELECT s.program_id, s.practitioner_id, s.local_date, s.rule_id,
       count(*) FILTER (WHERE s.starts_at > :now::timestamptz) AS open,
-      count(*) FILTER (WHERE s.starts_at <= :now::timestamptz) AS passed, 0 AS booked, 0 AS retained,
+      count(*) FILTER (WHERE s.starts_at <= :now::timestamptz) AS passed, 0 AS booked, 0 AS displaced,
       0 AS blocked
     FROM p JOIN slots s ON s.tenant_id = :tenantId AND s.program_id = p.id AND s.appointment_id IS NULL
     WHERE ${begins("s")} GROUP BY 1, 2, 3, 4
@@ -95,7 +97,7 @@ const OCCUPANCY = `WITH p AS MATERIALIZED (
   )
   SELECT f.local_date AS "localDate", f.program_id AS "programId", p.location_id AS "locationId",
     f.practitioner_id AS "practitionerId", sum(f.open)::integer AS open, sum(f.passed)::integer AS passed,
-    sum(f.booked)::integer AS booked, sum(f.retained)::integer AS retained, sum(f.blocked)::integer AS "blockedMinutes",
+    sum(f.booked)::integer AS booked, sum(f.displaced)::integer AS displaced, sum(f.blocked)::integer AS "blockedMinutes",
     coalesce(c.capacity, 0)::integer AS capacity, coalesce(c.capacity_left, 0)::integer AS "capacityLeft"
   FROM found f JOIN p ON p.id = f.program_id
   LEFT JOIN capacity c ON c.program_id = f.program_id AND c.local_date = f.local_date

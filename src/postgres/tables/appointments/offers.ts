@@ -4,23 +4,23 @@ import { readRecord } from "../../columns.js";
 import { type Bound, type Parameter, prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** Where a service can be had in a slot, and in which kind of program. */
+/** The location and kind of program in which a service is offered. */
 export interface Offer {
   readonly locationId: string;
   readonly emergency: boolean;
 }
 
-/** Whose programs somebody sees beside those of everybody in the tenant. */
-type Holder = { readonly [K in "organizationId" | "companyId"]: string | Parameter | undefined };
+/** The organization and company whose programs a principal sees, in addition to programs without either. */
+type ProgramVisibility = { readonly [K in "organizationId" | "companyId"]: string | Parameter | undefined };
 
 /**
- * The programs `p` in which a principal can have a service: programs that the principal can see, that are active and offer
- * the service, at an active location, while the service is active. A search for options and the taking of one ask this
- * same question; the practitioner, who has to be active too, is another's.
+ * Returns a query for the programs `p` in which a principal can book a service. Program, location and service are
+ * active, the program offers the service, and the principal can see the program. Searching for options and booking one
+ * use this same query. That the practitioner is active is checked separately.
  */
 export function offeringPrograms(
   { tenantId }: Bound<"tenantId">,
-  { organizationId, companyId }: Holder,
+  { organizationId, companyId }: ProgramVisibility,
   serviceId: string | Parameter,
 ): Knex.QueryBuilder {
   return sql({ p: "programs" })
@@ -44,7 +44,7 @@ const offerOfSlot = prepared(
       .select({ locationId: "p.location_id", emergency: "p.emergency" }),
 );
 
-/** How a service can be had in a slot; undefined where it cannot. */
+/** Returns the offer of a service in a slot; undefined if the service cannot be booked there. */
 export async function findOffer(
   transaction: Transaction,
   principal: Principal,
@@ -55,7 +55,7 @@ export async function findOffer(
   return readRecord(transaction, offerOfSlot({ tenantId, organizationId, companyId, serviceId, slotId }));
 }
 
-/** How a service can be had in a program; undefined where it cannot. */
+/** Returns the offer of a service in a program; undefined if the service cannot be booked there. */
 export async function findProgramOffer(
   transaction: Transaction,
   principal: Principal,

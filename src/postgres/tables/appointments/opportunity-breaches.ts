@@ -2,36 +2,39 @@ import type { Transaction } from "../../../call.js";
 import { readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 
-/** An appointment later than its opportunity definition allowed, or a waitlist entry that still waits after that. */
+/**
+ * An appointment after the date that its opportunity definition allowed, or a waitlist entry still open after that
+ * date.
+ */
 export interface OpportunityBreachRecord {
-  /** Of the appointment, or of the entry. */
+  /** Id of the appointment or of the waitlist entry. */
   readonly id: string;
   readonly isAppointment: boolean;
   readonly serviceId: string;
   readonly appointmentTypeId: string | undefined;
-  /** Local dates, YYYY-MM-DD; that of the appointment is undefined for an entry. */
+  /** Local dates, YYYY-MM-DD. `appointmentOn` is undefined for a waitlist entry. */
   readonly requestedOn: string;
   readonly dueOn: string;
   readonly appointmentOn: string | undefined;
 }
 
-/** Which breaches are wanted. Local dates, YYYY-MM-DD. */
+/** The filters of a list of breaches. Dates are local, YYYY-MM-DD. */
 export interface OpportunityBreachQuery {
-  /** Entries that were due before it are late. */
+  /** Open waitlist entries that were due before this date are breaches. */
   readonly today: string;
-  /** When they were due, both inclusive; undefined for any date. */
+  /** Range of due dates, both inclusive; undefined means no limit. */
   readonly dueFrom: string | undefined;
   readonly dueTo: string | undefined;
   readonly serviceId: string | undefined;
-  /** Due date and id of the last breach of the page before. */
+  /** Due date and id of the last breach of the previous page; undefined for the first page. */
   readonly after: { readonly dueOn: string; readonly id: string } | undefined;
-  /** How many rows to read at most. */
+  /** The maximum number of rows. */
   readonly limit: number;
 }
 
 /**
- * One page of the breaches of a tenant, those first that were due first, then by id: one statement, which goes through two
- * indexes that hold nothing else.
+ * Returns one page of a tenant's breaches, ordered by due date, then id. One statement reads two partial indexes that
+ * contain only candidates.
  */
 export function listOpportunityBreaches(
   transaction: Transaction,

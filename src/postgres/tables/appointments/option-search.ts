@@ -7,10 +7,10 @@ import { freeSlots, nextStart, type OptionQuery } from "./free-slots.js";
 import type { Offer } from "./offers.js";
 import { runsFrom } from "./slot-runs.js";
 
-/** A slot that can be booked, or several, one behind the other, from the first one's start to the last one's end. */
+/** A bookable slot, or a run of adjacent slots from the start of the first to the end of the last. */
 export interface OptionRecord extends Offer {
   readonly slotId: string;
-  /** The latest of theirs. */
+  /** The latest generation of its slots. */
   readonly generation: number;
   readonly programId: string;
   readonly practitionerId: string;
@@ -29,24 +29,21 @@ const OPTION_COLUMNS = {
   endsAt: "s.ends_at",
 } as const satisfies ColumnsOf<OptionRecord>;
 
-/** Planning takes longer than searching, and no plan depends on the values; but Citus plans nothing without them. */
-const PLAN_ONCE = `SELECT set_config('plan_cache_mode',
-  CASE WHEN current_setting('citus.version', true) IS NULL THEN 'force_generic_plan' ELSE 'auto' END, true)`;
 const FIRST_STRETCH_MS = 1_800_000;
 
 /**
- * The soonest slots that can really be booked: free, with capacity left on their day, in programs where the service can be
- * had, with an active practitioner, and in the way of no other appointment of the practitioner or the patient.
+ * Returns the earliest slots that can be booked. They are free, their day has capacity left, and their program offers
+ * the service. Their practitioner is active. Neither practitioner nor patient has another appointment at the time.
  *
- * Goes from the next free slot over a stretch of time, by one statement, and on from there with longer ones until the page is
- * full: the cost grows with what is asked for, and not with the schedule or with how far away its free slots are.
+ * The search begins at the next free slot and reads a stretch of time with one statement. It continues with longer
+ * stretches until the page is full. So the cost grows with the page size, and not with the size of the schedule or the
+ * distance of its free slots.
  */
 export async function searchOptions(
   transaction: Transaction,
   principal: Principal,
   query: OptionQuery,
 ): Promise<OptionRecord[]> {
-  transaction.send(sql.raw(PLAN_ONCE));
   const found: OptionRecord[] = [];
   let from = new Date(Math.max(query.from.getTime(), query.after?.startsAt.getTime() ?? 0));
   for (let stretchMs = FIRST_STRETCH_MS; ; ) {
@@ -60,19 +57,25 @@ export async function searchOptions(
   }
 }
 
-/** How much longer the next stretch should be, for so many more options where this one had so many. */
+/**
+ * Returns the factor for the length of the next stretch, from the number of missing options and the number found in
+ * this one.
+ */
 function growth(missing: number, found: number): number {
   return Math.min(64, Math.max(4, (2.5 * missing) / Math.max(found, 1)));
 }
 
-/** A stretch of time that begins with a free slot, whoever may be busy then, and what can be booked in it. */
+/** A stretch of time that begins with a free slot, and the options in it. */
 interface Stretch {
-  /** When it begins; undefined where no free slot is left. */
+  /** The start of the stretch; undefined if no free slot is left. */
   readonly next: Date | undefined;
   readonly options: readonly OptionRecord[];
 }
 
-/** Finds the next free slot and judges those of the stretch from there on: a row at least where there is one. */
+/**
+ * Finds the next free slot and the options in the stretch that begins there. The statement returns at least one row if
+ * there is a free slot.
+ */
 async function searchStretch(
   transaction: Transaction,
   principal: Principal,
@@ -92,7 +95,10 @@ async function searchStretch(
 
 type StretchRow = { readonly next: Date } & (OptionRecord | { readonly slotId: undefined });
 
-/** Sorts the free slots of the stretch and judges them in their order only until there are enough: OFFSET parts the two. */
+/**
+ * Sorts the free slots of the stretch, then checks them in order until there are enough. OFFSET 0 keeps the planner
+ * from merging the two steps.
+ */
 function optionsIn(
   transaction: Transaction,
   principal: Principal,
@@ -118,7 +124,10 @@ function optionsIn(
 const IS_PRACTITIONER_ACTIVE =
   "(SELECT d.active FROM practitioners d WHERE d.tenant_id = ? AND d.id = s.practitioner_id)";
 
-/** One look into the index of a person's appointments for each slot; as NOT EXISTS it might be one join of everything. */
+/**
+ * Returns SQL for whether a person is free. It is one index lookup for each slot; NOT EXISTS might be planned as a join
+ * of all slots and appointments.
+ */
 function isPersonFree(person: "patient_id" | "practitioner_id", personId: string): string {
   const slot = { tenantId: "?", startsAt: "s.starts_at", endsAt: "s.ends_at", exceptId: "?::uuid" };
   return `(${busyTime(person, { ...slot, personId })}) IS NULL`;

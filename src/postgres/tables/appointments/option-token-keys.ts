@@ -7,7 +7,7 @@ interface KeyRow {
   created_at: Date;
 }
 
-/** The keys of option tokens in the database, where every process of the service finds them. */
+/** Stores the keys of option tokens in the database, which all processes share. */
 export function optionTokenKeys({ pool }: Pick<Database, "pool">): KeyRingStore {
   return {
     async load() {

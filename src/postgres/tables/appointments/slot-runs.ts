@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
 
 /**
- * Those of some free slots `s` of a tenant from which on free ones of the same rule fill so many minutes, each with the end and the
- * latest generation of its run, in the order in which they begin. One look into the index for each slot, and only as far as
- * rows are asked for.
+ * Selects those free slots `s` that begin a run of free slots of the same rule with at least this many minutes. Each
+ * has the end and the latest generation of its run. The result is ordered by start. It takes one index lookup for each
+ * slot, and only for as many slots as the caller reads.
  */
 export function runsFrom(tenantId: string, slots: Knex.QueryBuilder, minutes: number): Knex.QueryBuilder {
   return slots
@@ -14,7 +14,7 @@ export function runsFrom(tenantId: string, slots: Knex.QueryBuilder, minutes: nu
     .orderBy([{ column: "s.starts_at" }, { column: "s.id" }]);
 }
 
-/** Slots of a rule are of one length, so that their number says whether one is missing. */
+/** All slots of a rule have the same length, so the number of slots shows whether one is missing. */
 const RUN = `CROSS JOIN LATERAL (
     SELECT ceil(:minutes::integer * 60 / extract(epoch FROM s.ends_at - s.starts_at))::integer AS wanted) AS w
   CROSS JOIN LATERAL (

@@ -4,13 +4,13 @@ import { sql } from "../../sql.js";
 
 /** The services that a contract covers. */
 export interface CoveredServiceSet {
-  /** In ascending order; none where the contract covers every service. */
+  /** Ids in ascending order; empty if the contract covers every service. */
   readonly serviceIds: readonly string[];
-  /** The version of the contract, which each replacement of the set moves on. */
+  /** The version of the contract. Each replacement of the set increases it. */
   readonly version: number;
 }
 
-/** The set and the version as they are at one moment; undefined where the tenant has no such contract. */
+/** Returns the set and the version, read in one statement; undefined if the tenant has no such contract. */
 export async function readCoveredServices(
   transaction: Transaction,
   contractId: string,
@@ -29,7 +29,7 @@ export async function readCoveredServices(
   return readRecord(transaction, query);
 }
 
-/** Puts a set in place of the one before it. The transaction has locked the contract and writes its new version. */
+/** Replaces the set. The transaction has locked the contract and also writes its new version. */
 export function writeCoveredServices(
   transaction: Transaction,
   contractId: string,

@@ -12,7 +12,7 @@ export interface LocationAttributes {
 export interface HealthcareServiceAttributes {
   readonly code: string;
   readonly name: string;
-  /** What limits the wait of those who are on the waitlist for it. */
+  /** The opportunity definition that limits waits on the waitlist for this service. */
   readonly opportunityDefinitionId: string | undefined;
   readonly active: boolean;
 }
@@ -25,7 +25,7 @@ export interface PractitionerAttributes {
   readonly active: boolean;
 }
 
-/** Attributes of an opportunity definition: how many days somebody may wait, and which days count. */
+/** Attributes of an opportunity definition: the maximum wait in days, and which days count. */
 export interface OpportunityDefinitionAttributes {
   readonly code: string;
   readonly name: string;

@@ -3,28 +3,28 @@ import { readRecord } from "../../columns.js";
 import { sql } from "../../sql.js";
 import type { OpportunityDefinitionAttributes } from "./reference-data.js";
 
-/** How long somebody may wait, and what tells which days count. */
+/** The maximum wait and the holidays needed to calculate its last day. */
 export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "maxWaitDays" | "dayKind"> {
-  /** The active holidays behind the first date, ascending, as far as they can matter: YYYY-MM-DD. */
+  /** Active holidays after the first date, ascending, as far as they can matter. YYYY-MM-DD. */
   readonly holidays: readonly string[];
 }
 
-/** What a limit is looked up for: an appointment type, which has one always, or a service, which may have one. */
-export type WaitLimitHolder = { readonly appointmentTypeId: string } | { readonly serviceId: string };
+/** The resource that has the limit: an appointment type, which always has one, or a service, which may have one. */
+export type WaitLimitSubject = { readonly appointmentTypeId: string } | { readonly serviceId: string };
 
 /**
- * The limit of a wait that begins on a local date, by the active opportunity definition of the holder; undefined where
- * there is none. Holidays are looked for in three times the days that may pass and a hundred more.
+ * Returns the limit of a wait that begins on the local date `from`. It comes from the subject's active opportunity
+ * definition; undefined if there is none. Holidays are read for three times the maximum number of days plus 100.
  */
 export async function readWaitLimit(
   transaction: Transaction,
-  holder: WaitLimitHolder,
+  subject: WaitLimitSubject,
   from: string,
 ): Promise<WaitLimitRecord | undefined> {
   const [table, id] =
-    "serviceId" in holder
-      ? (["healthcare_services", holder.serviceId] as const)
-      : (["appointment_types", holder.appointmentTypeId] as const);
+    "serviceId" in subject
+      ? (["healthcare_services", subject.serviceId] as const)
+      : (["appointment_types", subject.appointmentTypeId] as const);
   const bindings = { tenantId: transaction.tenantId, id, from };
   const limit = sql.raw(
     `SELECT o.max_wait_days AS "maxWaitDays", o.day_kind AS "dayKind", ARRAY(SELECT h.date::text FROM holidays h

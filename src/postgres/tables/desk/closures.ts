@@ -1,15 +1,15 @@
 import type { ColumnsOf } from "../../columns.js";
 
-/** That something at the clinic's desk was dealt with: when, by whom (issuer and client, and the actor behind it) and why. */
+/** Closure of a case or waitlist entry: when, by whom (issuer and client, and the actor) and why. */
 export interface Closure {
   readonly closedAt: Date;
   readonly closedBy: string;
   readonly closedByActor: string | undefined;
-  /** Undefined for a waitlist entry that was closed by booking for it. */
+  /** Undefined for a waitlist entry that was closed by a booking. */
   readonly closeReason: string | undefined;
 }
 
-/** The closure of what may be open still. */
+/** The closure of a case or entry; all attributes are undefined while it is open. */
 export type Closable = { readonly [K in keyof Closure]: Closure[K] | undefined };
 
 export const closureColumns = {

@@ -1,26 +1,26 @@
 import type { Knex } from "knex";
 import { sql } from "../../sql.js";
 
-/** What every list of the desk can be narrowed down to; what is undefined does not count. */
+/** Filters that every list of the desk has. Undefined means no restriction. */
 export interface DeskFilter<Status extends string> {
-  /** As staff see it, each once; at least one. */
+  /** The statuses that staff see, without duplicates; at least one. */
   readonly statuses: readonly Status[];
-  /** Instants between which it was recorded, the second exclusive. */
+  /** It was created at `createdFrom` or later and before `createdTo`. */
   readonly createdFrom: Date | undefined;
   readonly createdTo: Date | undefined;
 }
 
-/** A page of a list of the desk, the oldest first. */
+/** A page of a list of the desk, which is ordered from old to new. */
 export interface DeskPage {
-  /** Time and id of the last row of the page before; undefined for the first page. */
+  /** Creation time and id of the last row of the previous page; undefined for the first page. */
   readonly after: { readonly createdAt: Date; readonly id: string } | undefined;
-  /** How many rows to read at most. */
+  /** The maximum number of rows. */
   readonly limit: number;
 }
 
 /**
- * A page of what `rows` selects anew each time, with `createdAt` and `id`. Each status is read by itself, in the order of
- * its index, and no more of it than the page can have: so no page passes over rows of other statuses, however many.
+ * Returns a query for a page. `rows` returns a new query for the rows, with `createdAt` and `id`. Each status is read
+ * separately, in the order of its index and no further than the page. So no page scans rows of other statuses.
  */
 export function deskPage(
   rows: () => Knex.QueryBuilder,

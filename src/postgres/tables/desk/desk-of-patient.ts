@@ -12,7 +12,7 @@ export interface Emptying {
   readonly at: Date;
 }
 
-/** One page of the waitlist entries of a patient, open and closed, the oldest first. */
+/** Returns one page of the waitlist entries of a patient, open and closed, ordered by id. */
 export async function listEntriesOfPatient(
   transaction: Transaction,
   patientId: string,
@@ -21,7 +21,7 @@ export async function listEntriesOfPatient(
   return readRecords(transaction, byId(entries(transaction).where({ patient_id: patientId }), page));
 }
 
-/** One page of the cases about a patient or an appointment of theirs, the oldest first. */
+/** Returns one page of the cases about a patient or the patient's appointments, ordered by id. */
 export async function listCasesOfPatient(
   transaction: Transaction,
   patientId: string,
@@ -30,12 +30,14 @@ export async function listCasesOfPatient(
   return readRecords(transaction, byId(casesOf(transaction, patientId), page));
 }
 
-/** All cases about a patient or an appointment of theirs, locked in the order of their ids until the transaction ends. */
+/**
+ * Locks all cases about a patient or the patient's appointments, in the order of their ids until the transaction ends.
+ */
 export async function lockCasesOfPatient(transaction: Transaction, patientId: string): Promise<DeskCaseRecord[]> {
   return readRecords(transaction, casesOf(transaction, patientId).orderBy("id").forNoKeyUpdate());
 }
 
-/** Empties every text of these cases, which the transaction has locked; each has a new version by it. */
+/** Empties all texts of these cases, which the transaction has locked. Each case gets a new version. */
 export function emptyCases(transaction: Transaction, ids: readonly string[]): void {
   const emptied = {
     description: "",
@@ -47,7 +49,7 @@ export function emptyCases(transaction: Transaction, ids: readonly string[]): vo
   transaction.send(query.whereRaw("id = ANY(?::uuid[])", [ids as string[]]));
 }
 
-/** Closes the entries of a patient that are open, and empties the reasons of others. Gives those that were changed. */
+/** Closes the open waitlist entries of a patient and empties the close reasons of all. Returns the changed entries. */
 export async function emptyEntriesOfPatient(
   transaction: Transaction,
   patientId: string,

@@ -6,7 +6,7 @@ import { givenOnly } from "../resources/lists.js";
 import { type Closable, type Closure, closureColumns } from "./closures.js";
 import { type DeskFilter, type DeskPage, deskPage } from "./desk-lists.js";
 
-/** A user-attention case as it is kept. */
+/** A stored user-attention case. */
 export interface CaseRecord {
   readonly id: string;
   readonly category: string;
@@ -14,28 +14,28 @@ export interface CaseRecord {
   readonly description: string;
   readonly patientId: string | undefined;
   readonly appointmentId: string | undefined;
-  /** As the access interface shows it, where nothing closes. */
+  /** The status in the access API, which does not show closing. */
   readonly status: "RECEIVED" | "OPEN";
   readonly createdAt: Date;
 }
 
-/** That somebody works on a case: since when and who, issuer and client, and the actor behind it. */
+/** Assignment of a case: since when and to whom (issuer and client, and the actor). */
 export interface Taking {
   readonly takenAt: Date | undefined;
   readonly takenBy: string | undefined;
   readonly takenByActor: string | undefined;
 }
 
-/** A case with what became of it. */
+/** A case with its assignment and closure. */
 export interface DeskCaseRecord extends CaseRecord, Closable, Taking {
   readonly deskStatus: "RECEIVED" | "OPEN" | "CLOSED";
   readonly version: number;
 }
 
-/** What can change of a case at the desk. */
+/** The attributes of a case that the desk can change. */
 export type CaseChange = Pick<DeskCaseRecord, "status" | "version" | keyof Taking | keyof Closure>;
 
-/** Which cases are wanted; what is undefined does not count. */
+/** Filters of a list of cases. Undefined means no restriction. */
 export interface CaseFilter extends DeskFilter<DeskCaseRecord["deskStatus"]> {
   readonly patientId: string | undefined;
 }
@@ -60,23 +60,22 @@ const CHANGE_COLUMNS = {
   takenByActor: "taken_by_actor",
 } as const satisfies ColumnsOf<CaseChange>;
 
-/** Adds a case. */
 export function insertCase(transaction: Transaction, record: CaseRecord): void {
   const row = { tenant_id: transaction.tenantId, ...toRow(COLUMNS, record) };
   transaction.send(sql("user_attention_cases").insert(row));
 }
 
-/** The case as it is now; undefined where the tenant has no such case. */
+/** Returns the case without locking it; undefined if the tenant has no such case. */
 export async function findCase(transaction: Transaction, id: string): Promise<DeskCaseRecord | undefined> {
   return readRecord(transaction, cases(transaction).where({ id }));
 }
 
-/** The case, locked until the transaction ends; undefined where the tenant has no such case. */
+/** Returns the case, locked until the transaction ends; undefined if the tenant has no such case. */
 export async function lockCase(transaction: Transaction, id: string): Promise<DeskCaseRecord | undefined> {
   return readRecord(transaction, cases(transaction).where({ id }).forNoKeyUpdate());
 }
 
-/** One page of the tenant's cases, the oldest first. */
+/** Returns one page of the tenant's cases, the oldest first. */
 export async function listCases(
   transaction: Transaction,
   { statuses, createdFrom, createdTo, ...equal }: CaseFilter,
@@ -90,13 +89,13 @@ export async function listCases(
   );
 }
 
-/** Writes what can change of a case that the transaction has locked. */
+/** Updates a case that the transaction has locked. */
 export function writeCase(transaction: Transaction, { id, ...change }: CaseChange & Pick<CaseRecord, "id">): void {
   const key = { tenant_id: transaction.tenantId, id };
   transaction.send(sql("user_attention_cases").where(key).update(toRow(CHANGE_COLUMNS, change)));
 }
 
-/** All cases of the tenant, to be narrowed down. */
+/** Returns a query for all cases of the tenant, to which conditions can be added. */
 export function cases({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("user_attention_cases")
     .where({ tenant_id: tenantId })

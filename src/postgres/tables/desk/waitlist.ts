@@ -6,7 +6,7 @@ import { givenOnly } from "../resources/lists.js";
 import { type Closable, type Closure, closureColumns } from "./closures.js";
 import { type DeskFilter, type DeskPage, deskPage } from "./desk-lists.js";
 
-/** Preferences of a patient who waits for an appointment, as they are kept. Dates are local, YYYY-MM-DD. */
+/** A stored waitlist entry: the preferences of a patient who waits for an appointment. Dates are local, YYYY-MM-DD. */
 export interface WaitlistEntryRecord {
   readonly id: string;
   readonly patientId: string;
@@ -16,25 +16,25 @@ export interface WaitlistEntryRecord {
   readonly preferredPeriods: readonly string[];
   readonly locationId: string | undefined;
   readonly practitionerId: string | undefined;
-  /** As the access interface shows it, where nothing closes. */
+  /** The status in the access API, which does not show closing. */
   readonly status: "ACTIVE";
   readonly createdAt: Date;
-  /** Until when the patient may wait: a local date, YYYY-MM-DD; undefined for no limit. */
+  /** The last local date of the allowed wait, YYYY-MM-DD; undefined for no limit. */
   readonly dueOn: string | undefined;
 }
 
-/** An entry with what became of it. */
+/** A waitlist entry with its closure. */
 export interface DeskWaitlistEntryRecord extends WaitlistEntryRecord, Closable {
   readonly deskStatus: "ACTIVE" | "CLOSED";
   readonly version: number;
-  /** The appointment by which the patient was served. */
+  /** The appointment that was booked for the entry. */
   readonly appointmentId: string | undefined;
 }
 
-/** What closing an entry writes. */
+/** The attributes that closing an entry writes. */
 export type WaitlistEntryClosure = Closure & Pick<DeskWaitlistEntryRecord, "version" | "appointmentId">;
 
-/** Which entries are wanted; what is undefined does not count. */
+/** Filters of a list of waitlist entries. Undefined means no restriction. */
 export interface WaitlistFilter extends DeskFilter<DeskWaitlistEntryRecord["deskStatus"]> {
   readonly patientId: string | undefined;
   readonly serviceId: string | undefined;
@@ -62,13 +62,12 @@ const CLOSURE_COLUMNS = {
   appointmentId: "appointment_id",
 } as const satisfies ColumnsOf<WaitlistEntryClosure>;
 
-/** Adds an entry. */
 export function insertWaitlistEntry(transaction: Transaction, entry: WaitlistEntryRecord): void {
   const row = { tenant_id: transaction.tenantId, ...toRow(COLUMNS, entry) };
   transaction.send(sql("waitlist_entries").insert(row));
 }
 
-/** The entry as it is now; undefined where the tenant has no such entry. */
+/** Returns the entry without locking it; undefined if the tenant has no such entry. */
 export async function findWaitlistEntry(
   transaction: Transaction,
   id: string,
@@ -76,7 +75,7 @@ export async function findWaitlistEntry(
   return readRecord(transaction, entries(transaction).where({ id }));
 }
 
-/** The entry, locked until the transaction ends; undefined where the tenant has no such entry. */
+/** Returns the entry, locked until the transaction ends; undefined if the tenant has no such entry. */
 export async function lockWaitlistEntry(
   transaction: Transaction,
   id: string,
@@ -84,7 +83,7 @@ export async function lockWaitlistEntry(
   return readRecord(transaction, entries(transaction).where({ id }).forNoKeyUpdate());
 }
 
-/** One page of the tenant's entries, the oldest first. */
+/** Returns one page of the tenant's entries, the oldest first. */
 export async function listWaitlistEntries(
   transaction: Transaction,
   { statuses, createdFrom, createdTo, ...equal }: WaitlistFilter,
@@ -110,7 +109,7 @@ export async function lockWaitlistEntriesOf(transaction: Transaction, patientId:
   await transaction.rows(sql("waitlist_entries").where(key).orderBy("id").select("id").forNoKeyUpdate());
 }
 
-/** All entries of the tenant, open and closed, to be narrowed down. */
+/** Returns a query for all entries of the tenant, open and closed, to which conditions can be added. */
 export function entries({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("waitlist_entries")
     .where({ tenant_id: tenantId })

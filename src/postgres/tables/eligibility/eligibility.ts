@@ -3,7 +3,7 @@ import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js
 import { sql } from "../../sql.js";
 import { byId, type ListPage } from "../resources/lists.js";
 
-/** What was asked. */
+/** The question of an eligibility check. */
 export interface EligibilityQuestion {
   readonly patientId: string;
   readonly payerId: string;
@@ -13,7 +13,7 @@ export interface EligibilityQuestion {
   readonly serviceDate: string;
 }
 
-/** What can stand in the way, by the names that the contract has for it. */
+/** The reasons for a negative decision, named as in the API. */
 export type EligibilityReasonCode =
   | "PATIENT_INACTIVE"
   | "PATIENT_DECEASED"
@@ -25,14 +25,14 @@ export type EligibilityReasonCode =
   | "SERVICE_INACTIVE"
   | "SERVICE_NOT_COVERED";
 
-/** One thing that stands in the way. */
+/** One reason for a negative decision. */
 export interface EligibilityReason {
   readonly code: EligibilityReasonCode;
   readonly field: string;
   readonly message: string;
 }
 
-/** A decision with what was asked. */
+/** A decision with its question. */
 export interface EligibilityRecord extends EligibilityQuestion {
   readonly id: string;
   readonly eligible: boolean;
@@ -41,7 +41,7 @@ export interface EligibilityRecord extends EligibilityQuestion {
   readonly validUntil: Date;
 }
 
-/** A decision with who asked for it, and in which call. */
+/** A decision with the principal and the call that asked for it. */
 export interface AttributedEligibilityRecord extends EligibilityRecord {
   /** Issuer and client. */
   readonly principal: string;
@@ -63,7 +63,7 @@ const COLUMNS = {
   correlationId: "correlation_id",
 } as const satisfies ColumnsOf<AttributedEligibilityRecord>;
 
-/** Whether a contract covers a service: it lists the service, or it lists none at all. */
+/** Returns whether a contract covers a service: it lists the service, or it lists none. */
 export async function coversService(transaction: Transaction, contractId: string, serviceId: string): Promise<boolean> {
   const listed = sql("contract_services").where({ tenant_id: transaction.tenantId, contract_id: contractId });
   const query = sql.select(
@@ -73,7 +73,7 @@ export async function coversService(transaction: Transaction, contractId: string
   return row?.covered === true;
 }
 
-/** Keeps a decision, and who asked for it in which call. */
+/** Inserts a decision with the principal and the call that asked for it. */
 export function insertDecision(
   transaction: Transaction,
   record: EligibilityRecord,
@@ -86,7 +86,7 @@ export function insertDecision(
   transaction.send(sql("eligibility_decisions").insert(row));
 }
 
-/** The decision as it was made; undefined where the tenant has no such decision. */
+/** Returns the decision as it was made; undefined if the tenant has no such decision. */
 export async function findDecision(
   transaction: Transaction,
   id: string,
@@ -95,7 +95,7 @@ export async function findDecision(
   return readRecord(transaction, query);
 }
 
-/** One page of the decisions on a patient, the oldest first. */
+/** Returns one page of the decisions on a patient, ordered by id. */
 export async function listDecisionsOfPatient(
   transaction: Transaction,
   patientId: string,

@@ -3,7 +3,7 @@ import { readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** An event of a tenant: its position in the feed, and what its audit row tells. */
+/** An event of a tenant: its position in the feed and the data of its audit row. */
 export interface EventRecord {
   readonly position: number;
   readonly eventId: string;
@@ -13,30 +13,30 @@ export interface EventRecord {
   readonly resourceId: string;
   readonly resourceVersion: number | undefined;
   readonly correlationId: string;
-  /** Those of the resource: who sees a resource is told of it, and nobody else. */
+  /** The owner of the resource. Only principals who see the resource receive the event. */
   readonly organizationId: string | undefined;
   readonly companyId: string | undefined;
 }
 
-/** A place in the feed of a tenant: behind the event of a position. */
-export interface FeedPlace {
-  /** UUID in lower case. A feed that was set back has another one. */
+/** A position in the feed of a tenant. Reading continues after the event at this position. */
+export interface FeedCursor {
+  /** Lower-case UUID. A feed that was restored from a backup gets another one. */
   readonly feedId: string;
   readonly position: number;
 }
 
-/** A part of the feed of a tenant, as it was at one instant. */
+/** A page of a tenant's feed, as of one instant. */
 export interface FeedPage {
   readonly feedId: string;
-  /** In the order of their positions, without a gap. */
+  /** Ordered by position. */
   readonly events: readonly EventRecord[];
-  /** The position that the feed had come to, on this page or behind it. */
+  /** The last position in the feed, on this page or after it. */
   readonly lastPosition: number;
-  /** Whether something has committed that has no position yet. */
+  /** Whether there are committed events without a position. */
   readonly isOutstanding: boolean;
 }
 
-/** How many events get their positions in one turn, at most. */
+/** The maximum number of events that get positions in one statement. */
 export const MAX_PLACED = 1_000;
 
 const readStatement = prepared(["tenant", "after", "limit"], ({ tenant, after, limit }) =>
@@ -85,8 +85,8 @@ const oldestStatement = prepared(["tenant"], ({ tenant }) =>
 );
 
 /**
- * Reads the events behind a position, at most `limit`, and the state of the feed, in one statement and so as of one instant.
- * Undefined for a tenant whose feed has not begun, which {@link placeOutstanding} does.
+ * Reads at most `limit` events after a position and the state of the feed. It is one statement, so both are as of one
+ * instant. Returns undefined if the tenant has no feed yet; {@link placeOutstanding} creates it.
  */
 export async function readFeed(transaction: Transaction, after: number, limit: number): Promise<FeedPage | undefined> {
   const rows = await transaction.rows<FeedRow>(readStatement({ tenant: transaction.tenantId, after, limit }));
@@ -101,9 +101,11 @@ export async function readFeed(transaction: Transaction, after: number, limit: n
 }
 
 /**
- * Gives what has committed and has no position yet the next positions of the feed, in the order of the outbox, a thousand at
- * most. One at a time does so: the feed is locked until the transaction ends, and what is moved is looked for by a statement
- * of its own behind the lock, which sees what others committed meanwhile. Nothing is waited for here.
+ * Assigns the next positions of the feed to committed events without one, in the order of the outbox, at most
+ * {@link MAX_PLACED}.
+ *
+ * The feed is locked until the transaction ends, so one transaction at a time assigns positions. A separate statement
+ * after the lock reads the outbox, so it sees what others committed meanwhile. The results are not awaited.
  */
 export function placeOutstanding(transaction: Transaction): void {
   const key = { tenant_id: transaction.tenantId };
@@ -112,7 +114,7 @@ export function placeOutstanding(transaction: Transaction): void {
   transaction.send(placeStatement({ tenant: transaction.tenantId, limit: MAX_PLACED }));
 }
 
-/** The position ahead of the oldest event that is kept. The feed has begun. */
+/** Returns the position before the oldest event that is kept. The feed must exist. */
 export async function findOldestPosition(transaction: Transaction): Promise<number> {
   const statement = oldestStatement({ tenant: transaction.tenantId });
   const [row] = await readRecords<{ readonly position: string }>(transaction, statement);
@@ -120,20 +122,20 @@ export async function findOldestPosition(transaction: Transaction): Promise<numb
 }
 
 /**
- * Whether a page that was read behind a place goes on from it without a gap. It does not where events are past their
- * retention, or where the feed is another than it was, as after a backup was restored.
+ * Returns whether a page that was read after a cursor continues without a gap. It does not if events in between were
+ * purged, or if the feed is another one, as after a restore from a backup.
  */
-export function goesOn({ feedId, events, lastPosition }: FeedPage, place: FeedPlace): boolean {
-  if (feedId !== place.feedId || lastPosition < place.position) return false;
-  if (events.length === 0) return lastPosition === place.position;
-  return events.every(({ position }, index) => position === place.position + index + 1);
+export function goesOn({ feedId, events, lastPosition }: FeedPage, cursor: FeedCursor): boolean {
+  if (feedId !== cursor.feedId || lastPosition < cursor.position) return false;
+  if (events.length === 0) return lastPosition === cursor.position;
+  return events.every(({ position }, index) => position === cursor.position + index + 1);
 }
 
 interface FeedRow {
   readonly feed_id: string;
   readonly last_position: string;
   readonly is_outstanding: boolean;
-  /** As the rest, null where there is no event behind the position. */
+  /** Null, like the attributes below, if there is no event after the position. */
   readonly position: string | null;
   readonly organization_id: string | null;
   readonly company_id: string | null;

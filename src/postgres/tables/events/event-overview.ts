@@ -2,8 +2,8 @@ import { purgeBatch } from "../../purge-batch.js";
 import { runAcrossTenants, type TransactionSource } from "../../run-transaction.js";
 import { sql } from "../../sql.js";
 
-/** For how long an event can be read, in hours: 30 days. The database refuses to purge what is younger than a day. */
-export const EVENT_RETENTION_HOURS = 30 * 24;
+/** How long events are kept, in hours: 30 days. Row-level security does not allow purging events younger than a day. */
+const EVENT_RETENTION_HOURS = 30 * 24;
 
 const SCOPE = { setting: "cupo.event_overview", value: "on" } as const;
 
@@ -21,8 +21,8 @@ const PURGE = `DELETE FROM event_positions WHERE (tenant_id, position) IN (
   WHERE positioned_at < now() - ?::interval ORDER BY positioned_at, position LIMIT ?) RETURNING tenant_id`;
 
 /**
- * Of these tenants, each with the position that is known of its feed, those whose feeds have come further, or are to: one
- * statement for all of them.
+ * Returns those tenants whose feeds have advanced beyond the known position, or have events without a position. One
+ * statement reads all of them.
  */
 export async function findChangedFeeds(
   source: TransactionSource,
@@ -40,7 +40,7 @@ export async function findChangedFeeds(
   return new Set(changed.map((row) => row.tenant_id));
 }
 
-/** The tenants that have something for their feeds which has no position yet. */
+/** Returns the tenants that have events without a position. */
 export async function findOutstandingTenants(source: TransactionSource): Promise<string[]> {
   const rows = await runAcrossTenants(source, SCOPE, (transaction) =>
     transaction.rows<{ id: string }>(sql.raw(OUTSTANDING)),
@@ -49,8 +49,8 @@ export async function findOutstandingTenants(source: TransactionSource): Promise
 }
 
 /**
- * How many events of all tenants have no position yet, and the id of the audit row that the oldest of them tells of: a UUID of
- * version 7; undefined where there is none.
+ * Returns the number of events of all tenants without a position, and the id of the oldest one's audit row, a UUID of
+ * version 7. `oldestId` is undefined if there is none.
  */
 export async function readOutbox(source: TransactionSource): Promise<{ count: number; oldestId: string | undefined }> {
   const [[counted], [oldest]] = await runAcrossTenants(source, SCOPE, (transaction) =>
@@ -62,7 +62,10 @@ export async function readOutbox(source: TransactionSource): Promise<{ count: nu
   return { count: counted?.count ?? 0, oldestId: oldest?.id };
 }
 
-/** Takes at most `limit` events of any tenant that are past their retention out of the feeds, and gives their number. */
+/**
+ * Deletes at most `limit` events of all tenants from the feeds that are past their retention. Returns the number
+ * deleted.
+ */
 export function purgeEventBatch(
   source: TransactionSource,
   limit: number,

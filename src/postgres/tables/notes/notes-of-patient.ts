@@ -4,7 +4,9 @@ import { sql } from "../../sql.js";
 import { byId, type ListPage } from "../resources/lists.js";
 import { type NoteAuthor, type NoteRecord, noteColumns } from "./notes.js";
 
-/** One page of the notes about a patient or an appointment of theirs, removed ones too, the oldest first. */
+/**
+ * Returns one page of the notes about a patient or the patient's appointments, including removed ones, ordered by id.
+ */
 export async function listNotesOfPatient(
   transaction: Transaction,
   patientId: string,
@@ -13,7 +15,10 @@ export async function listNotesOfPatient(
   return readRecords(transaction, byId(ofPatient(transaction, patientId).select(noteColumns), page));
 }
 
-/** Removes all notes about a patient and their appointments, texts first of all, and gives those that had not been yet. */
+/**
+ * Removes all notes about a patient and the patient's appointments, with their texts. Returns the notes that were not
+ * removed before.
+ */
 export async function removeNotesOfPatient(
   transaction: Transaction,
   patientId: string,

@@ -3,19 +3,19 @@ import { type ColumnsOf, readRecord, readRecords, toRow } from "../../columns.js
 import { sql } from "../../sql.js";
 import { byId, givenOnly, type ListPage } from "../resources/lists.js";
 
-/** Who wrote something: the client of the token, and the person behind it where the call told one. */
+/** The author of a note: the client of the token, and the person behind it if the call named one. */
 export interface NoteAuthor {
   readonly principal: string;
   readonly actor: string | undefined;
 }
 
-/** What a note is about: one of the two. */
+/** The subject of a note: exactly one of the two. */
 export interface NoteSubject {
   readonly patientId: string | undefined;
   readonly appointmentId: string | undefined;
 }
 
-/** A note of staff as it is kept; one that was removed has no text. */
+/** A stored note of staff. A removed note has no text. */
 export interface NoteRecord extends NoteSubject {
   readonly id: string;
   readonly text: string | undefined;
@@ -29,7 +29,7 @@ export interface NoteRecord extends NoteSubject {
   readonly removed: boolean;
 }
 
-/** The columns of a note, by attribute. */
+/** The column of each attribute of a note. */
 export const noteColumns = {
   id: "id",
   patientId: "patient_id",
@@ -45,29 +45,28 @@ export const noteColumns = {
   removed: "removed",
 } as const satisfies ColumnsOf<NoteRecord>;
 
-/** Adds a note at version 1. */
 export function insertNote(transaction: Transaction, note: NoteRecord): void {
   transaction.send(sql("notes").insert({ tenant_id: transaction.tenantId, ...toRow(noteColumns, note) }));
 }
 
-/** The note as it is now; undefined where the tenant has no such note. */
+/** Returns the note without locking it; undefined if the tenant has no such note. */
 export async function findNote(transaction: Transaction, id: string): Promise<NoteRecord | undefined> {
   return readRecord(transaction, sql("notes").where({ tenant_id: transaction.tenantId, id }).select(noteColumns));
 }
 
-/** The note, locked until the transaction ends, which locks nothing behind it that others share. */
+/** Returns the note, locked until the transaction ends. The caller must not lock shared rows afterwards. */
 export async function lockNote(transaction: Transaction, id: string): Promise<NoteRecord | undefined> {
   const query = sql("notes").where({ tenant_id: transaction.tenantId, id }).select(noteColumns);
   return readRecord(transaction, query.forNoKeyUpdate());
 }
 
-/** Writes a note that the transaction has locked. */
+/** Updates a note that the transaction has locked. */
 export function updateNote(transaction: Transaction, note: NoteRecord): void {
   const key = { tenant_id: transaction.tenantId, id: note.id };
   transaction.send(sql("notes").where(key).update(toRow(noteColumns, note)));
 }
 
-/** One page of the notes about a patient or an appointment, the oldest first. */
+/** Returns one page of the notes about a patient or an appointment, ordered by id. */
 export async function listNotes(
   transaction: Transaction,
   { patientId, appointmentId }: NoteSubject,

@@ -1,19 +1,19 @@
 import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
-import { LIVE_STATUSES } from "../appointments/appointment-status.js";
+import { LIVE_STATUSES, UNFINISHED_STATUSES } from "../appointments/appointment-status.js";
 
-/** What was found of all bookings of a tenant, at one instant. */
+/** Result of the check of all bookings of a tenant, at one instant. */
 export interface InvariantFindings {
   readonly liveAppointments: number;
   readonly occupiedSlots: number;
   readonly countedBookings: number;
-  /** Live appointments beyond the schedule: what may break the rules of practitioners and capacities. */
+  /** Live overbooked appointments, which may break the rules of practitioners and capacities. */
   readonly overbooked: number;
-  /** The rules that do not hold, by name. */
+  /** The invariants that are broken. */
   readonly findings: readonly InvariantFinding[];
 }
 
-/** A rule that does not hold: how many things break it, and the first ten of them by id. */
+/** A broken invariant: the number of violations, and the ids of the first ten, ordered by id. */
 export interface InvariantFinding {
   readonly name: string;
   readonly count: number;
@@ -21,29 +21,37 @@ export interface InvariantFinding {
 }
 
 /**
- * Compares all appointments of the tenant with slots, counters, history and audit trail. One statement, because it must see
- * them all in one snapshot; behind it is what is past the retention of the audit trail, whether it is gone or not yet.
+ * Compares all appointments of the tenant with slots, counters, history and audit trail. It is one statement, because
+ * all must be read in one snapshot. History from before the audit trail's retention is not compared with the audit
+ * trail, whether or not its partition was dropped.
  */
 export async function verifyInvariants(transaction: Transaction): Promise<InvariantFindings> {
   const [kept] = await transaction.rows<{ since: Date | null }>(sql.raw(AUDIT_KEPT_SINCE));
   const known = { tenant: transaction.tenantId, audited_since: kept?.since ?? "-infinity" };
   const [row] = await transaction.rows<InvariantFindings>(sql.raw(VERIFY, known));
-  if (row === undefined) throw new Error("the check of the invariants gave no row");
+  if (row === undefined) throw new Error("the check of the invariants returned no row");
   return row;
 }
 
-/** The months that count begin a day later, because a row of the audit trail has the time of its process. */
+/**
+ * SQL for the instant from which audit rows must exist: one day after the beginning of the oldest month that is kept.
+ * The day allows for clock differences, because the id of an audit row, and so its partition, follows the clock of its
+ * process.
+ */
 const AUDIT_KEPT_SINCE = `SELECT interval '1 day' + greatest(dropped_before,
     date_trunc('month', now(), 'UTC') - make_interval(months => kept_months)) AS since
   FROM schema_partitions WHERE table_name = 'audit_events'`;
 
-/** A slot under a block that was there, as it is, before the slot began: what had begun stays as it was. */
+/**
+ * SQL for whether a slot was under a block, as the block is now, before the slot began. Slots that had already begun
+ * are not changed by a block.
+ */
 const BLOCKED = "s.starts_at < b.ends_at AND s.ends_at > b.starts_at AND s.starts_at > b.updated_at";
 
 /**
- * Each rule gives the ids of what breaks it: of appointments, of slots, of patients, and of rules whose day is counted wrong.
- * An overbooked appointment may overlap others of its practitioner and counts on no day; whatever else holds, holds for it
- * too.
+ * Each invariant selects the ids of its violations: ids of appointments, slots, patients, or rules whose day is counted
+ * wrong. An overbooked appointment may overlap others of its practitioner and is counted on no day. All other
+ * invariants apply to it.
  */
 const RULES: Readonly<Record<string, string>> = {
   APPOINTMENT_WITHOUT_SLOT:
@@ -65,7 +73,7 @@ const RULES: Readonly<Record<string, string>> = {
     GROUP BY rule_id, local_date HAVING sum(live) <> sum(counted) OR sum(holders) <> sum(counted)`,
   ERASED_PATIENT_KNOWN: `SELECT p.id FROM patients p WHERE p.tenant_id = :tenant AND p.erased_at IS NOT NULL AND (
     EXISTS (SELECT FROM appointments a WHERE a.tenant_id = :tenant AND a.patient_id = p.id
-      AND (a.status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN') OR a.comment IS NOT NULL OR a.overbooking_reason <> ''))
+      AND (a.status IN ${UNFINISHED_STATUSES} OR a.comment IS NOT NULL OR a.overbooking_reason <> ''))
     OR EXISTS (SELECT FROM waitlist_entries w WHERE w.tenant_id = :tenant AND w.patient_id = p.id
       AND (w.closed_at IS NULL OR w.close_reason <> ''))
     OR EXISTS (SELECT FROM user_attention_cases c WHERE c.tenant_id = :tenant AND c.patient_id = p.id
@@ -91,6 +99,9 @@ const RULES: Readonly<Record<string, string>> = {
       (a.program_id, a.rule_id, a.practitioner_id, a.local_date, a.starts_at, a.ends_at, a.ends_at - a.starts_at)`,
 };
 
+/**
+ * The names are cast to text and have an alias: Citus loses the names of untyped literals, and column lists of a CTE.
+ */
 const VERIFY = `WITH
   live AS MATERIALIZED (SELECT * FROM appointments
     WHERE tenant_id = :tenant AND status IN ${LIVE_STATUSES}),
@@ -98,8 +109,8 @@ const VERIFY = `WITH
   counters AS MATERIALIZED (SELECT * FROM day_counters WHERE tenant_id = :tenant),
   blocks AS MATERIALIZED (SELECT * FROM schedule_blocks WHERE tenant_id = :tenant AND cancelled_at IS NULL),
   history AS MATERIALIZED (SELECT * FROM appointment_history WHERE tenant_id = :tenant),
-  broken (name, id) AS (${Object.entries(RULES)
-    .map(([name, ids]) => `SELECT '${name}', id FROM (${ids}) AS breach (id)`)
+  broken AS (${Object.entries(RULES)
+    .map(([name, ids]) => `SELECT '${name}'::text AS name, id FROM (${ids}) AS breach (id)`)
     .join(" UNION ALL ")}),
   findings AS (SELECT name, count(*) AS count, (array_agg(DISTINCT id))[1:10] AS ids FROM broken GROUP BY name)
   SELECT (SELECT count(*) FROM live)::int AS "liveAppointments",
@@ -109,7 +120,7 @@ const VERIFY = `WITH
     (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'count', count, 'exampleIds', ids) ORDER BY name), '[]')
      FROM findings) AS findings`;
 
-/** Those of the appointments that begin before an earlier one of the same person has ended. */
+/** SQL for the ids of appointments that begin before an earlier one of the same person has ended. */
 function overlap(person: "patient_id" | "practitioner_id", appointments: string): string {
   return `SELECT id FROM (SELECT id, starts_at, max(ends_at) OVER (PARTITION BY ${person} ORDER BY starts_at, id
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS busy_until FROM ${appointments}) AS timed

@@ -1,14 +1,21 @@
-/** Two document types are the same if these are equal: case does not count, nor another form of the same character. */
+/**
+ * Returns the key of a document type. Types with equal keys are the same: case and compatibility forms do not count.
+ */
 export function documentTypeKey(documentType: string): string {
   return foldCase(documentType);
 }
 
-/** Two document numbers are the same if these are equal: spaces, dots, hyphens and slashes do not count either. */
+/**
+ * Returns the key of a document number. Numbers with equal keys are the same: spaces, dots, hyphens and slashes do not
+ * count either.
+ */
 export function documentNumberKey(documentNumber: string): string {
   return foldCase(documentNumber).replaceAll(/[ ./-]/g, "");
 }
 
-/** Compatibility forms (NFKC), upper case, and nothing that is not seen or only stands on another character. */
+/**
+ * Composes compatibility forms (NFKC), converts to upper case, and removes combining marks and invisible characters.
+ */
 function foldCase(text: string): string {
   return text
     .normalize("NFKC")

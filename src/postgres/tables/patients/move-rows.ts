@@ -1,16 +1,19 @@
 import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 
-/** A row that got another patient, with the version that it has by it. */
+/** A row that was moved to another patient, with its new version. */
 export interface MovedRow {
   readonly id: string;
   readonly version: number;
 }
 
-/** What belongs to one patient and goes with them, but for appointments, which keep a history of it. */
+/** The tables whose rows a merge moves. Appointments are moved separately, because their history records it. */
 export type TableOfPatients = "waitlist_entries" | "user_attention_cases" | "notes";
 
-/** Gives all rows of a patient to another, both of whom are locked to be merged: each is changed by it and has a new version. */
+/**
+ * Moves all rows of a patient to another one in a merge. The transaction has locked both patients. Each moved row gets
+ * a new version.
+ */
 export async function moveRows(
   transaction: Transaction,
   table: TableOfPatients,

@@ -3,9 +3,10 @@ import { newId } from "../../../uuid.js";
 import { type ColumnsOf, readRecords, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { type ListPage, latestFirst } from "../resources/lists.js";
+import { ofPerson } from "./merged-patients.js";
 import type { PatientRecord } from "./patients.js";
 
-/** A change of a patient that needed a reason, as it is kept. */
+/** A stored change of a patient that needed a reason. */
 export interface PatientChangeRecord {
   readonly id: string;
   readonly patientId: string;
@@ -13,10 +14,10 @@ export interface PatientChangeRecord {
   readonly kind: "DOCUMENT_CORRECTED" | "MERGED_INTO" | "ABSORBED" | "ERASED";
   /** The other patient of a merge. */
   readonly otherPatientId: string | undefined;
-  /** The document before a correction, unless the patient was erased. */
+  /** The document before a correction; undefined once the patient is erased. */
   readonly formerDocumentType: string | undefined;
   readonly formerDocumentNumber: string | undefined;
-  /** Empty for what was done before the patient was erased. */
+  /** Empty for changes made before the patient was erased. */
   readonly reason: string;
   readonly changedAt: Date;
   readonly principal: string;
@@ -39,11 +40,11 @@ const COLUMNS = {
   correlationId: "correlation_id",
 } as const satisfies ColumnsOf<PatientChangeRecord>;
 
-/** What a change says beside whom it is of, and who made it when. */
+/** The attributes of a change that differ by its kind. */
 export type ChangeOfPatient = Pick<PatientChangeRecord, "kind" | "reason"> &
   Partial<Pick<PatientChangeRecord, "otherPatientId" | "formerDocumentType" | "formerDocumentNumber">>;
 
-/** Appends what a call did to a patient, who is as the call leaves them, and gives the record of it. */
+/** Appends a change of a patient and returns it. `after` is the patient after the change. */
 export function insertPatientChange(
   call: ReadyCall,
   after: Pick<PatientRecord, "id" | "version" | "updatedAt">,
@@ -67,14 +68,24 @@ export function insertPatientChange(
   return record;
 }
 
-/** Empties what the changes of these patients tell of them; that, when and by whom they were changed stays. */
+/** Empties the texts and former documents in the changes of these patients. Kind, time and principal stay. */
 export function emptyPatientChanges(transaction: Transaction, patientIds: readonly string[]): void {
   const emptied = { reason: "", former_document_type: null, former_document_number: null };
   const query = sql("patient_changes").where({ tenant_id: transaction.tenantId }).update(emptied);
   transaction.send(query.whereRaw("patient_id = ANY(?::uuid[])", [patientIds as string[]]));
 }
 
-/** One page of the changes of a patient, the latest first. */
+/** Returns the document numbers that any record of a person had before a correction. */
+export async function findFormerDocumentNumbers(transaction: Transaction, patientId: string): Promise<string[]> {
+  const corrections = sql("patient_changes")
+    .where({ tenant_id: transaction.tenantId })
+    .whereNotNull("former_document_number")
+    .select({ number: "former_document_number" });
+  const rows = await transaction.rows<{ number: string }>(ofPerson(corrections, "patient_id", transaction, patientId));
+  return rows.map(({ number }) => number);
+}
+
+/** Returns one page of the changes of a patient, the latest first. */
 export async function listPatientChanges(
   transaction: Transaction,
   patientId: string,

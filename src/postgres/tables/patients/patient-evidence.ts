@@ -5,7 +5,7 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { type ListPage, latestFirst } from "../resources/lists.js";
 
-/** One occasion on which somebody read the data of a patient. */
+/** One access of a principal to the data of a patient. */
 export interface AccessRecord {
   readonly id: string;
   readonly patientId: string;
@@ -50,9 +50,7 @@ const insertConsent = prepared(["tenant_id", "id", "patient_id", "granted_at", "
   sql("patient_consents").insert(row),
 );
 
-/**
- * Records the temporal evidence of a consent: when it was granted (RFC 3339), and who told so in which call.
- */
+/** Records when a consent was granted (RFC 3339), with the principal and the call that reported it. */
 export function recordConsent(
   transaction: Transaction,
   patientId: string,
@@ -73,8 +71,8 @@ export function recordConsent(
 }
 
 /**
- * Records that a call has read these patients. Of one text for any number of them, because each text is a prepared
- * statement of its own.
+ * Records that a call has read these patients. The statement's text does not depend on their number, because each text
+ * is a prepared statement of its own.
  */
 export function insertAccessRecords(
   { transaction, principal, actor, operation, correlationId }: ReadyCall,
@@ -94,12 +92,12 @@ export function insertAccessRecords(
 }
 
 /**
- * An index of every partition has the records of a patient in their order, to be merged and read no further than the page. Where
- * the planner takes them for few, it would read all and sort them.
+ * Makes the planner merge the indexes of the partitions, which are in the order of the list, and stop after the page.
+ * If it estimates few records, it would otherwise read and sort all of them.
  */
 const IN_ORDER = ["SET LOCAL enable_sort = off", "SET LOCAL enable_bitmapscan = off", "SET LOCAL enable_seqscan = off"];
 
-/** One page of the access records of a patient, the latest first. */
+/** Returns one page of the access records of a patient, the latest first. */
 export async function listAccessRecords(
   transaction: Transaction,
   patientId: string,
@@ -111,7 +109,7 @@ export async function listAccessRecords(
   return readRecords(transaction, latestFirst(transaction, query.select(ACCESS_COLUMNS), order, page));
 }
 
-/** One page of the evidence of a patient's consent, what was recorded last first. */
+/** Returns one page of the consents of a patient, the latest recorded first. */
 export async function listConsents(
   transaction: Transaction,
   patientId: string,

@@ -8,7 +8,7 @@ const selectPatientOfForUpdate = prepared(["tenantId", "appointmentId"], ({ tena
   patientOf({ tenantId }, appointmentId).forNoKeyUpdate(),
 );
 
-/** The patient of an appointment as they are now; undefined where there is no such appointment. */
+/** Returns the patient of an appointment without locking it; undefined if the appointment does not exist. */
 export async function findPatientOf(
   transaction: Transaction,
   appointmentId: string,
@@ -16,7 +16,10 @@ export async function findPatientOf(
   return readRecord(transaction, patientOf(transaction, appointmentId));
 }
 
-/** The patient of an appointment, locked until the transaction ends; undefined where there is no such appointment. */
+/**
+ * Returns the patient of an appointment, locked until the transaction ends; undefined if the appointment does not
+ * exist.
+ */
 export async function lockPatientOf(
   transaction: Transaction,
   appointmentId: string,
@@ -25,15 +28,16 @@ export async function lockPatientOf(
 }
 
 /**
- * The patient as it is now, whom nobody merges into another, or erases, until the transaction ends, for what is to belong to them.
- * Bookings for the patient go on. Undefined where the tenant has no such patient.
+ * Returns the patient, protected from merge and erasure until the transaction ends (FOR KEY SHARE). Use it before
+ * adding rows that belong to the patient. Bookings for the patient are not blocked. Undefined if the tenant has no such
+ * patient.
  */
 export async function holdPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const query = knownPatients({ tenant_id: transaction.tenantId, id }).select(patientColumns);
   return readRecord(transaction, query.forKeyShare());
 }
 
-/** Like {@link holdPatient}, of the patient of an appointment. */
+/** Like {@link holdPatient}, for the patient of an appointment. */
 export async function holdPatientOf(
   transaction: Transaction,
   appointmentId: string,
@@ -41,13 +45,16 @@ export async function holdPatientOf(
   return readRecord(transaction, patientOf(transaction, appointmentId).forKeyShare());
 }
 
-/** Like {@link holdPatient}, of whoever the patient was merged into in the end. */
+/** Like {@link holdPatient}, for the patient that this one was finally merged into. */
 export async function holdSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   const patient = await holdPatient(transaction, id);
   return patient?.mergedInto === undefined ? patient : holdSurvivor(transaction, patient.mergedInto);
 }
 
-/** Those of two patients whom the tenant has, locked in the order of their ids, also against {@link holdPatient}. */
+/**
+ * Locks those of two patients that exist, in the order of their ids (FOR UPDATE, which also excludes
+ * {@link holdPatient}).
+ */
 export async function lockPatientsToMerge(
   transaction: Transaction,
   ids: readonly [string, string],
@@ -56,7 +63,7 @@ export async function lockPatientsToMerge(
   return readRecords(transaction, query.orderBy("id").forUpdate());
 }
 
-/** The patients of appointments, locked in the order of their ids until the transaction ends. */
+/** Locks the patients of appointments in the order of their ids until the transaction ends. */
 export async function lockPatientsOf(
   transaction: Transaction,
   appointmentIds: readonly string[],

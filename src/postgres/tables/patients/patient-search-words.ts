@@ -2,7 +2,7 @@ import type { Statement, Transaction } from "../../../call.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** Adds words that a patient is found by from now on, none of which they had. */
+/** Adds search words to a patient. The patient must have none of them yet. */
 export function insertSearchWords(transaction: Transaction, patientId: string, words: readonly string[]): void {
   const insert = inserts.get(words.length) ?? prepareInsert(words.length);
   inserts.set(words.length, insert);
@@ -12,7 +12,7 @@ export function insertSearchWords(transaction: Transaction, patientId: string, w
 
 type Insert = (values: Readonly<Record<string, unknown>>) => Statement;
 
-/** By the number of words, of which a patient has a hundred at most; most have fewer than ten. */
+/** Prepared INSERT statements by number of words. A patient has at most a hundred words and usually fewer than ten. */
 const inserts = new Map<number, Insert>();
 
 function prepareInsert(count: number): Insert {
@@ -26,7 +26,7 @@ function nameOf(index: number): string {
   return `word_${index}`;
 }
 
-/** Leaves a patient with these words in place of those, of which they had all. */
+/** Replaces the search words `before` of a patient by `after`. The patient must have all words of `before`. */
 export function replaceSearchWords(
   transaction: Transaction,
   patientId: string,

@@ -3,35 +3,35 @@ import { readRecord, readRecords } from "../../columns.js";
 import { sql } from "../../sql.js";
 import { type PatientRecord, patientColumns } from "./patients.js";
 
-/** Where a search goes on: behind this word of this patient. */
-export interface WordPlace {
+/** The position after which a search continues: a word of a patient. */
+export interface WordCursor {
   readonly word: string;
   readonly id: string;
 }
 
-/** A patient who was found, by which of their words. */
+/** A patient that was found, with the word by which it was found. */
 export interface FoundPatient extends PatientRecord {
   readonly word: string;
 }
 
-/** What is looked for: patients who have, for each of these, a word that begins with it. */
+/** The conditions of a search. A patient matches if, for each beginning, one of its words begins with it. */
 export interface PatientSearch {
-  /** Looked up in the index; whoever has none is not looked at. */
+  /** The beginning that is looked up in the index of words. */
   readonly leading: string;
-  /** The others; those that `leading` begins with, or that are the same, do no harm. */
+  /** All other beginnings. It may contain `leading` or a prefix of it. */
   readonly beginnings: readonly string[];
   readonly status: string | undefined;
 }
 
-/** What says more of the beginning of a word is not counted further. */
+/** Words that begin alike are counted up to this number. */
 const MAX_COUNT = 1_000;
-/** How many words of the index one page looks at, so that no search takes long, whatever is looked for. */
+/** The maximum number of index entries that one page reads. It limits the time of any search. */
 const MAX_SCANNED = 5_000;
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
-/** Behind everything that begins with what stands before it: no word has this character. */
+/** Appended to a beginning, it sorts after all words with that beginning, because no word contains this character. */
 const LAST = "\u{10ffff}";
 
-/** The one of these beginnings that the fewest words of the tenant have, as far as they are counted. */
+/** Returns the beginning that the fewest words of the tenant have, counted up to a limit. */
 export async function rarestBeginning(transaction: Transaction, beginnings: readonly string[]): Promise<string> {
   const [only = ""] = beginnings;
   if (beginnings.length < 2) return only;
@@ -45,14 +45,14 @@ export async function rarestBeginning(transaction: Transaction, beginnings: read
 }
 
 /**
- * The patients who are found behind a place, or from the first on, at most `limit`, in the order of the leading word.
- * OFFSET 0 keeps PostgreSQL from joining in another way than patient by patient, which it thinks good for few patients and
- * which reads all of them.
+ * Returns at most `limit` matching patients after a position, or from the first one, ordered by the leading word.
+ * OFFSET 0 makes PostgreSQL look up patients one by one. It would otherwise estimate few patients, choose another join
+ * and read all of them.
  */
 export async function findPatients(
   transaction: Transaction,
   search: PatientSearch,
-  { after, limit }: { readonly after: WordPlace | undefined; readonly limit: number },
+  { after, limit }: { readonly after: WordCursor | undefined; readonly limit: number },
 ): Promise<FoundPatient[]> {
   const columns = Object.entries(patientColumns).map(([attribute, column]) => `${column} AS "${attribute}"`);
   const query = `SELECT found.*, scanned.word
@@ -68,12 +68,14 @@ export async function findPatients(
   return readRecords(transaction, sql.raw(query, { ...scanBindings(transaction, search, after), ...wanted }));
 }
 
-/** Where {@link findPatients} stopped looking from the same place; undefined where it looked at everybody. */
+/**
+ * Returns the position at which {@link findPatients} stops for the same arguments; undefined if it reads all entries.
+ */
 export async function findEndOfScan(
   transaction: Transaction,
   search: PatientSearch,
-  after: WordPlace | undefined,
-): Promise<WordPlace | undefined> {
+  after: WordCursor | undefined,
+): Promise<WordCursor | undefined> {
   const query = `SELECT word, patient_id AS id FROM (${SCAN} OFFSET ${MAX_SCANNED - 1} LIMIT 1) AS scanned`;
   const { leading: _, end: __, ...bindings } = scanBindings(transaction, search, after);
   return readRecord(transaction, sql.raw(query, bindings));
@@ -82,7 +84,7 @@ export async function findEndOfScan(
 const SCAN = `SELECT word, patient_id FROM patient_search_words
   WHERE tenant_id = :tenantId AND (word, patient_id) > (:afterWord, :afterId) AND word < :last ORDER BY word, patient_id`;
 
-function scanBindings({ tenantId }: Transaction, { leading }: PatientSearch, after: WordPlace | undefined) {
+function scanBindings({ tenantId }: Transaction, { leading }: PatientSearch, after: WordCursor | undefined) {
   const { word: afterWord, id: afterId } = after ?? { word: leading, id: FIRST_ID };
   return { tenantId, leading, end: LAST, last: leading + LAST, afterWord, afterId };
 }

@@ -10,7 +10,7 @@ import { insertSearchWords, replaceSearchWords } from "./patient-search-words.js
 
 export type PatientStatus = "ACTIVE" | "INACTIVE" | "DECEASED";
 
-/** A patient as it is kept. Whoever was erased is none: see `one-person.ts`. */
+/** A stored patient. Erased patients are not read as patients: see {@link knownPatients}. */
 export interface PatientRecord {
   readonly id: string;
   readonly documentType: string;
@@ -20,13 +20,13 @@ export interface PatientRecord {
   readonly email: string | undefined;
   readonly status: PatientStatus;
   readonly version: number;
-  /** The patient whom this one was merged into as a duplicate. */
+  /** The patient that this duplicate was merged into. */
   readonly mergedInto: string | undefined;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** The columns of a patient, by attribute. */
+/** The column of each attribute of a patient. */
 export const patientColumns = {
   id: "id",
   documentType: "document_type",
@@ -69,9 +69,11 @@ const updateUnlessRivalled = preparedRequired(WRITTEN, (row) =>
 );
 
 /**
- * Adds a patient, unless an ACTIVE patient of the tenant has the same document: then nothing is added and the call fails with
- * `refusal`. The unique index decides, so that of two registrations at once one wins; it raises no exception of its own, because
- * PostgreSQL would write the document number into its log.
+ * Inserts a patient. If an ACTIVE patient of the tenant has the same document, nothing is inserted and the call fails
+ * with `refusal`.
+ *
+ * The unique index decides, so only one of two concurrent registrations succeeds. ON CONFLICT DO NOTHING avoids a
+ * unique violation, because PostgreSQL would log the document number with it.
  */
 export function insertPatient(transaction: Transaction, patient: PatientRecord, refusal: () => unknown): void {
   const row = rowOf(transaction, patient);
@@ -79,17 +81,17 @@ export function insertPatient(transaction: Transaction, patient: PatientRecord, 
   insertSearchWords(transaction, patient.id, row.search_words);
 }
 
-/** The patient, locked until the transaction ends; undefined where the tenant has no such patient. */
+/** Returns the patient, locked until the transaction ends; undefined if the tenant has no such patient. */
 export async function lockPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   return readRecord(transaction, selectByIdForUpdate({ tenant_id: transaction.tenantId, id }));
 }
 
-/** The patient as it is now; undefined where the tenant has no such patient. */
+/** Returns the patient without locking it; undefined if the tenant has no such patient. */
 export async function findPatient(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
   return readRecord(transaction, selectById({ tenant_id: transaction.tenantId, id }));
 }
 
-/** The whole names of patients, by id; those that the tenant does not have are left out. */
+/** Returns the full names of patients by id. Unknown patients are omitted. */
 export async function findPatientNames(
   transaction: Transaction,
   ids: readonly string[],
@@ -102,7 +104,7 @@ export async function findPatientNames(
   return new Map(rows.map(({ id, fullName }) => [id, fullName]));
 }
 
-/** The ACTIVE patient with a document, of whom the tenant has at most one; undefined where it has none. */
+/** Returns the ACTIVE patient with a document; undefined if the tenant has none. It has at most one. */
 export async function findActivePatient(
   transaction: Transaction,
   documentType: string,
@@ -116,7 +118,7 @@ export async function findActivePatient(
   return readRecord(transaction, sql("patients").where(key).whereRaw("status = 'ACTIVE'").select(patientColumns));
 }
 
-/** One page of the tenant's patients by id, of one status if one is given. */
+/** Returns one page of the tenant's patients, ordered by id, optionally of one status. */
 export async function listPatients(
   transaction: Transaction,
   filter: { readonly status: string | undefined },
@@ -126,34 +128,38 @@ export async function listPatients(
   return readRecords(transaction, byId(query.select(patientColumns), page));
 }
 
-/** Those of the patients whom the tenant has, in no order. */
+/** Returns those of the patients that exist, in no order. */
 export async function readPatients(transaction: Transaction, ids: readonly string[]): Promise<PatientRecord[]> {
   const query = knownPatients({ tenant_id: transaction.tenantId }).select(patientColumns);
   return readRecords(transaction, query.whereRaw("id = ANY(?::uuid[])", [ids as string[]]));
 }
 
-/** The patients with these values in their columns who were not erased: what every read of patients begins with. */
+/** Returns a query for the patients with these column values that were not erased. Reads of patients use it. */
 export function knownPatients(key: Readonly<Record<string, unknown>>): Knex.QueryBuilder {
   return sql("patients").where(key).whereNull("erased_at");
 }
 
-/** Whether the tenant has, or had, such a patient: one who was erased counts too. */
+/** Returns whether the tenant has such a patient. Erased patients count. */
 export async function isOnRecord(transaction: Transaction, id: string): Promise<boolean> {
   const query = sql("patients").where({ tenant_id: transaction.tenantId, id }).select("id");
   return (await transaction.rows(query)).length > 0;
 }
 
-/** Writes a patient that the transaction has locked; one that was not ACTIVE before is not to be now, nor another's document. */
+/**
+ * Updates a patient that the transaction has locked. Use {@link writeActivePatient} if the patient becomes ACTIVE or if
+ * the document of an ACTIVE patient changes.
+ */
 export function writePatient(transaction: Transaction, before: PatientRecord, after: PatientRecord): void {
   transaction.send(update(rowOf(transaction, after)));
   replaceSearchWords(transaction, after.id, searchWords(before), searchWords(after));
 }
 
 /**
- * Writes a patient that the transaction has locked and who is to be ACTIVE, unless another ACTIVE patient of the tenant has
- * the same document: then nothing is written and the call fails with `refusal`. The condition keeps the document number out of
- * PostgreSQL's log. It cannot see a rival that has not committed yet; the unique index waits for that one and rejects this
- * call as a conflict on documentNumber.
+ * Updates a patient that the transaction has locked and that is ACTIVE afterwards. If another ACTIVE patient of the
+ * tenant has the same document, nothing is written and the call fails with `refusal`.
+ *
+ * The condition keeps the document number out of PostgreSQL's log. It does not see a patient that is not committed yet.
+ * In that case the unique index waits for the other transaction, and this call fails with a conflict on documentNumber.
  */
 export function writeActivePatient(
   transaction: Transaction,
@@ -163,6 +169,11 @@ export function writeActivePatient(
 ): void {
   transaction.require(updateUnlessRivalled(rowOf(transaction, after)), refusal);
   replaceSearchWords(transaction, after.id, searchWords(before), searchWords(after));
+}
+
+/** Writes what an erasure leaves of a patient that the transaction has locked, with the derived columns. */
+export function writeErasedPatient(transaction: Transaction, left: PatientRecord, erasedAt: Date): void {
+  transaction.send(updateOf({ ...rowOf(transaction, left), erased_at: erasedAt }));
 }
 
 function rowOf({ tenantId }: Transaction, patient: PatientRecord) {

@@ -2,23 +2,26 @@ import type { Knex } from "knex";
 import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 
-/** Which rows of a list to read. */
+/** A page of a list that is ordered by id. */
 export interface ListPage {
-  /** The id of the last row of the page before; undefined for the first page. */
+  /** The id of the last row of the previous page; undefined for the first page. */
   readonly afterId: string | undefined;
-  /** How many rows to read at most. */
+  /** The maximum number of rows. */
   readonly limit: number;
 }
 
-/** A page of the rows by id: UUIDs of version 7 but in the demo, so that this is the order in which the rows came to be. */
+/**
+ * Restricts a query to a page ordered by id. Ids are UUIDs of version 7, so this is the order of creation. Only the
+ * demo has other ids.
+ */
 export function byId(query: Knex.QueryBuilder, { afterId, limit }: ListPage): Knex.QueryBuilder {
   if (afterId !== undefined) query.where("id", ">", afterId);
   return query.orderBy("id").limit(limit);
 }
 
 /**
- * A page of the rows of an append-only table, the latest first, for times that another clock than that of the ids has set.
- * The time of the row that the page before ended with is read anew, at its full precision.
+ * Restricts a query on an append-only table to a page, the latest first. It orders by a time column, because those
+ * times come from another clock than the ids. The time of the previous page's last row is read again at full precision.
  */
 export function latestFirst(
   { tenantId }: Transaction,
@@ -38,7 +41,7 @@ export function latestFirst(
     .limit(limit);
 }
 
-/** The columns that have a value to be compared with. */
+/** Returns the entries whose value is not undefined. */
 export function givenOnly(columns: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }

@@ -3,7 +3,7 @@ import type { Owner, Principal, ResourceType, Transaction } from "../../../call.
 import { type ColumnsOf, readRecord, readRecords, toPartialRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
-/** What every administered resource has beside its own attributes. */
+/** The attributes that every administered resource has. */
 export interface ResourceHead extends Owner {
   readonly id: string;
   readonly version: number;
@@ -11,13 +11,13 @@ export interface ResourceHead extends Owner {
   readonly updatedAt: Date;
 }
 
-/** A resource as it is kept. */
+/** A stored resource. */
 export type ResourceRecord<A extends object> = A & ResourceHead;
 
-/** A table of resources that belong to an organization and company: its name, and the column of each attribute. */
+/** A table of resources that belong to an organization and company. */
 export interface ResourceTable<A extends object> {
   readonly name: string;
-  /** What the audit trail and events call the resource. */
+  /** The name of the resource type in the audit trail and in events. */
   readonly type: ResourceType;
   readonly columns: ColumnsOf<A>;
 }
@@ -32,8 +32,8 @@ const HEAD = {
 } satisfies ColumnsOf<ResourceHead>;
 
 /**
- * Adds a resource. Nothing is waited for: a code that is taken fails the commit, as a conflict on the column that the violated
- * constraint is named after.
+ * Inserts a resource. The result is not awaited: a duplicate code fails the commit with a conflict on the column of the
+ * violated constraint.
  */
 export function insertResource<A extends object>(
   transaction: Transaction,
@@ -44,7 +44,9 @@ export function insertResource<A extends object>(
   transaction.send(sql(table.name).insert(row));
 }
 
-/** The resource, locked until the transaction ends; undefined where the principal can see none of that id. */
+/**
+ * Returns the resource, locked until the transaction ends; undefined if the principal can see no resource with that id.
+ */
 export async function lockResourceRow<A extends object>(
   transaction: Transaction,
   principal: Principal,
@@ -54,7 +56,7 @@ export async function lockResourceRow<A extends object>(
   return readRecord(transaction, visible(transaction, principal, table).where({ id }).forNoKeyUpdate());
 }
 
-/** The resource as it is now; undefined where the principal can see none of that id. */
+/** Returns the resource without locking it; undefined if the principal can see no resource with that id. */
 export async function findResource<A extends object>(
   transaction: Transaction,
   principal: Principal,
@@ -65,29 +67,30 @@ export async function findResource<A extends object>(
 }
 
 /** A resource that refers to others. */
-export interface Holder {
+export interface Referrer {
   readonly table: Pick<ResourceTable<object>, "name">;
   readonly id: string;
 }
 
 /**
- * Those of the ids that the principal can see a resource for and, where the resource that is to refer to them is there
- * already, everybody who sees that one: their organization and company are none or its own.
+ * Returns those of the ids whose resource the principal can see. With a `referrer`, everyone who can see the referrer
+ * must also be able to see the resource. So the resource's organization and company must each be null or equal to the
+ * referrer's.
  */
 export async function findVisibleIds(
   transaction: Transaction,
   principal: Principal,
   table: Pick<ResourceTable<object>, "name">,
   ids: readonly string[],
-  holder?: Holder,
+  referrer?: Referrer,
 ): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const query = visibleRows(transaction, principal, table.name)
     .select("id")
     .whereRaw("id = ANY(?::uuid[])", [ids as string[]]);
-  if (holder !== undefined) {
+  if (referrer !== undefined) {
     for (const column of ["organization_id", "company_id"]) {
-      const own = sql(holder.table.name).where({ tenant_id: transaction.tenantId, id: holder.id }).select(column);
+      const own = sql(referrer.table.name).where({ tenant_id: transaction.tenantId, id: referrer.id }).select(column);
       query.whereRaw("(?? IS NULL OR ?? = ?)", [column, column, own]);
     }
   }
@@ -95,7 +98,7 @@ export async function findVisibleIds(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Writes changed attributes and the new version of a resource that the transaction has locked. */
+/** Updates the changed attributes and the version of a resource that the transaction has locked. */
 export function updateResource<A extends object>(
   transaction: Transaction,
   table: ResourceTable<A>,
@@ -106,7 +109,7 @@ export function updateResource<A extends object>(
   transaction.send(sql(table.name).where({ tenant_id: transaction.tenantId, id }).update(row));
 }
 
-/** One page of what the principal can see, by id, from behind `afterId`; reads one row more than `limit` at most. */
+/** Returns at most `limit` resources that the principal can see, ordered by id, after `afterId`. */
 export async function listResources<A extends object>(
   transaction: Transaction,
   principal: Principal,
@@ -125,7 +128,10 @@ function visible<A extends object>(transaction: Transaction, principal: Principa
   return visibleRows(transaction, principal, table.name).select(columnsOf(table));
 }
 
-/** A row is visible if each of its organization and company that is not null equals the claim of the token. */
+/**
+ * Returns a query for the visible rows. A row is visible if its organization and its company are each null or equal to
+ * the token's claim.
+ */
 function visibleRows({ tenantId }: Transaction, principal: Principal, tableName: string): Knex.QueryBuilder {
   return sql(tableName)
     .where({ tenant_id: tenantId })

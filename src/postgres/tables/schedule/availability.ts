@@ -3,7 +3,7 @@ import type { Transaction } from "../../../call.js";
 import { readRecord } from "../../columns.js";
 import { sql } from "../../sql.js";
 
-/** Where a program is held, and whether it and the place are in use. */
+/** The location of a program, and whether program and location are active. */
 export interface ProgramStanding {
   readonly locationId: string;
   readonly isActive: boolean;
@@ -13,7 +13,7 @@ export interface ProgramStanding {
 /** SQL for an array of the ids of practitioners. */
 export type IdsOf = Knex.Raw;
 
-/** How a program stands now; undefined where there is none. */
+/** Returns the location and state of a program; undefined if it does not exist. */
 export async function readProgramStanding(
   transaction: Transaction,
   programId: string,
@@ -26,7 +26,7 @@ export async function readProgramStanding(
   return readRecord(transaction, query);
 }
 
-/** Those of the practitioners who are not active. */
+/** Returns those of the practitioners that are not active. */
 export async function findInactivePractitioners(transaction: Transaction, among: IdsOf): Promise<string[]> {
   const query = sql("practitioners")
     .where({ tenant_id: transaction.tenantId, active: false })
@@ -34,7 +34,7 @@ export async function findInactivePractitioners(transaction: Transaction, among:
   return (await transaction.rows<{ id: string }>(query.select("id"))).map(({ id }) => id);
 }
 
-/** The programs that are held at a location now. */
+/** Returns the programs whose location this is. */
 export async function findProgramsAt(transaction: Transaction, locationId: string): Promise<string[]> {
   const query = sql("programs").where({ tenant_id: transaction.tenantId, location_id: locationId }).orderBy("id");
   return (await transaction.rows<{ id: string }>(query.select("id"))).map(({ id }) => id);

@@ -2,22 +2,26 @@ import type { Transaction } from "../../../call.js";
 import { sql } from "../../sql.js";
 
 /**
- * Keeps the tenant's holidays as they are until the transaction ends, for whoever makes slots; any number can have it at
- * once. It comes before the programs in the one order of `tables/locks.ts`.
+ * Locks the tenant's calendar FOR SHARE until the transaction ends. Holidays cannot change meanwhile. Transactions that
+ * create slots use it; any number can hold it at the same time. In the order of `tables/locks.ts` it comes before
+ * programs.
  */
 export function shareCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "share");
 }
 
 /**
- * Keeps everybody else from making slots and from changing holidays in the tenant until the transaction ends. Only the
- * idempotency key comes before it in the one order of `tables/locks.ts`.
+ * Locks the tenant's calendar exclusively until the transaction ends. No other transaction can create slots or change
+ * holidays of the tenant. In the order of `tables/locks.ts` only the idempotency key comes before it.
  */
 export function ownCalendar(transaction: Transaction): void {
   lockCalendar(transaction, "own");
 }
 
-/** Shares the calendar as {@link shareCalendar} does where nobody owns it; says whether it could, and waits for nobody. */
+/**
+ * Like {@link shareCalendar}, but returns false instead of waiting if another transaction holds the calendar
+ * exclusively.
+ */
 export async function tryShareCalendar(transaction: Transaction): Promise<boolean> {
   const calendar = { tenant_id: transaction.tenantId };
   transaction.send(sql("calendars").insert(calendar).onConflict().ignore());

@@ -5,8 +5,8 @@ import { sql } from "../../sql.js";
 const DUE = `SELECT DISTINCT tenant_id AS id FROM programs WHERE active AND materialized_through < ?`;
 
 /**
- * The tenants with an active program whose schedule is wanted and ends before a local date, YYYY-MM-DD. A policy of row-level
- * security lets a transaction with cupo.jobs read the programs that want a schedule, and nothing else.
+ * Returns the tenants with an active program whose requested schedule ends before a local date, YYYY-MM-DD. Row-level
+ * security lets a transaction with cupo.jobs read only the programs whose schedule is requested.
  */
 export async function findDueTenants(source: TransactionSource, date: string): Promise<string[]> {
   const rows = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -21,8 +21,9 @@ const FURTHEST_BEHIND = `SELECT min(p.materialized_through)::text AS through FRO
     AND EXISTS (SELECT FROM program_services o WHERE o.tenant_id = p.tenant_id AND o.program_id = p.id)`;
 
 /**
- * Up to which local date that schedule is made which is furthest behind a date, among those of all tenants that are to be
- * worked on; undefined where none is behind. Policies of row-level security open to a transaction with cupo.jobs what this reads.
+ * Returns the earliest local date at which the schedule of a due program ends, over all tenants; undefined if no
+ * schedule ends before `date`. Due programs are those of {@link lockNextDueProgram}. Row-level security allows a
+ * transaction with cupo.jobs to read them.
  */
 export async function findFurthestBehind(source: TransactionSource, date: string): Promise<string | undefined> {
   const [row] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
@@ -32,15 +33,16 @@ export async function findFurthestBehind(source: TransactionSource, date: string
 }
 
 /**
- * Locks the program of the tenant that is furthest behind a date, among those that are to be worked on and that nobody else
- * has locked: nothing is waited for. To be worked on, a program is active, with an active location and a service.
+ * Locks the due program of the tenant whose schedule ends first, skipping programs that are locked; it does not wait.
+ * Returns its id; undefined if there is none. A program is due if its schedule ends before `date`, it and its location
+ * are active, and it has a service.
  */
 export async function lockNextDueProgram(transaction: Transaction, date: string): Promise<string | undefined> {
   const query = dueProgramsOf(transaction, date).orderBy(["p.materialized_through", "p.id"]).limit(1);
   return (await transaction.rows<{ id: string }>(query.forNoKeyUpdate("p").skipLocked()))[0]?.id;
 }
 
-/** Whether the tenant has a program that is to be worked on, be it locked or not. */
+/** Returns whether the tenant has a due program, locked or not. */
 export async function hasDueProgram(transaction: Transaction, date: string): Promise<boolean> {
   return (await transaction.rows(dueProgramsOf(transaction, date).limit(1))).length > 0;
 }

@@ -5,7 +5,7 @@ import { sql } from "../../sql.js";
 /** A holiday of a tenant. */
 export interface HolidayRecord {
   readonly id: string;
-  /** YYYY-MM-DD, local in America/Bogota; one holiday each. */
+  /** YYYY-MM-DD, local in America/Bogota. A tenant has at most one holiday per date. */
   readonly date: string;
   readonly name: string;
   readonly active: boolean;
@@ -20,32 +20,32 @@ const COLUMNS = {
   version: "version",
 } as const satisfies ColumnsOf<HolidayRecord>;
 
-/** Adds a holiday. A date that has one fails the commit, as a conflict on `date`. */
+/** Inserts a holiday. A duplicate date fails the commit with a conflict on `date`. */
 export function insertHoliday(transaction: Transaction, holiday: HolidayRecord, at: Date): void {
   transaction.send(sql("holidays").insert(newRow(transaction, holiday, at)));
 }
 
-/** The holiday, locked until the transaction ends; undefined where the tenant has none of that id. */
+/** Returns the holiday, locked until the transaction ends; undefined if the tenant has no such holiday. */
 export async function lockHoliday(transaction: Transaction, id: string): Promise<HolidayRecord | undefined> {
   const query = sql("holidays").where({ tenant_id: transaction.tenantId, id }).select(COLUMNS).forNoKeyUpdate();
   return readRecord(transaction, query);
 }
 
-/** Writes name, activity and version of a holiday that the transaction has locked. */
+/** Updates name, active and version of a holiday that the transaction has locked. */
 export function writeHoliday(transaction: Transaction, { id, name, active, version }: HolidayRecord, at: Date): void {
   const key = { tenant_id: transaction.tenantId, id };
   const row = { ...toPartialRow(COLUMNS, { name, active, version }), updated_at: at };
   transaction.send(sql("holidays").where(key).update(row));
 }
 
-/** Which holidays are wanted; both dates inclusive. */
+/** Filters of a list of holidays. Both dates are inclusive; undefined means no restriction. */
 export interface HolidayFilter {
   readonly dateFrom: string | undefined;
   readonly dateTo: string | undefined;
   readonly active: boolean | undefined;
 }
 
-/** Holidays by date, from behind `afterDate`, at most `limit`. */
+/** Returns at most `limit` holidays after `afterDate`, ordered by date. */
 export async function listHolidays(
   transaction: Transaction,
   { dateFrom, dateTo, active }: HolidayFilter,
@@ -63,16 +63,16 @@ export async function listHolidays(
   return readRecords(transaction, query);
 }
 
-/** The holidays of some dates, by date. */
+/** Result of seeding holidays, ordered by date. */
 export interface SeededHolidays {
   readonly created: readonly HolidayRecord[];
-  /** Those that were there. */
+  /** Holidays that existed before. */
   readonly existing: readonly HolidayRecord[];
 }
 
 /**
- * Adds those of the holidays whose dates have none yet, and gives all that are on these dates now. Two that seed the same
- * dates at once add each date once: who comes second finds the first one's.
+ * Inserts the holidays whose dates have none yet. Returns all holidays on these dates. If two transactions seed the
+ * same dates, each date gets one holiday: the second transaction finds those of the first.
  */
 export async function seedHolidays(
   transaction: Transaction,
@@ -94,7 +94,7 @@ export async function seedHolidays(
   };
 }
 
-/** The dates of the tenant's active holidays in a span, both ends inclusive. */
+/** Returns the dates of the tenant's active holidays between two dates, both inclusive. */
 export async function readActiveHolidayDates(
   transaction: Transaction,
   from: string,

@@ -2,7 +2,7 @@ import type { Transaction } from "../../../call.js";
 import { type ColumnsOf, readRecord, toPartialRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
-/** How many slots of a program are free, occupied and in the rules, and occupied without being in them any more. */
+/** Numbers of slots of a program: free, occupied according to the rules, and occupied but retained. */
 export interface SlotCounts {
   readonly open: number;
   readonly booked: number;
@@ -13,15 +13,15 @@ export interface SlotCounts {
 export interface MaterializationState {
   readonly generation: number;
   /**
-   * The last local date, YYYY-MM-DD, that is complete. A schedule that is wanted and was never made has one that is past; one
-   * of a program that was never complete has none.
+   * The last local date, YYYY-MM-DD, for which all slots exist. If the schedule was requested but no slot was made yet,
+   * it is a past date. Undefined if the schedule was never requested.
    */
   readonly through: string | undefined;
-  /** How many practitioners of the program, in their order, have the slots of the date with slots that comes next. */
+  /** How many practitioners of the program, in their order, already have their slots on the next date with slots. */
   readonly staff: number;
-  /** When slots were last made; undefined where none ever were. */
+  /** When slots were last made; undefined if never. */
   readonly at: Date | undefined;
-  /** Whether the program is active: the schedule of one that is not is left to lie. */
+  /** Whether the program is active. The schedule of an inactive program is not extended. */
   readonly isActive: boolean;
 }
 
@@ -33,7 +33,7 @@ const COLUMNS = {
   isActive: "active",
 } as const satisfies ColumnsOf<MaterializationState>;
 
-/** The state of a program that is not there. */
+/** The state that is returned for a program that does not exist. */
 const NOTHING_MADE: MaterializationState = {
   generation: 1,
   through: undefined,
@@ -42,16 +42,16 @@ const NOTHING_MADE: MaterializationState = {
   isActive: false,
 };
 
-/** How far a part of a schedule brings it. */
+/** How far the schedule is made after a part was added. */
 export type MaterializationProgress = Required<Pick<MaterializationState, "staff">> & { readonly through: string };
 
-/** How far the schedule of a program is made, and in which generation. */
+/** Returns how far the schedule of a program is made, and its generation. */
 export async function readMaterialization(transaction: Transaction, programId: string): Promise<MaterializationState> {
   const query = sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).select(COLUMNS);
   return (await readRecord<MaterializationState>(transaction, query)) ?? NOTHING_MADE;
 }
 
-/** Writes how far the schedule of a locked program is made. */
+/** Stores how far the schedule of a locked program is made. */
 export function markMaterialized(
   transaction: Transaction,
   programId: string,
@@ -63,8 +63,8 @@ export function markMaterialized(
 }
 
 /**
- * Says of a locked program that its schedule is wanted, if it is complete: if it has an active rule, a practitioner and a
- * service. `before` is the date behind which its slots are to be made. One that was wanted before stays as it is.
+ * Requests the schedule of a locked program, if it has an active rule, a practitioner and a service. Slots are made for
+ * dates after `before`. A schedule that was requested earlier stays unchanged.
  */
 export function wantMaterialization(transaction: Transaction, programId: string, before: string): void {
   const key = { tenant_id: transaction.tenantId, program_id: programId };
@@ -76,7 +76,10 @@ export function wantMaterialization(transaction: Transaction, programId: string,
   transaction.send(query.update({ materialized_through: before }));
 }
 
-/** Has the slots of these programs made again from behind a date on, where they are made further than that. */
+/**
+ * Resets the schedules of these programs to a date if they are made further, so that slots after that date are made
+ * again.
+ */
 export function rewindMaterialization(transaction: Transaction, programIds: readonly string[], before: string): void {
   const query = sql("programs")
     .where({ tenant_id: transaction.tenantId })
@@ -85,7 +88,7 @@ export function rewindMaterialization(transaction: Transaction, programIds: read
   transaction.send(query.update({ materialized_through: before, materialized_staff: 0 }));
 }
 
-/** Starts a new generation of the schedules of programs: the slots that are made from now on carry it. */
+/** Starts a new generation of the programs' schedules. Slots made from now on carry it. */
 export function startNewGeneration(transaction: Transaction, programIds: readonly string[]): void {
   const query = sql("programs")
     .where({ tenant_id: transaction.tenantId })
@@ -93,13 +96,13 @@ export function startNewGeneration(transaction: Transaction, programIds: readonl
   transaction.send(query.increment("generation").update({ materialized_staff: 0 }));
 }
 
-/** The programs of the tenant whose schedule is wanted. */
+/** Returns the programs of the tenant whose schedule was requested. */
 export async function findMaterializedPrograms(transaction: Transaction): Promise<readonly string[]> {
   const query = sql("programs").where({ tenant_id: transaction.tenantId }).whereNotNull("materialized_through");
   return (await transaction.rows<{ id: string }>(query.orderBy("id").select("id"))).map(({ id }) => id);
 }
 
-/** Those of some programs of the tenant whose schedule was ever made. */
+/** Returns those of the programs for which slots were ever made. */
 export async function findMadePrograms(
   transaction: Transaction,
   programIds: readonly string[],
@@ -113,7 +116,7 @@ export async function findMadePrograms(
   return new Set((await transaction.rows<{ id: string }>(query)).map(({ id }) => id));
 }
 
-/** Counts the open slots of the tenant that lie ahead, to `limit` at most. */
+/** Counts the tenant's free slots that start after `now`, up to `limit`. */
 export async function countOpenSlots(transaction: Transaction, now: Date, limit: number): Promise<number> {
   const open = sql("slots").where({ tenant_id: transaction.tenantId, appointment_id: null });
   const counted = open.where("starts_at", ">", now).select(sql.raw("1")).limit(limit).as("open");
@@ -121,7 +124,7 @@ export async function countOpenSlots(transaction: Transaction, now: Date, limit:
   return row?.count ?? 0;
 }
 
-/** Counts the slots of a program that lie ahead. */
+/** Counts the slots of a program that start after `now`. */
 export async function countSlots(transaction: Transaction, programId: string, now: Date): Promise<SlotCounts> {
   const [row] = await transaction.rows<SlotCounts>(
     sql("slots")

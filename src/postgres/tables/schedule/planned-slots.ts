@@ -1,29 +1,33 @@
-/** The slots that programs should have on some dates. */
+/** The slots that programs should have in a range of dates. */
 export interface SlotPlan {
   readonly programIds: readonly string[];
-  /** The local dates, YYYY-MM-DD, that the plan is complete for; nothing outside them is touched. */
+  /**
+   * The range of local dates that the plan covers, YYYY-MM-DD, both inclusive. Slots on other dates are not changed.
+   */
   readonly from: string;
   readonly through: string;
-  /** The practitioner whose slots alone the plan speaks of; undefined for those of everybody. */
+  /** The only practitioner whose slots the plan covers; undefined for all practitioners. */
   readonly practitionerId: string | undefined;
-  /** Who is to have slots in which of the programs: nobody who, or where the program or its place, is not active. */
+  /** The practitioners of each program, without inactive ones and without those of inactive programs or locations. */
   readonly staff: readonly Staff[];
   readonly runs: readonly PlannedRun[];
   readonly obstacles: PlanObstacles;
 }
 
-/** What keeps a program from slots that its rules and practitioners would give it. */
+/** The reasons why a program does not have slots that its rules and practitioners would otherwise give it. */
 export interface PlanObstacles {
   readonly blocks: readonly PlannedBlock[];
-  /** Programs that are not active, and those that are held where nothing is. */
+  /** Inactive programs, and programs at inactive locations. */
   readonly inactivePrograms: readonly string[];
   readonly programsAtInactiveLocations: readonly string[];
   readonly inactivePractitioners: readonly string[];
-  /** The dates that a rule would be open on if it were not for the tenant's holidays. */
+  /** The dates on which a rule is closed only because of the tenant's holidays. */
   readonly holidays: readonly { readonly ruleId: string; readonly localDate: string }[];
 }
 
-/** A time that a practitioner is not to be had in, in any program, or that a program has no slots in: one of the two. */
+/**
+ * A time without slots, either of a practitioner in all programs or of a program. Exactly one of the two ids is set.
+ */
 export interface PlannedBlock {
   readonly blockId: string;
   readonly practitionerId: string | undefined;
@@ -38,12 +42,12 @@ export interface Staff {
   readonly practitionerId: string;
 }
 
-/** The slots of a rule on one date: so many, one behind the other, for each practitioner of the program. */
+/** The adjacent slots of a rule on one date, for each practitioner of the program. */
 export interface PlannedRun {
   readonly programId: string;
   readonly ruleId: string;
   readonly localDate: string;
-  /** When the first begins, RFC 3339. */
+  /** Start of the first slot, RFC 3339. */
   readonly startsAt: string;
   readonly minutes: number;
   readonly count: number;

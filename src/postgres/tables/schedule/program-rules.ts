@@ -1,10 +1,10 @@
 import type { Transaction } from "../../../call.js";
-import type { ProgramRuleTerms } from "../../../scheduling/program-rule-terms.js";
+import type { ProgramRuleAttributes } from "../../../scheduling/program-rule-attributes.js";
 import { type ColumnsOf, readRecords, toRow } from "../../columns.js";
 import { sql } from "../../sql.js";
 
-/** A rule as it is kept: its terms, with local times as HH:MM:SS. */
-export interface ProgramRuleRecord extends ProgramRuleTerms {
+/** A stored rule. Local times are HH:MM:SS. */
+export interface ProgramRuleRecord extends ProgramRuleAttributes {
   readonly id: string;
   readonly programId: string;
   readonly version: number;
@@ -27,19 +27,19 @@ const COLUMNS = {
   version: "version",
 } as const satisfies ColumnsOf<ProgramRuleRecord>;
 
-/** The rules of a program by id. Whoever is to judge their overlap has locked the program. */
+/** Returns the rules of a program, ordered by id. To check rules for overlap, lock the program first. */
 export async function readRules(transaction: Transaction, programId: string): Promise<ProgramRuleRecord[]> {
   const query = sql("program_rules").where({ tenant_id: transaction.tenantId, program_id: programId });
   return readRecords(transaction, query.orderBy("id").select(COLUMNS));
 }
 
-/** Adds a rule to a program that the transaction has locked. */
+/** Inserts a rule of a program that the transaction has locked. */
 export function insertRule(transaction: Transaction, rule: ProgramRuleRecord, at: Date): void {
   const row = { tenant_id: transaction.tenantId, ...toRow(COLUMNS, rule), created_at: at, updated_at: at };
   transaction.send(sql("program_rules").insert(row));
 }
 
-/** Writes terms and version of a rule of a program that the transaction has locked. */
+/** Updates a rule of a program that the transaction has locked. */
 export function writeRule(transaction: Transaction, rule: ProgramRuleRecord, at: Date): void {
   const key = { tenant_id: transaction.tenantId, id: rule.id };
   const { id: _, ...changed } = toRow(COLUMNS, rule);

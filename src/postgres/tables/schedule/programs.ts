@@ -17,13 +17,13 @@ export const programs: ResourceTable<ProgramAttributes> = {
   columns: { code: "code", name: "name", emergency: "emergency", locationId: "location_id", active: "active" },
 };
 
-/** A set of a program's that is replaced as a whole: its members, in the order kept, and its own version. */
+/** A set of a program that is replaced as a whole: its members in the stored order, and its own version. */
 export interface ProgramSet {
   readonly ids: readonly string[];
   readonly version: number;
 }
 
-/** Which set of a program: the table of its members, their column, and the column of its version. */
+/** A kind of set: the table of members, the column of the member's id, and the version column in `programs`. */
 export interface ProgramSetTable {
   readonly name: string;
   readonly member: string;
@@ -42,7 +42,7 @@ export const programServices: ProgramSetTable = {
   version: "services_version",
 };
 
-/** The set as it is now. The caller has locked the program, or is content with a set that may be replaced meanwhile. */
+/** Returns the set. If the transaction has not locked the program, another one may replace the set meanwhile. */
 export async function readProgramSet(
   transaction: Transaction,
   set: ProgramSetTable,
@@ -63,7 +63,7 @@ export async function readProgramSet(
   return { ids: members.map(({ id }) => id), version: programRows[0]?.version ?? 1 };
 }
 
-/** Puts a set in place of the one before it, in a program that the transaction has locked. */
+/** Replaces a set of a program that the transaction has locked. */
 export function writeProgramSet(
   transaction: Transaction,
   set: ProgramSetTable,
@@ -89,12 +89,15 @@ export function writeProgramSet(
   );
 }
 
-/** Keeps a program and its sets as they are until the transaction ends; any number can share it. */
+/**
+ * Locks a program FOR SHARE until the transaction ends, so that it and its sets do not change. Any number of
+ * transactions can hold this lock.
+ */
 export function shareProgram(transaction: Transaction, programId: string): void {
   transaction.send(sql("programs").where({ tenant_id: transaction.tenantId, id: programId }).select("id").forShare());
 }
 
-/** Whether a practitioner is one of a program's. */
+/** Returns whether a practitioner works in a program. */
 export async function worksIn(
   transaction: Transaction,
   { programId, practitionerId }: { readonly programId: string; readonly practitionerId: string },

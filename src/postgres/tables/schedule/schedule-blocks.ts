@@ -5,17 +5,17 @@ import { sql } from "../../sql.js";
 import { givenOnly } from "../resources/lists.js";
 import type { IdsOf } from "./availability.js";
 
-/** Why somebody or something is not to be had. */
+/** The reason of a block. */
 export type BlockKind = "ILLNESS" | "VACATION" | "MEETING" | "CLOSED_ROOM" | "OTHER";
 
-/** What is not to be had: one of the three. */
+/** The target of a block: exactly one of the three. */
 export interface BlockTarget {
   readonly practitionerId: string | undefined;
   readonly locationId: string | undefined;
   readonly programId: string | undefined;
 }
 
-/** A time at which a practitioner, a location or a program is not to be had. */
+/** A time in which a practitioner, a location or a program is unavailable. */
 export interface ScheduleBlockRecord extends BlockTarget, Owner {
   readonly id: string;
   readonly startsAt: Date;
@@ -49,19 +49,21 @@ const COLUMNS = {
   updatedAt: "updated_at",
 } as const satisfies ColumnsOf<ScheduleBlockRecord>;
 
-/** Whom a target belongs to, and so a block of it: whoever can see what it blocks can see the block. Nobody's where there is none. */
+/**
+ * Returns the owner of a target, which also owns its blocks: everyone who can see the target can see its blocks. No
+ * owner if the target does not exist.
+ */
 export async function findOwnerOf(transaction: Transaction, target: BlockTarget): Promise<Owner> {
   const query = sql(tableOf(target)).where({ tenant_id: transaction.tenantId, id: targetIdOf(target) });
   const owner = await readRecord<Owner>(transaction, query.select(OWNER_COLUMNS));
   return owner ?? { organizationId: undefined, companyId: undefined };
 }
 
-/** Adds a block. */
 export function insertScheduleBlock(transaction: Transaction, block: ScheduleBlockRecord): void {
   transaction.send(sql("schedule_blocks").insert({ tenant_id: transaction.tenantId, ...toRow(COLUMNS, block) }));
 }
 
-/** The block; undefined where the principal can see none of that id. */
+/** Returns the block; undefined if the principal can see no block with that id. */
 export async function findScheduleBlock(
   transaction: Transaction,
   principal: Principal,
@@ -70,7 +72,10 @@ export async function findScheduleBlock(
   return readRecord(transaction, visible(transaction, principal).where({ id }));
 }
 
-/** The block, locked until the transaction ends, which owns the calendar. */
+/**
+ * Like {@link findScheduleBlock}, and locks the block until the transaction ends. The transaction has locked the
+ * calendar exclusively.
+ */
 export async function lockScheduleBlock(
   transaction: Transaction,
   principal: Principal,
@@ -79,23 +84,23 @@ export async function lockScheduleBlock(
   return readRecord(transaction, visible(transaction, principal).where({ id }).forNoKeyUpdate());
 }
 
-/** Writes what can change of a block that the transaction has locked. */
+/** Updates a block that the transaction has locked. */
 export function writeScheduleBlock(transaction: Transaction, block: ScheduleBlockRecord): void {
   const { startsAt, endsAt, kind, note, cancelledAt, version, updatedAt } = block;
   const row = toPartialRow(COLUMNS, { startsAt, endsAt, kind, note, cancelledAt, version, updatedAt });
   transaction.send(sql("schedule_blocks").where({ tenant_id: transaction.tenantId, id: block.id }).update(row));
 }
 
-/** Which blocks are wanted; what is undefined does not count. */
+/** Filters of a list of blocks. Undefined means no restriction. */
 export interface ScheduleBlockFilter extends Partial<BlockTarget> {
   readonly kind: BlockKind | undefined;
-  /** Instants that the block has a part between, the second exclusive. */
+  /** The block ends after `from` and starts before `to`. */
   readonly from: Date | undefined;
   readonly to: Date | undefined;
   readonly isCancelled: boolean | undefined;
 }
 
-/** One page of the blocks that a principal can see, in the order in which they begin, then of their ids. */
+/** Returns one page of the blocks that a principal can see, ordered by start, then id. */
 export async function listScheduleBlocks(
   transaction: Transaction,
   principal: Principal,
@@ -116,7 +121,7 @@ export async function listScheduleBlocks(
   return readRecords(transaction, query);
 }
 
-/** Counts the blocks of a target that are in force and not over, to `limit` at most. */
+/** Counts the blocks of a target that are not cancelled and end after `now`, up to `limit`. */
 export async function countBlocksAhead(
   transaction: Transaction,
   target: BlockTarget,
@@ -133,8 +138,8 @@ export async function countBlocksAhead(
 }
 
 /**
- * The blocks in force that touch the slots of a program in a time: its own, those of where it is held now, and those of
- * the practitioners that are named.
+ * Returns the blocks, except cancelled ones, that affect the slots of a program in a time. They are the blocks of the
+ * program, of its current location and of the given practitioners.
  */
 export async function readBlocksOver(
   transaction: Transaction,
@@ -169,6 +174,6 @@ function tableOf({ practitionerId, locationId }: BlockTarget): string {
 
 function targetIdOf({ practitionerId, locationId, programId }: BlockTarget): string {
   const id = practitionerId ?? locationId ?? programId;
-  if (id === undefined) throw new Error("a block without anything that it blocks");
+  if (id === undefined) throw new Error("a block needs a practitioner, a location or a program");
   return id;
 }

@@ -5,18 +5,21 @@ import { type Parameter, prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { type SlotRecord, slotColumns } from "./slots.js";
 
-/** A run of slots, one behind the other: those of the first one's practitioner, program and rule in so much time. */
+/**
+ * Adjacent slots of the same practitioner, program and rule. It begins with the first slot and covers this many
+ * minutes.
+ */
 export interface SlotRun {
   readonly firstSlotId: string;
   readonly minutes: number;
 }
 
 /**
- * The slots of a run that still are, and those that an appointment occupies: locked in the order of their ids until the
- * transaction ends, and given in the order in which they begin. Slots that are only kept for an appointment are in no run.
+ * Locks the existing slots of a run, and those that an appointment occupies, in the order of their ids until the
+ * transaction ends. Returns them ordered by start. A run does not contain retained slots.
  *
- * The ids are a list that is made once: PostgreSQL would look for a row that it had to wait for in a subquery again, and
- * might not find it, so that a slot that somebody has taken would seem to be gone.
+ * The ids are an ARRAY, which is evaluated once. A subquery would be evaluated again after waiting for a row lock. It
+ * might then not find the row, so that a slot taken by another call would seem to be deleted.
  */
 export async function lockSlots(
   transaction: Transaction,
@@ -34,7 +37,7 @@ async function inOrder(transaction: Transaction, statement: Statement): Promise<
   return slots.toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime());
 }
 
-/** Locks the slots with the ids that a statement gives. */
+/** Compiles a statement that locks the slots whose ids a query selects. */
 function lockThose<Name extends string>(names: readonly ("tenantId" | Name)[], ids: string) {
   return prepared(names, (parameters) =>
     sql("slots")
@@ -47,8 +50,9 @@ function lockThose<Name extends string>(names: readonly ("tenantId" | Name)[], i
 }
 
 /**
- * SQL for the slots `r` of a run that begins with the slot `f`, by the members of {@link SlotRun} and `tenantId`. OFFSET keeps
- * the two apart: under row-level security a join would not use the end of the time for the index.
+ * SQL for the slots `r` of a run that begins with the slot `f`. It binds the members of {@link SlotRun} and `tenantId`.
+ * OFFSET 0 keeps the planner from joining: under row-level security a join would not use the end of the time with the
+ * index.
  */
 export const RUN_OF_SLOTS = `FROM slots f CROSS JOIN LATERAL (
     SELECT s.id, s.starts_at, s.ends_at FROM slots s WHERE s.tenant_id = :tenantId AND s.program_id = f.program_id
@@ -64,7 +68,7 @@ const lockRunAndOccupied = lockThose(
   `${IDS_OF_RUN} UNION ALL ${IDS_OF_APPOINTMENT}`,
 );
 
-/** The slots of a run among others, if the first one still is. Whether they fill its time is for the caller to judge. */
+/** Returns the slots of a run among `slots`; empty if the first slot is missing. The caller checks for gaps. */
 export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes }: SlotRun): readonly SlotRecord[] {
   const first = slots.find(({ id }) => id === firstSlotId);
   if (first === undefined) return [];
@@ -81,8 +85,8 @@ export function slotsOfRun(slots: readonly SlotRecord[], { firstSlotId, minutes 
 }
 
 /**
- * The slots that the rules of an appointment have in its time, taken or not: locked in the order of their ids until the
- * transaction ends, and given in the order in which they begin. None for an overbooked one.
+ * Locks the slots of an appointment's rule in its time, free or not, in the order of their ids until the transaction
+ * ends. Returns them ordered by start; empty for an overbooked appointment.
  */
 export async function lockFormerSlots(transaction: Transaction, appointmentId: string): Promise<readonly SlotRecord[]> {
   const { tenantId } = transaction;
@@ -95,9 +99,9 @@ const IDS_OF_FORMER = `SELECT s.id FROM appointments a JOIN slots s ON s.tenant_
 const lockFormer = lockThose(["tenantId", "appointmentId"], IDS_OF_FORMER);
 
 /**
- * The slots that locked appointments occupy and, where a practitioner is named, those that the practitioner has in the same
- * programs in the same times, whoever has them: all locked in the order of their ids until the transaction ends, and given in
- * the order in which they begin.
+ * Locks the slots that these appointments occupy. With a practitioner, it also locks that practitioner's slots in the
+ * same programs at the same times, free or not. All are locked in the order of their ids until the transaction ends.
+ * Returns them ordered by start. The transaction has locked the appointments.
  */
 export async function lockSlotsOf(
   transaction: Transaction,
@@ -119,19 +123,19 @@ const WANTED_SLOTS = `SELECT s.id FROM slots s WHERE s.tenant_id = :tenantId AND
 const lockSlotsOfAll = lockThose(["tenantId", "appointments", "practitioner"], WANTED_SLOTS);
 
 /**
- * Locks the practitioner of a slot until the transaction ends, so that of two programs one at a time fills an hour of theirs.
- * Says whether they are active; false also where the slot is gone.
+ * Locks the practitioner of a slot until the transaction ends, so that two programs cannot book the same practitioner
+ * at the same time. Returns whether the practitioner is active; false if the slot does not exist.
  */
 export async function lockPractitionerOf(transaction: Transaction, slotId: string): Promise<boolean> {
   return isActive(transaction, lockPractitionerOfSlot({ tenantId: transaction.tenantId, id: slotId }));
 }
 
-/** The same of an appointment, whose time it was or is. */
+/** Like {@link lockPractitionerOf}, for the practitioner of an appointment. */
 export async function lockPractitionerOfAppointment(transaction: Transaction, appointmentId: string): Promise<boolean> {
   return isActive(transaction, lockPractitionerOfTime({ tenantId: transaction.tenantId, id: appointmentId }));
 }
 
-/** The same of a practitioner by id. */
+/** Like {@link lockPractitionerOf}, for a practitioner by id. */
 export async function lockPractitioner(transaction: Transaction, practitionerId: string): Promise<boolean> {
   return isActive(transaction, lockPractitionerById({ tenantId: transaction.tenantId, id: practitionerId }));
 }

@@ -3,8 +3,8 @@ import { type ColumnsOf, readRecord, readRecords } from "../../columns.js";
 import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 
-/** Why a slot is retained: the first reason that holds, in this order; {@link Retention}. */
-export type RetentionCause =
+/** Why a slot is retained and its appointment displaced. If several causes hold, it is the first in this order. */
+export type DisplacementCause =
   | "BLOCK"
   | "PRACTITIONER_INACTIVE"
   | "LOCATION_INACTIVE"
@@ -14,12 +14,12 @@ export type RetentionCause =
   | "HOLIDAY"
   | "RULES";
 
-/** That a slot is kept for its appointment only, and what was decided about it. */
-export interface Retention {
-  readonly cause: RetentionCause;
-  /** The block, where it is one. */
+/** Retention of a slot: it exists only for its appointment. With the decision of staff about it. */
+export interface Displacement {
+  readonly cause: DisplacementCause;
+  /** The block, if the cause is BLOCK. */
   readonly blockId: string | undefined;
-  /** Whether staff decided that the appointment takes place as it is. */
+  /** Whether staff accepted that the appointment takes place as it is. */
   readonly isAccepted: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Retention {
 export interface SlotRecord {
   readonly id: string;
   readonly programId: string;
-  /** The rule that has it; undefined for one that was made for an overbooked appointment and goes with it. */
+  /** The rule of the slot; undefined for a slot that was made for an overbooked appointment and is deleted with it. */
   readonly ruleId: string | undefined;
   readonly practitionerId: string;
   /** YYYY-MM-DD, local in America/Bogota. */
@@ -35,16 +35,16 @@ export interface SlotRecord {
   readonly startsAt: Date;
   readonly endsAt: Date;
   readonly generation: number;
-  /** Kept for its appointment only: the rules no longer have it. */
+  /** Whether the slot exists only for its appointment, because the schedule no longer has it. */
   readonly retained: boolean;
-  readonly retainedBy: RetentionCause | undefined;
+  readonly retainedBy: DisplacementCause | undefined;
   readonly retainedById: string | undefined;
   readonly retentionAccepted: boolean;
-  /** The live appointment that occupies it; undefined while it is free. */
+  /** The live appointment that occupies the slot; undefined while the slot is free. */
   readonly appointmentId: string | undefined;
 }
 
-/** The columns of slots. */
+/** The column of each attribute of a slot. */
 export const slotColumns = {
   id: "id",
   programId: "program_id",
@@ -61,14 +61,14 @@ export const slotColumns = {
   appointmentId: "appointment_id",
 } as const satisfies ColumnsOf<SlotRecord>;
 
-/** Why an appointment is retained that occupies these slots: by the first that is; undefined where none is. */
-export function retentionOf(slots: readonly SlotRecord[]): Retention | undefined {
+/** Returns the retention of the first retained slot among those of an appointment; undefined if none is retained. */
+export function displacementOf(slots: readonly SlotRecord[]): Displacement | undefined {
   const retained = slots.find(({ retainedBy }) => retainedBy !== undefined);
   if (retained?.retainedBy === undefined) return undefined;
   return { cause: retained.retainedBy, blockId: retained.retainedById, isAccepted: retained.retentionAccepted };
 }
 
-/** The slots that an appointment occupies, as they are now, in the order in which they begin. */
+/** Returns the slots that an appointment occupies, without locking them, ordered by start. */
 export async function findOccupiedSlots(transaction: Transaction, appointmentId: string): Promise<SlotRecord[]> {
   const query = sql("slots")
     .where({ tenant_id: transaction.tenantId, appointment_id: appointmentId })
@@ -78,8 +78,8 @@ export async function findOccupiedSlots(transaction: Transaction, appointmentId:
 }
 
 /**
- * The slot of the rules that a practitioner has in a program at an instant, taken or not: the one that begins then, or, with
- * `begunSince`, the one that has begun since that instant and has not ended.
+ * Returns the slot of a rule that a practitioner has in a program at an instant, free or not. The slot starts at that
+ * instant. With `begunSince`, the slot started between that instant and `at` and has not ended.
  */
 export async function findSlotAt(
   transaction: Transaction,
@@ -96,13 +96,15 @@ export async function findSlotAt(
   return readRecord(transaction, query);
 }
 
-/** What a slot is: where, when and whose time. */
+/** The time, program, rule and practitioner of a slot. */
 type SlotPlace = Pick<SlotRecord, "programId" | "ruleId" | "practitionerId" | "localDate" | "startsAt" | "endsAt">;
 
 /**
- * Makes a slot for an appointment whose time no free slots fill: that of an overbooked one, or of one that has its time again.
- * It is retained under a block, which counts as accepted for who books in spite of it, and where the rules have another slot
- * from that time on; that of an overbooked appointment stands beside any.
+ * Inserts a slot for an appointment whose time has no free slots: for an overbooked appointment, or for one that
+ * becomes live again.
+ *
+ * The slot is retained if it is under a block; `isAccepted` then tells whether staff accepted that. It is also retained
+ * if another slot of the rules starts at the same time, unless the appointment is overbooked.
  */
 export function insertOwnSlot(
   transaction: Transaction,
@@ -141,12 +143,12 @@ const remove = prepared(["tenant_id", "ids"], ({ tenant_id, ids }) =>
   sql("slots").where({ tenant_id }).whereRaw(AMONG, [ids]).delete(),
 );
 
-/** Gives locked, free slots to an appointment. */
+/** Assigns locked, free slots to an appointment. */
 export function occupySlots(transaction: Transaction, slots: readonly SlotRecord[], appointmentId: string): void {
   transaction.send(occupy({ tenant_id: transaction.tenantId, ids: idsOf(slots), appointment_id: appointmentId }));
 }
 
-/** Frees locked slots; those that were only kept, or made, for their appointment go. */
+/** Frees locked slots. Retained slots and those made for their appointment are deleted. */
 export function releaseSlots(transaction: Transaction, slots: readonly SlotRecord[]): void {
   const going = slots.filter(({ retained, ruleId }) => retained || ruleId === undefined);
   const staying = slots.filter((slot) => !going.includes(slot));
@@ -159,8 +161,8 @@ function idsOf(slots: readonly SlotRecord[]): string[] {
   return slots.map(({ id }) => id);
 }
 
-/** Notes of locked slots that their appointments take place as they are. */
-export function acceptRetention(transaction: Transaction, slotIds: readonly string[]): void {
+/** Marks the retention of locked slots as accepted by staff. */
+export function acceptDisplacement(transaction: Transaction, slotIds: readonly string[]): void {
   const slots = sql("slots").where({ tenant_id: transaction.tenantId }).whereRaw("retained");
   transaction.send(slots.whereRaw("id = ANY(?::uuid[])", [slotIds as string[]]).update({ retention_accepted: true }));
 }

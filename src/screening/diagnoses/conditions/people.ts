@@ -1,4 +1,4 @@
-/** What people with a condition are called, in the masculine singular; the other forms follow from it. */
+/** Words for people with a condition, in the masculine singular. The other forms are derived. */
 export const people = `diabético hipertenso hipotenso asmático epiléptico esquizofrénico bipolar autista alcohólico
   hemofílico celíaco hipotiroideo hipertiroideo cardiópata seropositivo tuberculoso leproso parkinsoniano anémico anoréxico
   bulímico artrítico reumático fibromiálgico lúpico cirrótico drogadicto farmacodependiente drogodependiente ludópata

@@ -1,0 +1,44 @@
+import type { WriteStream } from "node:tty";
+import type { Logger } from "pino";
+import type { Config } from "../settings/config.js";
+import { type Addresses, isReadByPeople, listAddresses } from "./list-addresses.js";
+
+/** Dependencies of the start announcement. */
+export interface AnnouncePorts {
+  readonly logger: Logger;
+  readonly output: Pick<WriteStream, "isTTY" | "write">;
+  /** Returns a shell command for a first request. It contains a signed token, or a command that prints one. */
+  readonly firstRequest: (isSigned: boolean) => Promise<string>;
+}
+
+/**
+ * Writes the addresses of the service. A reader at a terminal or of the text log also gets a first request. Other
+ * output gets a log line. Only a terminal gets a token, because other output is stored.
+ */
+export async function announceStart(
+  config: Pick<Config, "issuer" | "logFormat">,
+  addresses: Addresses,
+  { logger, output, firstRequest }: AnnouncePorts,
+): Promise<void> {
+  const { publicUrl, internalUrl, basePath } = addresses;
+  const isDevelopment = config.issuer === undefined;
+  if (!isReadByPeople(config, output)) {
+    logger.info({ publicUrl, basePath, internalUrl }, "listening");
+    if (isDevelopment) logger.info("development issuer: npm run token prints an access token");
+    return;
+  }
+  output.write(listAddresses(addresses));
+  if (!isDevelopment) return;
+  output.write(`Try it:\n${await firstRequest(output.isTTY)}\n`);
+}
+
+/** Returns a function that writes a line of start progress: plain text for people, otherwise a log line. */
+export function progressOf(
+  config: Pick<Config, "logFormat" | "logLevel">,
+  logger: Logger,
+  output: AnnouncePorts["output"],
+): (line: string) => void {
+  if (isReadByPeople(config, output)) return (line) => output.write(`${line}\n`);
+  const progress = logger.child({}, { level: config.logLevel });
+  return (line) => progress.info(line.trim());
+}

@@ -1,0 +1,49 @@
+import { randomBytes } from "node:crypto";
+import type { WriteStream } from "node:tty";
+import type { Config } from "../settings/config.js";
+
+const KEY_BYTES = 16;
+
+/** The addresses of a running service. */
+export interface Addresses {
+  readonly publicUrl: string;
+  readonly internalUrl: string;
+  /** The prefix of the REST interface. */
+  readonly basePath: string;
+  /** The secret with which the reference pages get demo tokens; undefined if they get none. */
+  readonly pageKey: string | undefined;
+}
+
+/**
+ * Returns the lines that `serve` prints when it listens. The key is in the URL fragment, which browsers do not send to
+ * servers.
+ */
+export function listAddresses({ publicUrl, internalUrl, basePath, pageKey }: Addresses): string {
+  const page = pageKey === undefined ? "/docs" : `/docs#key=${pageKey}`;
+  return `Reference pages in a browser       ${publicUrl}${page} and ${internalUrl}${page}
+Public (REST)                      ${publicUrl}${basePath}
+Internal (Connect, gRPC, gRPC-Web) ${internalUrl}
+`;
+}
+
+/**
+ * Whether people read the output of the process: it is a terminal, or the log format is text. All other output contains
+ * only JSON lines.
+ */
+export function isReadByPeople(
+  { logFormat }: Pick<Config, "logFormat">,
+  { isTTY }: Pick<WriteStream, "isTTY">,
+): boolean {
+  return isTTY || logFormat === "text";
+}
+
+/**
+ * Creates a new secret with which the reference pages get demo tokens until the process ends. Returns undefined with a
+ * real issuer, and if the output is not a terminal, because other output is stored in logs.
+ */
+export function newPageKey(
+  { issuer }: Pick<Config, "issuer">,
+  { isTTY }: Pick<WriteStream, "isTTY">,
+): string | undefined {
+  return issuer === undefined && isTTY ? randomBytes(KEY_BYTES).toString("base64url") : undefined;
+}

@@ -1,7 +1,0 @@
-import type { HttpRequest } from "./request-log.js";
-
-/** Whether a client already has what it asks for: its `If-None-Match` holds this tag, weak or strong (RFC 9110, section 13.1.2). */
-export function hasAlready(request: HttpRequest, etag: string): boolean {
-  const tags = request.headers["if-none-match"]?.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  return tags?.some((tag) => tag === "*" || tag === etag) ?? false;
-}

@@ -1,0 +1,163 @@
+import type { ListenLimits } from "./limits.js";
+
+/** An answer that its client has not read completely. */
+export interface UnreadAnswer {
+  /** Ends the answer without its remaining bytes. Other answers of an HTTP/2 session continue. */
+  cut(why: "cancelled" | "refused"): void;
+}
+
+/** Properties of the connection that an account belongs to. */
+export interface AccountOptions {
+  readonly network: string;
+  /**
+   * Destroys the connection. Called when the client reads nothing, so that not even the end of an answer reaches it.
+   */
+  readonly cutConnection: () => void;
+}
+
+/**
+ * The answers that share one limit: those of a connection, a network or the listener. They are in the order of their
+ * last progress.
+ */
+interface Scope {
+  readonly maxBytes: number;
+  readonly answers: Map<UnreadAnswer, Held>;
+  bytes: number;
+}
+
+interface Held {
+  readonly since: number;
+  readonly scopes: readonly Scope[];
+  readonly cutConnection: () => void;
+  bytes: number;
+}
+
+/** The unread answers of one connection. */
+export interface AnswerAccount {
+  /**
+   * Returns whether another request may be answered: the connection, its network and the listener are within their
+   * limits. If necessary, it first ends answers without progress for `unreadGraceMs`.
+   */
+  admits(): boolean;
+  /**
+   * Counts an answer with its size in bytes until it is released. Returns false when it was already counted; its size
+   * is then updated.
+   */
+  hold(answer: UnreadAnswer, bytes: number): boolean;
+  /** Stops counting an answer that the client read, or whose stream or connection closed. */
+  release(answer: UnreadAnswer): void;
+  /** Ends a request that may not be answered. */
+  refuse(answer: UnreadAnswer): void;
+}
+
+/**
+ * Limits the unread answers of a listener. An answer without progress for `unreadMs` is ended, even when the client
+ * sends other frames such as PING. A connection whose client reads nothing, so that no answer on it can be ended, is
+ * destroyed.
+ */
+export class UnreadAnswers {
+  private readonly all: Scope;
+  private readonly networks = new Map<string, Scope>();
+  private readonly cut = new Map<UnreadAnswer, { readonly since: number; readonly cutConnection: () => void }>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly limits: ListenLimits) {
+    this.all = openScope(limits.maxUnreadBytes);
+  }
+
+  /** Opens the account of a connection. */
+  accountOf({ network, cutConnection }: AccountOptions): AnswerAccount {
+    const own = openScope(this.limits.maxUnreadBytesOfConnection);
+    const scopes = () => [own, this.scopeOf(network), this.all];
+    return {
+      admits: () => [own, this.networks.get(network), this.all].every((scope) => this.hasRoom(scope)),
+      hold: (answer, bytes) => {
+        const held = own.answers.get(answer);
+        if (held === undefined) this.hold(answer, { since: performance.now(), scopes: scopes(), cutConnection, bytes });
+        else count(held, bytes - held.bytes);
+        return held === undefined;
+      },
+      release: (answer) => {
+        this.cut.delete(answer);
+        this.drop(answer);
+        if (this.networks.get(network)?.answers.size === 0) this.networks.delete(network);
+      },
+      refuse: (answer) => this.end(answer, "refused", cutConnection),
+    };
+  }
+
+  private scopeOf(network: string): Scope {
+    const scope = this.networks.get(network) ?? openScope(maxBytesOfNetwork(this.limits));
+    this.networks.set(network, scope);
+    return scope;
+  }
+
+  private hold(answer: UnreadAnswer, init: Held): void {
+    const held = { ...init, bytes: 0 };
+    for (const { answers } of held.scopes) answers.set(answer, held);
+    count(held, init.bytes);
+    this.watch();
+  }
+
+  private drop(answer: UnreadAnswer): void {
+    const held = this.all.answers.get(answer);
+    if (held === undefined) return;
+    count(held, -held.bytes);
+    for (const { answers } of held.scopes) answers.delete(answer);
+  }
+
+  private end(answer: UnreadAnswer, why: "cancelled" | "refused", cutConnection: () => void): void {
+    this.drop(answer);
+    this.cut.set(answer, { since: performance.now(), cutConnection });
+    answer.cut(why);
+    this.watch();
+  }
+
+  private hasRoom(scope: Scope | undefined): boolean {
+    if (scope === undefined) return true;
+    const before = performance.now() - this.limits.unreadGraceMs;
+    for (const [answer, { since, cutConnection }] of scope.answers) {
+      if (scope.bytes < scope.maxBytes || since > before) break;
+      this.end(answer, "cancelled", cutConnection);
+    }
+    return scope.bytes < scope.maxBytes;
+  }
+
+  private watch(): void {
+    this.timer ??= setInterval(() => this.sweep(), this.limits.checkEveryMs).unref();
+  }
+
+  private sweep(): void {
+    const now = performance.now();
+    for (const [answer, { since, cutConnection }] of this.cut) {
+      if (since > now - this.limits.unreadGraceMs) break;
+      this.cut.delete(answer);
+      cutConnection();
+    }
+    for (const [answer, { since, cutConnection }] of this.all.answers) {
+      if (since > now - this.limits.unreadMs) break;
+      this.end(answer, "cancelled", cutConnection);
+    }
+    if (this.all.answers.size > 0 || this.cut.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+}
+
+/**
+ * Returns the limit of a network. A network that may have all connections is a proxy for many clients, so it may have
+ * all unread answers.
+ */
+function maxBytesOfNetwork(limits: ListenLimits): number {
+  const isShared = limits.maxConnectionsPerNetwork >= limits.maxConnections;
+  return isShared ? limits.maxUnreadBytes : limits.maxUnreadBytesOfNetwork;
+}
+
+function openScope(maxBytes: number): Scope {
+  return { maxBytes, answers: new Map(), bytes: 0 };
+}
+
+function count(held: Held, bytes: number): void {
+  held.bytes += bytes;
+  for (const scope of held.scopes) scope.bytes += bytes;
+}

@@ -1,0 +1,115 @@
+import { ServerResponse } from "node:http";
+import { constants, type Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { AnswerAccount, UnreadAnswer } from "./unread-answers.js";
+
+/** Cost of an unread answer in addition to its body and request headers: objects of Node and of the service. */
+const ANSWER_BYTES = 16 * 1024;
+/**
+ * Longer bodies are written in pieces of this size, each after the client has read the one before. This shows the
+ * client's progress, and TLS does not copy the whole body at once.
+ */
+const PIECE_BYTES = 64 * 1024;
+
+/** An HTTP/1.1 response that is counted while its client does not read it. */
+export class WatchedResponse extends ServerResponse implements UnreadAnswer {
+  private account: AnswerAccount | undefined;
+
+  /** Counts the answer in `account` from now on, until `release`. */
+  watch(account: AnswerAccount): void {
+    this.account = account;
+  }
+
+  /** Stops counting. Called when the answer is sent, or its connection has closed. */
+  release(): void {
+    this.account?.release(this);
+    this.account = undefined;
+  }
+
+  override write(...args: unknown[]): boolean {
+    const isTaken: boolean = Reflect.apply(super.write, this, args);
+    if (!isTaken) holdUntilDrained(this, this.account, sizeOf(this));
+    return isTaken;
+  }
+
+  override end(...args: unknown[]): this {
+    if (endInPieces(this, args[0])) return this;
+    Reflect.apply(super.end, this, args);
+    if (this.writableLength > 0 && !this.destroyed) this.account?.hold(this, sizeOf(this));
+    return this;
+  }
+
+  cut(): void {
+    this.req.socket.destroy();
+  }
+}
+
+/** An HTTP/2 response that is counted while its client does not read it. */
+export class WatchedHttp2Response<Request extends Http2ServerRequest = Http2ServerRequest>
+  extends Http2ServerResponse<Request>
+  implements UnreadAnswer
+{
+  private account: AnswerAccount | undefined;
+  private requestBytes = 0;
+
+  /** Counts the answer in `account` from now on, plus the size of the request's headers in bytes. */
+  watch(account: AnswerAccount, requestBytes: number): void {
+    this.account = account;
+    this.requestBytes = requestBytes;
+    this.once("close", () => {
+      account.release(this);
+      this.account = undefined;
+    });
+  }
+
+  override write(...args: unknown[]): boolean {
+    const isTaken: boolean = Reflect.apply(super.write, this, args);
+    if (!isTaken) holdUntilDrained(this, this.account, sizeOf(this) + this.requestBytes);
+    return isTaken;
+  }
+
+  override end(...args: unknown[]): this {
+    if (endInPieces(this, args[0])) return this;
+    Reflect.apply(super.end, this, args);
+    if (!this.stream.destroyed) this.account?.hold(this, sizeOf(this) + this.requestBytes);
+    return this;
+  }
+
+  cut(why: "cancelled" | "refused"): void {
+    this.stream.close(why === "refused" ? constants.NGHTTP2_REFUSED_STREAM : constants.NGHTTP2_CANCEL);
+  }
+}
+
+type Watched = WatchedResponse | WatchedHttp2Response;
+
+function holdUntilDrained(answer: Watched, account: AnswerAccount | undefined, bytes: number): void {
+  if (!account?.hold(answer, bytes)) return;
+  answer.once("drain", () => {
+    if (!answer.writableEnded) account.release(answer);
+  });
+}
+
+/** Returns the size of the whole body when its length is known, because the unwritten part is in memory too. */
+function sizeOf(answer: Watched): number {
+  const length = Number(answer.getHeader("content-length") ?? 0);
+  return ANSWER_BYTES + Math.max(answer.writableLength, length);
+}
+
+/**
+ * Ends an answer whose body is longer than one piece. Returns false for any other answer, which the caller must end
+ * itself.
+ */
+function endInPieces(answer: Watched, body: unknown): boolean {
+  if (!(typeof body === "string" || body instanceof Uint8Array) || body.length <= PIECE_BYTES) return false;
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  let written = 0;
+  writeOn();
+  return true;
+
+  function writeOn(): void {
+    while (bytes.length - written > PIECE_BYTES) {
+      const isTaken = answer.write(bytes.subarray(written, (written += PIECE_BYTES)));
+      if (!isTaken) return void answer.once("drain", writeOn);
+    }
+    answer.end(bytes.subarray(written));
+  }
+}

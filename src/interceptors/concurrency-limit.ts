@@ -1,0 +1,91 @@
+import type { Interceptor, StreamRequest, StreamResponse, UnaryRequest } from "@connectrpc/connect";
+import { principalOf } from "../call.js";
+import type { CupoError } from "../errors.js";
+import { operationOf } from "../operation.js";
+
+/** The caller of a request, and whether the request is heavy. */
+export interface PermitRequest {
+  readonly tenantId: string;
+  readonly principalId: string;
+  /** Whether the operation is marked as heavy in the proto. */
+  readonly isHeavy: boolean;
+  /** Aborts when the caller disconnects. The request then needs no permit. */
+  readonly signal: AbortSignal;
+}
+
+/** Releases a permit to run. Later calls do nothing. */
+export type Permit = () => void;
+
+/**
+ * The limit that rejects a call: of the principal, of its tenant, of heavy calls of all tenants, or of the process. If
+ * several are reached, it is the first one in this order.
+ */
+export type PermitRejection = "PRINCIPAL" | "TENANT" | "HEAVY" | "PROCESS";
+
+/**
+ * Limits how many calls run at the same time, or how many streams are open. Each running call uses a database
+ * connection.
+ */
+export interface ConcurrencyLimiter {
+  /** Acquires a permit. May wait for one. */
+  acquire(request: PermitRequest): Promise<Permit | PermitRejection>;
+  /** Returns the limit that would reject a call now, or undefined if the call would run or wait. */
+  rejectionFor(request: Omit<PermitRequest, "signal">): PermitRejection | undefined;
+}
+
+/** Returns the error of a rejected call or stream, after a pause that limits the rate of rejections. */
+export type PaceRejection = (rejection: PermitRejection, what?: "calls" | "streams") => Promise<CupoError>;
+
+/**
+ * Runs a call if its principal, its tenant and the process are below their limits. A heavy call must also be below
+ * the limit of heavy calls. Rejects other calls: with 429 at the limit of the principal (specification section 8), with
+ * 503 and the reason BUSY at any other limit.
+ *
+ * This is the last stage before calls get their database connection. A call that an earlier stage rejects takes no
+ * permit. A replay takes one. The permit is released when the call ends. Streams have a separate limiter and hold their
+ * permit until they end.
+ */
+export function concurrencyLimit(
+  calls: ConcurrencyLimiter,
+  streams: ConcurrencyLimiter,
+  paceRejection: PaceRejection,
+): Interceptor {
+  return (next) => async (request) => {
+    const caller = { ...callerOf(request), signal: request.signal };
+    const permit = await (request.stream ? streams : calls).acquire(caller);
+    if (typeof permit === "string") throw await paceRejection(permit, request.stream ? "streams" : "calls");
+    let isOpen = false;
+    try {
+      const response = await next(request);
+      isOpen = response.stream;
+      return response.stream ? { ...response, message: releasing(response.message, permit) } : response;
+    } finally {
+      if (!isOpen) permit();
+    }
+  };
+}
+
+/**
+ * Rejects a call after its headers if {@link concurrencyLimit} would reject it at once. So an overloaded process only
+ * authenticates the call and counts it.
+ */
+export function loadShedding(limiter: ConcurrencyLimiter, paceRejection: PaceRejection): Interceptor {
+  return (next) => async (request) => {
+    const rejection = request.stream ? undefined : limiter.rejectionFor(callerOf(request));
+    if (rejection !== undefined) throw await paceRejection(rejection);
+    return next(request);
+  };
+}
+
+function callerOf({ contextValues, method }: UnaryRequest | StreamRequest): Omit<PermitRequest, "signal"> {
+  const { tenantId, id: principalId } = principalOf(contextValues);
+  return { tenantId, principalId, isHeavy: operationOf(method).heavy };
+}
+
+async function* releasing(messages: StreamResponse["message"], release: Permit): StreamResponse["message"] {
+  try {
+    yield* messages;
+  } finally {
+    release();
+  }
+}

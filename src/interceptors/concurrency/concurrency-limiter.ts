@@ -1,0 +1,189 @@
+import type { ConcurrencyLimiter, Permit, PermitRejection, PermitRequest } from "../concurrency-limit.js";
+import { FairQueue } from "./fair-queue.js";
+
+/** The highest numbers of calls that run at the same time, or of open streams. */
+export interface ConcurrencyLimits {
+  readonly perPrincipal: number;
+  readonly perTenant: number;
+  /** Calls of all tenants. Each uses a database connection. Defaults to no limit. */
+  readonly all?: number;
+  /** Calls of all tenants that wait for a permit. Defaults to no limit. */
+  readonly waiting?: number;
+  /** Heavy calls of all tenants. The other connections remain for light calls. Defaults to no limit. */
+  readonly heavy?: number;
+  readonly heavyPerTenant?: number;
+  /** The longest wait for a permit, in milliseconds. */
+  readonly maxWaitMs: number;
+}
+
+/** A limiter that reports the length of its queue. */
+export interface QueueingLimiter extends ConcurrencyLimiter {
+  readonly waiting: number;
+}
+
+/** A counter that includes a call, with its limit. */
+interface CounterLimit {
+  readonly scope: PermitRejection;
+  readonly counter: string;
+  readonly max: number;
+}
+
+/** A call that waits for a permit. */
+interface QueuedCall {
+  readonly tenantId: string;
+  readonly counterLimits: readonly CounterLimit[];
+  readonly startTag: number;
+  /** Ends the wait with a permit or a rejection. */
+  readonly end: (outcome: Permit | PermitRejection) => void;
+}
+
+const MAX_QUEUED_PER_TENANT = 100;
+const ANY = Number.POSITIVE_INFINITY;
+const ALL = "all";
+
+/**
+ * Counts the calls of this process. A call above a limit waits up to `maxWaitMs`, unless 100 other calls of its tenant
+ * already wait.
+ *
+ * Waiting calls run in the order of the {@link FairQueue}. A call whose own limit is reached lets others pass. When the
+ * queue is full, the call with the highest start tag is rejected, which may be the new one. So the excess is rejected
+ * from the tenants that cause it.
+ */
+export function createConcurrencyLimiter(limits: ConcurrencyLimits): QueueingLimiter {
+  const pool = new PermitPool({ ...limits, all: limits.all ?? ANY, waiting: limits.waiting ?? ANY });
+  return {
+    acquire: async (request) => pool.acquire(request, counterLimitsOf(request, limits)),
+    rejectionFor: (request) => pool.rejectionFor(request.tenantId, counterLimitsOf(request, limits)),
+    get waiting() {
+      return pool.waiting;
+    },
+  };
+}
+
+function counterLimitsOf(
+  { tenantId, principalId, isHeavy }: Omit<PermitRequest, "signal">,
+  limits: ConcurrencyLimits,
+): readonly CounterLimit[] {
+  const heavy: readonly CounterLimit[] = [
+    { scope: "TENANT", counter: `heavy ${tenantId}`, max: limits.heavyPerTenant ?? ANY },
+    { scope: "HEAVY", counter: "heavy", max: limits.heavy ?? ANY },
+  ];
+  return [
+    { scope: "PRINCIPAL", counter: `principal ${tenantId} ${principalId}`, max: limits.perPrincipal },
+    { scope: "TENANT", counter: `tenant ${tenantId}`, max: limits.perTenant },
+    ...(isHeavy ? heavy : []),
+    { scope: "PROCESS", counter: ALL, max: limits.all ?? ANY },
+  ];
+}
+
+class PermitPool {
+  readonly #counts = new Map<string, number>();
+  readonly #fairQueue = new FairQueue();
+  /** Lowest start tag first. */
+  readonly #queue: QueuedCall[] = [];
+
+  constructor(private readonly limits: Required<Pick<ConcurrencyLimits, "all" | "waiting" | "maxWaitMs">>) {}
+
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  acquire(
+    request: PermitRequest,
+    counterLimits: readonly CounterLimit[],
+  ): Permit | Promise<Permit | PermitRejection> | PermitRejection {
+    const { tenantId, signal } = request;
+    const rejection = this.rejectionFor(tenantId, counterLimits);
+    if (rejection !== undefined) return rejection;
+    if (signal.aborted) return "PRINCIPAL";
+    const hasRoom = this.#haveRoomFor(counterLimits);
+    const startTag = this.#fairQueue.assign(tenantId);
+    return hasRoom ? this.#grant(counterLimits, startTag) : this.#enqueue(request, counterLimits, startTag);
+  }
+
+  /** Returns the limit that would reject a call now, or undefined if the call would run or wait. */
+  rejectionFor(tenantId: string, counterLimits: readonly CounterLimit[]): PermitRejection | undefined {
+    if (this.#haveRoomFor(counterLimits)) return undefined;
+    const last = this.#queue.length < this.limits.waiting ? undefined : this.#queue.at(-1);
+    const isLast = last !== undefined && last.startTag <= this.#fairQueue.startTagOf(tenantId);
+    const isTenantQueueFull = this.#countOf(`waiting ${tenantId}`) >= MAX_QUEUED_PER_TENANT;
+    return isLast || isTenantQueueFull ? this.#exceededScope(counterLimits) : undefined;
+  }
+
+  #enqueue(
+    { tenantId, signal }: PermitRequest,
+    counterLimits: readonly CounterLimit[],
+    startTag: number,
+  ): Promise<Permit | PermitRejection> {
+    return new Promise((resolve) => {
+      const end = (outcome: Permit | PermitRejection) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", giveUp);
+        this.#queue.splice(this.#queue.indexOf(waiting), 1);
+        this.#change(`waiting ${tenantId}`, -1);
+        if (typeof outcome === "string") this.#fairQueue.revoke(tenantId, startTag);
+        resolve(outcome);
+      };
+      const waiting = { tenantId, counterLimits, startTag, end };
+      const giveUp = () => end(this.#exceededScope(counterLimits));
+      const timer = setTimeout(giveUp, this.limits.maxWaitMs);
+      signal.addEventListener("abort", giveUp);
+      this.#insert(waiting);
+    });
+  }
+
+  #insert(waiting: QueuedCall): void {
+    if (this.#queue.length >= this.limits.waiting) this.#rejectLast();
+    const after = this.#queue.findIndex(({ startTag }) => startTag > waiting.startTag);
+    this.#queue.splice(after < 0 ? this.#queue.length : after, 0, waiting);
+    this.#change(`waiting ${waiting.tenantId}`, 1);
+  }
+
+  #rejectLast(): void {
+    const last = this.#queue.at(-1);
+    last?.end(this.#exceededScope(last.counterLimits));
+  }
+
+  /** One released permit may admit several calls, for example one of the same tenant and one of another. */
+  #admitQueued(): void {
+    for (const { counterLimits, startTag, end } of this.#queue.slice()) {
+      if (this.#haveRoomFor(counterLimits)) end(this.#grant(counterLimits, startTag));
+      else if (this.#countOf(ALL) >= this.limits.all) return;
+    }
+  }
+
+  #grant(counterLimits: readonly CounterLimit[], startTag: number): Permit {
+    for (const { counter } of counterLimits) this.#change(counter, 1);
+    this.#fairQueue.advance(startTag);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      for (const { counter } of counterLimits) this.#change(counter, -1);
+      this.#admitQueued();
+    };
+  }
+
+  /** Returns the first limit that a call exceeds. The limit of the principal comes first, that of the process last. */
+  #exceededScope(counterLimits: readonly CounterLimit[]): PermitRejection {
+    return counterLimits.find((limit) => !this.#hasRoom(limit))?.scope ?? "PROCESS";
+  }
+
+  #haveRoomFor(counterLimits: readonly CounterLimit[]): boolean {
+    return counterLimits.every((limit) => this.#hasRoom(limit));
+  }
+
+  #hasRoom({ counter, max }: CounterLimit): boolean {
+    return this.#countOf(counter) < max;
+  }
+
+  #change(counter: string, by: 1 | -1): void {
+    const count = this.#countOf(counter) + by;
+    if (count === 0) this.#counts.delete(counter);
+    else this.#counts.set(counter, count);
+  }
+
+  #countOf(counter: string): number {
+    return this.#counts.get(counter) ?? 0;
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * Shares a resource equally between tenants: start-time fair queueing (Goyal, Vin and Cheng, 1996).
+ *
+ * The start tag of a tenant's next call is one more than its previous tag, but at least the virtual time minus one. So
+ * an idle tenant saves up only one call. That call runs before the waiting calls of busy tenants, however many they
+ * are.
+ */
+export class FairQueue {
+  #virtualTime = 0;
+  /** Oldest assignment first. */
+  readonly #nextTags = new Map<string, number>();
+
+  /** Returns the start tag that a call of this tenant would get now. Lower tags run first. */
+  startTagOf(tenantId: string): number {
+    return Math.max(this.#virtualTime - 1, this.#nextTags.get(tenantId) ?? Number.NEGATIVE_INFINITY);
+  }
+
+  /** Assigns the tenant's next start tag. */
+  assign(tenantId: string): number {
+    const startTag = this.startTagOf(tenantId);
+    this.#nextTags.delete(tenantId);
+    this.#nextTags.set(tenantId, startTag + 1);
+    return startTag;
+  }
+
+  /** Advances the virtual time to the start tag of a call that runs. */
+  advance(startTag: number): void {
+    this.#virtualTime = Math.max(this.#virtualTime, startTag);
+    for (const [tenantId, next] of this.#nextTags) {
+      if (next >= this.#virtualTime) return;
+      this.#nextTags.delete(tenantId);
+    }
+  }
+
+  /** Returns an unused start tag. If it was the tenant's last one, the tenant's next call gets it again. */
+  revoke(tenantId: string, startTag: number): void {
+    if (this.#nextTags.get(tenantId) === startTag + 1) this.#nextTags.set(tenantId, startTag);
+  }
+}

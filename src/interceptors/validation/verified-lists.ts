@@ -1,0 +1,52 @@
+import { type DescField, type DescMessage, getExtension, getOption, type MessageShape } from "@bufbuild/protobuf";
+import { isReflectList, reflect } from "@bufbuild/protobuf/reflect";
+import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { unique_ignoring_case as uniqueIgnoringCase, uuids } from "../../gen/cupo/options/v1/rules_pb.js";
+import { isUuid } from "../../uuid.js";
+import { messageWithout } from "./measure-message.js";
+
+/** Shorter lists do not justify a copy of the message. */
+const SHORT = 16;
+
+const listsBySchema = new WeakMap<DescMessage, readonly DescField[]>();
+
+/**
+ * Returns the message without its long lists of distinct UUIDs, after verifying their rules here. CEL compares each
+ * item with every other, which takes 5 ms for 500 items; this takes 0.1 ms. A list that breaks a rule stays, so that
+ * the validator reports it. Returns the same message if it has no such list.
+ */
+export function skipVerifiedLists<D extends DescMessage>(schema: D, message: MessageShape<D>): MessageShape<D> {
+  const lists = listsOf(schema);
+  if (lists.length === 0) return message;
+  const reflected = reflect(schema, message);
+  const verified = lists.filter((field) => isLongAndVerified(reflected.get(field)));
+  return verified.length === 0 ? message : messageWithout(schema, message, new Set(verified));
+}
+
+function listsOf(schema: DescMessage): readonly DescField[] {
+  const known = listsBySchema.get(schema);
+  if (known !== undefined) return known;
+  const found = schema.fields.filter(isListOfDifferentUuids);
+  listsBySchema.set(schema, found);
+  return found;
+}
+
+/** Whether a field has exactly these rules. The limit of items is already checked. */
+function isListOfDifferentUuids(field: DescField): boolean {
+  const { type, required, cel, celExpression } = getOption(field, fieldRules);
+  if (type.case !== "repeated" || required || cel.length > 0 || celExpression.length > 0) return false;
+  const { minItems, unique, items } = type.value;
+  const hasOthers = minItems > 0n || unique || items !== undefined;
+  return !hasOthers && getExtension(type.value, uuids) && getExtension(type.value, uniqueIgnoringCase);
+}
+
+function isLongAndVerified(list: unknown): boolean {
+  if (!isReflectList(list) || list.size <= SHORT) return false;
+  const seen = new Set<string>();
+  for (const item of list) {
+    const id = String(item).toLowerCase();
+    if (!isUuid(id) || seen.has(id)) return false;
+    seen.add(id);
+  }
+  return true;
+}

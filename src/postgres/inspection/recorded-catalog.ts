@@ -1,0 +1,29 @@
+import { readFile } from "node:fs/promises";
+import { MIGRATIONS_FOLDER } from "../migration/known-migrations.js";
+
+/** An object of the catalog as the migrations create it. */
+export interface RecordedObject {
+  readonly definition: string;
+  /** The migration that created it or changed it last. */
+  readonly migration: string;
+}
+
+/**
+ * This file has a line for each migration, followed by a line for each object that the migration created or changed
+ * last.
+ */
+export const CATALOG_FILE = new URL("catalog.txt", MIGRATIONS_FOLDER);
+
+const SEPARATOR = " := ";
+
+/** Reads the catalog that the migrations of this release create. */
+export async function readRecordedCatalog(): Promise<ReadonlyMap<string, RecordedObject>> {
+  const recorded = new Map<string, RecordedObject>();
+  let migration = "";
+  for (const line of (await readFile(CATALOG_FILE, "utf8")).split("\n")) {
+    const [name = "", definition] = line.trim().split(SEPARATOR);
+    if (definition === undefined) migration = name;
+    else recorded.set(name, { definition, migration });
+  }
+  return recorded;
+}

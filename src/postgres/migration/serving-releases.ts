@@ -1,0 +1,74 @@
+import type { Knex } from "knex";
+
+const PREFIX = "cupo-jobs";
+
+/**
+ * Returns the application_name of a connection that each serving process has. `last` is the last migration of its
+ * release.
+ */
+export function servingName(last: string): string {
+  return `${PREFIX} ${last}`;
+}
+
+/** How a migration treats releases that are serving, and where it reports. */
+export interface UpgradeOptions {
+  /** Whether to migrate although a serving release is too old. */
+  readonly despiteOlder?: boolean | undefined;
+  /** Called with a line about the oldest release that may keep serving, and with one for each migration before it runs. */
+  readonly onProgress?: ((text: string) => void) | undefined;
+  /** Called with a line for each serving release that is too old, or may be. */
+  readonly onWarning?: ((text: string) => void) | undefined;
+}
+
+/** An upgrade of a database that a release may be serving. */
+export interface Upgrade extends UpgradeOptions {
+  /** The migrations that the database has. */
+  readonly applied: readonly string[];
+  /**
+   * The last migration of the oldest release that can serve after the upgrade; undefined if no migration is pending.
+   */
+  readonly oldest: string | undefined;
+}
+
+/** PostgreSQL shows the names of connections to every role. */
+const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
+  WHERE datname = current_database() AND (application_name = '${PREFIX}' OR application_name LIKE '${PREFIX} %') ORDER BY 1`;
+
+/**
+ * Reports the oldest release that may keep serving. Throws if an older release is connected, unless `despiteOlder` is
+ * set.
+ *
+ * Early releases do not name their last migration. Such a release is at most as new as the database. So it is too old
+ * if the database is; otherwise it causes a warning.
+ */
+export async function checkServingReleases(database: Knex, upgrade: Upgrade): Promise<void> {
+  const { applied, oldest, despiteOlder = false, onProgress, onWarning } = upgrade;
+  const newest = applied.toSorted().at(-1);
+  if (oldest === undefined || newest === undefined) return;
+  onProgress?.(`the oldest release that may keep serving during this upgrade ends with migration ${oldest}`);
+  const { rows } = await database.raw<{ rows: { name: string }[] }>(SERVING);
+  for (const last of rows.map(({ name }) => name.slice(PREFIX.length + 1))) {
+    if ((last || newest) < oldest) {
+      const seen = tooOld(last || `${newest} or an earlier one`, oldest);
+      if (!despiteOlder) throw new Error(`${seen} ${ADVICE}`);
+      onWarning?.(seen);
+    } else if (last === "") onWarning?.(unnamed(oldest));
+  }
+}
+
+const ADVICE =
+  "Stop its processes and migrate again. Or migrate while its requests fail: node dist/main.js migrate --despite-older";
+
+function tooOld(last: string, oldest: string): string {
+  return (
+    `A release that ends with migration ${last} serves this database and is too old for this upgrade. The oldest release that ` +
+    `may keep serving ends with migration ${oldest}.`
+  );
+}
+
+function unnamed(oldest: string): string {
+  return (
+    "A release that does not name its last migration serves this database. " +
+    `If it does not have migration ${oldest}, stop it: its requests fail after this upgrade.`
+  );
+}

@@ -1,0 +1,111 @@
+import type { Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { probeServer, type TcpAddress } from "./tcp-probe.js";
+
+export interface ReachabilityOptions {
+  /** The address of the database by name: after a failover, open connections may lead elsewhere. */
+  readonly address: TcpAddress;
+  /** Called when the database becomes unreachable, and when it is reachable again. */
+  readonly onUnreachable: (isUnreachable: boolean) => void;
+  /** Tests replace the network and the clock. */
+  readonly probe?: (address: TcpAddress, withinMs: number) => Promise<boolean>;
+  readonly pause?: (ms: number) => Promise<unknown>;
+}
+
+/**
+ * The pause between two probes, the timeout of a probe, and how many probes in a row must fail before the database is
+ * unreachable.
+ */
+const PAUSE_MS = 300;
+const PROBE_TIMEOUT_MS = 800;
+const FAILED_PROBES = 2;
+/** The error of pending queries. `classifyFailure` reads it as a lost connection. */
+const MESSAGE = "Query read timeout";
+
+/**
+ * Detects an unreachable database. While queries are pending and no bytes arrive, it probes the server over a separate
+ * TCP connection. After two failed probes in a row it destroys all connections with pending queries. The database then
+ * counts as unreachable until it answers a probe of its address.
+ *
+ * A database that is slow, locked or out of connections still answers the probe. Without pending queries there are no
+ * probes.
+ */
+export class ReachabilityMonitor {
+  #isUnreachable = false;
+  #isRunning = false;
+  #isClosed = false;
+  /** The connections with pending queries. */
+  readonly #pending = new Set<Socket>();
+  readonly #probe: NonNullable<ReachabilityOptions["probe"]>;
+  readonly #pause: NonNullable<ReachabilityOptions["pause"]>;
+
+  constructor(private readonly options: ReachabilityOptions) {
+    this.#probe = options.probe ?? probeServer;
+    this.#pause = options.pause ?? ((ms) => delay(ms, undefined, { ref: false }));
+  }
+
+  /** Whether the database is unreachable. */
+  get isUnreachable(): boolean {
+    return this.#isUnreachable;
+  }
+
+  /** Monitors a connection with pending queries until {@link end}. */
+  begin(socket: Socket): void {
+    this.#pending.add(socket);
+    if (!this.#isRunning) void this.#run();
+  }
+
+  end(socket: Socket): void {
+    this.#pending.delete(socket);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#pending.size > 0 && !this.#isClosed) {
+      const before = this.#bytes();
+      await this.#pause(PAUSE_MS);
+      if (await this.#isUnreachableSince(before)) await this.#becomeUnreachable();
+    }
+    this.#isRunning = false;
+  }
+
+  async #isUnreachableSince(before: ReadonlyMap<Socket, number>): Promise<boolean> {
+    for (let failed = 0; failed < FAILED_PROBES; failed += 1) {
+      const address = Array.from(before.keys(), addressOf).find((known) => known !== undefined);
+      if (address === undefined || this.#hasReceived(before)) return false;
+      if (await this.#probe(address, PROBE_TIMEOUT_MS)) return false;
+    }
+    return !this.#hasReceived(before);
+  }
+
+  async #becomeUnreachable(): Promise<void> {
+    this.#isUnreachable = true;
+    this.options.onUnreachable(true);
+    for (const socket of this.#pending) socket.destroy(new Error(MESSAGE));
+    this.#pending.clear();
+    while (!this.#isClosed && !(await this.#probe(this.options.address, PROBE_TIMEOUT_MS))) await this.#pause(PAUSE_MS);
+    this.#isUnreachable = false;
+    if (!this.#isClosed) this.options.onUnreachable(false);
+  }
+
+  /** The bytes received over each connection so far. */
+  #bytes(): ReadonlyMap<Socket, number> {
+    return new Map(Array.from(this.#pending, (socket) => [socket, socket.bytesRead]));
+  }
+
+  /** Whether bytes arrived over one of these connections, or one of them is no longer in use. */
+  #hasReceived(before: ReadonlyMap<Socket, number>): boolean {
+    return Array.from(before).some(([socket, bytes]) => !this.#pending.has(socket) || socket.bytesRead !== bytes);
+  }
+}
+
+/** Undefined for a Unix domain socket: it has no address, and no network that could lose bytes. */
+function addressOf({ remoteAddress, remotePort }: Socket): TcpAddress | undefined {
+  return remoteAddress === undefined || remotePort === undefined
+    ? undefined
+    : { host: remoteAddress, port: remotePort };
+}

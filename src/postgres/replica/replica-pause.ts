@@ -1,0 +1,45 @@
+/**
+ * Outcome of a read that a replica was asked for:
+ * - served: the replica answered;
+ * - behind: it has not replayed enough of the log;
+ * - promoted: it is no standby any more;
+ * - away: it is unreachable or too slow;
+ * - unable: it cannot run the statements of the read.
+ */
+export type ReplicaOutcome = "served" | "behind" | "promoted" | "away" | "unable";
+
+/** After a replica was behind at every read for this long, it gets no reads for {@link LEFT_ALONE_MS}. */
+export const BEHIND_PATIENCE_MS = 1_000;
+/** How long a replica gets no reads. After that, one read tries it. */
+export const LEFT_ALONE_MS = 5_000;
+
+/** Decides when a replica gets no reads, so that reads do not wait for it. */
+export interface ReplicaPause {
+  /**
+   * Returns whether the primary reads without asking the replica. Once per {@link LEFT_ALONE_MS} it returns false, for
+   * the read that tries the replica.
+   */
+  isOn(): boolean;
+  /** Records the outcome of a read that asked the replica. */
+  note(outcome: ReplicaOutcome): void;
+}
+
+/** Creates the pause of one replica. `now` returns milliseconds of a monotonic clock. */
+export function createReplicaPause(now: () => number): ReplicaPause {
+  let until: number | undefined;
+  let behindSince: number | undefined;
+  return {
+    isOn() {
+      if (until === undefined) return false;
+      if (now() < until) return true;
+      until = now() + LEFT_ALONE_MS;
+      return false;
+    },
+    note(outcome) {
+      if (outcome === "unable") return;
+      behindSince = outcome === "behind" ? (behindSince ?? now()) : undefined;
+      const isPatient = behindSince !== undefined && now() - behindSince < BEHIND_PATIENCE_MS;
+      until = outcome === "served" || isPatient ? undefined : now() + LEFT_ALONE_MS;
+    },
+  };
+}

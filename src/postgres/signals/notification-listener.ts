@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import { Client, type Pool } from "pg";
+import { CHANNEL, NOTIFY, probePayload, readPayload } from "./change-signals.js";
+
+const CONNECT_MS = 5_000;
+/** A connection without an answer for this long is closed. */
+const ANSWER_MS = 3_000;
+/** A notification that takes longer counts as lost. */
+const PROBE_MS = 1_000;
+
+/** A dedicated connection that listens on the channel (LISTEN). */
+export class NotificationListener {
+  readonly #client: Client;
+  readonly #lost = new AbortController();
+  #onProbe: (id: string) => void = () => undefined;
+
+  constructor(
+    url: string,
+    private readonly onChanged: (tenantIds: readonly string[]) => void,
+  ) {
+    this.#client = new Client({
+      connectionString: url,
+      application_name: "cupo-events",
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: ANSWER_MS,
+      keepAlive: true,
+    });
+    this.#client.on("error", () => this.#lost.abort());
+    this.#client.on("end", () => this.#lost.abort());
+    this.#client.on("notification", ({ payload = "" }) => this.#onNotification(payload));
+  }
+
+  /** Aborts when the connection is lost. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** Connects and sends LISTEN. Rejects if the database is not reachable. */
+  async open(): Promise<void> {
+    await this.#client.connect();
+    await this.#client.query(`LISTEN ${CHANNEL}`);
+  }
+
+  /** Sends a probe on another connection and returns whether it arrives here within 1 s. */
+  async receives(pool: Pick<Pool, "query">): Promise<boolean> {
+    const probe = probePayload(randomUUID());
+    const signal = AbortSignal.any([this.lost, AbortSignal.timeout(PROBE_MS)]);
+    const received = new Promise<boolean>((resolve) => {
+      this.#onProbe = (payload) => payload === probe && resolve(true);
+      signal.addEventListener("abort", () => resolve(false));
+      if (signal.aborted) resolve(false);
+    });
+    await pool.query(NOTIFY, [CHANNEL, probe]);
+    return received;
+  }
+
+  /** Ends the connection. It sends UNLISTEN first, because a pooler may give the server connection to others. */
+  async close(): Promise<void> {
+    if (!this.lost.aborted) await this.#client.query("UNLISTEN *").catch(() => undefined);
+    await this.#client.end().catch(() => undefined);
+  }
+
+  #onNotification(payload: string): void {
+    if (payload.startsWith("probe ")) this.#onProbe(payload);
+    else this.onChanged(readPayload(payload));
+  }
+}

@@ -1,0 +1,36 @@
+import type { Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+import { type PatientRecord, writeErasedPatient } from "./patients.js";
+
+/** Erases patients that the transaction has locked, and their search words. Each patient gets a new version. */
+export function erasePatientRows(transaction: Transaction, patients: readonly PatientRecord[], at: Date): void {
+  const { tenantId } = transaction;
+  const ids = patients.map(({ id }) => id);
+  const words = sql.raw(
+    `DELETE FROM patient_search_words WHERE tenant_id = ? AND patient_id = ANY(?::uuid[]) AND word = ANY(ARRAY(
+       SELECT unnest(search_words) FROM patients WHERE tenant_id = ? AND id = ANY(?::uuid[])))`,
+    [tenantId, ids, tenantId, ids],
+  );
+  transaction.send(words);
+  for (const patient of patients) writeErasedPatient(transaction, erased(patient, at), at);
+}
+
+/**
+ * Returns what an erasure leaves of a patient. It lists every attribute instead of spreading, so that the compiler
+ * reports a new one. Required texts become empty, and optional attributes become undefined.
+ */
+function erased(patient: PatientRecord, at: Date): PatientRecord {
+  return {
+    id: patient.id,
+    documentType: "",
+    documentNumber: "",
+    fullName: "",
+    phone: "",
+    email: undefined,
+    status: "INACTIVE",
+    version: patient.version + 1,
+    mergedInto: patient.mergedInto,
+    createdAt: patient.createdAt,
+    updatedAt: at,
+  };
+}

@@ -1,0 +1,48 @@
+import type { Knex } from "knex";
+import type { Transaction } from "../../../call.js";
+import { readRecords } from "../../columns.js";
+import { findPatient, knownPatients, type PatientRecord, patientColumns } from "./patients.js";
+
+/** SQL for the ids of all records of a person: the patient and all patients merged into it, directly or not. */
+const MERGED = `WITH RECURSIVE person (id) AS (SELECT ?::uuid
+    UNION SELECT p.id FROM patients p JOIN person ON p.merged_into = person.id WHERE p.tenant_id = ?)
+  SELECT id FROM person`;
+
+/**
+ * Returns the patient that a patient was finally merged into, or the patient itself if it was not merged. Undefined if
+ * the tenant has no such patient.
+ */
+export async function findSurvivor(transaction: Transaction, id: string): Promise<PatientRecord | undefined> {
+  const patient = await findPatient(transaction, id);
+  return patient?.mergedInto === undefined ? patient : findSurvivor(transaction, patient.mergedInto);
+}
+
+/** Returns the patient and all patients merged into it, ordered by id; empty if the tenant has no such patient. */
+export async function findPerson(transaction: Transaction, patientId: string): Promise<PatientRecord[]> {
+  return readRecords(transaction, person(transaction, patientId));
+}
+
+/**
+ * Like {@link findPerson}, and locks the rows in the order of their ids until the transaction ends (FOR UPDATE, which
+ * also excludes `holdPatient`). If a merge into the patient commits while this waits for the lock, the result does not
+ * contain the merged patient. But the patient's version shows the merge.
+ */
+export async function lockPerson(transaction: Transaction, patientId: string): Promise<PatientRecord[]> {
+  return readRecords(transaction, person(transaction, patientId).forUpdate());
+}
+
+/** Restricts a query to rows whose column refers to one of the records of a person. */
+export function ofPerson(
+  query: Knex.QueryBuilder,
+  column: string,
+  { tenantId }: Transaction,
+  patientId: string,
+): Knex.QueryBuilder {
+  return query.whereRaw(`?? IN (${MERGED})`, [column, patientId, tenantId]);
+}
+
+function person(transaction: Transaction, patientId: string) {
+  return ofPerson(knownPatients({ tenant_id: transaction.tenantId }), "id", transaction, patientId)
+    .select(patientColumns)
+    .orderBy("id");
+}

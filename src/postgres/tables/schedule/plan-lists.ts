@@ -1,0 +1,129 @@
+import type { Transaction } from "../../../call.js";
+import type { PlannedBlock, SlotPlan } from "./planned-slots.js";
+
+type Binding = string | null | readonly (string | number | Date | null)[] | Date;
+
+/** Returns the bindings of the statements about a plan. */
+export function planBindings(
+  { tenantId }: Transaction,
+  { programIds, from, through, practitionerId, obstacles, ...plan }: SlotPlan,
+  now: Date,
+): Readonly<Record<string, Binding>> {
+  const runs = groupByProgram(programIds, plan.runs);
+  const staff = groupByProgram(programIds, plan.staff);
+  return {
+    tenant: tenantId,
+    programs: programIds,
+    from,
+    through,
+    now,
+    practitioner: practitionerId ?? null,
+    firstRuns: runs.firsts,
+    lastRuns: runs.lasts,
+    runRules: runs.items.map(({ ruleId }) => ruleId),
+    runDates: runs.items.map(({ localDate }) => localDate),
+    runStarts: runs.items.map(({ startsAt }) => startsAt),
+    runMinutes: runs.items.map(({ minutes }) => minutes),
+    runCounts: runs.items.map(({ count }) => count),
+    firstStaff: staff.firsts,
+    lastStaff: staff.lasts,
+    staffPrograms: staff.items.map(({ programId }) => programId),
+    staffPractitioners: staff.items.map((each) => each.practitionerId),
+    ...blockBindings(obstacles.blocks),
+    inactivePrograms: obstacles.inactivePrograms,
+    inactivePlaces: obstacles.programsAtInactiveLocations,
+    inactivePractitioners: obstacles.inactivePractitioners,
+    holidayRules: obstacles.holidays.map(({ ruleId }) => ruleId),
+    holidayDates: obstacles.holidays.map(({ localDate }) => localDate),
+  };
+}
+
+/**
+ * Send this before the statements of a plan. PostgreSQL estimates each `generate_series` at 1,000 rows, and so a list
+ * of a few slots at 83 million. With JIT it would compile the statement for seconds and run it for milliseconds.
+ */
+export const WITHOUT_COMPILING = "SET LOCAL jit = off";
+
+/**
+ * The beginning of a statement's WITH: the plan as lists. `lists` is one row of arrays. `places` has a row for each
+ * program with the first and last index, from 1, of its runs and of its practitioners in these arrays. So no join is
+ * needed to find them.
+ */
+export const PLAN_LISTS = `WITH lists AS MATERIALIZED (
+    SELECT :runRules::uuid[] AS rules, :runDates::date[] AS dates, :runStarts::timestamptz[] AS firsts,
+      :runMinutes::integer[] AS minutes, :runCounts::integer[] AS counts, :staffPrograms::uuid[] AS staff_programs,
+      :staffPractitioners::uuid[] AS people, :blockedPeople::uuid[] AS blocked_people,
+      :timesOfPeople::tstzmultirange[] AS times_of_people, :blockedPrograms::uuid[] AS blocked_programs,
+      :timesOfPrograms::tstzmultirange[] AS times_of_programs),
+  places AS MATERIALIZED (
+    SELECT * FROM unnest(:programs::uuid[], :firstRuns::integer[], :lastRuns::integer[], :firstStaff::integer[],
+      :lastStaff::integer[]) AS n (program_id, first_run, last_run, first_staff, last_staff)),
+  blocks AS MATERIALIZED (
+    SELECT * FROM unnest(:blockIds::uuid[], :blockPrograms::uuid[], :blockPractitioners::uuid[], :blockStarts::timestamptz[],
+      :blockEnds::timestamptz[]) AS b (id, program_id, practitioner_id, starts_at, ends_at))`;
+
+/**
+ * SQL that lists the slots of a plan from its rules and practitioners alone: each run of a place `n` for each of its
+ * practitioners. The statement that uses it adds the condition on places.
+ */
+export const SLOTS_OF_PLACE = `SELECT n.program_id, l.rules[r] AS rule_id, l.people[p] AS practitioner_id, l.dates[r] AS local_date,
+    l.firsts[r] + i * make_interval(mins => l.minutes[r]) AS starts_at,
+    l.firsts[r] + (i + 1) * make_interval(mins => l.minutes[r]) AS ends_at
+  FROM places n CROSS JOIN lists l CROSS JOIN LATERAL generate_series(n.first_run, n.last_run) AS r
+    CROSS JOIN LATERAL generate_series(0, l.counts[r] - 1) AS i
+    CROSS JOIN LATERAL generate_series(n.first_staff, n.last_staff) AS p`;
+
+/**
+ * Returns SQL for whether a time overlaps a block of its practitioner or its program. A multirange is searched by
+ * bisection, so many blocks cost little more than one.
+ */
+export function meetsBlocks(time: string): string {
+  const meets = (kind: string, target: string) => `coalesce(tstzrange(${time}.starts_at, ${time}.ends_at)
+      && (SELECT times_of_${kind} FROM lists)[array_position((SELECT blocked_${kind} FROM lists), ${time}.${target})], false)`;
+  return `(${meets("people", "practitioner_id")} OR ${meets("programs", "program_id")})`;
+}
+
+/** Groups items by program, and returns the first and last index of each group, from 1. */
+function groupByProgram<Item extends { readonly programId: string }>(
+  programIds: readonly string[],
+  items: readonly Item[],
+) {
+  const groups = new Map<string, Item[]>(programIds.map((id) => [id, []]));
+  for (const item of items) groups.get(item.programId)?.push(item);
+  const lengths = programIds.map((id) => groups.get(id)?.length ?? 0);
+  let length = 0;
+  const lasts = lengths.map((each) => (length += each));
+  const firsts = lasts.map((last, i) => last - (lengths[i] ?? 0) + 1);
+  return { items: [...groups.values()].flat(), firsts, lasts };
+}
+
+function blockBindings(blocks: readonly PlannedBlock[]) {
+  const ofPeople = timesBy(blocks, ({ practitionerId }) => practitionerId);
+  const ofPrograms = timesBy(blocks, ({ programId }) => programId);
+  return {
+    blockIds: blocks.map(({ blockId }) => blockId),
+    blockPrograms: blocks.map(({ programId }) => programId ?? null),
+    blockPractitioners: blocks.map(({ practitionerId }) => practitionerId ?? null),
+    blockStarts: blocks.map(({ startsAt }) => startsAt),
+    blockEnds: blocks.map(({ endsAt }) => endsAt),
+    blockedPeople: [...ofPeople.keys()],
+    timesOfPeople: [...ofPeople.values()],
+    blockedPrograms: [...ofPrograms.keys()],
+    timesOfPrograms: [...ofPrograms.values()],
+  };
+}
+
+/** Returns the times of blocks as a multirange for each target. */
+function timesBy(
+  blocks: readonly PlannedBlock[],
+  targetOf: (block: PlannedBlock) => string | undefined,
+): ReadonlyMap<string, string> {
+  const ranges = new Map<string, string[]>();
+  for (const block of blocks) {
+    const target = targetOf(block);
+    if (target === undefined) continue;
+    const range = `[${block.startsAt.toISOString()},${block.endsAt.toISOString()})`;
+    ranges.set(target, (ranges.get(target) ?? []).concat(range));
+  }
+  return new Map([...ranges].map(([target, all]) => [target, `{${all.join()}}`]));
+}

@@ -1,0 +1,13 @@
+import type { ErrorCode } from "../errors.js";
+
+/** The description of a code, in sentences for people. */
+export interface CodeEntry {
+  readonly meaning: string;
+  readonly cause: string;
+  readonly remedy: string;
+  /**
+   * The RPCs that return the code in `errors`, by the code of the Problem. `operation-codes.ts` adds the operations
+   * that follow from the proto: from rules, field types, an idempotency key or an expected version.
+   */
+  readonly answeredBy?: Readonly<Partial<Record<ErrorCode, readonly string[]>>>;
+}

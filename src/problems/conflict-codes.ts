@@ -1,0 +1,114 @@
+import type { FieldErrorCode } from "../errors.js";
+import type { CodeEntry } from "./code-entry.js";
+import { searches } from "./operation-groups.js";
+
+const takers = ["RescheduleAppointment", "BookAppointment", "BookAppointmentAt"];
+const arrivals = ["ConfirmAppointment", "CheckInAppointment"];
+const visitEnds = ["MarkAppointmentAttended", "MarkAppointmentNoShow"];
+
+/** Codes for a correct request that the current state does not allow: the state of a resource, other calls or load. */
+export const conflictCodes = {
+  STALE_VERSION: {
+    meaning: "The resource changed after the caller read it. expectedVersion is no longer its version.",
+    cause: "Another update came first. message names the current version.",
+    remedy:
+      "Read the resource again, check that your change still applies, and send it with the current version. Each response that contains the " +
+      "resource has its version, also that of the Get operation of the internal API. The public API has no read operation.",
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    meaning: "The Idempotency-Key belongs to another request.",
+    cause:
+      "The client sent a different request of the same operation with this key before, or changed a request without a new key.",
+    remedy: "Send a new key with a new request, and the same key only with the same request.",
+  },
+  IDEMPOTENCY_IN_PROGRESS: {
+    meaning: "A request with the same Idempotency-Key is still in progress.",
+    cause: "The client sent it again before the first answer.",
+    remedy: "Wait for the number of seconds in Retry-After, and send the same request with the same key.",
+  },
+  RESULT_ERASED: {
+    meaning: "The request took effect before, but its result was erased with the patient's data.",
+    cause: "The patient was erased after the first answer. The request is not executed again.",
+    remedy: "Do not send it again. Read the resource, if you still need it.",
+  },
+  STATE_NOT_ALLOWED: {
+    meaning: "The resource is in a state in which the operation is not allowed.",
+    cause:
+      "For example, the appointment is cancelled or has begun, the entry or case is closed, the patient was merged.",
+    remedy: "Read the resource, and use the operation that its state allows. message names the state.",
+    answeredBy: {
+      CONCURRENT_MODIFICATION: [
+        ...takers,
+        "OverbookAppointment",
+        ...searches,
+        ...arrivals,
+        ...visitEnds,
+        "CancelAppointment",
+        "CorrectAppointmentStatus",
+        "SetPatientStatus",
+        "CorrectPatientDocument",
+        "MergePatients",
+        "ErasePatient",
+        "UpdateNote",
+        "DeleteNote",
+        "CloseWaitlistEntry",
+        "TakeCase",
+        "CloseCase",
+        "UpdateScheduleBlock",
+        "CancelScheduleBlock",
+      ],
+    },
+  },
+  TOO_EARLY: {
+    meaning: "It is too early for this step of the appointment.",
+    cause: "The appointment begins later. message names the first time that is possible.",
+    remedy: "Send the request again at that time or later.",
+    answeredBy: { CONCURRENT_MODIFICATION: ["CheckInAppointment", ...visitEnds] },
+  },
+  SAME_SLOT: {
+    meaning: "The appointment already has the slot of the option.",
+    cause: "It was moved there before, or the option was for its own time.",
+    remedy: "Do nothing, or choose another option.",
+    answeredBy: { CONCURRENT_MODIFICATION: ["RescheduleAppointment"] },
+  },
+  PATIENT_NOT_ACTIVE: {
+    meaning: "The patient is not ACTIVE.",
+    cause: "The patient is INACTIVE or DECEASED, or was merged or erased.",
+    remedy: "Activate the patient first, if that is correct.",
+    answeredBy: {
+      CONCURRENT_MODIFICATION: [...takers, "OverbookAppointment", ...searches, ...arrivals, "MergePatients"],
+    },
+  },
+  SLOT_OCCUPIED: {
+    meaning: "The slot, or the practitioner at that time, is taken.",
+    cause: "Another appointment was booked first.",
+    remedy: "Search for options again, and choose another one.",
+    answeredBy: { CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus"] },
+  },
+  CAPACITY_EXHAUSTED: {
+    meaning: "The rule of the program has no capacity left on the day.",
+    cause: "As many appointments as dailyCapacity are booked.",
+    remedy: "Choose an option on another day.",
+    answeredBy: { CONCURRENT_MODIFICATION: [...takers, "CorrectAppointmentStatus"] },
+  },
+  PATIENT_OVERLAP: {
+    meaning: "The patient has another appointment at the same time.",
+    cause: "The times of two appointments of the patient would overlap.",
+    remedy: "Choose another time, or cancel the other appointment first.",
+    answeredBy: {
+      CONCURRENT_MODIFICATION: [...takers, "OverbookAppointment", "CorrectAppointmentStatus", "MergePatients"],
+    },
+  },
+  BUSY: {
+    meaning: "Other requests use the capacity that this request needs. Nothing was changed.",
+    cause:
+      "One of these did not become free in time: a place for a call or a heavy call of the tenant, a database connection, or a row that another change locks.",
+    remedy: "Wait for the number of seconds in Retry-After, and send the request again with the same Idempotency-Key.",
+  },
+  TIMEOUT: {
+    meaning: "A statement of the request took longer than its limit of 10 s. Nothing was changed.",
+    cause: "The database was slow, or the request needs very much data.",
+    remedy:
+      "Wait for the number of seconds in Retry-After, and send the request again with the same Idempotency-Key. If it times out again, request less data at once or contact the operator.",
+  },
+} as const satisfies Readonly<Partial<Record<FieldErrorCode, CodeEntry>>>;

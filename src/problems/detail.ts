@@ -1,0 +1,25 @@
+import type { CupoError, FieldError } from "../errors.js";
+
+/**
+ * Returns a sentence about an error, for people. It is the error's own detail, or the first item of `errors` with its
+ * field and the number of other items, such as "phone is required; 4 more." Undefined when the title is sufficient.
+ */
+export function detailOf({ detail, errors }: Pick<CupoError, "detail" | "errors">): string | undefined {
+  const [first] = errors;
+  if (detail !== undefined || first === undefined) return detail;
+  const listed = errors.filter(({ code }) => code !== "MORE_ERRORS").length;
+  if (listed < errors.length) return `${wordsOf(first)}; at least ${listed} more.`;
+  return listed > 1 ? `${wordsOf(first)}; ${listed - 1} more.` : `${wordsOf(first)}.`;
+}
+
+/**
+ * Returns the words of an item. The name of an unknown member is the caller's text and may be personal data. It stays
+ * in `errors`, where it is cut and escaped.
+ */
+function wordsOf({ code, field, message }: FieldError): string {
+  if (code === "UNKNOWN_FIELD") return "The request has an unknown member";
+  const [, predicate] = /^the (?:value|field|header|list|text) (.+)$/s.exec(message) ?? [];
+  if (field === "") return `The request ${predicate ?? message}`;
+  if (predicate !== undefined) return `${field} ${predicate}`;
+  return message.startsWith(`${field} `) ? message : `${field}: ${message}`;
+}

@@ -1,0 +1,34 @@
+/** RPCs that change a program rule or preview such a change. */
+export const ruleChanges = ["CreateProgramRule", "UpdateProgramRule", "PreviewRuleChange"];
+/** RPCs that book an appointment. */
+export const bookings = ["BookAppointment", "BookAppointmentAt", "OverbookAppointment"];
+/** RPCs that search for options. */
+export const searches = ["SearchAppointmentOptions", "MatchWaitlistEntry"];
+/** RPCs that change an appointment's status with a reason. */
+export const reasonSteps = ["CancelAppointment", "MarkAppointmentNoShow"];
+/** RPCs that set the times of a block. */
+export const blockChanges = ["CreateScheduleBlock", "UpdateScheduleBlock"];
+
+/** RPCs that return 404 for a field that refers to another resource. */
+export const referring = [
+  "CreateAppointmentType",
+  "UpdateAppointmentType",
+  "CreateContract",
+  "UpdateContract",
+  "ReplaceCoveredServices",
+  "CreateHealthcareService",
+  "UpdateHealthcareService",
+  "CreateProgram",
+  "UpdateProgram",
+  "CreateScheduleBlock",
+  "ReplaceProgramServices",
+  "ReplaceProgramPractitioners",
+  "PreviewPractitionerChange",
+  "SubstitutePractitioner",
+  "CheckEligibility",
+  "MergePatients",
+  "CloseWaitlistEntry",
+  ...bookings,
+  ...searches,
+  ...reasonSteps,
+];

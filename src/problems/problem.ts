@@ -1,0 +1,58 @@
+import { create, toJsonString } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { CupoError, errorTable, type FieldError, invalidRequest, notFound, validationFailed } from "../errors.js";
+import { type Problem, ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
+import { RestError, type RestErrorReason } from "../rest/rest-error.js";
+import { detailOf } from "./detail.js";
+
+/** Media type of Problem documents (RFC 9457, section 6.1). */
+export const PROBLEM_MEDIA_TYPE = "application/problem+json";
+
+/**
+ * Converts a thrown error to the one that callers see. A CupoError stays unchanged, and a RestError is translated. Any
+ * other error becomes INTERNAL_ERROR with the original as its cause, for the log.
+ */
+export function asCupoError(error: unknown): CupoError {
+  if (error instanceof RestError) return refusalOf(error);
+  return error instanceof CupoError ? error : new CupoError("INTERNAL_ERROR", { cause: error });
+}
+
+/**
+ * Creates the Problem document of an error (specification section 2.8, RFC 9457): the body of REST errors and a detail
+ * of RPC errors. `problemsUrl` has no trailing slash.
+ */
+export function problemOf(error: CupoError, correlationId: string, problemsUrl: string): Problem {
+  const { status, slug, title } = errorTable[error.code];
+  const detail = detailOf(error);
+  return create(ProblemSchema, {
+    type: `${problemsUrl}/${slug}`,
+    title,
+    status,
+    code: error.code,
+    correlationId,
+    ...(detail === undefined ? {} : { detail }),
+    errors: error.errors.map(({ code, field, message }) => ({ code, field, message })),
+  });
+}
+
+/** Formats the Problem as JSON text. Members without a value are omitted, including an empty `errors`. */
+export function problemJson(problem: Problem): string {
+  return toJsonString(ProblemSchema, problem);
+}
+
+/**
+ * Translates a RestError. A message that is too long or has an invalid envelope is a 400. Over RPC it has the code that
+ * other servers use.
+ */
+function refusalOf({ reason, detail, violations }: RestError): CupoError {
+  const errors: readonly FieldError[] = violations;
+  const refusals: Readonly<Record<RestErrorReason, () => CupoError>> = {
+    NOT_FOUND: () => notFound("No resource exists at this path."),
+    METHOD_NOT_ALLOWED: () => new CupoError("METHOD_NOT_ALLOWED"),
+    MALFORMED: () => invalidRequest(errors.length === 0 ? detail : errors),
+    TOO_LONG: () => new CupoError("INVALID_REQUEST", { detail, connectCode: Code.ResourceExhausted }),
+    ENVELOPE: () => new CupoError("INVALID_REQUEST", { detail, connectCode: Code.Internal }),
+    INVALID: () => validationFailed(errors),
+  };
+  return refusals[reason]();
+}

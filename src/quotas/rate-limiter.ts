@@ -1,0 +1,176 @@
+import type { QuotaPrincipal, QuotaState, RateLimiter } from "../interceptors/rate-limit.js";
+import { costIn, type QuotaPolicy, quotaPolicies, type RateQuotas, stateOf } from "./quota-policies.js";
+import type { QuotaDemand, QuotaShare, QuotaStore } from "./quota-store.js";
+
+/** Dependencies of shared quotas. */
+export interface SharedQuotaPorts {
+  readonly store: QuotaStore;
+  /** Number of processes that share the quotas. */
+  readonly replicas: number;
+  /** Called with the error when the store stops answering. */
+  readonly onAway?: (error: unknown) => void;
+  /** Called when the store answers again. */
+  readonly onBack?: () => void;
+  /** Returns monotonic milliseconds; default `performance.now()`. */
+  readonly elapsed?: () => number;
+}
+
+/** The part of a principal's quota that this process holds in the current window. */
+interface Holding {
+  readonly policy: QuotaPolicy;
+  /** Requests that this process may allow without asking the store. */
+  held: number;
+  /** Requests that no process had taken at the last answer of the store. */
+  left: number;
+  endsAt: number;
+}
+
+interface Account {
+  readonly second: Holding;
+  readonly minute: Holding;
+  /** The running request to the store. */
+  asking: Promise<void> | undefined;
+}
+
+/** A process asks for the rest of a quota divided by this number and by the number of processes. */
+const PARTS = 4;
+/** Time without requests to a store that did not answer. */
+const AWAY_MS = 5_000;
+
+/**
+ * Creates a rate limiter whose quotas are shared by several processes. Each process takes parts of a quota from the
+ * store and allows requests from its part, so that most requests do not wait. The parts shrink with the rest of the
+ * quota, so that a process that gets no more requests holds little of it. All processes together never allow more than
+ * the quota in a window.
+ *
+ * A used-up quota is rejected without asking the store until its window ends. While the store does not answer, each
+ * process allows an equal part of the rest that it last knew. So the quotas always apply.
+ */
+export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
+  const elapsed = ports.elapsed ?? (() => performance.now());
+  const policies = quotaPolicies(quotas);
+  const accounts = new Map<string, Account>();
+  const lend = createLender(ports, elapsed);
+  const ask = async (principal: QuotaPrincipal, account: Account, requests: number) => {
+    const askedAt = elapsed();
+    const due = [account.second, account.minute].filter((holding) => isShort(holding, requests));
+    const shares = await lend(principal, due, requests);
+    for (const [index, holding] of due.entries()) credit(holding, shares[index], askedAt, elapsed());
+  };
+  return {
+    async count(principal, requests = 1) {
+      const account = accountOf(principal, accounts, policies, elapsed());
+      for (;;) {
+        renew(account, elapsed());
+        if (!needsMore(account, requests)) return countIn(account, requests, elapsed());
+        account.asking ??= ask(principal, account, requests).finally(() => {
+          account.asking = undefined;
+        });
+        await account.asking;
+      }
+    },
+  };
+}
+
+/**
+ * Asks the store for shares. While the store does not answer, it returns this process's equal part of the known rest of
+ * the window.
+ */
+function createLender({ store, replicas, onAway, onBack }: SharedQuotaPorts, elapsed: () => number) {
+  let awayUntil: number | undefined;
+  const partOf = ({ left, endsAt }: Holding): QuotaShare => ({
+    granted: Math.max(1, Math.floor(left / replicas)),
+    left: 0,
+    endsInMs: endsAt - elapsed(),
+  });
+  return async (principal: QuotaPrincipal, due: readonly Holding[], requests: number) => {
+    if (awayUntil !== undefined && elapsed() < awayUntil) return due.map(partOf);
+    const demands = due.map((holding) => demandOf(holding, requests, replicas));
+    try {
+      const shares = await store.take(principal, demands);
+      if (awayUntil !== undefined) onBack?.();
+      awayUntil = undefined;
+      return shares;
+    } catch (error) {
+      if (awayUntil === undefined) onAway?.(error);
+      awayUntil = elapsed() + AWAY_MS;
+      return due.map(partOf);
+    }
+  };
+}
+
+/** Returns a demand for a part of the rest, but at least for the missing requests. */
+function demandOf({ policy, held, left }: Holding, requests: number, replicas: number): QuotaDemand {
+  const missing = costIn(policy, requests) - held;
+  return { policy, wanted: Math.max(missing, Math.floor(left / PARTS / replicas)) };
+}
+
+/** Adds a share. A window ends here no later than in the store, but never before the new share can be used. */
+function credit(holding: Holding, share: QuotaShare | undefined, askedAt: number, now: number): void {
+  if (share === undefined) throw new Error("the quota store must return a share for each demand");
+  holding.held += share.granted;
+  holding.left = share.left;
+  holding.endsAt = Math.max(askedAt + share.endsInMs, now + 1);
+}
+
+/** Whether this process holds too little for the requests while the store may have more. */
+function isShort({ policy, held, left }: Holding, requests: number): boolean {
+  return held < costIn(policy, requests) && left > 0;
+}
+
+function isUsedUp({ policy, held, left }: Holding, requests: number): boolean {
+  return held < costIn(policy, requests) && left === 0;
+}
+
+/** Whether the store must be asked before the requests can be allowed or rejected. */
+function needsMore({ second, minute }: Account, requests: number): boolean {
+  const holdings = [second, minute];
+  return !holdings.some((each) => isUsedUp(each, requests)) && holdings.some((each) => isShort(each, requests));
+}
+
+/** Takes the cost of the requests from each quota. Takes nothing if one of the quotas rejects them. */
+function countIn({ second, minute }: Account, requests: number, now: number): readonly QuotaState[] {
+  const holdings = [second, minute];
+  const isRefused = holdings.some((each) => isUsedUp(each, requests));
+  return holdings.map((holding) => {
+    const exceeded = isUsedUp(holding, requests);
+    if (!isRefused) holding.held -= costIn(holding.policy, requests);
+    const { policy, held, left, endsAt } = holding;
+    return stateOf(policy, { remaining: held + left, endsInMs: endsAt - now, exceeded });
+  });
+}
+
+function renew({ second, minute }: Account, now: number): void {
+  for (const holding of [second, minute]) if (holding.endsAt <= now) Object.assign(holding, fresh(holding.policy, now));
+}
+
+function fresh(policy: QuotaPolicy, now: number): Holding {
+  return { policy, held: 0, left: policy.quota, endsAt: now + policy.windowSeconds * 1_000 };
+}
+
+/** Returns the account of a principal. A new account first removes up to two idle ones. */
+function accountOf(
+  { tenantId, id }: QuotaPrincipal,
+  accounts: Map<string, Account>,
+  { second, minute }: ReturnType<typeof quotaPolicies>,
+  now: number,
+): Account {
+  const key = `${tenantId} ${id}`;
+  const known = accounts.get(key);
+  if (known !== undefined) return known;
+  forgetIdle(accounts, now);
+  const account = { second: fresh(second, now), minute: fresh(minute, now), asking: undefined };
+  accounts.set(key, account);
+  return account;
+}
+
+/** Checks the two oldest accounts for each new one. Moves accounts in use to the end and removes idle ones. */
+function forgetIdle(accounts: Map<string, Account>, now: number): void {
+  const oldest = accounts.entries();
+  for (const { value } of [oldest.next(), oldest.next()]) {
+    if (value === undefined) return;
+    const [key, account] = value;
+    accounts.delete(key);
+    if (account.minute.endsAt > now || account.asking !== undefined) accounts.set(key, account);
+  }
+}

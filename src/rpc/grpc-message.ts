@@ -1,0 +1,62 @@
+import { constants } from "node:buffer";
+import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { headerEncoding, headerGrpcMessage } from "@connectrpc/connect/protocol-grpc";
+import { compressions } from "./compression.js";
+
+type Chunks = AsyncIterable<Uint8Array>;
+
+const prefixBytes = 5;
+const compressedFlag = 0x01;
+const trailerFlag = 0x80;
+const messageLine = /^grpc-message: (.*)$/m;
+/** Matches the characters that gRPC does not allow in Percent-Byte-Unencoded. */
+const encoded = /%|[^\x20-\x7e]+/gu;
+
+/**
+ * Encodes `grpc-message` by gRPC's specification (PROTOCOL-HTTP2.md, Percent-Encoded): only `%` and characters outside
+ * printable ASCII. The library encodes it like a part of a URI, and clients such as grpc-js do not decode all of that.
+ */
+export function specifyMessage(answered: UniversalServerResponse): UniversalServerResponse {
+  const { body, header, trailer } = answered;
+  if (body === undefined) return answered;
+  return {
+    ...answered,
+    body: trailer === undefined ? inBody(body, header?.get(headerEncoding)) : inTrailer(body, trailer),
+  };
+}
+
+/** Recodes the trailer of gRPC, which is complete when the body has ended. */
+async function* inTrailer(body: Chunks, trailer: Headers): Chunks {
+  yield* body;
+  const message = trailer.get(headerGrpcMessage);
+  if (message !== null) trailer.set(headerGrpcMessage, recode(message));
+}
+
+/**
+ * Recodes the trailer of gRPC-Web, which is the last envelope of the body. The library yields one chunk per envelope.
+ */
+async function* inBody(body: Chunks, encoding: string | null | undefined): Chunks {
+  for await (const chunk of body) {
+    const [flags = 0] = chunk;
+    yield (flags & trailerFlag) === 0 ? chunk : await recodeTrailer(chunk, encoding);
+  }
+}
+
+/** Recodes the message in a trailer and sends the trailer uncompressed. A trailer without a message stays unchanged. */
+async function recodeTrailer(chunk: Uint8Array, encoding: string | null | undefined): Promise<Uint8Array> {
+  const [flags = 0] = chunk;
+  const data = chunk.subarray(prefixBytes);
+  const compression = compressions.find(({ name }) => name === encoding);
+  const isPlain = (flags & compressedFlag) === 0 || compression === undefined;
+  const text = Buffer.from(isPlain ? data : await compression.decompress(data, constants.MAX_LENGTH)).toString();
+  if (!messageLine.test(text)) return chunk;
+  const recoded = Buffer.from(text.replace(messageLine, (_, message: string) => `grpc-message: ${recode(message)}`));
+  const prefix = Buffer.alloc(prefixBytes);
+  prefix.writeUInt8(trailerFlag);
+  prefix.writeUInt32BE(recoded.length, 1);
+  return Buffer.concat([prefix, recoded]);
+}
+
+function recode(message: string): string {
+  return decodeURIComponent(message.trim()).replaceAll(encoded, encodeURIComponent);
+}

@@ -1,0 +1,34 @@
+/**
+ * How a rule treats holidays; weekday and validity always apply. `SKIP`: closed on the tenant's holidays and on the
+ * rule's own `holidayDates`. `INCLUDE`: open on all holidays. `ONLY_EXCEPTIONS`: closed on the tenant's holidays except
+ * those in `holidayDates`.
+ */
+export type HolidayPolicy = "SKIP" | "INCLUDE" | "ONLY_EXCEPTIONS";
+
+/**
+ * The attributes of a program rule (specification section 2.7): when a program is open and how its time is divided into
+ * slots. `ruleProblems` accepts any attributes. All other functions of this folder require attributes in which `ruleProblems`
+ * finds no problem.
+ */
+export interface ProgramRuleAttributes {
+  /** An inactive rule opens no date and overlaps no rule. */
+  readonly active: boolean;
+  /** The highest number of appointments on one date, 1 to 10,000. */
+  readonly dailyCapacity: number;
+  /** 1 to 1440. */
+  readonly slotDurationMinutes: number;
+  /** Local time, HH:MM or HH:MM:SS. */
+  readonly startsAtLocal: string;
+  /** Local time, HH:MM or HH:MM:SS, exclusive; 23:59 and later mean the end of the day. */
+  readonly endsAtLocal: string;
+  readonly recurrence: "WEEKLY";
+  /** ISO 8601: 1 is Monday, 7 is Sunday. */
+  readonly weekdays: readonly number[];
+  /** The first local date on which the rule applies, YYYY-MM-DD. */
+  readonly validFrom: string;
+  /** The last local date on which the rule applies, YYYY-MM-DD, 9999-12-31 at the latest. */
+  readonly validTo: string;
+  /** Local dates, YYYY-MM-DD; `holidayPolicy` defines their effect. */
+  readonly holidayDates: readonly string[];
+  readonly holidayPolicy: HolidayPolicy;
+}

@@ -1,0 +1,37 @@
+import { anyOf, wordEnd, wordStart } from "../word-patterns.js";
+
+const EXPIRY = anyOf(
+  "vence venc\\.? vencimiento vto vigencia valida? expira expires? expiry expiration exp\\.? valid caduca",
+);
+const words = String.raw`[ .:]{0,3}(?:[a-z]{1,12}[ .:]{1,2}){0,4}`;
+const expiry = new RegExp(
+  String.raw`${wordStart}${EXPIRY}${words}(?:0?[1-9]|1[0-2]) ?[/-] ?(?:20)?[2-4][0-9](?![0-9/-])`,
+  "g",
+);
+const card = new RegExp(
+  `${wordStart}${anyOf("tarjetas? tarj\\.? cards? visa mastercard amex diners debito credito debit credit")}${wordEnd}`,
+);
+const code = new RegExp(`${wordStart}${anyOf("codigo cod\\.? code cvv2? cvc2? clave")}${words}[0-9]{3,4}(?![0-9])`);
+
+/** Ends the search for a card: a month in another sentence can be, for example, the expiry of a medicine. */
+const sentenceEnd = /[.?!] |\n/;
+
+/** The largest distance of card and code from the month, in characters. */
+const BEFORE = 80;
+const BEHIND = 60;
+
+/**
+ * Whether a text in lower case contains the expiry month and the code of a card, even without the full card number:
+ * `tarjeta terminada en 1111 vence 12/27 código 123`.
+ */
+export function containsCardDetails(lower: string): boolean {
+  return Array.from(lower.matchAll(expiry)).some(({ 0: month, index }) => {
+    const before =
+      lower
+        .slice(Math.max(0, index - BEFORE), index)
+        .split(sentenceEnd)
+        .at(-1) ?? "";
+    const [behind = ""] = lower.slice(index + month.length, index + month.length + BEHIND).split(sentenceEnd);
+    return card.test(`${before} ${behind}`) && (code.test(before) || code.test(behind));
+  });
+}

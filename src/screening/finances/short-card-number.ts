@@ -1,0 +1,62 @@
+import { isCardNumber } from "./card-number.js";
+import { withoutUuids } from "./without-uuids.js";
+
+const separator = String.raw`(?<sign>[^0-9A-Za-z+]{1,3})`;
+
+/** Digits in one piece. Numbers with 12 and 13 digits are excluded, because other numbers often have that length. */
+const piece = /(?<![0-9])[0-9]{14,19}(?![0-9])/g;
+
+/**
+ * Groups as on cards, or single digits and pairs, always with the same separator. Two telephone numbers side by side
+ * have another one between them.
+ */
+const groups = [
+  String.raw`[0-9]{4}${separator}[0-9]{4}\k<sign>[0-9]{4}\k<sign>[0-9]{4}`,
+  String.raw`[0-9]{4}${separator}[0-9]{6}\k<sign>[0-9]{4,5}`,
+  String.raw`[0-9]{1,2}${separator}(?:[0-9]{1,2}\k<sign>){6,14}[0-9]{1,2}`,
+].map((source) => new RegExp(`(?<![0-9])(?=(?<number>${source})(?![0-9]))`, "gu"));
+
+/** An international number (ITU-T E.164), which has at most 15 digits after the sign. */
+const international = /(?:\+|(?<![0-9])00)[0-9][0-9 ().-]{0,40}/g;
+const MOST_INTERNATIONAL = 15;
+
+/** Whether a name, a code or a reference contains a payment card number, by the issuer's range and the check digit. */
+export function isShortTextWithCard(plain: string): boolean {
+  const text = withoutUuids(plain);
+  return piecesOf(text).some(isCardNumber) || groupsOf(text).some(isCardNumber);
+}
+
+/** The same for a telephone number. Up to 15 digits after a plus sign or 00 are never a card number. */
+export function isTelephoneWithCard(plain: string): boolean {
+  return isShortTextWithCard(
+    plain.replace(international, (number) =>
+      digitsOf(number).replace(/^00/, "").length > MOST_INTERNATIONAL ? number : " ",
+    ),
+  );
+}
+
+/**
+ * The same for a document number. In one piece only 16 digits that begin with 4 (Visa) count. National numbers of 14 to
+ * 18 digits begin with every other first digit of card numbers, and no country has 16 digits that begin with 4.
+ */
+export function isDocumentWithCard(plain: string): boolean {
+  const text = withoutUuids(plain);
+  return (
+    piecesOf(text).some((digits) => /^4[0-9]{15}$/.test(digits) && isCardNumber(digits)) ||
+    groupsOf(text).some(isCardNumber)
+  );
+}
+
+function piecesOf(plain: string): string[] {
+  return plain.match(piece) ?? [];
+}
+
+function groupsOf(plain: string): string[] {
+  return groups.flatMap((pattern) =>
+    Array.from(plain.matchAll(pattern), ({ groups: found }) => digitsOf(found?.["number"] ?? "")),
+  );
+}
+
+function digitsOf(text: string): string {
+  return text.replace(/[^0-9]/g, "");
+}

@@ -1,0 +1,49 @@
+import { createMeantWord, soundOf } from "./spelling.js";
+
+/** Names of secrets that people hide from filters. */
+const nouns = ["contrasena", "contrasenas", "password", "passwd", "passcode", "clave", "claves", "usuario", "tarjeta"];
+const bySound = new Map(nouns.map((noun) => [soundOf(noun), noun]));
+const meantWord = createMeantWord(bySound.keys());
+
+/** At least four single letters with the same kind of separator between them. */
+const spacedOut = /(?<![a-z0-9])[a-z0-9](?:[ ._*~\p{Pd}]{1,3}[a-z0-9]){3,63}(?![a-z0-9])/giu;
+const hiddenNoun =
+  /^(?<before>.*?)(?<noun>contrasen?as?|password|[ck]la[vb]es?|usuario)(?:es|is|was|era)?(?<after>.*)$/;
+
+/**
+ * A word with digits or signs in place of letters. It does not match at the position of a value, which may look the
+ * same.
+ */
+const disguised = /(?<![a-z0-9@$])(?<!(?:[:=>]|\s(?:es|is|era|fue|was))\s?)[a-z@$][a-z0-9@$]{3,13}(?![a-z0-9@$])/gi;
+const letters: Readonly<Record<string, string>> = {
+  "0": "o",
+  "1": "l",
+  "3": "e",
+  "4": "a",
+  "5": "s",
+  "7": "t",
+  "@": "a",
+  $: "s",
+};
+
+/** Restores names of secrets that are spaced out (`c l a v e`) or disguised (`p4ssw0rd`). */
+export function showHiddenWords(plain: string): string {
+  return plain.replace(spacedOut, together).replace(disguised, asLetters);
+}
+
+function together(run: string): string {
+  const word = run.replace(/[^a-z0-9]/gi, "").toLowerCase();
+  const { before = "", noun, after = "" } = hiddenNoun.exec(inLetters(word))?.groups ?? {};
+  if (noun === undefined) return run;
+  const value = word.slice(word.length - after.length);
+  return `${before} ${noun}${value === "" ? "" : `: ${value}`}`.trimStart();
+}
+
+function asLetters(word: string): string {
+  if (!/[0-9@$]/.test(word)) return word;
+  return bySound.get(meantWord(soundOf(inLetters(word))) ?? "") ?? word;
+}
+
+function inLetters(word: string): string {
+  return word.toLowerCase().replace(/[013457@$]/g, (sign) => letters[sign] ?? sign);
+}

@@ -1,0 +1,84 @@
+import { containsCredential, statesCredential } from "./credentials/contains-credential.js";
+import { containsKeyFormat } from "./credentials/key-formats.js";
+import { containsDiagnosisCode } from "./diagnoses/diagnosis-codes.js";
+import { statesDiagnosis } from "./diagnoses/diagnosis-statements.js";
+import { containsAccount } from "./finances/contains-financial-data.js";
+import { containsIban } from "./finances/iban.js";
+import { isDocumentWithCard, isShortTextWithCard, isTelephoneWithCard } from "./finances/short-card-number.js";
+import { codesOf, type Recognizer, type ScreeningCode } from "./screen-text.js";
+import { toScreenedForm } from "./screened-form.js";
+
+/**
+ * The kind of a short text of one line: NAME is the name of a person or a reference to a matter; PHONE a telephone
+ * number; DOCUMENT a document number; LABEL the name, code or description of a thing.
+ */
+export type ShortTextKind = "NAME" | "PHONE" | "DOCUMENT" | "LABEL";
+
+/** A name without one of these words is a person's name, even if the person is called Cáncer or Lupus. */
+const clearWords = String.raw`diag[a-z]*|i?dx|con|with|has|have|had|tien[a-z]*|teng[a-z]*|tuv[a-z]*|padec[a-z]*|sufr[a-z]*|suffer[a-z]*|(?:sero)?positiv[a-z]*|reactiv[oa]`;
+const clearWord = new RegExp(`(?<![a-z])(?:${clearWords})(?![a-z])`, "i");
+
+/** The checks of one kind of short text. */
+interface Looks {
+  readonly cards: (plain: string) => boolean;
+  readonly others: readonly Recognizer[];
+}
+
+const diagnosis: Recognizer = ["CONTAINS_DIAGNOSIS", clearlyStatesDiagnosis];
+const account: Recognizer = ["CONTAINS_FINANCIAL_DATA", containsAccount];
+
+const looks: Readonly<Record<ShortTextKind, Looks>> = {
+  NAME: { cards: isShortTextWithCard, others: [diagnosis, ["CONTAINS_CREDENTIAL", containsCredential], account] },
+  PHONE: { cards: isTelephoneWithCard, others: [diagnosis, ["CONTAINS_CREDENTIAL", containsCredential]] },
+  DOCUMENT: { cards: isDocumentWithCard, others: [["CONTAINS_CREDENTIAL", statesCredential]] },
+  LABEL: { cards: isShortTextWithCard, others: [["CONTAINS_CREDENTIAL", statesCredential], account] },
+};
+
+/** A text in one piece is a code, whatever its parts mean: `PIN-1234`, `CTA-12345678`. */
+const code = /^[\p{L}0-9._/#-]+$/u;
+const looksInCodes: readonly Recognizer[] = [
+  ["CONTAINS_CREDENTIAL", containsKeyFormat],
+  ["CONTAINS_FINANCIAL_DATA", containsIban],
+];
+
+/** Digits written like telephone or document numbers, too few for a card number. */
+const fewDigits = /^[ ().+/-]*(?:[0-9][ ().+/-]*){0,13}$/;
+
+/** Letters and the other characters of names. */
+const onlyLetters = /^[A-Za-z\u00c0-\u024f .'’,-]*$/;
+
+/**
+ * Verbs and the words of {@link clearWord}, letters in a row, and dashes. A name without any of them cannot contain a
+ * violation.
+ */
+const words = `es|era|fue|son|is|was|como|as|sera|seria|sigue|usuario|username|user|login|dat[oa]s|credencial[a-z]*|${clearWords}`;
+const telling = new RegExp(
+  `(?:^|[ .'’,-])(?:(?:${words})(?:$|[ .'’,-])|-|[a-z](?:[ .,'’-]{1,3}[a-z](?=$|[ .,'’-])){3})`,
+  "i",
+);
+
+/**
+ * Returns the codes of the forbidden content in a short text, like `screenText`, but tolerates real names and numbers.
+ * A person may be called Clave, and a telephone number may look like an account. Names of mere letters without a verb
+ * and texts with few digits are answered in less than a microsecond.
+ */
+export function screenShortText(text: string, kind: ShortTextKind): readonly ScreeningCode[] {
+  if (fewDigits.test(text) || (onlyLetters.test(text) && !telling.test(text))) return [];
+  const plain = toScreenedForm(text);
+  const { cards, others } = looks[kind];
+  const all: readonly Recognizer[] = [
+    ...(code.test(plain) ? looksInCodes : others),
+    ["CONTAINS_FINANCIAL_DATA", cards],
+  ];
+  return codesOf(plain, all);
+}
+
+function clearlyStatesDiagnosis(plain: string): boolean {
+  return clearWord.test(plain) && (containsDiagnosisCode(plain) || statesDiagnosis(plain));
+}
+
+/** Returns the codes with which a kind of short text can be rejected. */
+export function codesOfKind(kind: ShortTextKind): readonly ScreeningCode[] {
+  const codes = [...looks[kind].others, ...looksInCodes].map(([found]) => found);
+  return [...new Set(codes)];
+}

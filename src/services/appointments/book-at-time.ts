@@ -1,0 +1,218 @@
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ReadyCall } from "../../call.js";
+import { type CupoError, type FieldErrorCode, validationFailed } from "../../errors.js";
+import type { AppointmentPlacement, AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import { type BusyPeople, findBusyInRun, nobodyBusy } from "../../postgres/tables/appointments/busy-people.js";
+import { isBusy } from "../../postgres/tables/appointments/busy-times.js";
+import { countedDay } from "../../postgres/tables/appointments/day-counters.js";
+import { tryCapacity } from "../../postgres/tables/capacities.js";
+import { type Locked, lockInOrder } from "../../postgres/tables/locks.js";
+import {
+  displacementOf,
+  findOccupiedSlots,
+  findSlotAt,
+  insertOwnSlot,
+  occupySlots,
+} from "../../postgres/tables/schedule/slots.js";
+import {
+  earliestStart,
+  endOfBookableStarts,
+  isBookableStart,
+  isWithinOneDay,
+  minuteOf,
+} from "../../scheduling/booking-times.js";
+import { clinicTimeZone, formatInstant, localDateAt } from "../../scheduling/local-clock.js";
+import type { ChangedAppointment } from "./appointment-transitions.js";
+import { addAppointment, newAppointment } from "./booking.js";
+import { type BookingReferences, judgeReferences, requireUsable, type Wait } from "./booking-references.js";
+import { type BookingTarget, checkTarget, findTargetOffer, requireOffered } from "./booking-target.js";
+import { closeServedEntry, requireServes } from "./served-entry.js";
+import { fill, patientIsBusy, placementOf, requireFree, type TakenSlots, takeTime } from "./take-slots.js";
+
+/** A request for an appointment with a practitioner at a given time. */
+export interface TimedBooking extends BookingTarget, BookingReferences {
+  readonly patientId: string;
+  /** Defaults to the current minute. */
+  readonly startsAt?: Timestamp | undefined;
+  /** Defaults to the duration of the appointment type. */
+  readonly durationMinutes?: number | undefined;
+  /** The waitlist entry that the booking fulfils and closes. */
+  readonly waitlistEntryId?: string | undefined;
+}
+
+/**
+ * Books the free slots of a practitioner from a given time, as many as the appointment needs.
+ *
+ * Throws 422 if the slots from that time are too short or have gaps. Throws 409 if a slot is taken, the day has no
+ * capacity left, or the practitioner or the patient has another appointment.
+ */
+export async function bookAppointmentAt(
+  request: TimedBooking,
+  call: ReadyCall,
+  nowMs: number,
+): Promise<AppointmentRecord> {
+  const time = await lockTime(request, call, nowMs, false);
+  const { slots } = time.locked;
+  if (!fill(slots, time.minutes))
+    throw invalid(
+      "startsAt",
+      "INVALID_VALUE",
+      "the practitioner has no free adjacent slots from this time that are long enough: search for availability, or overbook",
+    );
+  requireFree(slots, "startsAt");
+  const placement = placementOf(slots, time.locationId);
+  takeTime(call.transaction, placement, { busy: time.busy, heldDay: undefined }, "startsAt");
+  return bookSlots(request, call, time, { slots, placement }, nowMs);
+}
+
+/**
+ * Books a time of a practitioner like {@link bookAppointmentAt} if possible. Otherwise it creates a slot for the
+ * appointment. That slot may overlap other slots of the practitioner, and it uses no capacity of the day.
+ *
+ * Throws 409 if the patient has another appointment at that time. Overbooking cannot override this.
+ */
+export async function overbookAppointment(
+  request: TimedBooking & { readonly reason: string },
+  call: ReadyCall,
+  nowMs: number,
+): Promise<ChangedAppointment> {
+  const time = await lockTime(request, call, nowMs, true);
+  const ordinary = await tryOrdinary(call, time);
+  if (ordinary !== undefined) {
+    return { appointment: bookSlots(request, call, time, ordinary, nowMs), displacement: undefined };
+  }
+  const placement = placementBeside(request, time);
+  if (time.isPatientBusyBeside) throw patientIsBusy("startsAt");
+  const overbooked = { overbooked: true, overbookingReason: request.reason };
+  const appointment = {
+    ...newAppointment(call, request, { ...placement, ...time.wait }, nowMs),
+    ...begun(placement, nowMs),
+    ...overbooked,
+  };
+  addAppointment(call, appointment);
+  closeServedEntry(call, time.locked.waitlistEntry, appointment);
+  insertOwnSlot(call.transaction, call.newId(), appointment, true);
+  return { appointment, displacement: displacementOf(await findOccupiedSlots(call.transaction, appointment.id)) };
+}
+
+/** A locked time of a practitioner. `locked.slots` are the slots that the schedule has in it. */
+interface LockedTime {
+  readonly startMs: number;
+  readonly minutes: number;
+  readonly locationId: string;
+  readonly locked: Locked;
+  /** Whether the practitioner or the patient is busy during these slots. */
+  readonly busy: BusyPeople;
+  /** Whether the patient is busy during exactly the requested time. Always false unless overbooking is allowed. */
+  readonly isPatientBusyBeside: boolean;
+  readonly wait: Wait;
+}
+
+async function lockTime(request: TimedBooking, call: ReadyCall, nowMs: number, isBeside: boolean): Promise<LockedTime> {
+  const startMs = requireStart(request, nowMs);
+  const transaction = call.transaction;
+  const begunSince = request.startsAt === undefined ? new Date(earliestStart(nowMs)) : undefined;
+  const [references, judged, slot] = await Promise.all([
+    judgeReferences(request, call, nowMs),
+    checkTarget(request, call),
+    findSlotAt(transaction, request, { at: new Date(startMs), begunSince }),
+  ]);
+  const { patientId, programId, practitionerId, serviceId, waitlistEntryId } = request;
+  const minutes = request.durationMinutes ?? references.typeMinutes;
+  const run = slot && { firstSlotId: slot.id, minutes };
+  const wanted = {
+    programId: isBeside ? programId : undefined,
+    patient: { id: patientId },
+    waitlistEntryId,
+    time: { practitionerId, run },
+  };
+  const [locked, found, busy, isPatientBusyBeside] = await Promise.all([
+    lockInOrder(transaction, wanted),
+    findTargetOffer(request, call),
+    run === undefined ? nobodyBusy : findBusyInRun(transaction, run, { patientId }),
+    isBeside && isBusy(transaction, { patientId }, timeFrom(startMs, minutes), undefined),
+  ]);
+  const inactive = [...references.inactive, ...judged.inactive];
+  requireUsable(locked, { missing: [...references.missing, ...judged.missing], inactive }, waitlistEntryId);
+  requireServes(locked.waitlistEntry, patientId, serviceId);
+  return {
+    startMs,
+    minutes,
+    locationId: requireOffered(found, locked.isPractitionerActive),
+    locked,
+    busy,
+    isPatientBusyBeside,
+    wait: references.wait,
+  };
+}
+
+/**
+ * Takes the slots of the schedule at this time, like an ordinary booking. Returns undefined if this fails for a reason
+ * that overbooking may override. Throws 409 if the patient is busy.
+ */
+async function tryOrdinary(
+  { transaction }: ReadyCall,
+  { locked: { slots }, minutes, locationId, busy }: LockedTime,
+): Promise<TakenSlots | undefined> {
+  if (!fill(slots, minutes) || slots.some(({ appointmentId }) => appointmentId !== undefined)) return undefined;
+  const placement = placementOf(slots, locationId);
+  if (busy.isPatientBusy) throw patientIsBusy("startsAt");
+  const day = countedDay(placement);
+  if (busy.isPractitionerBusy || day === undefined) return undefined;
+  return (await tryCapacity(transaction, day)) ? { slots, placement } : undefined;
+}
+
+function bookSlots(
+  request: TimedBooking,
+  call: ReadyCall,
+  { wait, locked }: LockedTime,
+  { slots, placement }: TakenSlots,
+  nowMs: number,
+) {
+  const appointment = {
+    ...newAppointment(call, request, { ...placement, ...wait }, nowMs),
+    ...begun(placement, nowMs),
+  };
+  addAppointment(call, appointment);
+  occupySlots(call.transaction, slots, appointment.id);
+  closeServedEntry(call, locked.waitlistEntry, appointment);
+  return appointment;
+}
+
+/** A placement outside the schedule. It has exactly the requested start and duration. */
+function placementBeside(
+  { programId, practitionerId }: TimedBooking,
+  { startMs, minutes, locationId }: LockedTime,
+): AppointmentPlacement {
+  if (!isWithinOneDay(startMs, minutes)) {
+    throw invalid(
+      "durationMinutes",
+      "INVALID_RANGE",
+      `the appointment must end on the day on which it starts, in ${clinicTimeZone}`,
+    );
+  }
+  const localDate = localDateAt(startMs);
+  return { programId, ruleId: undefined, practitionerId, locationId, localDate, ...timeFrom(startMs, minutes) };
+}
+
+function timeFrom(startMs: number, minutes: number): Pick<AppointmentPlacement, "startsAt" | "endsAt"> {
+  return { startsAt: new Date(startMs), endsAt: new Date(startMs + minutes * 60_000) };
+}
+
+/** An appointment that is booked at or after its start is confirmed, because the patient is present. */
+function begun({ startsAt }: AppointmentPlacement, nowMs: number): Pick<AppointmentRecord, "status"> {
+  return { status: startsAt.getTime() <= nowMs ? "CONFIRMED" : "PENDING" };
+}
+
+function requireStart({ startsAt }: TimedBooking, nowMs: number): number {
+  if (startsAt === undefined) return minuteOf(nowMs);
+  const startMs = timestampMs(startsAt);
+  if (isBookableStart(startMs, nowMs)) return startMs;
+  const [earliest, end] = [earliestStart(nowMs), endOfBookableStarts(nowMs)].map(formatInstant);
+  const message = `the value must be a whole minute, from ${earliest} and before ${end}`;
+  throw invalid("startsAt", "OUT_OF_RANGE", message);
+}
+
+function invalid(field: string, code: FieldErrorCode, message: string): CupoError {
+  return validationFailed([{ code, field, message }]);
+}

@@ -1,0 +1,81 @@
+import type { ReadyCall } from "../../call.js";
+import { type CupoError, type FieldError, validationFailed } from "../../errors.js";
+import { findProgramOffer, type Offer } from "../../postgres/tables/appointments/offers.js";
+import { healthcareServices, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
+import { findResource, type ResourceTable } from "../../postgres/tables/resources/resources.js";
+import { programs, worksIn } from "../../postgres/tables/schedule/programs.js";
+import { inactive, missing } from "../resources/preconditions.js";
+
+/** The program, practitioner and service of a booking without an option. */
+export interface BookingTarget {
+  readonly programId: string;
+  readonly practitionerId: string;
+  readonly serviceId: string;
+}
+
+/** The references of a target that are missing or not active. */
+export interface TargetErrors {
+  readonly missing: readonly FieldError[];
+  readonly inactive: readonly FieldError[];
+}
+
+/** Checks program, practitioner and service separately. Resources that the principal may not see are missing. */
+export async function checkTarget(target: BookingTarget, call: ReadyCall): Promise<TargetErrors> {
+  const [program, practitioner, service] = await Promise.all([
+    isActive(call, programs, target.programId),
+    isActive(call, practitioners, target.practitionerId),
+    isActive(call, healthcareServices, target.serviceId),
+  ]);
+  const judged = [
+    ["programId", program],
+    ["practitionerId", practitioner],
+    ["serviceId", service],
+  ] as const;
+  return {
+    missing: judged.filter(([, active]) => active === undefined).map(([field]) => missing(field)),
+    inactive: judged.filter(([, active]) => active === false).map(([field]) => inactive(field)),
+  };
+}
+
+/** Whether the program offers the service and the practitioner works in it. */
+export interface TargetOffer {
+  readonly offer: Offer | undefined;
+  readonly isMember: boolean;
+}
+
+/**
+ * Reads the offer of a target. Call it after the locks, so that it sees changes to the program that were committed
+ * before.
+ */
+export async function findTargetOffer(target: BookingTarget, call: ReadyCall): Promise<TargetOffer> {
+  const [offer, isMember] = await Promise.all([
+    findProgramOffer(call.transaction, call.principal, target),
+    worksIn(call.transaction, target),
+  ]);
+  return { offer, isMember };
+}
+
+/**
+ * Returns the location of the program. Throws 422 if the program does not offer the service there, or if the
+ * practitioner does not work in the program or is not active.
+ */
+export function requireOffered({ offer, isMember }: TargetOffer, isPractitionerActive: boolean): string {
+  if (offer === undefined)
+    throw apart("serviceId", "the service is not offered in this program, or not at its location");
+  if (!isMember || !isPractitionerActive) {
+    throw apart("practitionerId", "the practitioner does not work in this program, or is not active");
+  }
+  return offer.locationId;
+}
+
+function apart(field: string, message: string): CupoError {
+  return validationFailed([{ code: "INVALID_VALUE", field, message }]);
+}
+
+async function isActive(
+  call: ReadyCall,
+  table: ResourceTable<{ active: boolean }>,
+  id: string,
+): Promise<boolean | undefined> {
+  return (await findResource(call.transaction, call.principal, table, id))?.active;
+}

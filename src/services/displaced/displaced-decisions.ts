@@ -1,0 +1,31 @@
+import type { DisplacedAppointmentChoiceValid } from "../../gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
+import type { AppointmentRecord } from "../../postgres/tables/appointments/appointments.js";
+import type { LockedTogether } from "../../postgres/tables/locks.js";
+import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import { type Refusal, refusalOf } from "./displaced-refusals.js";
+
+/**
+ * The result of checking one choice: the appointment with its slots, or the reason why no decision about it is
+ * possible.
+ */
+export type Decision =
+  | { readonly appointment: AppointmentRecord; readonly held: readonly SlotRecord[] }
+  | { readonly appointmentId: string; readonly refusal: Refusal };
+
+/** Checks each choice separately against the locked rows. Returns the results in the order of the choices. */
+export function decideAbout(
+  choices: readonly DisplacedAppointmentChoiceValid[],
+  { appointments, patients, slots }: LockedTogether,
+  nowMs: number,
+): readonly Decision[] {
+  return choices.map(({ appointmentId: sent, expectedVersion }) => {
+    const appointmentId = sent.toLowerCase();
+    const appointment = appointments.get(appointmentId);
+    const held = slots.filter((slot) => slot.appointmentId === appointmentId);
+    const patient = appointment && patients.get(appointment.patientId);
+    const refusal = refusalOf({ appointment, held, patient }, expectedVersion, nowMs);
+    if (refusal !== undefined) return { appointmentId, refusal };
+    if (appointment === undefined) throw new Error("an appointment without a refusal must exist");
+    return { appointment, held };
+  });
+}

@@ -1,0 +1,41 @@
+import type { Principal } from "../../call.js";
+import { conflict, validationFailed } from "../../errors.js";
+import type { Event_ResourceType } from "../../gen/cupo/clinic/v1/event_pb.js";
+import { type EventRecord, type FeedCursor, type FeedPage, goesOn } from "../../postgres/tables/events/event-feed.js";
+import { parseCursor } from "./event-cursor.js";
+import { resourceTypeOf } from "./event-messages.js";
+
+/** The events that a caller receives. */
+export interface EventFilter {
+  readonly principal: Principal;
+  /** Empty for all resource types. */
+  readonly resourceTypes: readonly Event_ResourceType[];
+}
+
+/** Returns the cursor of a request, or undefined if it has none. Throws 422 if the text is not a cursor. */
+export function cursorOf({ cursor }: { readonly cursor?: string | undefined }): FeedCursor | undefined {
+  if (cursor === undefined) return undefined;
+  const parsed = parseCursor(cursor);
+  if (parsed !== undefined) return parsed;
+  const message = "the value is not a cursor of this feed: use the cursor of an earlier answer, or begin without one";
+  throw validationFailed([{ code: "INVALID_VALUE", field: "cursor", message }]);
+}
+
+/** Requires that a page continues from a cursor. Throws 409 if the events after the cursor are no longer kept. */
+export function requireContinuation(page: FeedPage, cursor: FeedCursor): void {
+  if (goesOn(page, cursor)) return;
+  const message =
+    "the events after this cursor are no longer kept: read all resources again, then begin without a cursor";
+  throw conflict({ code: "OUT_OF_RANGE", field: "cursor", message });
+}
+
+/** Returns whether an event matches the filter and is visible to the caller. */
+export function matchesFilter(event: EventRecord, { principal, resourceTypes }: EventFilter): boolean {
+  return isVisible(event, principal) && (resourceTypes.length === 0 || resourceTypes.includes(resourceTypeOf(event)));
+}
+
+/** An event is visible like its resource: its organization must be undefined or the caller's, and its company too. */
+function isVisible({ organizationId, companyId }: EventRecord, principal: Principal): boolean {
+  const isOwn = (owner: string | undefined, own: string | undefined) => owner === undefined || owner === own;
+  return isOwn(organizationId, principal.organizationId) && isOwn(companyId, principal.companyId);
+}
