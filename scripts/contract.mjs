@@ -1,8 +1,8 @@
 /**
- * Holds the protos to the contract as it was last released, whose image is in proto/released. `check` fails where stubs or JSON
- * of a client that was made for the release would break, in an image of buf's where one is named; `release` writes the image of the version in package.json, which must
- * be a new one. The rules are buf's FILE: generated code of some languages is imported by file, so that not even moving a
- * message from one to another goes unseen.
+ * Compares the protos with the last released contract, whose image is in proto/released. `check` fails if generated
+ * code or JSON of a client of that release would break. It takes the image to check as an optional argument. `release`
+ * writes the image of the version in package.json, which must not exist yet. The rules are buf's category FILE: in some
+ * languages generated code is imported by file, so moving a message to another file breaks it.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";

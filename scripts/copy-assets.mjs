@@ -1,4 +1,4 @@
-/** Puts SQL and what browsers are given, which the compiler leaves where they are, beside the compiled code that reads them. */
+/** Copies SQL files and browser files, which the compiler ignores, next to the compiled code that reads them. */
 import { cpSync } from "node:fs";
 
 for (const folder of ["postgres/migrations", "reference-page/browser"]) {

@@ -1,5 +1,5 @@
 /**
- * Prints every test that failed by vitest's JSON reports, then `N passed, N failed`, their sum, and ends with 1 where a test
+ * Prints each failed test from Vitest's JSON reports, then the totals as `N passed, N failed`. Exits with 1 if a test
  * failed or a report is missing.
  */
 import { readResults } from "./test-results.mjs";

@@ -1,7 +1,8 @@
 /**
- * Writes one folder with all that compilers of protos need: Cupo's own, those of others that they import, and
- * google/rpc/error_details.proto, whose messages are details of errors; google/protobuf comes with every compiler. Beside them
- * templates for `buf generate`. The folder is named on the command line, else build/proto-export; what is in it is replaced.
+ * Writes all files that a proto compiler needs into one folder: Cupo's protos, those that they import, and
+ * google/rpc/status.proto and error_details.proto, with which clients read the details of errors. Compilers bring
+ * google/protobuf. Adds templates for `buf generate`. The argument names the folder, by default build/proto-export.
+ * Replaces protos in it.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -14,7 +15,7 @@ const target = resolve(process.argv[2] ?? join(root, "build/proto-export"));
 const own = readdirSync(join(root, "proto/cupo"), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".proto"))
   .map((path) => `cupo/${path}`);
-const wanted = new Set([...own, "google/rpc/error_details.proto"]);
+const wanted = new Set([...own, "google/rpc/status.proto", "google/rpc/error_details.proto"]);
 
 rmSync(join(target, "protos"), { recursive: true, force: true });
 cpSync(join(root, "scripts/proto-export"), target, { recursive: true });

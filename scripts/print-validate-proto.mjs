@@ -1,7 +1,7 @@
 /**
- * Prints buf/validate/validate.proto to build/proto from the descriptor that @bufbuild/protovalidate carries, because no
- * npm package ships it as text and the build uses no schema registry. Options inside the file (its CEL rules, examples)
- * are left out: the validator reads them from its own descriptor, the compiler only needs names, numbers and types.
+ * Writes buf/validate/validate.proto to build/proto from the descriptor in @bufbuild/protovalidate. No npm package
+ * contains it as text, and the build uses no schema registry. Omits the file's own options (CEL rules and examples):
+ * the validator reads them from its descriptor, and the compiler needs only names, numbers and types.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -28,7 +28,7 @@ const text = [
 mkdirSync(dirname(target), { recursive: true });
 writeFileSync(target, `${text}\n`);
 
-/** Which packages of Go, Java and so on its stubs belong to. */
+/** Prints the packages that generated code belongs to in Go, Java and other languages. */
 function printFileOptions(options) {
   return Object.entries(toJson(FileOptionsSchema, options)).map(([name, value]) => {
     const protoName = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

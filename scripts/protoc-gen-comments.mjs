@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * A plugin of buf and protoc: for each folder of protos `comments.ts`, the comments above services, methods, messages, fields,
- * enums and their values by full name, one line a paragraph. Stubs have them as comments only, which no
- * program can read as it runs; the OpenAPI documents describe operations by them.
+ * A plugin for buf and protoc. Writes `comments.ts` for each folder of protos: the comments of services, methods,
+ * messages, fields, enums and values by full name, one paragraph per line. Generated code contains them only as
+ * comments, which a program cannot read at run time. The OpenAPI documents use them as descriptions.
  */
 import { dirname } from "node:path";
 import { createEcmaScriptPlugin, getComments, runNodeJs } from "@bufbuild/protoplugin";
@@ -53,7 +53,7 @@ function nameOf({ typeName, parent, name }) {
   return typeName ?? `${parent.typeName}.${name}`;
 }
 
-/** Lines that were broken to fit are joined; an empty line stays, and so does a line that begins a list's item. */
+/** Joins wrapped lines. Keeps empty lines and lines that begin a list item. */
 function commentOf(definition) {
   const { leading = "" } = getComments(definition);
   const lines = leading.split("\n").map((line) => line.trim());

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Makes a database of what backup.sh dumped: ADMIN_DATABASE_URL=postgres://… scripts/restore.sh FOLDER DATABASE
-# The URL is a superuser's, of any database of the server. Roles that are there already stay as they are; a database that is there
-# is left alone. One that cannot be restored whole is taken away again.
+# Creates a database from a dump of backup.sh: ADMIN_DATABASE_URL=postgres://… scripts/restore.sh FOLDER DATABASE
+#
+# The URL is a superuser's, of any database on the server. Existing roles do not change. Fails if the database exists.
+# Drops the database again if it cannot be restored completely.
 set -eu
 folder=${1:?"usage: restore.sh FOLDER DATABASE"}
 database=${2:?"usage: restore.sh FOLDER DATABASE"}

@@ -1,12 +1,12 @@
 /**
- * Takes the pictures of the reference pages that the README shows, by the test that tries the pages in Chromium, and makes them
- * small where Debian's `pngquant` is installed.
+ * Takes the screenshots of the reference pages in README and docs/guide, with the test of the pages in Chromium.
+ * Compresses them if Debian's `pngquant` is installed.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
-const folder = "docs";
+const folder = "docs/guide";
 const test = ["vitest", "run", "test/reference-page/reference-page.test.ts"];
 const { status } = spawnSync("npx", test, { stdio: "inherit", env: { ...process.env, SCREENSHOTS: folder } });
 const pictures = readdirSync(folder).filter((name) => name.endsWith(".png"));

@@ -1,16 +1,16 @@
 /**
- * Runs the tests at moments at which clocks and calendars are awkward, and ends with a Markdown table of what came of each.
- * The tests' own clock is moved there (TEST_CLOCK, see test/support/clock.ts) and, where Debian's libfaketime is installed,
- * that of the machine for the tests and the processes of the service that they start. PostgreSQL keeps the clock that it
- * has, which nothing depends on: under libfaketime, which shows the true time to a signal handler, its timeouts never come.
+ * Runs the tests at critical times of clock and calendar, and prints a Markdown table of the results. Sets the tests'
+ * clock (TEST_CLOCK, see test/support/clock.ts) and, if Debian's libfaketime is installed, the machine's clock for the
+ * tests and the service processes that they start. PostgreSQL keeps the real clock, on which no test depends: its
+ * timeouts do not work under libfaketime.
  *
  *     npm run test:clock [-- MOMENT... [--of-the-day] [FILTER...]]
  *
- * Runs the part of the suite that can hang on the clock, unless filters name another: what is about bytes, about other programs
- * (browsers, compilers, poolers, clients of other languages) and about faults is as it is at any moment, and those programs
- * do not all bear a clock that is moved. Without a moment it goes through all of them; `--of-the-day` takes one that is another each day of the year. A filter, the
- * beginning of a path such as test/schedule, narrows the tests. Ends with 1 where a test failed, something failed outside of tests, or a run took too long
- * and was cut, which the table says.
+ * Runs the tests that can depend on the clock, unless there are filters. A filter is the beginning of a path, such as
+ * test/schedule. Tests of bytes, faults and other programs (browsers, compilers, poolers, clients of other languages)
+ * do not depend on the clock, and not all of those programs work with a changed one. Without a moment, runs at all of
+ * them; `--of-the-day` selects one that changes daily. Exits with 1 if a test or something outside of tests failed, or
+ * if a run was stopped because it took too long.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
@@ -18,8 +18,9 @@ import { join } from "node:path";
 import { readResults } from "./test-results.mjs";
 
 /**
- * Instants, and the time zone of the machine where it is not UTC. `machineOnly` leaves the tests' own clock as it is, `testsOnly` the
- * machine's, so that it and PostgreSQL's are further ahead of what the tests say than anything is kept.
+ * Instants, and the machine's time zone if it is not UTC. `machineOnly` does not set the tests' clock. `testsOnly` does
+ * not set the machine's clock, so that this and PostgreSQL's are ahead of the tests' clock by more than any retention
+ * period.
  */
 const MOMENTS = {
   "before-midnight": { at: "2027-03-09T23:55:00-05:00" },
@@ -35,11 +36,11 @@ const MOMENTS = {
   "years-later": { at: "2034-07-20T16:45:00-05:00", machineOnly: true },
   "long-ago": { at: "2026-10-14T07:30:00-05:00", testsOnly: true },
 };
-/** Several times what a whole run takes. */
+/** Several times the duration of a whole run. */
 const LONGEST_RUN_MINUTES = 20;
 const RESULTS = "build/test-clock";
 const LIBRARY = findLibrary("/usr/lib");
-/** The folders of tests that do not hang on the clock. */
+/** Folders of tests that do not depend on the clock. */
 const TIMELESS = new Set(
   [
     "deploy",
@@ -71,13 +72,13 @@ function readArguments(all) {
   const filters = all.filter((each) => each !== "--of-the-day" && !Object.hasOwn(MOMENTS, each));
   const unknown = filters.filter((each) => !each.startsWith("test/"));
   if (unknown.length > 0) {
-    console.error(`There is no moment ${unknown.join(", ")}, but ${Object.keys(MOMENTS).join(", ")}.`);
+    console.error(`Unknown moment: ${unknown.join(", ")}. The moments are ${Object.keys(MOMENTS).join(", ")}.`);
     process.exit(1);
   }
   return { moments: named.length > 0 ? named : Object.keys(MOMENTS), filters: filters.length > 0 ? filters : timed() };
 }
 
-/** Everything in the folder of tests but what does not hang on the clock. */
+/** Returns the tests that can depend on the clock. */
 function timed() {
   const entries = readdirSync("test", { withFileTypes: true }).filter(({ name }) => !TIMELESS.has(name));
   return entries
@@ -85,7 +86,7 @@ function timed() {
     .map((entry) => `test/${entry.name}${entry.isDirectory() ? "/" : ""}`);
 }
 
-/** Debian has it in the folder of the machine's architecture. */
+/** Debian installs the library in a folder named after the machine's architecture. */
 function findLibrary(folder) {
   if (!existsSync(folder)) return undefined;
   const paths = ["", ...readdirSync(folder)].map((name) => join(folder, name, "faketime", "libfaketimeMT.so.1"));
@@ -117,7 +118,7 @@ function runAt(name, { at, zone = "UTC", machineOnly = false, testsOnly = false 
   return { name, at, zone, isCut, isSound: status === 0, ...readResults(results) };
 }
 
-/** An offset, so that processes that are started later go on where the others are. */
+/** Sets an offset, so that processes started later have the same clock as the others. */
 function machineClock(at) {
   if (LIBRARY === undefined) return {};
   const seconds = Math.round((Date.parse(at) - Date.now()) / 1_000);

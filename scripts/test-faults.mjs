@@ -1,14 +1,13 @@
 /**
- * Runs the tests of faults and storms at length, one file behind the other in an order that is another each time, until the
- * minutes are over, and ends with a Markdown table of what came of each. What is killed, cut and called at once is left to
- * chance in most of them, so that every run is another one.
+ * Runs the tests of faults and storms longer than usual, one file after the other in random order, until the minutes
+ * are over. Prints a Markdown table of the results. Most of these tests kill, cut and call at random, so each run
+ * differs.
  *
  *     npm run test:faults -- [--minutes N] [FILTER...]
  *
- * A filter is the beginning of a path, such as test/faults/kill-storm. Where no minutes are given, each file is run once, the
- * simulation with ten times as many commands.
- * How long a storm is, and how often something is killed, is what the environment says, else what {@link LONG} does, but for
- * {@link LONG_IN_MINUTES}. Ends with 1 where a test failed; every failure is printed with its message.
+ * A filter is the beginning of a path, such as test/faults/kill-storm. Without minutes, each file runs once, and the
+ * simulation runs with ten times as many commands. The environment can override {@link LONG} and {@link
+ * LONG_IN_MINUTES}. Prints each failure with its message and exits with 1 if there is any.
  */
 import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -17,7 +16,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { readResults } from "./test-results.mjs";
 
-/** Several times what `npm test` takes of each. */
+/** Several times the values of `npm test`. */
 const LONG = {
   STORM_SECONDS: "30",
   KILLS: "8",
@@ -27,12 +26,15 @@ const LONG = {
   SIMULATION_COMMANDS: "100000",
   EVERY_STATEMENT: "1",
   PAUSES: "none",
+  NEVER_ANALYSED_SLOTS: "8000,65000,200000",
 };
-/** What takes longer than all the minutes would leave none for the other files. */
+/** With a time limit, larger values would use all of it for one file. */
 const LONG_IN_MINUTES = { SIMULATION_COMMANDS: "10000" };
-/** What races, beside the folder of faults. */
+/** Tests of concurrency outside of test/faults. */
 const STORMS = ["storm", "storm-defects", "last-unit", "visit-storm", "materialization-races", "lock-order"];
-/** What is played to the service and to a model of it, and the defects that this must see. */
+/** Tests that run with larger schedules here. */
+const LARGE = ["never-analysed"];
+/** The comparison of the service with a model, and the defects that it must detect. */
 const SIMULATIONS = ["simulation", "simulation-defects"];
 const RESULTS = "build/test-faults";
 const LONGEST_FILE_MS = 60 * 60_000;
@@ -50,15 +52,16 @@ process.exitCode = allFailures.length === 0 && rows.every(({ failed }) => failed
 
 function filesOf(filters) {
   const faults = readdirSync("test/faults").map((name) => `test/faults/${name}`);
-  const storms = STORMS.map((name) => `test/schedule/${name}.test.ts`);
+  const storms = [...STORMS, ...LARGE].map((name) => `test/schedule/${name}.test.ts`);
   const simulations = SIMULATIONS.map((name) => `test/simulation/${name}.test.ts`);
   const all = [...faults.filter((path) => path.endsWith(".test.ts")), ...storms, ...simulations];
   const chosen = all.filter((path) => filters.length === 0 || filters.some((filter) => path.startsWith(filter)));
-  if (chosen.length === 0) throw new Error(`there is no ${filters.join(", ")}, but ${all.join(", ")}`);
+  if (chosen.length === 0)
+    throw new Error(`no test file begins with ${filters.join(", ")}; the files are ${all.join(", ")}`);
   return chosen;
 }
 
-/** With no time to spend, every file once; else file after file while there is time left, round after round. */
+/** Runs each file once if `ms` is 0. Otherwise runs file after file, round after round, until the time is over. */
 function runFor(ms, files) {
   const end = performance.now() + ms;
   const all = new Map(files.map((file) => [file, { file, runs: 0, passed: 0, failed: 0, failures: [] }]));

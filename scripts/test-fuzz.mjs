@@ -1,11 +1,11 @@
 /**
- * Sends requests that are made by chance to every operation, good ones, nearly good ones and hostile ones, in every protocol, and
- * ends with the seed and a Markdown table of what was answered how often. Ends with 1 where an answer was none that the
- * operation may give; it is printed with the smallest request that leads to it.
+ * Sends random requests to every operation over every protocol: valid, almost valid and hostile ones. Prints the seed
+ * and a Markdown table of the answers. Exits with 1 if an operation returned an answer that it must not return, and
+ * prints it with the smallest request that causes it.
  *
  *     npm run test:fuzz -- [--minutes N] [--seed N]
  *
- * A seed gives the same requests again, in the same order.
+ * The same seed gives the same requests in the same order.
  */
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";

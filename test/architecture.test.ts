@@ -1,34 +1,13 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { serviceRooms, tableRooms } from "./support/rooms.js";
-import {
-  arrows,
-  circles,
-  crowdedFolders,
-  imports,
-  importsOf,
-  matches,
-  named,
-  readSources,
-  type Sources,
-  strayArrows,
-} from "./support/sources.js";
-
-/** A rule about sources: gives a line for each place that breaks it. */
-interface Rule {
-  readonly name: string;
-  readonly findings: (sources: Sources) => string[];
-  /** Sources with one thing that is wrong, which the rule must find, beside others that it must let pass. */
-  readonly defect: Sources;
-  readonly found: string;
-}
-
-const MAX_LINES = 220;
-const MAX_FILES = 20;
+import { formRules, type Rule } from "./support/source-form-rules.js";
+import { arrows, circles, imports, importsOf, matches, readSources, strayArrows } from "./support/sources.js";
 
 const rules: readonly Rule[] = [
   {
-    name: "no imports in a circle",
+    name: "no import cycles",
     findings: (sources) => circles(sources),
     defect: {
       "a.ts": 'import { b } from "./folder/b.js";',
@@ -51,7 +30,7 @@ const rules: readonly Rule[] = [
     found: "gen/a_pb.ts → call.ts",
   },
   {
-    name: "scheduling and screening import nothing of the project",
+    name: "scheduling and screening import no other folder",
     findings: (sources) => [
       ...arrows(sources, /^scheduling\//, /^(?!scheduling\/)/),
       ...arrows(sources, /^screening\//, /^(?!screening\/)/),
@@ -62,7 +41,7 @@ const rules: readonly Rule[] = [
     found: "scheduling/slots.ts → screening/iban.ts",
   },
   {
-    name: "rest imports nothing of the project but google.api",
+    name: "rest imports only google.api",
     findings: (sources) => arrows(sources, /^rest\//, /^(?!rest\/|gen\/google\/)/),
     defect: {
       "rest/http-rule.ts": 'import { http } from "../gen/google/api/annotations_pb.js";',
@@ -71,7 +50,7 @@ const rules: readonly Rule[] = [
     found: "rest/render.ts → gen/cupo/options/v1/options_pb.ts",
   },
   {
-    name: "rpc imports nothing of the project but what REST is made of",
+    name: "rpc imports only rest",
     findings: (sources) => arrows(sources, /^rpc\//, /^(?!rpc\/|rest\/)/),
     defect: {
       "rpc/decode.ts": 'import { readJson } from "../rest/read-json.js";',
@@ -80,25 +59,31 @@ const rules: readonly Rule[] = [
     found: "rpc/handler.ts → interceptors/problems.ts",
   },
   {
-    name: "http imports nothing of the project but the types of its requests and the errors",
+    name: "http imports only the types of requests and the errors",
     findings: (sources) => arrows(sources, /^http\//, /^(?!http\/|errors\.ts$|request-log\.ts$)/),
     defect: { "http/listen.ts": 'import { renderError } from "../public-api.js";' },
     found: "http/listen.ts → public-api.ts",
   },
   {
-    name: "openapi knows neither services nor the database nor the listeners",
+    name: "openapi imports neither services, database nor listeners",
     findings: (sources) =>
       arrows(sources, /^openapi\//, /^(services|postgres|http|jobs|demo|server|config|public-api|internal-api)\b/),
     defect: { "openapi/a.ts": 'import "../rest/routes.js";\nimport "../demo/large-clinic.js";' },
     found: "openapi/a.ts → demo/large-clinic.ts",
   },
   {
-    name: "reference-page imports nothing of the project but errors, types of requests and what a loopback address is",
+    name: "pages import only the errors and the types of requests",
+    findings: (sources) => arrows(sources, /^pages\//, /^(?!pages\/|(errors|request-log)\.ts$)/),
+    defect: { "pages/page.ts": 'import { renderError } from "../public-api.js";' },
+    found: "pages/page.ts → public-api.ts",
+  },
+  {
+    name: "reference-page imports only errors, pages, types of requests and the kinds of settings",
     findings: (sources) =>
       arrows(
         sources,
         /^reference-page\//,
-        /^(?!reference-page\/|(errors|entity-tags|request-log)\.ts$|settings\/setting-kinds\.ts$)/,
+        /^(?!reference-page\/|pages\/|(errors|request-log)\.ts$|settings\/setting-kinds\.ts$)/,
       ),
     defect: {
       "reference-page/page-html.ts": 'import { describeRest } from "../openapi/rest-document.js";',
@@ -107,20 +92,30 @@ const rules: readonly Rule[] = [
     found: "reference-page/page-html.ts → openapi/rest-document.ts",
   },
   {
-    name: "interceptors know neither transports nor services nor the database",
+    name: "interceptors import neither transports, services nor database",
     findings: (sources) =>
-      arrows(sources, /^interceptors\//, /^(services|postgres|rest|rpc|http|jobs|auth|server|config)\b/),
+      arrows(
+        sources,
+        /^interceptors\//,
+        /^(services|postgres|rest|rpc|http|jobs|auth|quotas|server|config|open-|request-log|public-api|internal-api)/,
+      ),
     defect: { "interceptors/store.ts": 'import type {\n  A,\n  B,\n} from "../postgres/unit-of-work.js";' },
     found: "interceptors/store.ts → postgres/unit-of-work.ts",
   },
   {
-    name: "services know neither transports nor interceptors",
+    name: "quotas import nothing of the project but the rate limit that they implement",
+    findings: (sources) => arrows(sources, /^quotas\//, /^(?!quotas\/|interceptors\/rate-limit\.ts$)/),
+    defect: { "quotas/open.ts": 'import { openQuotaStore } from "../postgres/quota-windows.js";' },
+    found: "quotas/open.ts → postgres/quota-windows.ts",
+  },
+  {
+    name: "services import neither transports nor interceptors",
     findings: (sources) => arrows(sources, /^services\//, /^(rest|rpc|http|interceptors|auth|jobs|server|config)\b/),
     defect: { "services/a.ts": 'import { invoke } from "../rest/invoke.js";' },
     found: "services/a.ts → rest/invoke.ts",
   },
   {
-    name: "postgres knows neither transports nor services",
+    name: "postgres imports neither transports nor services",
     findings: (sources) => arrows(sources, /^postgres\//, /^(rest|rpc|http|services|auth|jobs|server|config)\b/),
     defect: {
       "postgres/patients.ts": 'import { toPatient } from "../services/patient-service.js";',
@@ -129,13 +124,13 @@ const rules: readonly Rule[] = [
     found: "postgres/patients.ts → services/patient-service.ts",
   },
   {
-    name: "feeds of events that know neither transports nor services",
+    name: "events imports neither transports nor services",
     findings: (sources) => arrows(sources, /^events\//, /^(rest|rpc|http|services|interceptors|auth|jobs|server)\b/),
     defect: { "events/event-hub.ts": 'import { toEvent } from "../services/events/event-messages.js";' },
     found: "events/event-hub.ts → services/events/event-messages.ts",
   },
   {
-    name: "rooms of services that import only those they build on, and not the list of all",
+    name: "a folder of services imports only its allowed folders, and not services.ts",
     findings: (sources) => strayArrows(sources, "services", serviceRooms),
     defect: {
       "services/schedule/programs.ts": 'import { toAppointment } from "../appointments/appointment-messages.js";',
@@ -144,7 +139,7 @@ const rules: readonly Rule[] = [
     found: "services/appointments/booking.ts → services/schedule/plan-slots.ts",
   },
   {
-    name: "rooms of tables that import only those they build on",
+    name: "a folder of tables imports only its allowed folders",
     findings: (sources) => strayArrows(sources, "postgres/tables", tableRooms),
     defect: {
       "postgres/tables/appointments/option-search.ts": 'import type { SlotRecord } from "../schedule/slots.js";',
@@ -153,7 +148,7 @@ const rules: readonly Rule[] = [
     found: "postgres/tables/desk/waitlist.ts → postgres/tables/patients/patients.ts",
   },
   {
-    name: "an engine of postgres that knows none of its tables",
+    name: "the files directly in postgres import no tables",
     findings: (sources) => arrows(sources, /^postgres\/[^/]+$/, /^postgres\/tables\//),
     defect: {
       "postgres/unit-of-work.ts": 'import { insertPatient } from "./tables/patients/patients.js";',
@@ -162,7 +157,7 @@ const rules: readonly Rule[] = [
     found: "postgres/unit-of-work.ts → postgres/tables/patients/patients.ts",
   },
   {
-    name: "one place where services lock what bookings share",
+    name: "services lock bookings through locks.ts only",
     findings: (sources) =>
       matches(
         sources,
@@ -176,7 +171,7 @@ const rules: readonly Rule[] = [
     found: "services/a.ts:1",
   },
   {
-    name: "an embedded server that knows nothing of the project, a demo and a doctor, imported by the command line alone",
+    name: "only the command line imports embedded-postgres, demo and doctor; embedded-postgres imports no other folder",
     findings: (sources) => [
       ...arrows(sources, /^embedded-postgres\//, /^(?!embedded-postgres\/)/),
       ...arrows(sources, /^(?!main\.ts$|embedded-postgres\/)/, /^embedded-postgres\//),
@@ -190,7 +185,7 @@ const rules: readonly Rule[] = [
     found: "server.ts → embedded-postgres/start-embedded-postgres.ts",
   },
   {
-    name: "only the command line imports the composition, nothing imports the command line",
+    name: "only main.ts imports server.ts, and nothing imports the command line",
     findings: (sources) => [
       ...arrows(sources, /^(?!main\.ts$)/, /^server\.ts$/),
       ...arrows(sources, /^(?!main\.ts$|command-line\/)/, /^(main\.ts$|command-line\/)/),
@@ -199,7 +194,7 @@ const rules: readonly Rule[] = [
     found: "jobs/purge.ts → server.ts",
   },
   {
-    name: "only postgres has drivers and builders of SQL; call has the type of a statement",
+    name: "only postgres imports SQL drivers and builders; call.ts imports their types",
     findings: (sources) => [
       ...imports(sources, /^(?!postgres\/|call\.ts$)/, /^(knex|pg)$/),
       ...matches(sources, /^call\.ts$/, /^import (?!type\b).*"(knex|pg)"/m),
@@ -229,75 +224,37 @@ const rules: readonly Rule[] = [
     defect: { "auth/a.ts": "const a = 1;\nconst b = process.env;", "main.ts": "readConfig(process.env)" },
     found: "auth/a.ts:2",
   },
-  {
-    name: "no default exports",
-    findings: (sources) => matches(sources, /^(?!gen\/)/, /^export default\b|\bas default\b/m),
-    defect: { "a.ts": "/** A. */\nexport default function a() {}" },
-    found: "a.ts:2",
-  },
-  {
-    name: "no file passes the exports of others on",
-    findings: (sources) => [
-      ...matches(sources, /^(?!gen\/)/, /^export\s*(type\s*)?(\*|\{[^}]*\}\s*from\b)/m),
-      ...named(sources, /(^|\/)index\.ts$/),
-    ],
-    defect: { "rest/all.ts": 'export {\n  a,\n} from "./a.js";', "rest/b.ts": "export { a, b };" },
-    found: "rest/all.ts:1",
-  },
-  {
-    name: "no file for things that belong nowhere",
-    findings: (sources) => named(sources, /(^|\/)(utils?|helpers?|common|types|misc|shared)(\.ts$|\/)/),
-    defect: { "rest/utils.ts": "", "rest/message-types.ts": "" },
-    found: "rest/utils.ts",
-  },
-  {
-    name: "kebab-case names, in at most three folders below src",
-    findings: (sources) => named(sources, /^(?!gen\/)(?!([a-z]+(-[a-z]+)*\/){0,3}[a-z0-9]+(-[a-z0-9]+)*(\.d)?\.ts$)/),
-    defect: { "a/b/c/d/read.ts": "", "a/b/c/read-json.ts": "" },
-    found: "a/b/c/d/read.ts",
-  },
-  {
-    name: `folders of at most ${MAX_FILES} files`,
-    findings: (sources) => crowdedFolders(sources, MAX_FILES),
-    defect: Object.fromEntries(
-      Array.from({ length: MAX_FILES + 1 }, (_, i) => [
-        [`a/${i}.ts`, ""],
-        [`b/${i % MAX_FILES}.ts`, ""],
-      ]).flat(),
-    ),
-    found: "a",
-  },
-  {
-    name: `files of at most ${MAX_LINES} lines`,
-    findings: (sources) =>
-      named(sources, /^(?!gen\/)/).filter((path) => (sources[path] ?? "").trimEnd().split("\n").length > MAX_LINES),
-    defect: { "a.ts": "x;\n".repeat(MAX_LINES + 1), "b.ts": "x;\n".repeat(MAX_LINES) },
-    found: "a.ts",
-  },
+  ...formRules,
 ];
 
-describe("the sources of the service have", () => {
+describe("the sources of the service:", () => {
   const sources = readSources(fileURLToPath(new URL("../src", import.meta.url)));
 
   test.each(rules)("$name", ({ findings }) => {
     expect(findings(sources)).toEqual([]);
   });
 
-  test("imports that are found at all", () => {
+  test("the rules find imports at all", () => {
     const counts = Object.keys(sources).map((path) => importsOf(sources, path).length);
     expect(counts.reduce((sum, count) => sum + count)).toBeGreaterThan(counts.length);
     expect(importsOf(sources, "postgres/sql.ts")).toEqual(["knex"]);
   });
 
-  test("only files to import", () => {
+  test("the rules name existing files", () => {
     const missing = Object.keys(sources)
       .flatMap((path) => importsOf(sources, path))
       .filter((target) => target.endsWith(".ts") && sources[target] === undefined);
     expect(missing).toEqual([]);
   });
+
+  test("docs/internals/architecture.md names every folder", () => {
+    const page = readFileSync(new URL("../docs/internals/architecture.md", import.meta.url), "utf8");
+    const folders = new Set(Object.keys(sources).flatMap((path) => /^[\w-]+\//.exec(path) ?? []));
+    expect([...folders].filter((folder) => !page.includes(`\`${folder}`))).toEqual([]);
+  });
 });
 
-describe("a seeded defect is found:", () => {
+describe("a seeded violation is found:", () => {
   test.each(rules)("$name", ({ findings, defect, found }) => {
     expect(findings(defect)).toEqual([found]);
   });

@@ -13,11 +13,11 @@ const trusted = {
   AUTH_AUDIENCE: "cupo",
   AUTH_JWKS_URL: "https://id.example.org/keys",
 };
-/** What has to be told where a real issuer is. */
+/** The settings that are required with a real issuer. */
 const complete = { ...trusted, PUBLIC_URL: "https://cupo.example.org" };
 
 describe("defaults", () => {
-  test("are what an empty environment gives", () => {
+  test("apply to an empty environment", () => {
     expect(readConfig({})).toEqual({
       public: { host: "127.0.0.1", port: 8080 },
       internal: { host: "127.0.0.1", port: 9090 },
@@ -34,7 +34,7 @@ describe("defaults", () => {
       tokenClaims: { client: "client_id", tenant: "tenant_id", scope: "scope" },
       rateLimit: { perMinute: 600, perSecond: 50, store: "memory", replicas: 1 },
       connections: { maxConnections: 10_000, maxConnectionsPerNetwork: 1_000 },
-      callsAtWork: { waiting: undefined, perPrincipal: 4, perTenant: 6, heavy: 3, heavyPerTenant: 1 },
+      runningCalls: { waiting: undefined, perPrincipal: 4, perTenant: 6, heavy: 3, heavyPerTenant: 1 },
       streams: { perPrincipal: 20, perTenant: 200 },
       slotLimits: { perPlan: 200_000, perTenant: 2_000_000 },
       visitMargins: { checkInEarlyMinutes: 240, attendedEarlyMinutes: 60, noShowGraceMinutes: 15 },
@@ -46,7 +46,7 @@ describe("defaults", () => {
     });
   });
 
-  test("stand in for empty values", () => {
+  test("apply to empty values", () => {
     const empty = Object.fromEntries(all.map(({ name }) => [name, ""]));
     expect(readConfig(empty)).toEqual(readConfig({}));
   });
@@ -118,7 +118,7 @@ describe("values", () => {
       tokenClaims: { client: "azp", tenant: "https://example.org/tenant", scope: "scp" },
       rateLimit: { perMinute: 1, perSecond: 1_000_000_000, store: "postgres", replicas: 3 },
       connections: { maxConnections: 200, maxConnectionsPerNetwork: 100 },
-      callsAtWork: { waiting: 30, perPrincipal: 2, perTenant: 5, heavy: 4, heavyPerTenant: 3 },
+      runningCalls: { waiting: 30, perPrincipal: 2, perTenant: 5, heavy: 4, heavyPerTenant: 3 },
       streams: { perPrincipal: 7, perTenant: 70 },
       slotLimits: { perPlan: 70, perTenant: 80 },
       visitMargins: { checkInEarlyMinutes: 120, attendedEarlyMinutes: 0, noShowGraceMinutes: 1_440 },
@@ -130,24 +130,24 @@ describe("values", () => {
     });
   });
 
-  test("may put the REST interface at the root", () => {
+  test("can put the REST interface at the root", () => {
     expect(readConfig({ BASE_PATH: "/" }).basePath).toBe("");
   });
 
   test.each(["http://localhost:9/keys", "http://127.0.0.1/keys", "http://[::1]:9/keys"])(
-    "may name a key server on this machine without TLS: %s",
+    "can name a key server on this machine without TLS: %s",
     (url) => {
       expect(readConfig({ ...complete, AUTH_JWKS_URL: url }).issuer?.keys).toEqual({ url });
     },
   );
 
-  test("may name a file of keys", () => {
+  test("can name a file of keys", () => {
     const config = readConfig({ ...complete, AUTH_JWKS_URL: "", AUTH_JWKS_FILE: aFile });
     expect(config.issuer?.keys).toEqual({ file: aFile });
   });
 });
 
-describe("a wrong value", () => {
+describe("an invalid value", () => {
   const wrong: readonly (readonly [string, ...string[]])[] = [
     ["HOST", "not a host", "1234", "127.1", "a_b"],
     ["PORT", "65536", "-1", "8080 ", "80.0", "0x50", "99999999999"],
@@ -185,82 +185,82 @@ describe("a wrong value", () => {
   ];
   const cases = wrong.flatMap(([name, ...values]) => values.map((held) => ({ name, held })));
 
-  test.each(cases)("is named with what it held and what it takes: $name=$held", ({ name, held }) => {
+  test.each(cases)("is reported with the value and the valid ones: $name=$held", ({ name, held }) => {
     const right = { TLS_CERT_FILE: aFile, TLS_KEY_FILE: aFile, ...complete };
     const takes = all.find((setting) => setting.name === name)?.takes;
     const file = name === "AUTH_JWKS_FILE" ? { AUTH_JWKS_URL: "" } : {};
     expect(problemsOf({ ...right, ...file, [name]: held })).toEqual([
-      `${name} held ${JSON.stringify(held)}; it takes ${takes}`,
+      `${name} is ${JSON.stringify(held)}; it must be ${takes}`,
     ]);
   });
 
-  test("is named together with every other one", () => {
+  test("is reported together with all others", () => {
     const environment = Object.fromEntries(wrong.map(([name, held = ""]) => [name, held]));
     const problems = problemsOf({ ...environment, DATABASE_URL: "mysql://db" });
-    const beginnings = problems.map((problem) => problem.replace(/ held .*/s, ""));
+    const beginnings = problems.map((problem) => problem.replace(/ is (?!missing|required).*/s, ""));
     expect(beginnings).toHaveLength(new Set(beginnings).size);
     expect(new Set(beginnings)).toEqual(
       new Set([
         ...wrong.map(([name]) => name),
         "DATABASE_URL",
-        "AUTH_ISSUER is missing; it goes with the other AUTH_ settings",
-        "AUTH_AUDIENCE is missing; it goes with AUTH_ISSUER",
-        "AUTH_JWKS_URL or AUTH_JWKS_FILE goes with AUTH_ISSUER, and only one of the two",
+        "AUTH_ISSUER is missing; AUTH_AUDIENCE, AUTH_JWKS_URL and AUTH_JWKS_FILE require it",
+        "AUTH_AUDIENCE is missing; it is required with AUTH_ISSUER",
+        "AUTH_JWKS_URL or AUTH_JWKS_FILE is required with AUTH_ISSUER; set exactly one of the two",
       ]),
     );
   });
 
-  test("makes one message with a line for each", () => {
+  test("adds a line to a common message", () => {
     expect(() => readConfig({ PORT: "x", LOG_LEVEL: "y" })).toThrow(
       `The configuration is wrong:
-  - PORT held "x"; it takes a whole number from 0 to 65535
-  - LOG_LEVEL held "y"; it takes one of trace, debug, info, warn, error, fatal, silent`,
+  - PORT is "x"; it must be a whole number from 0 to 65535
+  - LOG_LEVEL is "y"; it must be one of trace, debug, info, warn, error, fatal, silent`,
     );
   });
 });
 
 describe("a secret", () => {
   test.each(["mysql://cupo:s3cret@db/cupo", "s3cret", "cupo:s3cret@db"])(
-    "is not shown where DATABASE_URL is wrong: %s",
+    "is not shown if DATABASE_URL is invalid: %s",
     (held) => {
       expect(problemsOf({ DATABASE_URL: held })).toEqual([
-        "DATABASE_URL held a value that is not shown here; it takes a URL such as postgres://user:password@host:5432/database",
+        "DATABASE_URL is invalid (its value is secret and not shown); it must be a URL such as postgres://user:password@host:5432/database",
       ]);
     },
   );
 
-  test.each(all.map(({ name }) => name))("is not shown where it was put into %s by mistake", (name) => {
+  test.each(all.map(({ name }) => name))("is not shown if it was put into %s by mistake", (name) => {
     const url = "postgres://cupo:s3c@ret@db:5432/cupo";
     const message = problemsOf({ [name]: url, DATABASE_URL: "x", PORT: "x" }).join("\n");
     expect(message).toContain("PORT");
     expect(message).not.toMatch(/s3c|ret@/);
   });
 
-  test("has no place in AUTH_JWKS_URL, which is fetched without a user", () => {
+  test("is rejected in AUTH_JWKS_URL, which is fetched without credentials", () => {
     const [problem] = problemsOf({ ...complete, AUTH_JWKS_URL: "https://cupo:s3cret@id.example.org/keys" });
     expect(problem).toBe(
-      'AUTH_JWKS_URL held "https://…@id.example.org/keys"; it takes an https URL without user and password; ' +
+      'AUTH_JWKS_URL is "https://…@id.example.org/keys"; it must be an https URL without user and password; ' +
         "http on a loopback address only",
     );
   });
 
-  test.each(["PUBLIC_URL", "PROBLEMS_URL"])("has no place in %s, which every caller is told", (name) => {
+  test.each(["PUBLIC_URL", "PROBLEMS_URL"])("is rejected in %s, which every caller sees", (name) => {
     const problems = problemsOf({ ...complete, [name]: "https://cupo:s3cret@example.org" });
     expect(problems).toEqual([
-      `${name} held "https://…@example.org"; it takes an http or https URL without user, password, query and fragment`,
+      `${name} is "https://…@example.org"; it must be an http or https URL without user, password, query and fragment`,
     ]);
   });
 });
 
-describe("settings that go together", () => {
+describe("settings that depend on each other", () => {
   test.each([
-    { given: ["AUTH_ISSUER"], missing: ["AUTH_AUDIENCE is missing", "AUTH_JWKS_URL or AUTH_JWKS_FILE goes"] },
-    { given: ["AUTH_AUDIENCE"], missing: ["AUTH_ISSUER is missing", "AUTH_JWKS_URL or AUTH_JWKS_FILE goes"] },
+    { given: ["AUTH_ISSUER"], missing: ["AUTH_AUDIENCE is missing", "AUTH_JWKS_URL or AUTH_JWKS_FILE is required"] },
+    { given: ["AUTH_AUDIENCE"], missing: ["AUTH_ISSUER is missing", "AUTH_JWKS_URL or AUTH_JWKS_FILE is required"] },
     { given: ["AUTH_JWKS_URL"], missing: ["AUTH_ISSUER is missing", "AUTH_AUDIENCE is missing"] },
     { given: ["AUTH_ISSUER", "AUTH_JWKS_URL"], missing: ["AUTH_AUDIENCE is missing"] },
     { given: ["AUTH_AUDIENCE", "AUTH_JWKS_URL"], missing: ["AUTH_ISSUER is missing"] },
-    { given: ["AUTH_ISSUER", "AUTH_AUDIENCE"], missing: ["AUTH_JWKS_URL or AUTH_JWKS_FILE goes"] },
-  ] as const)("are those of the issuer: only $given", ({ given, missing }) => {
+    { given: ["AUTH_ISSUER", "AUTH_AUDIENCE"], missing: ["AUTH_JWKS_URL or AUTH_JWKS_FILE is required"] },
+  ] as const)("include those of the issuer: only $given", ({ given, missing }) => {
     const problems = problemsOf({
       HOST: "0.0.0.0",
       PUBLIC_URL: complete.PUBLIC_URL,
@@ -269,27 +269,27 @@ describe("settings that go together", () => {
     expect(problems).toEqual(missing.map((text) => expect.stringMatching(`^${text}`)));
   });
 
-  test("are a URL or a file of keys, not both", () => {
+  test("include a URL or a file of keys, but not both", () => {
     expect(problemsOf({ ...complete, AUTH_JWKS_FILE: aFile })).toEqual([
-      "AUTH_JWKS_URL or AUTH_JWKS_FILE goes with AUTH_ISSUER, and only one of the two",
+      "AUTH_JWKS_URL or AUTH_JWKS_FILE is required with AUTH_ISSUER; set exactly one of the two",
     ]);
   });
 
   test.each([{}, { PUBLIC_URL: "" }, { PROBLEMS_URL: "https://example.org/problems" }])(
-    "are an issuer and PUBLIC_URL, without which each replica would have problem types of its own: %j",
+    "include an issuer and PUBLIC_URL, so that all replicas have the same problem types: %j",
     (rest) => {
       expect(problemsOf({ ...trusted, ...rest })).toEqual([
-        "PUBLIC_URL held nothing; with AUTH_ISSUER it takes an http or https URL without user, password, query and fragment",
+        "PUBLIC_URL is missing; with AUTH_ISSUER it must be an http or https URL without user, password, query and fragment",
       ]);
     },
   );
 
-  test("do not include PUBLIC_URL while the development issuer is used", () => {
+  test("do not include PUBLIC_URL for the development issuer", () => {
     expect(readConfig({}).publicUrl).toBeUndefined();
     expect(readConfig({ PUBLIC_URL: "http://localhost:8080/" }).publicUrl).toBe("http://localhost:8080");
   });
 
-  test.each(["TLS_CERT_FILE", "TLS_KEY_FILE"])("are certificate and key: only %s", (name) => {
-    expect(problemsOf({ [name]: aFile })).toEqual(["TLS_CERT_FILE and TLS_KEY_FILE go together"]);
+  test.each(["TLS_CERT_FILE", "TLS_KEY_FILE"])("include certificate and key: only %s", (name) => {
+    expect(problemsOf({ [name]: aFile })).toEqual(["TLS_CERT_FILE and TLS_KEY_FILE must be set together"]);
   });
 });

@@ -3,28 +3,28 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { readSources } from "./support/sources.js";
 
-/** The walks of docs/lifecycle.md, by their titles. */
+/** The sections of docs/internals/lifecycle.md that follow a request through the code. */
 const walks = Array.from(
-  readFileSync(new URL("../docs/lifecycle.md", import.meta.url), "utf8").matchAll(
+  readFileSync(new URL("../docs/internals/lifecycle.md", import.meta.url), "utf8").matchAll(
     /^## (A walk: .*)\n([^]*?)(?=^## )/gm,
   ),
   ([, title = "", text = ""]) => ({ title, text }),
 );
 
-describe("docs/lifecycle.md", () => {
+describe("docs/internals/lifecycle.md", () => {
   const texts = Object.values(readSources(fileURLToPath(new URL("../src", import.meta.url)))).join("\n");
 
-  test("has a walk of a creation and one of a reschedule", () => {
+  test("follows a creation and a reschedule", () => {
     expect(walks.map(({ title }) => title)).toEqual(["A walk: POST /patients", "A walk: a reschedule"]);
   });
 
-  test.each(walks)("$title names files that are there", ({ text }) => {
+  test.each(walks)("$title names existing files", ({ text }) => {
     const files = Array.from(text.matchAll(/`(src\/[\w/-]+\.ts)`/g), ([, file = ""]) => file);
     expect(files).not.toEqual([]);
     expect(files.filter((file) => !existsSync(new URL(`../${file}`, import.meta.url)))).toEqual([]);
   });
 
-  test.each(walks)("$title names functions that are there", ({ text }) => {
+  test.each(walks)("$title names existing functions", ({ text }) => {
     const names = Array.from(text.matchAll(/`([a-z]\w+)`/g), ([, name = ""]) => name);
     expect(names).not.toEqual([]);
     const isDefined = (name: string) =>

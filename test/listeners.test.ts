@@ -39,8 +39,8 @@ describe("the public listener", () => {
     expectProblem(await sendOverHttp2("/nothing", {}), 404);
   });
 
-  test.each([`/${REGISTER}`, `${BASE_PATH}/${REGISTER}`, "/livez", "/readyz", "/metrics", "/"])(
-    "has nothing at %s",
+  test.each([`/${REGISTER}`, `${BASE_PATH}/${REGISTER}`, "/livez", "/readyz", "/metrics"])(
+    "answers 404 at %s",
     async (path) => {
       const token = await service.token();
       expectProblem(await sendRequest("POST", `${service.publicUrl}${path}`, { token, body: registration() }), 404);
@@ -48,7 +48,7 @@ describe("the public listener", () => {
     },
   );
 
-  test("explains the type of each problem at its address", async () => {
+  test("explains each problem type at its URL", async () => {
     const answers = [
       await service.request("POST", "/patients", { body: "{" }),
       await service.request("POST", "/patients", { body: {}, headers: { authorization: null } }),
@@ -88,7 +88,7 @@ describe("the type of a problem", () => {
   });
 });
 
-test("the page of a problem is for GET and HEAD only", async () => {
+test("the page of a problem supports only GET and HEAD", async () => {
   const url = `${service.publicUrl}/problems/conflict`;
   const refused = await sendRequest("POST", url, { body: {} });
   expectProblem(refused, 405);
@@ -121,11 +121,11 @@ describe("a body that waits for 100 Continue", () => {
   const json = { "Content-Type": "application/json" };
   const bearer = async (scopes = service.scopes) => ({ Authorization: `Bearer ${await service.token({ scopes })}` });
 
-  test("is asked for where token, quota, scope and headers let the request pass", async () => {
+  test("is requested if token, quota, scope and headers are valid", async () => {
     expect(await send({ ...(await bearer()), ...key(), ...json })).toEqual({ continued: true, status: 201 });
   });
 
-  test("is not asked for otherwise", async () => {
+  test("is not requested otherwise", async () => {
     expect(await send({ ...key(), ...json })).toEqual({ continued: false, status: 401 });
     expect(await send({ ...(await bearer([])), ...key(), ...json })).toEqual({ continued: false, status: 403 });
     expect(await send({ ...(await bearer()), ...json })).toEqual({ continued: false, status: 400 });
@@ -134,7 +134,7 @@ describe("a body that waits for 100 Continue", () => {
 });
 
 describe("the internal listener", () => {
-  test("says that it lives and is ready", async () => {
+  test("reports that it is alive and ready", async () => {
     for (const path of ["/livez", "/readyz"]) {
       await eventually(async () => (await fetch(`${service.internalUrl}${path}`)).status === 200);
     }
@@ -145,7 +145,7 @@ describe("the internal listener", () => {
     expect((await sendRequest("POST", url, { token: await service.token(), body: registration() })).status).toBe(404);
   });
 
-  test("takes no calls by GET, which would put a patient's data into addresses", async () => {
+  test("rejects calls by GET, which would put patient data into URLs", async () => {
     const message = encodeURIComponent(JSON.stringify(registration()));
     const url = `${service.internalUrl}/${REGISTER}?connect=v1&encoding=json&message=${message}`;
     const answer = await answerOf(await fetch(url, { headers: { authorization: `Bearer ${await service.token()}` } }));
@@ -153,7 +153,7 @@ describe("the internal listener", () => {
   });
 });
 
-test("the number of connections that an address may have is a setting, and one too many is in the log", async () => {
+test("the number of connections per address is a setting, and an excess connection is logged", async () => {
   const limited = await startTestService({ MAX_CONNECTIONS_PER_ADDRESS: "1" });
   onTestFinished(() => limited.close());
   const connectFrom = async (url: string, localAddress: string) => {
@@ -172,7 +172,7 @@ test("the number of connections that an address may have is a setting, and one t
     }
     for (const socket of [first, other]) expect(String(await once(socket, "data"))).toContain("404");
   }
-  const refusals = limited.log.filter(({ msg }) => msg === "connections are refused");
+  const refusals = limited.log.filter(({ msg }) => msg === "connections are rejected: a connection limit is reached");
   expect(refusals.map(({ limit }) => limit)).toEqual(["maxConnectionsPerNetwork", "maxConnectionsPerNetwork"]);
 });
 
@@ -194,7 +194,7 @@ async function sendOverHttp2(path: string, body: object): Promise<RestAnswer> {
   return { status: Number(head[":status"]), headers, text, body: parseObject(text) };
 }
 
-/** The answer to a request line that is none, which becomes no call. */
+/** Sends an invalid HTTP request, which Node.js' parser rejects before there is a call. Resolves with the answer. */
 async function refusedByParser(url: string): Promise<{ text: string }> {
   const { hostname, port } = new URL(url);
   const socket = createConnection(Number(port), hostname);

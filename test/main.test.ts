@@ -23,11 +23,11 @@ const tenantId = "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1a";
 const organizationId = "1b9a7c52-3d5e-4f60-8a71-92b3c4d5e6f7";
 const companyId = "2c8b6d43-4e6f-4071-9b82-a3c4d5e6f708";
 
-/** Runs a command on a terminal of its own; part of every Debian. */
+/** A program of every Debian that runs a command on its own terminal. */
 const SCRIPT = "/usr/bin/script";
 const terminal = existsSync(SCRIPT) ? "" : " (there is no /usr/bin/script: Debian's package bsdutils)";
 
-/** Where the program is built for tests, since dist may be old. */
+/** The folder of the program. It is built for the tests, because dist may be outdated. */
 let output: string;
 let dataDir: string;
 
@@ -54,7 +54,7 @@ describe("token", () => {
     expect(await readdir(dataDir)).toEqual(["development-key.json"]);
   });
 
-  test("prints what its flags ask for, UUIDs in lower case", async () => {
+  test("prints the token that its flags describe, with UUIDs in lower case", async () => {
     const { status, stdout } = await cupo(
       [
         "token",
@@ -94,9 +94,9 @@ describe("token", () => {
   }
 });
 
-describe("a command line that cannot be carried out ends with 1 and a sentence", () => {
+describe("an invalid command line exits with 1 and one sentence", () => {
   test.each([
-    { args: ["token", "--tenant", "42"], says: "option '--tenant <id>' argument '42' is invalid. It takes a UUID." },
+    { args: ["token", "--tenant", "42"], says: "option '--tenant <id>' argument '42' is invalid. It must be a UUID." },
     { args: ["token", "--admin"], says: "unknown option '--admin'" },
   ])("$args", async ({ args, says }) => {
     const { status, stdout, stderr } = await cupo(args);
@@ -105,7 +105,7 @@ describe("a command line that cannot be carried out ends with 1 and a sentence",
     expect(stderr).toContain(says);
   });
 
-  test.each(["serve", "token"])("%s with settings that are wrong, each named, without a stack", async (name) => {
+  test.each(["serve", "token"])("%s with invalid settings lists each of them without a stack", async (name) => {
     const { status, stdout, stderr } = await cupo([name], {
       PORT: "http",
       DATABASE_URL: "mysql://cupo:s3cret@db/cupo",
@@ -113,14 +113,17 @@ describe("a command line that cannot be carried out ends with 1 and a sentence",
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
     expect(stderr).toBe(
       `The configuration is wrong:
-  - PORT held "http"; it takes a whole number from 0 to 65535
-  - DATABASE_URL held a value that is not shown here; it takes a URL such as postgres://user:password@host:5432/database
+  - PORT is "http"; it must be a whole number from 0 to 65535
+  - DATABASE_URL is invalid (its value is secret and not shown); it must be a URL such as postgres://user:password@host:5432/database
 `,
     );
   });
 });
 
-/** The doctor compares both clocks, and that of the database is never moved. */
+/**
+ * Switches libfaketime off. The doctor compares the machine's clock with the database's, which libfaketime never
+ * changes.
+ */
 const ofTheDatabase = { LD_PRELOAD: "" };
 
 describe("with a database", () => {
@@ -132,7 +135,7 @@ describe("with a database", () => {
 
   afterAll(() => database.drop());
 
-  test("migrate brings it up to date and ends, and its log is a line of JSON each", async () => {
+  test("migrate updates it and exits; its log is JSON, one object per line", async () => {
     await execute(database.ownerUrl, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public");
     const settings = { DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl };
     const { status, stdout, stderr } = await cupo(["migrate"], settings);
@@ -145,7 +148,7 @@ describe("with a database", () => {
     expect(first).toBe("migrating to 0001-foundation");
   });
 
-  test("doctor prints a line for each check, ends with 1 where one failed, and with 0 otherwise", async () => {
+  test("doctor prints one line per check, and exits with 1 if one failed, otherwise with 0", async () => {
     const settings = { DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl, ...ofTheDatabase };
     const good = await cupo(["doctor"], settings);
     expect({ status: good.status, stderr: good.stderr }).toEqual({ status: 0, stderr: "" });
@@ -156,7 +159,7 @@ describe("with a database", () => {
     expect(findings.filter(({ level }) => level === "failure").map(({ check }) => check)).toEqual(["connections"]);
   });
 
-  test.skipIf(!existsSync(SCRIPT))(`on a terminal the log is text in colours${terminal}`, async () => {
+  test.skipIf(!existsSync(SCRIPT))(`on a terminal the log is coloured text${terminal}`, async () => {
     await execute(database.ownerUrl, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public");
     const settings = { DATABASE_URL: database.url, MIGRATION_DATABASE_URL: database.ownerUrl, TERM: "xterm-256color" };
     const command = [process.execPath, join(output, "main.js"), "migrate"].join(" ");
@@ -166,7 +169,7 @@ describe("with a database", () => {
     expect(stdout).not.toContain('"msg"');
   });
 
-  test("serve prints its addresses and a curl line that works, says a request in text as its status, its operation and its time where LOG_FORMAT says so, and stops on SIGTERM", async () => {
+  test("serve prints its addresses and a working curl command without a token, logs requests as text with LOG_FORMAT=text, and stops on SIGTERM", async () => {
     const settings = {
       DATABASE_URL: database.url,
       PORT: "0",
@@ -180,41 +183,109 @@ describe("with a database", () => {
       const [pagesLine, publicLine, internalLine, tryIt, curl = ""] = await firstLines(service, 5);
       const pages = pagesLine?.match(/http:\S+/g) ?? [];
       expect(pages).toHaveLength(2);
-      for (const page of pages) expect(await (await fetch(page)).text()).toContain('data-token-path="/docs/token"');
+      for (const page of pages) {
+        expect(page).toMatch(/\/docs$/);
+        expect(await (await fetch(page)).text()).not.toContain("data-token-path");
+      }
       expect(publicLine).toMatch(/^Public +\(REST\) +http:\/\/127\.0\.0\.1:\d+\/api\/external\/v1$/);
       expect(internalLine).toMatch(/^Internal \(Connect, gRPC, gRPC-Web\) http:\/\/127\.0\.0\.1:\d+$/);
       expect(tryIt).toBe("Try it:");
       const internalUrl = internalLine?.split(" ").at(-1);
       await eventually(async () => (await fetch(`${internalUrl}/readyz`)).status === 200);
       const request = lineWith(service, "INFO: 201");
-      expect((await followed(curl)).status).toBe(201);
+      const { stdout: token } = await cupo(["token"]);
+      const command = curl.replace("$(npm run --silent token)", token.trim());
+      expect((await followed(command)).status).toBe(201);
       expect(await request).toMatch(
         /^\[\d\d:\d\d:\d\d\] INFO: 201 cupo\.access\.v1\.PatientService\/RegisterPatient, [\d.]+ ms \{/,
       );
+      expect((await followed(command)).headers.get("idempotent-replayed")).toBe("true");
     } finally {
       service.kill("SIGTERM");
     }
     expect(await exited).toEqual([0, null]);
   });
 
-  test("serve --demo shows how it fills the demo tenants and nothing else, and stops in the middle of it", async () => {
-    const settings = { DATABASE_URL: database.url, PORT: "0", INTERNAL_PORT: "0" };
-    const service = spawn(process.execPath, [join(output, "main.js"), "serve", "--demo"], options(settings));
-    const complaints: unknown[] = [];
-    service.stderr.on("data", (data) => complaints.push(data));
+  test.skipIf(!existsSync(SCRIPT))(
+    `on a terminal serve prints page URLs with a key for demo tokens; the key is new at each start and never logged${terminal}`,
+    async () => {
+      const keys = [await keyOfStart(), await keyOfStart()];
+      for (const key of keys) expect(key).toMatch(/^[\w-]{22}$/);
+      expect(new Set(keys).size).toBe(2);
+    },
+  );
+
+  /** Starts and stops the service on a terminal. Returns the key that it prints, after getting a token with it. */
+  async function keyOfStart(): Promise<string> {
+    const settings = { DATABASE_URL: database.url, PORT: "0", INTERNAL_PORT: "0", LOG_FORMAT: "json" };
+    const command = [process.execPath, join(output, "main.js"), "serve"].join(" ");
+    const service = spawn(SCRIPT, ["-qec", command, "/dev/null"], options({ ...settings, WAIT_SECONDS: PATIENT }));
+    const exited = once(service, "exit");
+    const lines: string[] = [];
+    createInterface(service.stdout).on("line", (line) => lines.push(line));
+    try {
+      await eventually(() => Promise.resolve(lines.some((line) => line.startsWith("Try it:"))));
+      const pages = lines.join("\n").match(/http:\S+\/docs#key=\S+/g) ?? [];
+      expect(pages).toHaveLength(2);
+      const [page = ""] = pages;
+      const { origin, hash } = new URL(page);
+      const key = hash.replace("#key=", "");
+      const ask = (headers: Readonly<Record<string, string>>) =>
+        fetch(`${origin}/docs/token`, { method: "POST", headers: { Origin: origin, ...headers } });
+      expect((await ask({})).status).toBe(404);
+      expect((await ask({ "Page-Key": key })).status).toBe(200);
+      expect(lines.filter((line) => line.startsWith("{")).length).toBeGreaterThan(0);
+      expect(lines.filter((line) => line.includes(key))).toHaveLength(1);
+      return key;
+    } finally {
+      service.kill("SIGTERM");
+      await exited;
+    }
+  }
+
+  test("serve --demo logs the filling of the demo tenants, and can be stopped during it", async () => {
+    const service = serveDemo();
     const exited = once(service, "exit");
     try {
-      const [tenantLine, ...groupLines] = await firstLines(service, 4);
+      const lines = await firstLines(service, 4, (line) => /"msg":"(?:Demo|[a-z ]+: )/.test(line));
+      const [tenantLine, ...groupLines] = lines.map((line): string => JSON.parse(line).msg);
       expect(tenantLine).toMatch(`Demo tenant ${DEMO_TENANT_ID}, `);
-      for (const line of groupLines) expect(line).toMatch(/^ {2}[a-z ]+: \d+$/);
+      for (const line of groupLines) expect(line).toMatch(/^[a-z ]+: \d+$/);
     } finally {
       service.kill("SIGTERM");
     }
-    expect({ exit: await exited, said: complaints.join("") }).toEqual({ exit: [0, null], said: "" });
+    expect(await exited).toEqual([0, null]);
   });
+
+  test("serve --demo without a terminal prints only JSON lines, with its addresses and without a token", async () => {
+    const service = serveDemo();
+    const exited = once(service, "exit");
+    const lines: string[] = [];
+    createInterface(service.stdout).on("line", (line) => lines.push(line));
+    try {
+      await eventually(() => lines.some((line) => line.includes("prints an access token")));
+    } finally {
+      service.kill("SIGTERM");
+      await exited;
+    }
+    const logged = lines.map((line): Record<string, unknown> => JSON.parse(line));
+    expect(logged.filter(({ msg }) => msg === "listening")).toMatchObject([
+      {
+        publicUrl: expect.stringMatching(/^http:/),
+        internalUrl: expect.stringMatching(/^http:/),
+        basePath: "/api/external/v1",
+      },
+    ]);
+    expect(lines.join("\n")).not.toMatch(/eyJ[\w-]+\.|#key=/);
+  });
+
+  function serveDemo() {
+    const settings = { DATABASE_URL: database.url, PORT: "0", INTERNAL_PORT: "0" };
+    return spawn(process.execPath, [join(output, "main.js"), "serve", "--demo"], options(settings));
+  }
 });
 
-/** Runs the command line to its end, with these settings and no others. */
+/** Runs the command line until it exits, with only these settings. */
 async function cupo(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
   const run = promisify(execFile)(process.execPath, [join(output, "main.js"), ...args], options(settings));
   const { stdout, stderr } = await run.catch((error: { stdout: string; stderr: string }) => error);
@@ -225,35 +296,43 @@ function options(settings: Readonly<Record<string, string>>) {
   return { cwd: dataDir, env: { PATH: process.env["PATH"], ...machineClock, CUPO_DATA_DIR: dataDir, ...settings } };
 }
 
-/** A line of the log in text. */
+/** A log line in text format. */
 const LOGGED = /^\[\d\d:\d\d:\d\d\] /;
 
-/** The first lines that a process prints beside its log; rejects with what it said otherwise where it ends before. */
-async function firstLines({ stdout, stderr }: ChildProcess, count: number): Promise<string[]> {
+/**
+ * Returns the first lines that a process prints and that `isWanted` accepts, by default those that are not log lines in
+ * text format. Rejects if the process ends before.
+ */
+async function firstLines(
+  { stdout, stderr }: ChildProcess,
+  count: number,
+  isWanted = (line: string) => !LOGGED.test(line),
+): Promise<string[]> {
   if (stdout === null || stderr === null) throw new Error("the process has no output");
   const complaints: unknown[] = [];
   stderr.on("data", (data) => complaints.push(data));
   const lines: string[] = [];
   for await (const line of createInterface(stdout)) {
-    if (!LOGGED.test(line) && lines.push(line) === count) break;
+    if (isWanted(line) && lines.push(line) === count) break;
   }
   if (lines.length < count) throw new Error(complaints.join(""));
   stdout.resume();
   return lines;
 }
 
-/** The next line with a text that a process prints; undefined where it ends before. */
+/** Returns the next line with a text; undefined if the process ends before. */
 async function lineWith({ stdout }: ChildProcess, text: string): Promise<string | undefined> {
   if (stdout === null) throw new Error("the process has no output");
   for await (const line of createInterface(stdout)) if (line.includes(text)) return line;
   return undefined;
 }
 
-/** Does what a curl line says. */
+/** Sends the request of a curl command. */
 function followed(line: string): Promise<Response> {
   const [, method = "", url = ""] = /^curl -i -X (\w+) (\S+) /.exec(line) ?? [];
   const [, body = ""] = / -d '([^']*)'$/.exec(line) ?? [];
   const headers = new Headers();
-  for (const [, name = "", value = ""] of line.matchAll(/ -H '([^:']+): ([^']*)'/g)) headers.set(name, value);
+  for (const [, name = "", value = ""] of line.matchAll(/ -H (?:'|")([^:'"]+): ([^'"]*)(?:'|")/g))
+    headers.set(name, value);
   return fetch(url, { method, headers, body });
 }

@@ -33,7 +33,9 @@ describe.skipIf(reason !== "")(`npm start${reason}`, () => {
     ["SIGTERM for the shell that npm runs it in", ({ shell }) => process.kill(shell, "SIGTERM")],
     ["SIGTERM for the service", ({ service }) => process.kill(service, "SIGTERM")],
     ["SIGINT for all of them, as from a keyboard", ({ npm: id }) => process.kill(-id, "SIGINT")],
-  ])("leaves no process behind, and PostgreSQL shut down, after %s", async (_, end) => {
+    ["SIGHUP for all of them, as from a terminal that closes", ({ npm: id }) => process.kill(-id, "SIGHUP")],
+    ["SIGHUP for the service", ({ service }) => process.kill(service, "SIGHUP")],
+  ])("leaves no process and stops PostgreSQL after %s", async (_, end) => {
     npm = start();
     await printed(npm, "Demo tenant");
     expect(existsSync(pidFile(dataDir))).toBe(true);
@@ -42,7 +44,7 @@ describe.skipIf(reason !== "")(`npm start${reason}`, () => {
     expect(existsSync(pidFile(dataDir))).toBe(false);
   });
 
-  /** In a process group of its own, as a terminal has one. */
+  /** Starts npm in its own process group, as a terminal does. */
   function start(): ChildProcess {
     const { PATH, HOME } = process.env;
     const settings = { CUPO_DATA_DIR: dataDir, PORT: "0", INTERNAL_PORT: "0", DRAIN_SECONDS: "0" };
@@ -56,7 +58,7 @@ describe.skipIf(reason !== "")(`npm start${reason}`, () => {
 
   interface Ids {
     readonly npm: number;
-    /** The service itself, where the shell gave its process to it. */
+    /** Equals `service` if the shell was replaced by the service's process. */
     readonly shell: number;
     readonly service: number;
   }

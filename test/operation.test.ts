@@ -15,7 +15,7 @@ test("names an operation by service and method", () => {
   expect(operationName(registerPatient)).toBe("cupo.access.v1.PatientService/RegisterPatient");
 });
 
-test("reads what an operation requires and answers from its proto, always the same object", () => {
+test("reads the options of an operation from its proto, and returns the same object each time", () => {
   expect(operationOf(registerPatient)).toMatchObject({
     scope: "patients:write",
     successStatus: 201,
@@ -31,7 +31,7 @@ test("reads what an operation requires and answers from its proto, always the sa
   expect(operationOf(registerPatient)).toBe(operationOf(registerPatient));
 });
 
-test("refuses an operation that names no scope, so that none is open by mistake", () => {
+test("rejects an operation without a scope, so that none is public by mistake", () => {
   const { method } = describeTreeService();
   expect(() => operationOf(method)).toThrow("test.TreeService/Read has no cupo.options.v1.operation with a scope");
 });
@@ -42,7 +42,7 @@ test.each<{ method: DescMethod; fields: string[] }>([
   { method: rescheduleAppointment, fields: ["appointment_id"] },
   { method: updateProgramRule, fields: ["program_id", "rule_id"] },
   { method: describeTreeService().method, fields: [] },
-])("knows the fields of the path: $method.name has $fields", ({ method, fields }) => {
+])("returns the path fields: $method.name has $fields", ({ method, fields }) => {
   expect([...pathFields(method)]).toEqual(fields);
 });
 
@@ -50,6 +50,6 @@ test.each([
   { method: registerPatient, takes: true },
   { method: PatientDirectoryService.method.getPatient, takes: false },
   { method: describeTreeService("trees:read").method, takes: true },
-])("takes a key to be needed unless the proto says that none is: $method.name, $takes", ({ method, takes }) => {
+])("requires a key unless the proto says otherwise: $method.name, $takes", ({ method, takes }) => {
   expect(takesIdempotencyKey(method)).toBe(takes);
 });

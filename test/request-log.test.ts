@@ -5,10 +5,11 @@ import { DatabaseError } from "pg";
 import { type Logger, pino } from "pino";
 import { expect, onTestFinished, describe as suite, test } from "vitest";
 import { CupoError, serviceUnavailable, validationFailed } from "../src/errors.js";
+import { callFor } from "../src/open-call.js";
 import {
-  callFor,
   describe,
   type HttpHandler,
+  logForgedTokens,
   logged,
   logRefusedConnections,
   observeError,
@@ -18,7 +19,7 @@ import { callWith, correlationId, principalWith, tenantId } from "./interceptors
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 suite("the line of a request", () => {
-  test("says what was asked for by whom, how it ended and how long it took, and nothing else", async () => {
+  test("has operation, principal, status and duration, and nothing else", async () => {
     const { lines, nextLine, logger } = createLog();
     const port = await serve(
       logged((request, response) => {
@@ -53,7 +54,7 @@ suite("the line of a request", () => {
     ]);
   });
 
-  test("leaves out what is not known: an unknown path of nobody", async () => {
+  test("has no unknown values: an unknown path without a principal", async () => {
     const { lines, nextLine, logger } = createLog();
     const port = await serve(logged((_, response) => response.writeHead(404).end(), logger));
     const { headers } = await send(port, { path: "/s3cret" });
@@ -71,7 +72,7 @@ suite("the line of a request", () => {
     ]);
   });
 
-  test("has no status where the caller left before the answer", async () => {
+  test("has no status if the caller disconnected before the answer", async () => {
     const { lines, nextLine, logger } = createLog();
     const port = await serve(logged((request) => request.socket.destroy(), logger));
     await expect(send(port, {})).rejects.toThrow("socket hang up");
@@ -97,7 +98,7 @@ suite("the line of a request", () => {
   });
 });
 
-test("a request has one call, however often it is asked for, and another request another", async () => {
+test("each request has its own call, the same at each access", async () => {
   const seen: unknown[] = [];
   const port = await serve((request, response) => {
     seen.push(callFor(request), callFor(request));
@@ -110,7 +111,7 @@ test("a request has one call, however often it is asked for, and another request
   expect(seen[0]).not.toBe(seen[2]);
 });
 
-test("connections that are refused are told of once in a while, with the limit that refused them", () => {
+test("rejected connections are logged at intervals, with the limit that they exceed", () => {
   const { lines, logger } = createLog();
   const rarely = logRefusedConnections(logger, 60_000);
   const always = logRefusedConnections(logger, 0);
@@ -119,8 +120,15 @@ test("connections that are refused are told of once in a while, with the limit t
   expect(lines).toEqual(["a", "c", "d"].map((limit) => expect.objectContaining({ level: 40, limit })));
 });
 
+test("tokens without a valid signature are logged at intervals, but not those with a client's mistake", () => {
+  const { lines, logger } = createLog();
+  const rarely = logForgedTokens(logger, 60_000);
+  for (const fault of ["EXPIRED", "MISSING", "SIGNATURE", "ALGORITHM"]) rarely(fault);
+  expect(lines).toEqual([expect.objectContaining({ level: 40, fault: "SIGNATURE" })]);
+});
+
 suite("an error", () => {
-  test("that is the caller's leaves its code for the line of the request and no line of its own", () => {
+  test("of the caller has its code in the line of the request, and no line of its own", () => {
     const { lines, logger } = createLog();
     const call = callWith();
     observeError(validationFailed([]), call, logger);
@@ -128,7 +136,7 @@ suite("an error", () => {
     expect(lines).toEqual([]);
   });
 
-  test("that is the service's has a line without the text of its cause", () => {
+  test("of the service has a line without the text of its cause", () => {
     const { lines, logger } = createLog();
     const call = callWith();
     observeError(serviceUnavailable(1, databaseError()), call, logger);
@@ -155,36 +163,39 @@ suite("an error", () => {
 });
 
 suite("the description of an error", () => {
-  test("says where it happened, in at most twelve frames, and not what it said", () => {
+  test("has the stack in at most twelve frames, without the message", () => {
     const { frames, ...rest } = describe(new RangeError("s3cret"));
     expect(rest).toEqual({ name: "RangeError" });
     expect(frames).toEqual(expect.arrayContaining([expect.stringMatching(/^at .*request-log\.test/)]));
     expect(Array.from(frames as string[]).length).toBeLessThanOrEqual(12);
   });
 
-  test("takes nothing of a message for a frame, and nothing of its causes", () => {
+  test("has no part of a message that looks like a frame, and no causes", () => {
     const error = new Error("refused\n    at home, s3cret\n    at work", { cause: new Error("s3cret") });
     expect(JSON.stringify(describe(error))).not.toMatch(/s3cret|at work/);
   });
 
-  test("does without a stack", () => {
+  test("works without a stack", () => {
     const error = new Error("s3cret");
     delete error.stack;
     expect(describe(error)).toEqual({ name: "Error" });
   });
 
-  test.each(["s3cret", { message: "s3cret" }, undefined, 42])("of what is no error is its type: %s", (thrown) => {
-    expect(describe(thrown)).toEqual({ type: typeof thrown });
-  });
+  test.each(["s3cret", { message: "s3cret" }, undefined, 42])(
+    "has only the type of a thrown value that is not an error: %s",
+    (thrown) => {
+      expect(describe(thrown)).toEqual({ type: typeof thrown });
+    },
+  );
 
-  test("of the project's own errors holds no item", () => {
+  test("has no details of the service's own errors", () => {
     const error = new CupoError("RESOURCE_NOT_FOUND", { detail: "s3cret", headers: { A: "s3cret" } });
     expect(describe(error)).toEqual({ name: "CupoError", code: "RESOURCE_NOT_FOUND", frames: expect.any(Array) });
     expect(JSON.stringify(describe(error))).not.toContain("s3cret");
   });
 });
 
-/** What PostgreSQL says of a duplicate: parts of rows in several members. */
+/** Returns PostgreSQL's error for a duplicate, which has row values in several members. */
 function databaseError(): DatabaseError {
   const error = new DatabaseError('duplicate key value: "s3cret"', 10, "error");
   return Object.assign(error, {

@@ -5,7 +5,7 @@ import { scopesOf } from "../src/scopes.js";
 import { servedServices } from "../src/services/services.js";
 import { describeTreeService } from "./interceptors/described-service.js";
 
-test("are those of operations and of response fields, each once and sorted", () => {
+test("scopesOf returns the scopes of operations and response fields, sorted and without duplicates", () => {
   expect(scopesOf([{ service: WaitlistService }, { service: PatientService }])).toEqual([
     "patients:document:read",
     "patients:write",
@@ -13,12 +13,12 @@ test("are those of operations and of response fields, each once and sorted", () 
   ]);
 });
 
-test("are found on fields at any depth", () => {
+test("scopesOf finds the scopes of fields at any depth", () => {
   const { service } = describeTreeService("tree:read");
   expect(scopesOf([{ service }])).toEqual(["secret:read", "secrets:read", "tree:read"]);
 });
 
-test("of the services are among those that clients are told of", () => {
+test("the scopes of the services are among the documented ones", () => {
   const documented = new Set(
     `patients:write patients:document:read appointments:reschedule eligibility:check waitlist:write siau:write
     configuration:write configuration:read scheduling:read scheduling:write patients:read reference:write desk:read

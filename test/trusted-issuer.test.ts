@@ -14,7 +14,7 @@ import {
   refusal,
   signToken,
   startMs,
-} from "./auth/token-workshop.js";
+} from "./auth/token-fixtures.js";
 
 const key = makeKey("ES256", "first");
 const document = keySetDocument(key.publicJwk);
@@ -35,7 +35,7 @@ afterEach(async () => {
   await Promise.all([server.close(), rm(folder, { recursive: true })]);
 });
 
-describe("an issuer that is configured", () => {
+describe("a configured issuer", () => {
   test.each([
     ["at an address", () => ({ AUTH_JWKS_URL: server.url })],
     ["in a file", () => ({ AUTH_JWKS_FILE: join(folder, "keys.json") })],
@@ -46,7 +46,7 @@ describe("an issuer that is configured", () => {
     expect((await refusal(verifyToken(`Bearer ${forged}`))).code).toBe("INVALID_ACCESS_TOKEN");
   });
 
-  test("may name types and claims in its own way", async () => {
+  test("can have its own token types and claims", async () => {
     const { verifyToken } = await open({
       AUTH_JWKS_URL: server.url,
       AUTH_TOKEN_TYPES: "JWT",
@@ -57,7 +57,7 @@ describe("an issuer that is configured", () => {
     expect(await verifyToken(`Bearer ${token}`)).toMatchObject({ clientId: "portal", scopes: new Set(["siau:write"]) });
   });
 
-  test("is refused where its file of keys is none", async () => {
+  test("is rejected if its key file is invalid", async () => {
     await writeFile(join(folder, "keys.json"), "{}");
     await expect(open({ AUTH_JWKS_FILE: join(folder, "keys.json") })).rejects.toThrow("is not a JSON Web Key Set");
   });

@@ -8,11 +8,11 @@ describe("a UUID", () => {
     ["of version 7", "019a8f3e-5b1c-7c3d-8e4f-0123456789ab"],
     ["of no version and variant that the RFC knows", "11111111-2222-3333-4444-555555555555"],
     ["of zeros", "00000000-0000-0000-0000-000000000000"],
-  ])("may be one %s, in any case", (_name, text) => {
+  ])("is valid %s, in upper or lower case", (_name, text) => {
     expect([isUuid(text), isLowerCaseUuid(text), isUuid(text.toUpperCase())]).toEqual([true, true, true]);
   });
 
-  test("is kept in lower case", () => {
+  test("is in lower case only if all its letters are", () => {
     expect(isLowerCaseUuid("7D0F3F5E-6f0c-4d6b-9a53-0c2b6a0f1e11")).toBe(false);
   });
 
@@ -20,22 +20,22 @@ describe("a UUID", () => {
     ["without hyphens", "7d0f3f5e6f0c4d6b9a530c2b6a0f1e11"],
     ["in braces", "{7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e11}"],
     ["as a URN", "urn:uuid:7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e11"],
-    ["with a line break behind it", "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e11\n"],
-    ["with a letter that is no digit", "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1g"],
-    ["that is empty", ""],
-  ])("is none %s", (_name, text) => {
+    ["followed by a line break", "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e11\n"],
+    ["with a letter that is not hexadecimal", "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1g"],
+    ["if it is empty", ""],
+  ])("is invalid %s", (_name, text) => {
     expect([isUuid(text), isLowerCaseUuid(text)]).toEqual([false, false]);
   });
 });
 
 describe("a new id", () => {
-  test("is a UUID of version 7 with the time in it", () => {
+  test("is a version 7 UUID that contains the time", () => {
     const ms = Date.parse("2028-02-29T23:59:59.999Z");
     const id = createUuid7Source(() => ms)();
     expect([validate(id), version(id), timeOfUuid7(id)]).toEqual([true, 7, ms]);
   });
 
-  test("is greater than all before it, within a millisecond and when the clock is set back", () => {
+  test("is greater than all previous ones, within a millisecond and if the clock is set back", () => {
     let ms = Date.parse("2028-02-29T23:59:59.999Z");
     const next = createUuid7Source(() => ms);
     const ids = Array.from({ length: 1_000 }, next);
@@ -45,7 +45,7 @@ describe("a new id", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("has random bits of its own", () => {
+  test("has its own random bits", () => {
     const tails = Array.from({ length: 1_000 }, () => newId().slice(24));
     expect(new Set(tails).size).toBe(tails.length);
   });

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes stubs of the protos and runs the program. PYTHON is the interpreter that has the packages.
+# Makes stubs of the protos and runs the program. PYTHON names the interpreter. By default it is python3, or Debian's own where
+# python3 is another that does not have the packages.
 set -eu
 cd "$(dirname "$0")/../.."
 out=build/examples/python-grpc
@@ -7,4 +8,7 @@ node scripts/export-protos.mjs "$out/protos" > /dev/null
 mkdir -p "$out/gen"
 (cd "$out/protos/protos" && find . -name '*.proto' | cut -c3-) | xargs protoc -I "$out/protos/protos" \
   --python_out="$out/gen" --grpc_out="$out/gen" --plugin=protoc-gen-grpc="$(command -v grpc_python_plugin)"
-PYTHONPATH="$out/gen" PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" examples/python-grpc/book.py
+for python in ${PYTHON:-python3 /usr/bin/python3}; do
+  if "$python" -c 'import grpc, google.protobuf' 2> /dev/null; then break; fi
+done
+PYTHONPATH="$out/gen" PYTHONDONTWRITEBYTECODE=1 "$python" examples/python-grpc/book.py

@@ -5,7 +5,7 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type DevelopmentIssuer, openDevelopmentIssuer } from "../../src/auth/development-issuer.js";
 import { createTokenVerifier, defaultClaimNames, defaultTokenTypes } from "../../src/auth/token-verifier.js";
-import { refusal, startMs, startSeconds, tenantId } from "./token-workshop.js";
+import { refusal, startMs, startSeconds, tenantId } from "./token-fixtures.js";
 
 const keyFile = "development-key.json";
 const request = { tenantId, client: "demo", scopes: ["patients:write", "siau:write"], expiresInSeconds: 600 };
@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe("the development issuer", () => {
-  it("signs tokens as RFC 9068 describes them", async () => {
+  it("signs tokens according to RFC 9068", async () => {
     const issuer = await openDevelopmentIssuer({ dataDir, now });
     const token = await issuer.sign(request);
     expect(decodeProtectedHeader(token)).toEqual({ alg: "ES256", typ: "at+jwt", kid: expect.any(String) });
@@ -52,13 +52,13 @@ describe("the development issuer", () => {
     expect(decodeJwt(a).jti).not.toBe(decodeJwt(b).jti);
   });
 
-  it("keeps its key pair", async () => {
+  it("keeps its key pair after a restart", async () => {
     const before = await openDevelopmentIssuer({ dataDir, now });
     const after = await openDevelopmentIssuer({ dataDir, now });
     expect(await verifierOf(after)(`Bearer ${await before.sign(request)}`)).toBeDefined();
   });
 
-  it("agrees with others that start at the same time", async () => {
+  it("uses the same key pair as others that start at the same time", async () => {
     const issuers = await Promise.all(Array.from({ length: 8 }, () => openDevelopmentIssuer({ dataDir, now })));
     const tokens = await Promise.all(issuers.map((issuer) => issuer.sign(request)));
     for (const issuer of issuers) {
@@ -68,7 +68,7 @@ describe("the development issuer", () => {
     expect(await readdir(dataDir)).toEqual([keyFile]);
   });
 
-  it("lets nobody else read its key", async () => {
+  it("makes its key file readable by its owner only", async () => {
     await openDevelopmentIssuer({ dataDir, now });
     expect((await stat(join(dataDir, keyFile))).mode & 0o777).toBe(0o600);
   });
@@ -79,14 +79,14 @@ describe("the development issuer", () => {
     expect(await keySet.key({ alg: "ES256", kid: kid ?? "" })).toMatchObject({ type: "public" });
   });
 
-  it("does not accept the tokens of another data folder", async () => {
+  it("rejects the tokens of another data folder", async () => {
     const stranger = await openDevelopmentIssuer({ dataDir: join(folder, "other"), now });
     const verify = verifierOf(await openDevelopmentIssuer({ dataDir, now }));
     expect((await refusal(verify(`Bearer ${await stranger.sign(request)}`))).code).toBe("INVALID_ACCESS_TOKEN");
   });
 
   it.each(["", "{}", "null", '{"kty":"oct","k":"c2VjcmV0"}', '{"kty":"EC","crv":"P-256"}'])(
-    "names a key file that holds %j, and leaves it alone",
+    "reports a key file with %j and does not change it",
     async (content) => {
       const path = join(folder, keyFile);
       await writeFile(path, content);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readFileKeySet } from "../../src/auth/file-key-set.js";
 import type { KeySet } from "../../src/auth/key-set.js";
 import { patience } from "../support/eventually.js";
-import { keySetDocument, makeKey, startMs } from "./token-workshop.js";
+import { keySetDocument, makeKey, startMs } from "./token-fixtures.js";
 
 const first = makeKey("ES256", "first");
 const second = makeKey("ES256", "second");
@@ -29,14 +29,14 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-describe("a key set in a file", () => {
+describe("a key set file", () => {
   it("is read at the start", async () => {
     const opened = await open(keySetDocument(first.publicJwk));
     expect(await opened.key(first)).toBeDefined();
     expect(await opened.key(second)).toBeUndefined();
   });
 
-  it("is read again every thirty seconds", async () => {
+  it("is read again every 30 seconds", async () => {
     const opened = await open(keySetDocument(first.publicJwk));
     await opened.key(first);
     await writeFile(`${path}.new`, keySetDocument(second.publicJwk));
@@ -47,7 +47,7 @@ describe("a key set in a file", () => {
     expect(await opened.key(second)).toBeDefined();
   });
 
-  it("is read again for a key it lacks", async () => {
+  it("is read again for an unknown key", async () => {
     const opened = await open(keySetDocument(first.publicJwk));
     await opened.key(first);
     await writeFile(path, keySetDocument(first.publicJwk, second.publicJwk));
@@ -58,7 +58,7 @@ describe("a key set in a file", () => {
   it.each([
     ["is gone", () => rm(path)],
     ["is half written", () => writeFile(path, '{"keys":[')],
-  ])("stays as it was while the file %s", async (_name, spoil) => {
+  ])("keeps its keys while the file %s", async (_name, spoil) => {
     const opened = await open(keySetDocument(first.publicJwk));
     await opened.key(first);
     await spoil();
@@ -68,14 +68,18 @@ describe("a key set in a file", () => {
   });
 
   it.each([
-    ["is no JSON", "keys", "is not a JSON Web Key Set"],
-    ["holds no usable key", keySetDocument({ kty: "oct", k: "c2VjcmV0", kid: "x" }), "holds no key that can verify"],
-  ])("cannot be opened where the file %s", async (_name, document, message) => {
+    ["is not JSON", "keys", "is not a JSON Web Key Set"],
+    [
+      "contains no usable key",
+      keySetDocument({ kty: "oct", k: "c2VjcmV0", kid: "x" }),
+      "contains no key that can verify",
+    ],
+  ])("cannot be opened if the file %s", async (_name, document, message) => {
     await expect(open(document)).rejects.toThrow(`${path} ${message}`);
   });
 
-  it("cannot be opened where there is no file", async () => {
-    await expect(readFileKeySet({ path })).rejects.toThrow(`the key set ${path} cannot be read`);
+  it("cannot be opened if the file does not exist", async () => {
+    await expect(readFileKeySet({ path })).rejects.toThrow(`cannot read the key set ${path}`);
   });
 });
 
@@ -85,7 +89,7 @@ async function open(document: string): Promise<KeySet> {
   return keySet;
 }
 
-/** Moves the clock and lets the timer notice. */
+/** Advances the clock and runs the timers. */
 function passTime(ms: number): void {
   vi.setSystemTime(Date.now() + ms - 1000);
   vi.advanceTimersByTime(1000);

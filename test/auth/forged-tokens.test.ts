@@ -11,7 +11,7 @@ import {
   startSeconds,
   type TestKey,
   verifierFor,
-} from "./token-workshop.js";
+} from "./token-fixtures.js";
 
 const es256 = makeKey("ES256", "ec");
 const rs256 = makeKey("RS256", "rsa");
@@ -63,21 +63,21 @@ const shape: Case[] = [
     sentences.malformed,
   ],
   ["more than 8 KiB", bearer(signToken(es256, goodClaims({ filler: "x".repeat(8192) }))), sentences.malformed],
-  ["another spelling of the signature", `Bearer ${respelled(good)}`, sentences.malformed],
+  ["another base64url form of the signature", `Bearer ${respelled(good)}`, sentences.malformed],
   [
-    "another spelling of the payload",
+    "another base64url form of the payload",
     bearer(signParts(es256, goodHeader, respelled(threefold(goodClaims())))),
     sentences.malformed,
   ],
   [
-    "another spelling of the header",
+    "another base64url form of the header",
     bearer(signParts(es256, respelled(threefold({ typ: "at+jwt", alg: "ES256", kid: "ec" })), goodPayload)),
     sentences.malformed,
   ],
 ];
 
 const header: Case[] = [
-  ["a header that is no JSON", bearer(signParts(es256, encode("{"), goodPayload)), sentences.malformed],
+  ["a header that is not JSON", bearer(signParts(es256, encode("{"), goodPayload)), sentences.malformed],
   ["a header that is an array", bearer(signParts(es256, encode("[]"), goodPayload)), sentences.malformed],
   ["a header that is null", bearer(signParts(es256, encode("null"), goodPayload)), sentences.malformed],
   [
@@ -96,18 +96,18 @@ const header: Case[] = [
     sentences.malformed,
   ],
   ["crit", forgedHeader({ crit: ["exp"] }), sentences.malformed],
-  ["crit of null", forgedHeader({ crit: null }), sentences.malformed],
+  ["crit null", forgedHeader({ crit: null }), sentences.malformed],
   ["an unencoded payload (RFC 7797)", forgedHeader({ b64: false, crit: ["b64"] }), sentences.malformed],
   ["no kid", forgedHeader({ kid: undefined }), sentences.malformed],
   ["an empty kid", forgedHeader({ kid: "" }), sentences.malformed],
   ["an array as kid", forgedHeader({ kid: ["ec"] }), sentences.malformed],
   ["a number as kid", forgedHeader({ kid: 1 }), sentences.malformed],
   ["an unknown kid", forgedHeader({ kid: "ec2" }), sentences.unknownKey],
-  ["a kid of the object's prototype", forgedHeader({ kid: "__proto__" }), sentences.unknownKey],
+  ["kid __proto__", forgedHeader({ kid: "__proto__" }), sentences.unknownKey],
   ["no typ", forgedHeader({ typ: undefined }), sentences.type],
   ["typ JWT", forgedHeader({ typ: "JWT" }), sentences.type],
   ["typ of a logout token", forgedHeader({ typ: "logout+jwt" }), sentences.type],
-  ["typ of another tree", forgedHeader({ typ: "text/at+jwt" }), sentences.type],
+  ["typ with another top-level type", forgedHeader({ typ: "text/at+jwt" }), sentences.type],
   ["typ with two slashes", forgedHeader({ typ: "application/x/at+jwt" }), sentences.type],
   ["an array as typ", forgedHeader({ typ: ["at+jwt"] }), sentences.type],
   ["no alg", forgedHeader({ alg: undefined }), sentences.algorithm],
@@ -130,13 +130,9 @@ const signature: Case[] = [
   ],
   ["a signature of zeros", `Bearer ${goodHeader}.${goodPayload}.${encode(Buffer.alloc(64))}`, sentences.signature],
   ["a signature in DER", `Bearer ${goodHeader}.${goodPayload}.${derSignature()}`, sentences.signature],
+  ["a key in the header", bearer(signToken(stranger, goodClaims(), { jwk: stranger.publicJwk })), sentences.signature],
   [
-    "a key of its own in the header",
-    bearer(signToken(stranger, goodClaims(), { jwk: stranger.publicJwk })),
-    sentences.signature,
-  ],
-  [
-    "a key set of its own in the header",
+    "a key set URL in the header",
     bearer(signToken(stranger, goodClaims(), { jku: "http://127.0.0.1/" })),
     sentences.signature,
   ],
@@ -151,7 +147,7 @@ const signature: Case[] = [
 ];
 
 const claims: Case[] = [
-  ["a payload that is no JSON", bearer(signParts(es256, goodHeader, encode("{"))), sentences.malformed],
+  ["a payload that is not JSON", bearer(signParts(es256, goodHeader, encode("{"))), sentences.malformed],
   ["a payload that is a string", bearer(signParts(es256, goodHeader, encode('"a"'))), sentences.malformed],
   ["a nested token", bearer(signParts(es256, goodHeader, encode(good))), sentences.malformed],
   ["two tenants", forgedPayload((text) => text.replace("{", '{"tenant_id":"0",')), sentences.malformed],
@@ -205,28 +201,31 @@ for (const [name, values] of Object.entries(wrongTypes)) {
 }
 
 describe("forged tokens", () => {
-  it.each([...shape, ...header, ...signature, ...claims])("refuses %s", async (_name, authorization, sentence) => {
-    const error = await refusal(verify(authorization));
-    expect(error.code).toBe("INVALID_ACCESS_TOKEN");
-    expect(error.detail).toBe(`${sentence}.`);
-    expect(error.headers).toEqual({
-      "WWW-Authenticate": `Bearer realm="cupo", error="invalid_token", error_description="${sentence}"`,
-    });
-  });
+  it.each([...shape, ...header, ...signature, ...claims])(
+    "are rejected: %s",
+    async (_name, authorization, sentence) => {
+      const error = await refusal(verify(authorization));
+      expect(error.code).toBe("INVALID_ACCESS_TOKEN");
+      expect(error.detail).toBe(`${sentence}.`);
+      expect(error.headers).toEqual({
+        "WWW-Authenticate": `Bearer realm="cupo", error="invalid_token", error_description="${sentence}"`,
+      });
+    },
+  );
 
   it.each([
     ["no header", null],
     ["an empty header", ""],
     ["another scheme", "Basic Y3VwbzpjdXBv"],
-    ["a scheme that begins alike", `BearerX ${good}`],
+    ["a scheme that starts with Bearer", `BearerX ${good}`],
     ["a token without a scheme", good],
-  ])("asks for credentials where there are none: %s", async (_name, authorization) => {
+  ])("missing credentials are rejected with a challenge: %s", async (_name, authorization) => {
     const error = await refusal(verify(authorization));
     expect(error.code).toBe("INVALID_ACCESS_TOKEN");
     expect(error.headers).toEqual({ "WWW-Authenticate": 'Bearer realm="cupo"' });
   });
 
-  it("accepts the token that the forgeries vary", async () => {
+  it("the valid token that the forgeries vary is accepted", async () => {
     expect(await verify(`Bearer ${good}`)).toMatchObject({ clientId: "booking-bot" });
     expect(await verify(bearer(signParts(es256, goodHeader, threefold(goodClaims()))))).toBeDefined();
   });
@@ -262,13 +261,13 @@ function derSignature(): string {
   return encode(sign("sha256", Buffer.from(`${goodHeader}.${goodPayload}`), es256.privateKey));
 }
 
-/** JSON in base64url whose last character has bits to spare. */
+/** Returns JSON in base64url whose last character has unused bits. */
 function threefold(value: object): string {
   const text = JSON.stringify(value);
   return encode(text.padEnd(text.length + ((4 - (text.length % 3)) % 3)));
 }
 
-/** The same bytes with the spare bits of the last character set. */
+/** Returns the same bytes with the unused bits of the last character set. */
 function respelled(part: string): string {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   return part.slice(0, -1) + alphabet[alphabet.indexOf(part.slice(-1)) + 1];

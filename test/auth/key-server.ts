@@ -1,17 +1,17 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A key server on a loopback address whose answers a test chooses. */
+/** A key server on the loopback address with answers chosen by the test. */
 export interface KeyServer {
   readonly url: string;
-  /** How many requests have arrived at the path of the key set, and elsewhere. */
+  /** The number of requests for the key set's path and for other paths. */
   readonly requests: { keySet: number; elsewhere: number };
-  /** The answer to the next requests. */
+  /** Answers the next requests. */
   answer: (request: IncomingMessage, response: ServerResponse) => void;
   close(): Promise<void>;
 }
 
-/** Starts a key server that answers with this document until the test says otherwise. */
+/** Starts a key server that answers with this document until `answer` is replaced. */
 export async function startKeyServer(document: string): Promise<KeyServer> {
   const requests = { keySet: 0, elsewhere: 0 };
   const server = createServer((request, response) => {
@@ -33,7 +33,7 @@ export async function startKeyServer(document: string): Promise<KeyServer> {
   return keyServer;
 }
 
-/** An answer with this body, and connections that are not kept. */
+/** Returns an answer with this body that closes its connection. */
 export function answerWith(body: string, status = 200): KeyServer["answer"] {
   return (_request, response) => response.writeHead(status, { connection: "close" }).end(body);
 }

@@ -27,11 +27,11 @@ describe("parseJsonObject", () => {
     '{"b":[{"a":1,"a":2}]}',
     String.raw`{"a":1,"\u0061":2}`,
     String.raw`{"a\"":1,"a\u0022":2}`,
-  ])("refuses %s", (text) => {
+  ])("rejects %s", (text) => {
     expect(() => parseJsonObject(Buffer.from(text))).toThrow(/./);
   });
 
-  it("refuses bytes that are not UTF-8", () => {
+  it("rejects bytes that are not UTF-8", () => {
     expect(() => parseJsonObject(Buffer.from('{"a":"\xff"}', "latin1"))).toThrow(TypeError);
   });
 });

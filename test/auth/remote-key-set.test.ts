@@ -4,7 +4,7 @@ import { openRemoteKeySet } from "../../src/auth/remote-key-set.js";
 import { createTokenVerifier } from "../../src/auth/token-verifier.js";
 import { patience } from "../support/eventually.js";
 import { answerWith, type KeyServer, startKeyServer } from "./key-server.js";
-import { defaults, goodClaims, keySetDocument, makeKey, refusal, signToken, startMs } from "./token-workshop.js";
+import { defaults, goodClaims, keySetDocument, makeKey, refusal, signToken, startMs } from "./token-fixtures.js";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 describe("a remote key set", () => {
-  it("is loaded at once, and the first callers wait for it together", async () => {
+  it("is loaded immediately, and the first callers wait for the same load", async () => {
     open();
     expect(fetches).toBe(1);
     const keys = await Promise.all([keySet.key(first), keySet.key(first), keySet.key(unknown)]);
@@ -53,7 +53,7 @@ describe("a remote key set", () => {
     expect(keySet.generation()).toBe(2);
   });
 
-  it("tells how old its keys are since the last good load", async () => {
+  it("reports the age of its keys since the last successful load", async () => {
     open();
     expect(keySet.ageMs?.()).toBeUndefined();
     await keySet.key(first);
@@ -73,7 +73,7 @@ describe("a remote key set", () => {
     expect(keySet.generation()).toBe(1);
   });
 
-  it("is refreshed for a key it lacks, so that rotation is seen at once", async () => {
+  it("is refreshed for an unknown key, so that a rotation takes effect immediately", async () => {
     await openLoaded();
     skipTime(30_000);
     server.answer = answerWith(keySetDocument(first.publicJwk, second.publicJwk));
@@ -82,7 +82,7 @@ describe("a remote key set", () => {
     expect(server.requests.keySet).toBe(2);
   });
 
-  it("asks its server once in thirty seconds however many unknown keys are wanted", async () => {
+  it("sends one request in 30 seconds for any number of unknown keys", async () => {
     await openLoaded();
     for (let seconds = 0; seconds < 90; seconds += 1) {
       skipTime(1000);
@@ -92,7 +92,7 @@ describe("a remote key set", () => {
     expect(server.requests.keySet).toBe(1 + 3);
   });
 
-  it("waits for no refresh where it has the key, however late that is", async () => {
+  it("returns a known key without waiting for a refresh, however late it is", async () => {
     await openLoaded();
     void hang(server);
     skipTime(hourMs);
@@ -103,7 +103,7 @@ describe("a remote key set", () => {
     expect(fetches).toBe(2);
   });
 
-  it("serves the keys it has while a refresh hangs", async () => {
+  it("returns known keys while a refresh hangs", async () => {
     await openLoaded();
     skipTime(30_000);
     const release = hang(server);
@@ -119,12 +119,12 @@ describe("a remote key set", () => {
     expect(await keySet.key(first)).toBeUndefined();
   });
 
-  it("drops what a document without keys revokes, and says so", async () => {
+  it("drops revoked keys if the document has none left, and reports it", async () => {
     await openLoaded();
     server.answer = answerWith('{"keys":[]}');
     await passTime(5 * minuteMs);
     expect(await keySet.key(first)).toBeUndefined();
-    expect(messages()).toEqual(["the key set holds no key that can verify access tokens"]);
+    expect(messages()).toEqual(["the key set contains no key that can verify access tokens"]);
   });
 
   it("stops when it is closed", async () => {
@@ -141,7 +141,7 @@ describe("a remote key set", () => {
 });
 
 describe("an outage of the key server", () => {
-  it("is bridged for 24 hours with the last good set, and not longer", async () => {
+  it("is bridged with the last valid set for 24 hours", async () => {
     await openLoaded();
     server.answer = answerWith("", 500);
     await passTime(24 * hourMs - 1);
@@ -152,7 +152,7 @@ describe("an outage of the key server", () => {
     expect((await refusal(keySet.key(first))).code).toBe("SERVICE_UNAVAILABLE");
   });
 
-  it("ends with the first good answer, which is asked for every thirty seconds", async () => {
+  it("ends with the first valid answer; requests are sent every 30 seconds", async () => {
     await openLoaded();
     server.answer = answerWith("", 500);
     await passTime(5 * minuteMs);
@@ -164,14 +164,14 @@ describe("an outage of the key server", () => {
     expect(await keySet.key(second)).toBeDefined();
   });
 
-  it("heals after the 24 hours too", async () => {
+  it("can end after the 24 hours too", async () => {
     await openLoaded();
     skipTime(24 * hourMs);
     expect(await keySet.key(first)).toBeDefined();
     expect(keySet.generation()).toBe(1);
   });
 
-  it("is asked about once in thirty seconds however many unknown keys are wanted", async () => {
+  it("causes one request in 30 seconds for any number of unknown keys", async () => {
     await openLoaded();
     server.answer = answerWith("", 500);
     for (let seconds = 0; seconds < 90; seconds += 1) {
@@ -184,7 +184,7 @@ describe("an outage of the key server", () => {
     expect(errors).toHaveLength(3);
   });
 
-  it("at the start leaves nothing to judge by, and is asked about every five seconds", async () => {
+  it("at the start leaves no keys, and causes a request every five seconds", async () => {
     server.answer = answerWith("", 503);
     open();
     const error = await refusal(keySet.key(first));
@@ -198,7 +198,7 @@ describe("an outage of the key server", () => {
     expect(server.requests.keySet).toBe(2);
   });
 
-  it("does not stop refreshes when the clock is set back", async () => {
+  it("does not stop refreshes if the clock is set back", async () => {
     await openLoaded();
     server.answer = answerWith(secondDocument);
     await passTime(-hourMs);
@@ -206,7 +206,7 @@ describe("an outage of the key server", () => {
   });
 });
 
-describe("an answer that is no key set", () => {
+describe("an answer that is not a key set", () => {
   it.each<[string, KeyServer["answer"]]>([
     ["another status", answerWith(secondDocument, 203)],
     ["no body", answerWith("", 204)],
@@ -215,7 +215,7 @@ describe("an answer that is no key set", () => {
     ["more than 256 KiB", answerWith(`${" ".repeat(256 * 1024)}${secondDocument}`)],
     ["a redirect", (_request, response) => response.writeHead(302, { location: "/other", connection: "close" }).end()],
     ["a broken connection", (request) => request.socket.destroy()],
-  ])("leaves the keys as they are: %s", async (_name, answer) => {
+  ])("does not change the keys: %s", async (_name, answer) => {
     await openLoaded();
     server.answer = answer;
     await passTime(5 * minuteMs);
@@ -225,19 +225,19 @@ describe("an answer that is no key set", () => {
     expect(errors).toHaveLength(1);
   });
 
-  it("is not waited for without end", async () => {
+  it("is awaited only up to the timeout", async () => {
     void hang(server);
     open({ timeoutMs: 20 });
     expect((await refusal(keySet.key(first))).code).toBe("SERVICE_UNAVAILABLE");
-    expect(messages()).toEqual([`the key set at ${server.url} cannot be loaded`]);
+    expect(messages()).toEqual([`cannot load the key set at ${server.url}`]);
   });
 });
 
-describe("the address of a remote key set", () => {
+describe("the URL of a remote key set", () => {
   const neverFetch = () => Promise.reject(new Error("not fetched"));
 
   it.each(["https://id.example.org/keys", "http://localhost:1/k", "http://127.1.2.3/k", "http://[::1]:1/k"])(
-    "may be %s",
+    "can be %s",
     (url) => {
       open({ url, fetch: neverFetch });
     },
@@ -251,14 +251,14 @@ describe("the address of a remote key set", () => {
     "file:///etc/keys",
     "/keys",
     "",
-  ])("may not be %j", (url) => {
+  ])("cannot be %j", (url) => {
     open();
     expect(() => openRemoteKeySet({ url, fetch: neverFetch })).toThrow("https");
   });
 });
 
 describe("a verifier with a remote key set", () => {
-  it("refuses the tokens of a key that was withdrawn, remembered ones too", async () => {
+  it("rejects the tokens of a withdrawn key, including cached ones", async () => {
     await openLoaded();
     const verify = createTokenVerifier({ ...defaults(), keySet, now: Date.now });
     const token = `Bearer ${signToken(first, goodClaims({ exp: startMs / 1000 + 3600 }))}`;
@@ -268,7 +268,7 @@ describe("a verifier with a remote key set", () => {
     expect((await refusal(verify(token))).code).toBe("INVALID_ACCESS_TOKEN");
   });
 
-  it("refuses remembered tokens as soon as the key of another token showed that theirs was withdrawn", async () => {
+  it("rejects cached tokens as soon as a refresh for another token shows that their key was withdrawn", async () => {
     await openLoaded();
     const verify = createTokenVerifier({ ...defaults(), keySet, now: Date.now });
     const token = `Bearer ${signToken(first)}`;
@@ -279,7 +279,7 @@ describe("a verifier with a remote key set", () => {
     expect((await refusal(verify(token))).detail).toBe("The access token names a signing key that is not known.");
   });
 
-  it("answers 401 to a malformed token and 503 to any other while it has no keys", async () => {
+  it("without keys answers 401 to a malformed token and 503 to any other", async () => {
     server.answer = answerWith("", 500);
     open();
     const verify = createTokenVerifier({ ...defaults(), keySet, now: Date.now });
@@ -287,7 +287,7 @@ describe("a verifier with a remote key set", () => {
     expect((await refusal(verify(`Bearer ${signToken(first)}`))).code).toBe("SERVICE_UNAVAILABLE");
   });
 
-  it("stops accepting remembered tokens when an outage takes too long", async () => {
+  it("rejects cached tokens when an outage takes too long", async () => {
     await openLoaded();
     const verify = createTokenVerifier({ ...defaults(), keySet, now: Date.now });
     const token = `Bearer ${signToken(first, goodClaims({ exp: startMs / 1000 + 3 * 86_400 }))}`;
@@ -313,12 +313,12 @@ const countedFetch: typeof globalThis.fetch = (...request) => {
   return fetch(...request);
 };
 
-/** Moves the clock, and no timer notices. */
+/** Advances the clock without running timers. */
 function skipTime(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
 
-/** Moves the clock, lets the timer notice, and waits for the refresh that the timer started, if it did. */
+/** Advances the clock, runs the timers, and waits for a refresh that they started. */
 async function passTime(ms: number, { waiting = true } = {}): Promise<void> {
   const before = fetches;
   skipTime(ms - 1000);
@@ -326,7 +326,9 @@ async function passTime(ms: number, { waiting = true } = {}): Promise<void> {
   if (waiting && fetches > before) await keySet.key(unknown).catch(() => undefined);
 }
 
-/** Lets the server hang on the next request; gives the function that answers it once it has arrived. */
+/**
+ * Lets the server hang at the next request. Resolves with the function that answers it once the request has arrived.
+ */
 function hang(on: KeyServer): Promise<(document: string) => void> {
   return new Promise((resolve) => {
     on.answer = (request, response) => resolve((document) => answerWith(document)(request, response));

@@ -16,7 +16,7 @@ import {
   startSeconds,
   tenantId,
   verifierFor,
-} from "./token-workshop.js";
+} from "./token-fixtures.js";
 
 const es256 = makeKey("ES256", "ec");
 const rs256 = makeKey("RS256", "rsa");
@@ -24,7 +24,7 @@ const ps256 = makeKey("PS256", "pss");
 const verify = await verifierFor([es256, rs256, ps256]);
 const other = "11111111-2222-3333-4444-555555555555";
 
-describe("an access token that keeps the rules", () => {
+describe("a valid access token", () => {
   it.each([es256, rs256, ps256])("is accepted with $alg", async (key) => {
     expect(await verify(`Bearer ${signToken(key)}`)).toEqual({
       id: `${issuer} booking-bot`,
@@ -41,21 +41,21 @@ describe("an access token that keeps the rules", () => {
     expect(await verify(`${prefix}${signToken(es256)}`)).toBeDefined();
   });
 
-  it.each(["AT+JWT", "application/at+jwt", "Application/AT+jwt"])("may have the type %s", async (typ) => {
+  it.each(["AT+JWT", "application/at+jwt", "Application/AT+jwt"])("can have the type %s", async (typ) => {
     expect(await verify(`Bearer ${signToken(es256, goodClaims(), { typ })}`)).toBeDefined();
   });
 
-  it("may carry headers that are not needed, which are ignored", async () => {
+  it("can have unnecessary headers, which are ignored", async () => {
     const header = { jwk: rs256.publicJwk, x5t: "abc", cty: "x" };
     expect(await verify(`Bearer ${signToken(es256, goodClaims(), header)}`)).toBeDefined();
   });
 
-  it("may name several audiences, be long, and have times with fractions", async () => {
+  it("can have several audiences, be long, and have fractional times", async () => {
     const claims = goodClaims({ aud: ["x", audience], exp: startSeconds + 0.5, filler: "x".repeat(5000) });
     expect(await verify(`Bearer ${signToken(es256, claims)}`)).toBeDefined();
   });
 
-  it("may bind an organization and a company, which are given in lower case", async () => {
+  it("can contain an organization and a company, which are returned in lower case", async () => {
     const claims = goodClaims({
       tenant_id: tenantId.toUpperCase(),
       organization_id: other,
@@ -65,11 +65,11 @@ describe("an access token that keeps the rules", () => {
     expect(principal).toMatchObject({ tenantId, organizationId: other, companyId: other });
   });
 
-  it("may have no scopes", async () => {
+  it("can have no scopes", async () => {
     expect((await verify(`Bearer ${signToken(es256, goodClaims({ scope: "" }))}`)).scopes.size).toBe(0);
   });
 
-  it("is told apart by its client", async () => {
+  it("identifies its client", async () => {
     const ids = ["a", "a b", "b"].map((client_id) => verify(`Bearer ${signToken(es256, goodClaims({ client_id }))}`));
     expect((await Promise.all(ids)).map(({ id }) => id)).toEqual([`${issuer} a`, `${issuer} a b`, `${issuer} b`]);
   });
@@ -79,19 +79,19 @@ describe("the options of a verifier", () => {
   const claims = { client: "azp", tenant: "https://cupo.example/tenant", scope: "scp" };
   const renamed = { azp: "bot", "https://cupo.example/tenant": other, scp: ["patients:write", "siau:write"] };
 
-  it("rename claims, and let a renamed scope be an array", async () => {
+  it("can rename claims, and accept an array in a renamed scope claim", async () => {
     const token = signToken(es256, goodClaims(renamed));
     const principal = await (await verifierFor([es256], { claims }))(`Bearer ${token}`);
     expect(principal).toMatchObject({ clientId: "bot", tenantId: other, scopes: new Set(renamed.scp) });
   });
 
-  it.each([[["patients:write", 1]], [["a b"]], [[""]]])("refuse %j as scopes", async (scp) => {
+  it.each([[["patients:write", 1]], [["a b"]], [[""]]])("reject %j as scopes", async (scp) => {
     const token = signToken(es256, goodClaims({ ...renamed, scp }));
     const error = await refusal((await verifierFor([es256], { claims }))(`Bearer ${token}`));
     expect(error.detail).toBe("The claim scp of the access token is missing or malformed.");
   });
 
-  it("widen the types", async () => {
+  it("can add token types", async () => {
     const lenient = await verifierFor([es256], { tokenTypes: ["application/at+jwt", "JWT"] });
     expect(await lenient(`Bearer ${signToken(es256, goodClaims(), { typ: "JWT" })}`)).toBeDefined();
     expect(await lenient(`Bearer ${signToken(es256)}`)).toBeDefined();
@@ -102,7 +102,7 @@ describe("the options of a verifier", () => {
     { issuer: "two words" },
     { claims: { ...claims, scope: "" } },
     { claims: { ...claims, client: 'a"b' } },
-  ])("are refused where they cannot work: %j", async (changes) => {
+  ])("are rejected if they are invalid: %j", async (changes) => {
     await expect(verifierFor([es256], changes)).rejects.toThrow(Error);
   });
 });
@@ -116,13 +116,13 @@ describe("the clock", () => {
     [95_000, undefined],
     [199_999, undefined],
     [200_000, "The access token has expired."],
-  ])("after %d ms decides with 5 s of tolerance for nbf and none for exp: %s", async (elapsedMs, detail) => {
+  ])("after %d ms applies 5 s of tolerance to nbf and none to exp: %s", async (elapsedMs, detail) => {
     const outcome = (await verifierFor([es256], { now: () => startMs + elapsedMs }))(token);
     if (detail === undefined) expect(await outcome).toBeDefined();
     else expect((await refusal(outcome)).detail).toBe(detail);
   });
 
-  it("takes iat for nbf where that is later", async () => {
+  it("uses iat instead of nbf if it is later", async () => {
     const iat = `Bearer ${signToken(es256, goodClaims({ nbf: startSeconds - 60 }))}`;
     const early = await verifierFor([es256], { now: () => startMs - 5001 });
     const inTime = await verifierFor([es256], { now: () => startMs - 5000 });
@@ -131,8 +131,8 @@ describe("the clock", () => {
   });
 });
 
-describe("the memory of verified tokens", () => {
-  it("spares the second verification", async () => {
+describe("the cache of verified tokens", () => {
+  it("avoids a second verification", async () => {
     const { keySet, asked } = await countingKeySet();
     const remembering = createTokenVerifier({ ...defaults(), keySet });
     const token = `Bearer ${signToken(es256)}`;
@@ -141,7 +141,7 @@ describe("the memory of verified tokens", () => {
     expect(asked()).toBe(1);
   });
 
-  it("shares the first one between simultaneous calls", async () => {
+  it("shares the verification between concurrent calls", async () => {
     const { keySet, asked } = await countingKeySet();
     const sharing = createTokenVerifier({ ...defaults(), keySet });
     const token = `Bearer ${signToken(es256)}`;
@@ -149,7 +149,7 @@ describe("the memory of verified tokens", () => {
     expect(asked()).toBe(1);
   });
 
-  it("does not keep failures", async () => {
+  it("does not cache failures", async () => {
     const { keySet, asked } = await countingKeySet();
     const forgetting = createTokenVerifier({ ...defaults(), keySet });
     const token = `Bearer ${signToken(makeKey("ES256", "ec"))}`;
@@ -162,7 +162,7 @@ describe("the memory of verified tokens", () => {
     expect(asked()).toBe(4);
   });
 
-  it("asks the clock each time", async () => {
+  it("still checks the time on each call", async () => {
     let nowMs = startMs;
     const { keySet, asked } = await countingKeySet();
     const ticking = createTokenVerifier({ ...defaults(), keySet, now: () => nowMs });
@@ -177,7 +177,7 @@ describe("the memory of verified tokens", () => {
     expect(asked()).toBe(1);
   });
 
-  it("forgets everything when the keys change", async () => {
+  it("is cleared when the keys change", async () => {
     let keySet = await keySetOf(1, es256.publicJwk);
     const following = createTokenVerifier({ ...defaults(), keySet: current(() => keySet) });
     const token = `Bearer ${signToken(es256)}`;
@@ -186,7 +186,7 @@ describe("the memory of verified tokens", () => {
     expect((await refusal(following(token))).detail).toBe("The access token names a signing key that is not known.");
   });
 
-  it("does not outlive the keys that came just for it", async () => {
+  it("is cleared even if the keys changed for the token itself", async () => {
     const loaded = await keySetOf(1, es256.publicJwk);
     let keySet = await keySetOf(0);
     const lapsing = current(() => keySet);
@@ -202,7 +202,7 @@ describe("the memory of verified tokens", () => {
     expect((await refusal(following(token))).code).toBe("SERVICE_UNAVAILABLE");
   });
 
-  it("does not keep what was verified while the keys changed", async () => {
+  it("does not cache a token that was verified while the keys changed", async () => {
     let keySet = await keySetOf(1, es256.publicJwk);
     const changing = current(() => keySet);
     changing.key = async (reference) => {

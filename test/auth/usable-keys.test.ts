@@ -3,7 +3,7 @@ import { type CryptoKey, exportJWK, type JSONWebKeySet } from "jose";
 import { describe, expect, it } from "vitest";
 import { fixedKeySet, type KeyReference } from "../../src/auth/key-set.js";
 import { usableKeys } from "../../src/auth/usable-keys.js";
-import { keySetDocument, makeKey } from "./token-workshop.js";
+import { keySetDocument, makeKey } from "./token-fixtures.js";
 
 const ec = makeKey("ES256", "ec").publicJwk;
 const rsa = makeKey("RS256", "rsa").publicJwk;
@@ -20,9 +20,9 @@ describe("the usable keys of a set", () => {
     ["RSA for PS256", { ...rsa, alg: "PS256" }, "PS256 rsa"],
     ["RSA without an algorithm, as RS256", without(rsa, "alg"), "RS256 rsa"],
     ["a key without a use", without(ec, "use"), "ES256 ec"],
-    ["a key that says it verifies", { ...ec, key_ops: ["verify"] }, "ES256 ec"],
+    ["a key with the operation verify", { ...ec, key_ops: ["verify"] }, "ES256 ec"],
     ["a key with a certificate and unknown members", { ...rsa, x5c: ["x"], foo: 1 }, "RS256 rsa"],
-  ])("takes %s", async (_name, jwk, name) => {
+  ])("include %s", async (_name, jwk, name) => {
     const set = await usableKeys(keySetDocument(jwk));
     expect(namesOf(set)).toEqual([name]);
     expect(await keyOf(set, name)).toMatchObject({ type: "public", usages: ["verify"] });
@@ -45,7 +45,7 @@ describe("the usable keys of a set", () => {
     ["RSA of 1024 bits", makeKey("RS256", "x", 1024).publicJwk],
     ["a key for encryption", { ...ec, use: "enc" }],
     ["a key that cannot verify", { ...ec, key_ops: ["sign"] }],
-    ["key_ops that are no array", { ...ec, key_ops: "verify" }],
+    ["key_ops that is not an array", { ...ec, key_ops: "verify" }],
     ["no kid", without(ec, "kid")],
     ["an empty kid", { ...ec, kid: "" }],
     ["a number as kid", { ...ec, kid: 1 }],
@@ -53,24 +53,24 @@ describe("the usable keys of a set", () => {
     ["no point", without(ec, "x")],
     ["no modulus", without(rsa, "n")],
     ["nothing but a name", { kid: "x" }],
-  ])("leaves out %s", async (_name, jwk) => {
+  ])("exclude %s", async (_name, jwk) => {
     const set = await usableKeys(keySetDocument(jwk, { ...ec, kid: "good" }));
     expect(namesOf(set)).toEqual(["ES256 good"]);
   });
 
-  it("leaves out entries that are no objects, and takes a set without keys", async () => {
+  it("exclude entries that are not objects; a set without keys is valid", async () => {
     expect(await usableKeys('{"keys":[null,1,"a",[]]}')).toEqual({ keys: [] });
     expect(await usableKeys('{"keys":[]}')).toEqual({ keys: [] });
   });
 
-  it("takes the first of two keys with one name", async () => {
+  it("include the first of two keys with the same name", async () => {
     const second = makeKey("ES256", "ec").publicJwk;
     const set = await usableKeys(keySetDocument(ec, second));
     expect(await exported(await keyOf(set, "ES256 ec"))).toMatchObject({ x: ec["x"] });
   });
 
   it.each(["", "null", "[]", "{}", '{"keys":{}}', '{"keys":[],"keys":[]}', "<html>"])(
-    "refuses %j",
+    "cannot be read from %j",
     async (document) => {
       await expect(usableKeys(document)).rejects.toThrow(/./);
     },
@@ -89,7 +89,7 @@ function namesOf({ keys }: JSONWebKeySet): string[] {
   return keys.map(({ alg, kid }) => `${alg} ${kid}`);
 }
 
-/** The key of a set by its algorithm and kid, as a verifier gets it. */
+/** Returns a key of a set by its algorithm and kid, as a verifier does. */
 function keyOf(set: JSONWebKeySet, name: string): Promise<CryptoKey | undefined> {
   const [alg = "", kid = ""] = name.split(" ");
   return fixedKeySet(set).key({ alg, kid } as KeyReference);

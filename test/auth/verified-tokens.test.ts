@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import type { TokenClaims } from "../../src/auth/read-claims.js";
 import { createVerifiedTokens } from "../../src/auth/verified-tokens.js";
-import { issuer, tenantId } from "./token-workshop.js";
+import { issuer, tenantId } from "./token-fixtures.js";
 
-it("keeps the tokens that were used last", () => {
+it("keeps the most recently used tokens", () => {
   const tokens = createVerifiedTokens(2);
   for (const digest of ["a", "b"]) tokens.put(digest, 1, claims());
   tokens.get("a", 1);

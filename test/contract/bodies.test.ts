@@ -8,10 +8,10 @@ import { sendRest, summaryOf } from "./send.js";
 import { itemType } from "./shape.js";
 import { type MemberType, operations, resources } from "./specification.js";
 
-/** A value that a member must not have, and the code it is refused with. */
+/** A value that a member must not have, and the code of its field error. */
 type Bad = readonly [value: unknown, code: string];
 
-/** Values of the right JSON type that break what the specification says of the type. */
+/** Values with the right JSON type that violate the specification's format of the type. */
 const badlyFormed: Readonly<Record<string, readonly Bad[]>> = {
   uuid: ["42", "", "00000000-0000-0000-0000-00000000000g", "{0b9e6c1a-3f0e-4b57-9a55-0d2b7f6f3c11}"].map((value) => [
     value,
@@ -73,7 +73,7 @@ for (const operation of implementedOperations) {
       expectProblem(await sendRest(service, operation, draft, { body }), 422, [`${name} REQUIRED`]);
     });
 
-    test("can do without any member that is optional", async () => {
+    test("accepts a body without any one of its optional members", async () => {
       expect(bodyFields).toHaveLength(required.length + optional.length);
       for (const { jsonName } of optional) {
         const { path, body } = await prepare(operation, service);
@@ -83,7 +83,7 @@ for (const operation of implementedOperations) {
       }
     });
 
-    test("refuses null and every other JSON type for each member, and for each item of a list", async () => {
+    test("rejects null and every other JSON type for each member and for each list item", async () => {
       await expectRefusals(operation, draft, (field) =>
         [null, ...wrongTypes(field)].map((value) => [value, `${field.jsonName} INVALID_TYPE`]),
       );
@@ -93,7 +93,7 @@ for (const operation of implementedOperations) {
       });
     });
 
-    test("refuses what has the right JSON type and the wrong form, member by member", async () => {
+    test("rejects values with the right JSON type and a wrong format, for each member", async () => {
       await expectRefusals(operation, draft, ({ jsonName: name }) => {
         const type = formOf(operation, name);
         const item = itemType(type);
@@ -104,7 +104,7 @@ for (const operation of implementedOperations) {
       });
     });
 
-    test("knows no other member: none of the path, no mask, no metadata, no snake_case", async () => {
+    test("rejects unknown members: fields of the path, update masks, metadata and snake_case names", async () => {
       const snakeCase = bodyFields.map(({ name }) => name).filter((name) => name.includes("_"));
       const others = ["metadata", "id", "version", "status", "createdAt", "updateMask", "update_mask", "tenantId"];
       const known = new Set(bodyFields.map(({ jsonName }) => jsonName));
@@ -120,25 +120,25 @@ for (const operation of implementedOperations) {
       );
     });
 
-    test("names every wrong member at once, in the order of the contract and unknown ones last", async () => {
+    test("lists every wrong member at once, in the order of the contract, with unknown members last", async () => {
       const wrong = bodyFields.map(({ jsonName }) => [jsonName, { x: 1 }]);
       const body = { zip: 1, ...Object.fromEntries(wrong.toReversed()) };
       const items = bodyFields.map(({ jsonName }) => `${jsonName} INVALID_TYPE`);
       expectProblem(await sendRest(service, operation, draft, { body }), 422, [...items, "zip UNKNOWN_FIELD"]);
     });
 
-    test("has done nothing in all these cases", async () => {
+    test("has no effect in any of these cases", async () => {
       expect((await sendRest(service, operation, draft)).status).toBe(operation.options.successStatus);
     });
   });
 }
 
-/** A value and the item it is refused with. */
+/** A value and its expected field error, as `field CODE`. */
 type Refusal = readonly [value: unknown, item: string];
 
 /**
- * Puts the first bad value of every member in place of its good one, then the second of all that have two, and so on: each is to be
- * refused with its own item.
+ * Sends one request with the first bad value of every member, then one with the second bad values, and so on. Each bad
+ * value must have its own field error.
  */
 async function expectRefusals(
   operation: PublishedOperation,
@@ -158,7 +158,7 @@ async function expectRefusals(
   }
 }
 
-/** Values of other JSON types than the field's, by its descriptor. */
+/** Returns values of all JSON types that do not fit the field. */
 function wrongTypes(field: DescField): readonly unknown[] {
   if (field.fieldKind === "list") return [...texts, ...numbers, ...flags, {}, { x: 1 }];
   return wrongItems(field);
@@ -171,7 +171,10 @@ function wrongItems(field: DescField): readonly unknown[] {
   return [...wrong[json], ...composites];
 }
 
-/** Of a rule's local times the specification says no more than `string`, but how they are shown. */
+/**
+ * Returns the format of a member. The specification calls the local times of a rule `string` in requests; their format
+ * stands in the response.
+ */
 function formOf({ name, response }: PublishedOperation, member: string): MemberType {
   const shown = resources[response.message.name]?.[member] ?? "";
   return shown.startsWith("time") ? shown : (operations[name]?.body[member] ?? "");

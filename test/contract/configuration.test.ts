@@ -6,7 +6,7 @@ import { expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { createProgram, opportunityDefinition, payer, practitioner } from "./makers.js";
+import { createProgram, opportunityDefinition, payer, practitioner } from "./fixtures.js";
 import { rpcNamed } from "./published-operations.js";
 import { summaryOf } from "./send.js";
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("the practitioners of a program", () => {
-  test("are replaced as a whole, in the order sent, by none too, under a version of their own", async () => {
+  test("are replaced as a whole, in the given order, and have a version of their own; an empty list is valid", async () => {
     const programId = await createProgram(service);
     const [a = "", b = "", c = ""] = await createPractitioners(3);
     for (const [i, practitionerIds] of [[c, a], [b, c, a], [], [], [b]].entries()) {
@@ -32,7 +32,7 @@ describe("the practitioners of a program", () => {
     expect(body["program"]).toMatchObject({ version: 1 });
   });
 
-  test("are each named once, whatever the case of the ids", async () => {
+  test("must not contain duplicates, in upper or lower case", async () => {
     const programId = await createProgram(service);
     const [a = "", b = ""] = await createPractitioners(2);
     for (const again of [a, a.toUpperCase()]) {
@@ -40,7 +40,7 @@ describe("the practitioners of a program", () => {
     }
   });
 
-  test("all exist, or every one that does not is named and nothing is replaced", async () => {
+  test("must all exist; the answer lists every missing one and nothing is replaced", async () => {
     const programId = await createProgram(service);
     const [a = ""] = await createPractitioners(1);
     const items = ["practitionerIds[0] NOT_FOUND", "practitionerIds[2] NOT_FOUND"];
@@ -48,14 +48,14 @@ describe("the practitioners of a program", () => {
     expect((await replace(programId, [a], 1)).body).toMatchObject({ version: 2 });
   });
 
-  test("are 500 at most", async () => {
+  test("are at most 500", async () => {
     const programId = await createProgram(service);
     const many = Array.from({ length: 501 }, () => randomUUID());
     expectProblem(await replace(programId, many, 1), 422, ["practitionerIds TOO_MANY"]);
     expect((await replace(programId, many.slice(1), 1)).status).toBe(404);
   });
 
-  test("are one of two sets that are put at once, never a mixture", async () => {
+  test("are one of two concurrently sent sets, never a mixture", async () => {
     const programId = await createProgram(service);
     const [a = "", b = "", c = "", d = ""] = await createPractitioners(4);
     const sets = [
@@ -70,7 +70,7 @@ describe("the practitioners of a program", () => {
 });
 
 describe("holidays", () => {
-  test("are one on a date of the tenant, active or not, whatever the organization", async () => {
+  test("must have different dates within a tenant, for all organizations, active or not", async () => {
     for (const active of [true, false]) {
       const date = active ? "2031-01-06" : "2031-03-24";
       expect((await createHoliday({ date, active })).status).toBe(201);
@@ -82,7 +82,7 @@ describe("holidays", () => {
     }
   });
 
-  test("of one date at once are one", async () => {
+  test("of the same date created concurrently: one succeeds", async () => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => createHoliday({ date: "2031-05-01" })));
     const duplicate = "409 date DUPLICATE";
     expect(answers.map(summaryOf).toSorted()).toEqual(["201", duplicate, duplicate, duplicate]);
@@ -94,7 +94,7 @@ describe("holidays", () => {
 });
 
 describe("contracts", () => {
-  test("end no earlier than they begin", async () => {
+  test("must not end before they begin", async () => {
     const dates = { validFrom: "2026-05-02", validTo: "2026-05-01" };
     expectProblem(await createContract(dates), 422, ["validTo INVALID_RANGE"]);
     expect((await createContract({ validFrom: "2026-05-01", validTo: "2026-05-01" })).status).toBe(201);
@@ -121,7 +121,7 @@ describe("appointment types", () => {
 });
 
 describe("payers", () => {
-  test.each(["900.123.456-7", "900123456", "0", "no digits at all"])("keep the tax id %s as it is", async (taxId) => {
+  test.each(["900.123.456-7", "900123456", "0", "no digits at all"])("keep the tax id %s unchanged", async (taxId) => {
     const body = { code: randomUUID(), name: "EPS", taxId, active: false };
     const answer = await service.request("POST", `${ADMIN}/payers`, { body });
     expect(answer.body).toMatchObject({ taxId, active: false });

@@ -21,10 +21,10 @@ import { type DescribedContract, describeContract } from "./described-contract.j
 
 const CLINIC = "cupo.clinic.v1";
 const ACCESS = "cupo.access.v1";
-/** What the comment of an enum says of its values. */
+/** The sentences by which the comment of an enum says whether values may be added. */
 const GROWS = "Values may be added: ";
 const STAYS = "No value will be added.";
-/** The messages that tell of a patient: whoever is given one leaves an access record. */
+/** Messages with data about a patient. Reading one leaves an access record. */
 const TELL_OF_PATIENTS = new Set([
   "PatientDetails",
   "PatientChange",
@@ -34,13 +34,13 @@ const TELL_OF_PATIENTS = new Set([
   "Note",
   "UserAttentionCaseDetails",
 ]);
-/** The member of a request that asks for the names of patients too. */
+/** The request field that asks for the names of patients. */
 const ASKS_FOR_PATIENTS = "include_patient_names";
 
 let contract: DescribedContract;
 let clinicMethods: readonly DescMethod[];
 let clinicMessages: readonly DescMessage[];
-/** Those that are in answers, at any depth. */
+/** The messages of the clinic's responses, at any depth. */
 let answers: ReadonlySet<DescMessage>;
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ describe("an operation", () => {
     expect(silent.map(operationName)).toEqual([]);
   });
 
-  test("is free of side effects if it takes no key and leaves no access record, and only then", () => {
+  test("is marked free of side effects exactly if it takes no key and leaves no access record", () => {
     const wrong = contract.methods.filter((method) => {
       const isFree = keyOf(method) === Operation_IdempotencyKey.NONE && !tellsOfPatients(method);
       return isFree !== (method.idempotency === Level.NO_SIDE_EFFECTS);
@@ -68,7 +68,7 @@ describe("an operation", () => {
 });
 
 describe("a message of the clinic's interface", () => {
-  test("takes no message and no enum of the published one, which are closed", () => {
+  test("uses no message or enum of the published interface, because those are closed", () => {
     const foreign = fieldsOf(clinicMessages).filter(({ message, enum: enumeration }) => {
       const type = message ?? enumeration;
       return type !== undefined && packageOf(type) === ACCESS;
@@ -80,7 +80,7 @@ describe("a message of the clinic's interface", () => {
     expect(borrowed.map(operationName)).toEqual([]);
   });
 
-  test("names every id by what it is of, its own too", () => {
+  test("has no field named id; every field with a UUID is named after its resource, such as patient_id", () => {
     const anonymous = fieldsOf(clinicMessages).filter((field) => /^ids?$/.test(field.name));
     expect(namesOf(anonymous)).toEqual([]);
     const misnamed = fieldsOf(clinicMessages).filter(
@@ -89,7 +89,7 @@ describe("a message of the clinic's interface", () => {
     expect(namesOf(misnamed)).toEqual([]);
   });
 
-  test("has in answers presence for what its comment says may be absent, and for nothing else", () => {
+  test("has field presence in responses exactly for fields whose comment says that they may be absent", () => {
     const wrong = fieldsOf([...answers].filter((message) => packageOf(message) === CLINIC)).filter((field) => {
       const isScalar = field.message === undefined && field.fieldKind !== "list";
       return isScalar && field.proto.proto3Optional !== /\babsent\b/i.test(contract.commentOf(field));
@@ -97,7 +97,7 @@ describe("a message of the clinic's interface", () => {
     expect(namesOf(wrong)).toEqual([]);
   });
 
-  test("has no presence for versions of resources, sizes of pages and tokens of pages", () => {
+  test("has no field presence for versions, page sizes and page tokens", () => {
     const optional = fieldsOf(clinicMessages).filter(
       ({ name, proto }) => proto.proto3Optional && /^(version|page_size|page_token|next_page_token)$/.test(name),
     );
@@ -105,13 +105,13 @@ describe("a message of the clinic's interface", () => {
   });
 });
 
-describe("a message of an answer", () => {
+describe("a message of a response", () => {
   const inAnswers = () =>
     fieldsOf([...new Set(contract.methods.flatMap(({ output }) => [...reachable(output)]))]).filter((field) =>
       packageOf(field.parent).startsWith("cupo."),
     );
 
-  test("requires what is there always, and says of everything else that it may be absent", () => {
+  test("marks a field as required, or says in its comment that it may be absent", () => {
     const wrong = inAnswers().filter((field) => {
       const isSingular = field.fieldKind === "message" || field.proto.proto3Optional;
       const mayBeAbsent = /\babsent\b/i.test(contract.commentOf(field));
@@ -120,7 +120,7 @@ describe("a message of an answer", () => {
     expect(namesOf(wrong)).toEqual([]);
   });
 
-  test("has a rule for ids, dates and times of day, whose form its comment tells", () => {
+  test("has a validation rule for each id, date and time of day whose comment states the format", () => {
     const silent = inAnswers().filter((field) => {
       const tellsForm = /^UUIDs? |YYYY-MM-DD|HH:MM:SS/.test(contract.commentOf(field));
       return field.scalar === ScalarType.STRING && tellsForm && getOption(field, fieldRules).type.case === undefined;
@@ -130,7 +130,7 @@ describe("a message of an answer", () => {
 });
 
 describe("an enum", () => {
-  test("is nested in a message and says whether it grows; the published statuses never do", () => {
+  test("is nested in a message and says whether values may be added; published statuses never grow", () => {
     const wrong = contract.enums.filter((each) => {
       const [grows, stays] = [GROWS, STAYS].map((sentence) => contract.commentOf(each).includes(sentence));
       const isClosed = packageOf(each) === ACCESS && each.name === "Status";
@@ -140,18 +140,21 @@ describe("an enum", () => {
   });
 });
 
-describe("an extension of protobuf's options or of validation's rules", () => {
+describe("an extension of protobuf options or validation rules", () => {
   const extensions = [file_cupo_options_v1_options, file_cupo_options_v1_rules].flatMap((file) => file.extensions);
 
   test.each(extensions.map(({ typeName, number }) => ({ typeName, number })))(
-    "has the number that its name makes: $typeName",
+    "has the number that is derived from its name: $typeName",
     ({ typeName, number }) => {
       expect(number).toBe(numberMadeOf(typeName));
     },
   );
 });
 
-/** Above what is for use at home and what the global registry of protobuf gives, up to the highest there is. */
+/**
+ * Derives an extension number from a name. The range starts above the numbers for in-house use and those that
+ * protobuf's global registry assigns, and ends at the highest valid number.
+ */
 function numberMadeOf(name: string): number {
   const [lowest, highest] = [100_000, 536_870_911];
   const hash = createHash("sha256").update(name).digest().readUInt32BE(0);
@@ -171,7 +174,7 @@ function tellsOfPatients({ input, output }: DescMethod): boolean {
   return isAsked || [...reachable(output)].some(({ name }) => TELL_OF_PATIENTS.has(name));
 }
 
-/** A message and all that are in it, at any depth. */
+/** Returns a message and all messages in it, at any depth. */
 function reachable(message: DescMessage, found = new Set<DescMessage>()): Set<DescMessage> {
   if (found.has(message)) return found;
   found.add(message);

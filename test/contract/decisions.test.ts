@@ -1,14 +1,19 @@
-import { expect, test } from "vitest";
-import { problemsOf, readRows } from "./documented-tests.js";
+import { describe, expect, test } from "vitest";
+import { readDocument } from "./evidence/documents.js";
 
-const rows = readRows("../../docs/decisions.md");
+const MAX_WORDS = 40;
 
-test("docs/decisions.md names, for every decision, the gap, the choice and the reason", () => {
-  const incomplete = rows.filter(({ cells }) => cells.length !== 3 || cells.some((cell) => cell === ""));
-  expect(incomplete).toEqual([]);
-  expect(rows.length).toBeGreaterThan(50);
-});
+const { rows } = readDocument("docs/internals/decisions.md");
 
-test("docs/decisions.md names a test that exists for every decision", () => {
-  expect(rows.flatMap(problemsOf)).toEqual([]);
+describe("docs/internals/decisions.md", () => {
+  test(`has at most ${MAX_WORDS} words in a row`, () => {
+    const long = rows.filter(({ cells }) => cells.join(" ").split(/\s+/).length > MAX_WORDS);
+    expect(long).toEqual([]);
+  });
+
+  test("begins each id with the number of a section of the specification", () => {
+    const numberOf = (section: string) => section.split(" ")[0] ?? "";
+    const stray = rows.filter(({ section, id }) => !new RegExp(`^${numberOf(section)}(\\.\\d)?-[a-z]`).test(`${id}`));
+    expect(stray).toEqual([]);
+  });
 });

@@ -18,17 +18,17 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** All that the protos define, as the compiler understands it, with the comments that stubs do not have. */
+/** All definitions of the protos, with the comments that generated code does not have. */
 export interface DescribedContract {
   readonly registry: Registry;
   readonly messages: readonly DescMessage[];
   readonly enums: readonly DescEnum[];
   readonly methods: readonly DescMethod[];
-  /** The comment above a definition, on one line; empty where there is none. */
+  /** Returns the comment above a definition on one line; empty if there is none. */
   commentOf(desc: DescField | DescEnum): string;
 }
 
-/** Compiles the protos of Cupo as they are now. */
+/** Compiles Cupo's protos. */
 export async function describeContract(): Promise<DescribedContract> {
   const folder = await temporaryFolder();
   try {
@@ -60,7 +60,7 @@ function fileOf(desc: DescField | DescEnum): DescFile {
   return desc.kind === "field" ? desc.parent.file : desc.file;
 }
 
-/** Where a definition stands in its file (google.protobuf.SourceCodeInfo.Location.path). */
+/** Returns the path of a definition in its file (google.protobuf.SourceCodeInfo.Location.path). */
 function pathOf(desc: DescField | DescEnum | DescMessage): number[] {
   if (desc.kind === "field") return [...pathOf(desc.parent), 2, desc.parent.proto.field.indexOf(desc.proto)];
   const { parent, file } = desc;

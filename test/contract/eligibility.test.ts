@@ -10,12 +10,12 @@ import {
 import { expectProblem } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { createPatient, healthcareService } from "./makers.js";
+import { createPatient, healthcareService } from "./fixtures.js";
 import { rpcNamed } from "./published-operations.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A question, whose answer is yes, as the body of a request. */
+/** The body of a request for an eligibility decision. Unchanged, the decision is positive. */
 type Question = Readonly<Record<"patientId" | "payerId" | "contractId" | "serviceId" | "serviceDate", string>>;
 
 let service: TestService;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("a decision", () => {
-  test("is eligible, without reasons, where nothing stands in the way", async () => {
+  test("is eligible, without reasons, if every condition holds", async () => {
     const { status, body } = await check(await question());
     expect([status, body["eligible"], body["reasons"]]).toEqual([200, true, []]);
   });
@@ -40,14 +40,14 @@ describe("a decision", () => {
     [
       "CONTRACT_PAYER_MISMATCH",
       "contractId",
-      "the contract is another payer's",
+      "the contract belongs to another payer",
       async () => ({ payerId: await payer() }),
     ],
     ["CONTRACT_NOT_STARTED", "serviceDate", "the date is before the contract", () => ({ serviceDate: "2025-12-31" })],
     ["CONTRACT_EXPIRED", "serviceDate", "the date is after the contract", () => ({ serviceDate: "2027-01-01" })],
     ["SERVICE_INACTIVE", "serviceId", "the service is inactive", (q) => deactivate("healthcare_services", q.serviceId)],
     ["SERVICE_NOT_COVERED", "serviceId", "the contract lists other services", (q) => coverOther(q)],
-  ])("is not eligible for %s, a matter of %s, where %s", async (code, field, _, change) => {
+  ])("is not eligible with reason %s for %s if %s", async (code, field, _, change) => {
     const asked = await question();
     const changed = await change(asked);
     const { status, body } = await check({ ...asked, ...changed });
@@ -55,7 +55,7 @@ describe("a decision", () => {
     expect(body["reasons"]).toEqual([{ code, field, message: expect.stringMatching(/\S/) }]);
   });
 
-  test("gives every reason that applies", async () => {
+  test("lists every reason that applies", async () => {
     const asked = await question();
     await Promise.all([
       setStatus(asked, "INACTIVE"),
@@ -76,17 +76,20 @@ describe("a decision", () => {
     ]);
   });
 
-  test.each(["2026-01-01", "2026-12-31"])("holds on %s, a first or last day of the contract", async (serviceDate) => {
-    expect((await check({ ...(await question()), serviceDate })).body["eligible"]).toBe(true);
-  });
+  test.each(["2026-01-01", "2026-12-31"])(
+    "is eligible on %s, the first or last day of the contract",
+    async (serviceDate) => {
+      expect((await check({ ...(await question()), serviceDate })).body["eligible"]).toBe(true);
+    },
+  );
 
-  test("covers what the contract lists", async () => {
+  test("is eligible for a service that the contract lists", async () => {
     const asked = await question();
     await cover(asked, [asked.serviceId]);
     expect((await check(asked)).body["eligible"]).toBe(true);
   });
 
-  test("is kept with what was asked", async () => {
+  test("is stored with its request", async () => {
     const asked = await question();
     const { body } = await check(asked);
     const { body: kept } = await callRpc(service, rpcNamed("GetEligibilityDecision"), {
@@ -98,12 +101,12 @@ describe("a decision", () => {
 });
 
 describe("validUntil", () => {
-  test("is 24 hours on", async () => {
+  test("is 24 hours after the evaluation", async () => {
     const { body } = await check(await question({ validTo: "9999-12-31" }));
     expect(spanMs(body)).toBe(DAY_MS);
   });
 
-  test("is not past the end of the contract's last day in Bogotá", async () => {
+  test("is at most the end of the contract's last day in Bogotá", async () => {
     const today = localDate(service.now());
     const { body } = await check({ ...(await question({ validTo: today })), serviceDate: today });
     const tomorrow = localDate(service.now() + DAY_MS);
@@ -111,14 +114,14 @@ describe("validUntil", () => {
     expect(Date.parse(String(body["validUntil"]))).toBe(Date.parse(`${tomorrow}T05:00:00Z`));
   });
 
-  test("is the evaluation itself where the contract has ended", async () => {
+  test("is the time of the evaluation if the contract has ended", async () => {
     const { body } = await check(await question({ validFrom: "2020-01-01", validTo: "2020-12-31" }));
     expect([body["eligible"], spanMs(body)]).toEqual([false, 0]);
   });
 });
 
 describe("404", () => {
-  test("names everything that does not exist, and beats every reason", async () => {
+  test("lists everything that does not exist, and takes precedence over every reason", async () => {
     const asked = await question();
     await setStatus(asked, "DECEASED");
     const [payerId, serviceId] = [randomUUID(), randomUUID()];
@@ -130,7 +133,7 @@ describe("404", () => {
   });
 });
 
-test("a replay gives the first decision even past its end, and a new key evaluates anew", async () => {
+test("a replay returns the first decision even after its expiry; a new key evaluates again", async () => {
   const asked = await question();
   const headers = { "idempotency-key": randomUUID() };
   const first = await check(asked, headers);
@@ -182,7 +185,7 @@ function spanMs({ evaluatedAt, validUntil }: Readonly<Record<string, unknown>>):
   return Date.parse(String(validUntil)) - Date.parse(String(evaluatedAt));
 }
 
-/** YYYY-MM-DD in America/Bogota. */
+/** Returns the date in America/Bogota, YYYY-MM-DD. */
 function localDate(ms: number): string {
   return new Intl.DateTimeFormat("en-CA", { timeZone: "America/Bogota" }).format(ms);
 }

@@ -4,15 +4,15 @@ import { expectProblem } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
-import type { Maker } from "./makers.js";
+import type { FixtureFactory } from "./fixtures.js";
 import { type Draft, prepare, prepareUnused, referencesOf } from "./operations.js";
 import { implementedOperations, operationNamed, type PublishedOperation } from "./published-operations.js";
 import { readResource, sendGrpc, sendRest, summaryOf } from "./send.js";
 
-/** Path ids that callers have to take as they are, so that one of another form is one that does not exist. */
+/** Path ids that accept any text. A text that is not a UUID is an unknown id. */
 const OPAQUE = new Set(["patientId", "appointmentId"]);
 
-/** The same ones in all tests, so that what they only refer to can be copied. */
+/** The same principal in all tests, so that its resources can be copied. */
 const INSIDER = { organizationId: randomUUID(), companyId: randomUUID() };
 const OUTSIDERS = {
   tenant: { ...INSIDER, tenantId: randomUUID() },
@@ -35,30 +35,32 @@ for (const operation of implementedOperations) {
   if (references.length === 0) continue;
   describe(operation.name, () => {
     for (const [field, maker] of inPath) {
-      test(`${field}: does not tell what is hidden from what never existed, and leaves it as it is`, async () => {
+      test(`${field}: answers the same for a hidden and an unknown id, and leaves the hidden resource unchanged`, async () => {
         await expectHidden(operation, field, maker, "404");
       });
 
       const isOpaque = OPAQUE.has(field);
       test(
-        isOpaque ? `${field}: what is no UUID does not exist` : `${field}: what is no UUID is no request`,
+        isOpaque ? `${field}: 404 for a text that is not a UUID` : `${field}: 400 for a text that is not a UUID`,
         async () => {
           const draft = await prepareUnused(operation, service);
-          const answer = await sendRest(service, operation, put(operation, draft, field, "42"));
-          if (isOpaque) expectProblem(answer, 404);
-          else expectProblem(answer, 400, [`${field} INVALID_UUID`]);
+          for (const text of ["42", "a%2Fb", "%0A", "%00"]) {
+            const answer = await sendRest(service, operation, put(operation, draft, field, text));
+            if (isOpaque) expectProblem(answer, 404);
+            else expectProblem(answer, 400, [`${field} ${text === "%00" ? "INVALID_VALUE" : "INVALID_UUID"}`]);
+          }
         },
       );
     }
 
     for (const [field, maker] of inBody) {
       const status = operation.options.errorStatuses.includes(404) ? 404 : 422;
-      test(`${field}: ${status} for what is hidden as for what never existed`, async () => {
+      test(`${field}: ${status} for a hidden id as for an unknown one`, async () => {
         await expectHidden(operation, field, maker, `${status} ${itemField(operation, field)} NOT_FOUND`);
       });
     }
 
-    test.each(references)("takes a %s in upper case", async (field) => {
+    test.each(references)("accepts a %s in upper case", async (field) => {
       const draft = await prepare(operation, service);
       const id = (draft.path[field] ?? draft.body[field]) as string | string[];
       const upper = Array.isArray(id) ? id.map((each) => each.toUpperCase()) : id.toUpperCase();
@@ -68,21 +70,24 @@ for (const operation of implementedOperations) {
     });
 
     const narrow = inBody.filter(([, { belongsTo }]) => belongsTo === "organization" && inPath.length > 0);
-    test.each(narrow)("%s: 404 for what not everybody sees who sees the resource of the path", async (field, maker) => {
-      const as = INSIDER;
-      const whole = await prepare(operation, service);
-      for (const owner of [as, { organizationId: as.organizationId }, { companyId: as.companyId }]) {
-        const draft = put(operation, whole, field, await maker.create(service, owner));
-        const headers = { "x-correlation-id": randomUUID() };
-        const answer = await sendRest(service, operation, draft, { as, headers });
-        expect(summaryOf(answer)).toBe(`404 ${itemField(operation, field)} NOT_FOUND`);
-        const absent = put(operation, whole, field, randomUUID());
-        expect(comparable(answer)).toEqual(comparable(await sendRest(service, operation, absent, { as, headers })));
-      }
-    });
+    test.each(narrow)(
+      "%s: 404 if some principals that can see the resource of the path cannot see it",
+      async (field, maker) => {
+        const as = INSIDER;
+        const whole = await prepare(operation, service);
+        for (const owner of [as, { organizationId: as.organizationId }, { companyId: as.companyId }]) {
+          const draft = put(operation, whole, field, await maker.create(service, owner));
+          const headers = { "x-correlation-id": randomUUID() };
+          const answer = await sendRest(service, operation, draft, { as, headers });
+          expect(summaryOf(answer)).toBe(`404 ${itemField(operation, field)} NOT_FOUND`);
+          const absent = put(operation, whole, field, randomUUID());
+          expect(comparable(answer)).toEqual(comparable(await sendRest(service, operation, absent, { as, headers })));
+        }
+      },
+    );
 
     const shared = references.filter(([, { belongsTo }]) => belongsTo === "organization");
-    test.each(shared)("sees a %s that belongs to the tenant as a whole", async (field, maker) => {
+    test.each(shared)("accepts a %s that belongs to the whole tenant", async (field, maker) => {
       const as = INSIDER;
       const whole = await prepare(operation, service);
       const own = await prepare(operation, service, as);
@@ -94,7 +99,7 @@ for (const operation of implementedOperations) {
 }
 
 describe("PATCH /admin/configuration/scheduling/programs/{programId}/rules/{ruleId}", () => {
-  test("answers for a rule of another program as for one that never existed", async () => {
+  test("answers the same for a rule of another program and an unknown rule", async () => {
     const operation = operationNamed("UpdateProgramRule");
     const headers = { "x-correlation-id": randomUUID() };
     const [one, other] = [await prepare(operation, service), await prepare(operation, service)];
@@ -105,11 +110,11 @@ describe("PATCH /admin/configuration/scheduling/programs/{programId}/rules/{rule
   });
 });
 
-/** Requires one answer for an id that never existed and for those of resources that the token must not see. */
+/** Requires the same answer for an unknown id and for ids of resources that are hidden from the token. */
 async function expectHidden(
   operation: PublishedOperation,
   field: string,
-  maker: Maker,
+  maker: FixtureFactory,
   summary: string,
 ): Promise<void> {
   const as = INSIDER;
@@ -128,10 +133,10 @@ async function expectHidden(
   expect((await sendRest(service, operation, draft, { as })).status).toBe(operation.options.successStatus);
 }
 
-/** Requires that a whole request for what another principal has, ids that fit together included, is not done. */
+/** Requires that a request that refers only to resources of another principal has no effect. */
 async function expectUntouched(
   operation: PublishedOperation,
-  maker: Maker,
+  maker: FixtureFactory,
   field: string,
   owners: readonly TokenFor[],
 ): Promise<void> {
@@ -145,12 +150,12 @@ async function expectUntouched(
   }
 }
 
-function ownersOf({ belongsTo }: Maker): readonly TokenFor[] {
+function ownersOf({ belongsTo }: FixtureFactory): readonly TokenFor[] {
   const { tenant, ...others } = OUTSIDERS;
   return belongsTo === "tenant" ? [tenant] : [tenant, ...Object.values(others)];
 }
 
-/** The draft with this id in place of the field's; in a list, behind the one that is there. */
+/** Returns the draft with this id in the field. An id for a list is appended. */
 function put(operation: PublishedOperation, draft: Draft, field: string, id: string | readonly string[]): Draft {
   if (isInPath(operation, field)) return { ...draft, path: { ...draft.path, [field]: String(id) } };
   const old = draft.body[field];
@@ -168,7 +173,7 @@ function isInPath({ pathFields }: PublishedOperation, field: string): boolean {
   return pathFields.some(({ jsonName }) => jsonName === field);
 }
 
-/** What must not differ: everything but the moment and the quota. */
+/** Returns the parts of an answer that must be equal: everything but the time and the quota. */
 function comparable({ status, text, headers }: RestAnswer) {
   const { date: _date, ratelimit: _quota, ...rest } = Object.fromEntries(headers);
   return { status, text, rest };

@@ -4,24 +4,24 @@ import { bookFirst, day, mustCall, type OptionBody, openClinic } from "../schedu
 import { registration } from "../support/registration.js";
 import type { TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
-import * as makers from "./makers.js";
+import * as fixtures from "./fixtures.js";
 import type { PublishedOperation } from "./published-operations.js";
 
-/** A request: what is in its path, by the JSON names of the fields, and its body. */
+/** A request: the path fields by their JSON names, and the body. */
 export interface Draft {
   readonly path: Readonly<Record<string, string>>;
   readonly body: JsonObject;
 }
 
-/** What cannot be known from the descriptor of an operation. */
+/** Facts about an operation that its descriptor does not contain. */
 interface Entry {
-  /** What the fields refer to, those of the path too. */
-  readonly references?: Readonly<Record<string, makers.Maker>>;
-  /** Good values of all members that refer to nothing. Of an update: other values than the resource has. */
+  /** Creates the resources that fields refer to, including fields of the path. */
+  readonly references?: Readonly<Record<string, fixtures.FixtureFactory>>;
+  /** Returns valid values of all members that are no references. For an update they differ from the current ones. */
   attributes(): JsonObject;
-  /** Makes what is referred to where it cannot be made field by field. */
+  /** Creates the references if they cannot be created one by one. */
   readonly refer?: (service: TestService, as: TokenFor) => Promise<Readonly<Record<string, string>>>;
-  /** Makes, for what the path names, the members of the body that a success uses up. */
+  /** Creates new values for the body members that can be used only once, such as option tokens. */
   readonly renew?: (path: Draft["path"], service: TestService, as: TokenFor) => Promise<JsonObject>;
 }
 
@@ -31,15 +31,15 @@ const codeAnew = () => ({ code: `Código ${randomUUID()}` });
 const entries: Readonly<Record<string, Entry>> = {
   RegisterPatient: { attributes: () => registration() },
   UpdatePatient: {
-    references: { patientId: makers.patient },
+    references: { patientId: fixtures.patient },
     attributes: () => ({ fullName: "Ana de López", phone: "601 555 0199", email: "lopez@example.com" }),
   },
   RescheduleAppointment: {
-    references: { appointmentId: makers.appointment },
+    references: { appointmentId: fixtures.appointment },
     attributes: () => ({}),
     async refer(service, as) {
       const clinic = await openClinic(service, { as, rule: { validTo: day({ service }, 3) } });
-      return { appointmentId: (await bookFirst(clinic, await makers.createPatient(service, {}, as))).appointmentId };
+      return { appointmentId: (await bookFirst(clinic, await fixtures.createPatient(service, {}, as))).appointmentId };
     },
     renew: async ({ appointmentId = "" }, service, as) => ({
       optionToken: await findOption(appointmentId, service, as),
@@ -47,40 +47,40 @@ const entries: Readonly<Record<string, Entry>> = {
   },
   CheckEligibility: {
     references: {
-      patientId: makers.patient,
-      payerId: makers.payer,
-      contractId: makers.contract,
-      serviceId: makers.healthcareService,
+      patientId: fixtures.patient,
+      payerId: fixtures.payer,
+      contractId: fixtures.contract,
+      serviceId: fixtures.healthcareService,
     },
     attributes: () => ({ serviceDate: "2026-06-01" }),
   },
   CreateWaitlistEntry: {
     references: {
-      patientId: makers.patient,
-      serviceId: makers.healthcareService,
-      locationId: makers.location,
-      practitionerId: makers.practitioner,
+      patientId: fixtures.patient,
+      serviceId: fixtures.healthcareService,
+      locationId: fixtures.location,
+      practitionerId: fixtures.practitioner,
     },
     attributes: () => ({ dateFrom: "2026-01-01", dateTo: "2099-12-31", preferredPeriods: ["MORNING", "NIGHT"] }),
   },
   CreateCase: {
-    references: { patientId: makers.patient, appointmentId: makers.appointment },
+    references: { patientId: fixtures.patient, appointmentId: fixtures.appointment },
     attributes: () => ({ category: "COMPLAINT", externalReference: "PQR 17", description: "Esperé una hora." }),
     async refer(service, as) {
-      const patientId = await makers.createPatient(service, {}, as);
-      return { patientId, appointmentId: await makers.createAppointment(service, patientId, as) };
+      const patientId = await fixtures.createPatient(service, {}, as);
+      return { patientId, appointmentId: await fixtures.createAppointment(service, patientId, as) };
     },
   },
   CreateAppointmentType: {
-    references: { opportunityDefinitionId: makers.opportunityDefinition },
+    references: { opportunityDefinitionId: fixtures.opportunityDefinition },
     attributes: () => ({ ...codeAnew(), name: "Primera vez", durationMinutes: 30, active: true }),
   },
   UpdateAppointmentType: {
-    references: { id: makers.appointmentType, opportunityDefinitionId: makers.opportunityDefinition },
+    references: { id: fixtures.appointmentType, opportunityDefinitionId: fixtures.opportunityDefinition },
     attributes: () => ({ ...codeAnew(), ...admin, durationMinutes: 45 }),
   },
   CreateContract: {
-    references: { payerId: makers.payer },
+    references: { payerId: fixtures.payer },
     attributes: () => ({
       ...codeAnew(),
       name: "Convenio",
@@ -90,32 +90,32 @@ const entries: Readonly<Record<string, Entry>> = {
     }),
   },
   UpdateConsultationType: {
-    references: { id: makers.consultationType },
+    references: { id: fixtures.consultationType },
     attributes: () => ({ ...codeAnew(), ...admin, description: "En otra sede." }),
   },
   CreateCancellationReason: {
     attributes: () => ({ ...codeAnew(), name: "A petición", requiresComment: true, active: true }),
   },
   UpdateCancellationReason: {
-    references: { id: makers.cancellationReason },
+    references: { id: fixtures.cancellationReason },
     attributes: () => ({ ...codeAnew(), ...admin, requiresComment: true }),
   },
   UpdateNoShowReason: {
-    references: { id: makers.noShowReason },
+    references: { id: fixtures.noShowReason },
     attributes: () => ({ ...codeAnew(), ...admin, requiresComment: true }),
   },
   CreateRequestSource: { attributes: () => ({ ...codeAnew(), name: "Portal", channel: "WEB", active: true }) },
   UpdateRequestSource: {
-    references: { id: makers.requestSource },
+    references: { id: fixtures.requestSource },
     attributes: () => ({ ...codeAnew(), ...admin, channel: "PARTNER" }),
   },
   CreatePayer: { attributes: () => ({ ...codeAnew(), name: "EPS", taxId: "900.123.456-7", active: true }) },
   UpdateProgram: {
-    references: { programId: makers.program, locationId: makers.location },
+    references: { programId: fixtures.program, locationId: fixtures.location },
     attributes: () => ({ ...codeAnew(), ...admin, emergency: true }),
   },
   UpdateProgramRule: {
-    references: { programId: makers.program, ruleId: makers.programRule },
+    references: { programId: fixtures.program, ruleId: fixtures.programRule },
     attributes: () => ({
       active: false,
       dailyCapacity: 5,
@@ -129,21 +129,21 @@ const entries: Readonly<Record<string, Entry>> = {
       holidayDates: ["2026-01-01", "2026-12-25"],
       holidayPolicy: "ONLY_EXCEPTIONS",
     }),
-    refer: makers.createRuledProgram,
+    refer: fixtures.createRuledProgram,
   },
   ReplaceProgramPractitioners: {
-    references: { programId: makers.program, practitionerIds: makers.practitioner },
+    references: { programId: fixtures.program, practitionerIds: fixtures.practitioner },
     attributes: () => ({}),
   },
   CreateHoliday: { attributes: () => ({ date: someDate(), name: "Día de la Candelaria", active: true }) },
 };
 
-/** What the fields of an operation refer to; none for a field that refers to nothing. */
-export function referencesOf({ method }: PublishedOperation): Readonly<Record<string, makers.Maker>> {
+/** Returns the factories of the fields that are references. */
+export function referencesOf({ method }: PublishedOperation): Readonly<Record<string, fixtures.FixtureFactory>> {
   return entryOf(method.name).references ?? {};
 }
 
-/** A request that succeeds once, with every member there is; each call makes another, and all that it refers to. */
+/** Creates a request that succeeds once and has every member. Each call creates a new request and new references. */
 export async function prepare(operation: PublishedOperation, service: TestService, as: TokenFor = {}): Promise<Draft> {
   const { method, pathFields, bodyFields } = operation;
   const entry = entryOf(method.name);
@@ -161,8 +161,8 @@ export async function prepare(operation: PublishedOperation, service: TestServic
 const unused = new WeakMap<TestService, Map<PublishedOperation, Promise<Draft>>>();
 
 /**
- * A request that would succeed, the same one for all who change it so that it is refused, which leaves it as it is. It is made by
- * the first of them.
+ * Returns a request that would succeed. It is created once per operation and service. Tests share it to send changed
+ * copies that are rejected and so leave it unused.
  */
 export function prepareUnused(operation: PublishedOperation, service: TestService): Promise<Draft> {
   const known = unused.get(service) ?? new Map<PublishedOperation, Promise<Draft>>();
@@ -172,7 +172,7 @@ export function prepareUnused(operation: PublishedOperation, service: TestServic
   return draft;
 }
 
-/** The draft as it can be sent after a success: with those members of the body made anew that serve only once. */
+/** Returns the draft for a request after a success. Members that can be used only once have new values. */
 export async function renew(
   { method }: PublishedOperation,
   service: TestService,
@@ -192,7 +192,7 @@ async function makeReferences(
   return Object.fromEntries(await Promise.all(made));
 }
 
-/** A field that takes a list gets one of its one reference. */
+/** Wraps a single reference in a list if the field is a list. */
 function wrapLists(fields: PublishedOperation["bodyFields"], body: JsonObject): JsonObject {
   const lists = new Set(fields.filter(({ fieldKind }) => fieldKind === "list").map(({ jsonName }) => jsonName));
   const wrapped = Object.entries(body).map(([name, value]) => [
@@ -202,7 +202,7 @@ function wrapLists(fields: PublishedOperation["bodyFields"], body: JsonObject): 
   return Object.fromEntries(wrapped);
 }
 
-/** The token of a slot that an appointment can be moved to. */
+/** Returns an option token for rescheduling the appointment. */
 async function findOption(appointmentId: string, service: TestService, as: TokenFor): Promise<string> {
   const at = { service, as };
   const { appointment } = await mustCall(at, "GetAppointment", { appointmentId });
@@ -220,7 +220,7 @@ function entryOf(name: string): Entry {
   return entry;
 }
 
-/** One of the million dates from 1 January 2000 on, so that tests hardly ever meet. */
+/** Returns a random date within a million days from 1 January 2000, so that tests hardly ever use the same one. */
 function someDate(): string {
   return new Date(Date.UTC(2000, 0, 1 + randomInt(1_000_000))).toISOString().slice(0, 10);
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectProblem, messagesOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { createProgram, createRule } from "./makers.js";
+import { createProgram, createRule, ruleAttributes } from "./fixtures.js";
 import { rpcNamed } from "./published-operations.js";
 import { summaryOf } from "./send.js";
 
@@ -17,7 +17,20 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-describe("the merged rule, not the patch, is judged", () => {
+test("ListProgramRules returns all rules, or only active or inactive ones", async () => {
+  const programId = await createProgram(service);
+  const on = await createRule(service, programId, {});
+  const off = await createRule(service, programId, { active: false });
+  const listed = async (filter: JsonObject) => {
+    const { body } = await callRpc(service, rpcNamed("ListProgramRules"), { programId, ...filter });
+    return (body["programRules"] as { ruleId: string }[]).map(({ ruleId }) => ruleId);
+  };
+  expect((await listed({})).toSorted()).toEqual([on, off].toSorted());
+  expect(await listed({ active: true })).toEqual([on]);
+  expect(await listed({ active: false })).toEqual([off]);
+});
+
+describe("validation applies to the merged rule, not to the patch", () => {
   test.each<[string, JsonObject, string]>([
     ["a window that ends when it starts", { endsAtLocal: "08:00" }, "endsAtLocal INVALID_RANGE"],
     ["a window that starts after it ends", { startsAtLocal: "12:00:01" }, "endsAtLocal INVALID_RANGE"],
@@ -28,13 +41,13 @@ describe("the merged rule, not the patch, is judged", () => {
     ["a first date after the last", { validFrom: "2027-01-01" }, "validTo INVALID_RANGE"],
     ["no capacity", { dailyCapacity: 0 }, "dailyCapacity INVALID_CAPACITY"],
     ["a capacity of 10,001", { dailyCapacity: 10_001 }, "dailyCapacity INVALID_CAPACITY"],
-    ["slots of no length", { slotDurationMinutes: 0 }, "slotDurationMinutes OUT_OF_RANGE"],
+    ["slots of zero minutes", { slotDurationMinutes: 0 }, "slotDurationMinutes OUT_OF_RANGE"],
     ["slots of more than a day", { slotDurationMinutes: 1_441 }, "slotDurationMinutes OUT_OF_RANGE"],
     ["no weekday", { weekdays: [] }, "weekdays TOO_FEW"],
     ["the weekday 0", { weekdays: [0, 1] }, "weekdays[0] OUT_OF_RANGE"],
     ["501 listed holidays", { holidayDates: dates(501) }, "holidayDates TOO_MANY"],
     ["the weekday 8", { weekdays: [1, 8] }, "weekdays[1] OUT_OF_RANGE"],
-  ])("refuses %s", async (_, changes, item) => {
+  ])("rejects %s", async (_, changes, item) => {
     const { programId, ruleId } = await createProgramWithRule();
     expectProblem(await update(programId, ruleId, changes), 422, [item]);
     expect(await read(programId, ruleId)).toMatchObject({ version: 1 });
@@ -42,34 +55,34 @@ describe("the merged rule, not the patch, is judged", () => {
 
   test.each<[string, JsonObject]>([
     ["a window of exactly one slot", { endsAtLocal: "08:30" }],
-    ["slots that leave a tail", { slotDurationMinutes: 45 }],
+    ["slots that do not fill the window", { slotDurationMinutes: 45 }],
     ["a single day", { validFrom: "2026-12-31" }],
-    ["a validity to the end of time", { validTo: "9999-12-31" }],
+    ["a validity until 9999-12-31", { validTo: "9999-12-31" }],
     ["a capacity of 10,000", { dailyCapacity: 10_000 }],
     ["a slot of a whole day", { startsAtLocal: "00:00", endsAtLocal: "23:59:59", slotDurationMinutes: 1_440 }],
     ["all seven weekdays", { weekdays: [7, 6, 5, 4, 3, 2, 1] }],
     ["no listed holiday", { holidayDates: [] }],
     ["500 listed holidays", { holidayDates: dates(500) }],
-  ])("takes %s", async (_, changes) => {
+  ])("accepts %s", async (_, changes) => {
     const { programId, ruleId } = await createProgramWithRule();
     expect(summaryOf(await update(programId, ruleId, changes))).toBe("200");
   });
 
-  test.each(["weekdays", "holidayDates"])("refuses the same value twice in %s", async (name) => {
+  test.each(["weekdays", "holidayDates"])("rejects duplicates in %s", async (name) => {
     const value = name === "weekdays" ? [1, 1] : ["2026-01-01", "2026-01-01"];
     const { programId, ruleId } = await createProgramWithRule();
     const answer = await update(programId, ruleId, { [name]: value });
     expect(summaryOf(answer)).toMatch(new RegExp(`^422 ${name}\\S* DUPLICATE$`));
   });
 
-  test("shows local times with seconds, however they were sent, and empties a list that is sent empty", async () => {
+  test("returns local times with seconds in any case, and an empty list if an empty list is sent", async () => {
     const { programId, ruleId } = await createProgramWithRule();
     const changes = { startsAtLocal: "07:15", endsAtLocal: "23:59", holidayDates: [] };
     const { body } = await update(programId, ruleId, changes);
     expect(body).toMatchObject({ startsAtLocal: "07:15:00", endsAtLocal: "23:59:00", holidayDates: [] });
   });
 
-  test("says of a stale version before it judges the rule, and of everything that is wrong at once", async () => {
+  test("reports a stale version before it validates the rule, and reports all violations at once", async () => {
     const { programId, ruleId } = await createProgramWithRule();
     const wrong = { endsAtLocal: "07:00", validTo: "2025-01-01" };
     const stale = await update(programId, ruleId, { ...wrong, expectedVersion: 2 });
@@ -80,18 +93,18 @@ describe("the merged rule, not the patch, is judged", () => {
 });
 
 describe("RULE_OVERLAP", () => {
-  /** The other rule is active from 13:00 to 17:00, Monday to Friday, all of 2026 but 8 December. */
+  /** The other rule is active from 13:00 to 17:00, Monday to Friday, in all of 2026 except 8 December. */
   test.each<[string, JsonObject, string]>([
     ["the same window", { startsAtLocal: "13:00", endsAtLocal: "17:00" }, "startsAtLocal"],
-    ["a window that reaches one second in", { endsAtLocal: "13:00:01" }, "endsAtLocal"],
-    ["a window within", { startsAtLocal: "14:00", endsAtLocal: "15:00" }, "startsAtLocal"],
+    ["a single second in common", { endsAtLocal: "13:00:01" }, "endsAtLocal"],
+    ["a window within the other", { startsAtLocal: "14:00", endsAtLocal: "15:00" }, "startsAtLocal"],
     ["a single weekday in common", { endsAtLocal: "18:00", weekdays: [5, 6, 7] }, "endsAtLocal"],
     [
       "a single date in common",
       { endsAtLocal: "18:00", validFrom: "2026-12-31", validTo: "2027-12-31" },
       "endsAtLocal",
     ],
-  ])("is refused: %s", async (_, changes, field) => {
+  ])("is rejected: %s", async (_, changes, field) => {
     const { programId, ruleId, otherId } = await createTwoRules();
     const answer = await update(programId, ruleId, changes);
     expectProblem(answer, 422, [`${field} RULE_OVERLAP`]);
@@ -99,7 +112,7 @@ describe("RULE_OVERLAP", () => {
     expect(await read(programId, ruleId)).toMatchObject({ version: 1, endsAtLocal: "12:00:00" });
   });
 
-  /** The rule has the window of the other and shares no date with it, until one of these makes it. */
+  /** The rule has the time window of the other rule, but no date in common until the change is applied. */
   test.each<[string, JsonObject, JsonObject]>([
     ["weekdays", { weekdays: [6] }, { weekdays: [5, 6] }],
     ["validFrom", { validFrom: "2027-01-01", validTo: "2027-12-31" }, { validFrom: "2026-12-31" }],
@@ -108,7 +121,7 @@ describe("RULE_OVERLAP", () => {
     ["holidayPolicy", { validFrom: "2026-12-07", validTo: "2026-12-07" }, { holidayPolicy: "INCLUDE" }],
     ["active", { active: false }, { active: true }],
     ["weekdays", { weekdays: [6] }, { active: true, dailyCapacity: 7, weekdays: [5, 6] }],
-  ])("names %s, which was sent and brings it about", async (field, apart, change) => {
+  ])("names %s, the changed member that causes the overlap", async (field, apart, change) => {
     const { programId, ruleId } = await createTwoRules();
     const window = { startsAtLocal: "14:00", endsAtLocal: "15:00", holidayDates: ["2026-12-07"] };
     expect(summaryOf(await update(programId, ruleId, { ...window, ...apart }))).toBe("200");
@@ -117,24 +130,24 @@ describe("RULE_OVERLAP", () => {
   });
 
   test.each<[string, JsonObject]>([
-    ["windows that touch", { endsAtLocal: "13:00" }],
+    ["adjacent windows", { endsAtLocal: "13:00" }],
     ["other weekdays", { endsAtLocal: "18:00", weekdays: [6, 7] }],
     ["another year", { endsAtLocal: "18:00", validFrom: "2027-01-01", validTo: "2027-12-31" }],
     ["an inactive rule", { endsAtLocal: "18:00", active: false }],
     [
-      "a date in common that both have closed themselves",
+      "a single common date that both rules list as a holiday",
       { endsAtLocal: "18:00", validFrom: "2026-12-08", validTo: "2026-12-08" },
     ],
     [
-      "weekdays that never meet in the validity",
+      "a common validity without any of the weekdays",
       { endsAtLocal: "18:00", validFrom: "2026-12-05", validTo: "2026-12-06" },
     ],
-  ])("is not seen in %s", async (_, changes) => {
+  ])("is not reported for %s", async (_, changes) => {
     const { programId, ruleId } = await createTwoRules();
     expect(summaryOf(await update(programId, ruleId, changes))).toBe("200");
   });
 
-  test("is judged without the tenant's calendar", async () => {
+  test("ignores the tenant's holidays", async () => {
     const { programId, ruleId } = await createTwoRules();
     const date = "2026-11-02";
     const holiday = await service.request("POST", "/admin/configuration/scheduling/holidays", {
@@ -145,20 +158,20 @@ describe("RULE_OVERLAP", () => {
     expectProblem(answer, 422, ["endsAtLocal RULE_OVERLAP"]);
   });
 
-  test("is refused when an inactive rule is made active", async () => {
+  test("is rejected when an inactive rule is activated", async () => {
     const { programId, ruleId } = await createTwoRules();
     expect(summaryOf(await update(programId, ruleId, { endsAtLocal: "18:00", active: false }))).toBe("200");
     const answer = await update(programId, ruleId, { active: true, expectedVersion: 2 });
     expectProblem(answer, 422, ["active RULE_OVERLAP"]);
   });
 
-  test("is of one program: another may have the same rule", async () => {
+  test("is checked within a program: another program may have the same rule", async () => {
     const { programId, ruleId } = await createProgramWithRule();
     await createProgramWithRule();
     expect(summaryOf(await update(programId, ruleId, { dailyCapacity: 7 }))).toBe("200");
   });
 
-  test("cannot come about by two changes at once", async () => {
+  test("cannot result from two concurrent changes", async () => {
     for (let trial = 0; trial < TRIALS; trial++) {
       const { programId, ruleId, otherId } = await createTwoRules();
       const summaries = await Promise.all([
@@ -174,7 +187,20 @@ describe("RULE_OVERLAP", () => {
   });
 });
 
-/** As many dates from 1 January 2026 on. */
+test("a program has at most 500 rules, including inactive ones", async () => {
+  const { programId, ruleId } = await createProgramWithRule();
+  await service.query(
+    `INSERT INTO program_rules SELECT (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'active', false))).*
+     FROM program_rules r, generate_series(1, 498) WHERE r.id = '${ruleId}'`,
+  );
+  const next = { startsAtLocal: "13:00:00", endsAtLocal: "14:00:00" };
+  await createRule(service, programId, next);
+  const request = { programId, ...ruleAttributes, ...next, startsAtLocal: "15:00:00", endsAtLocal: "16:00:00" };
+  const answer = await callRpc(service, rpcNamed("CreateProgramRule"), request);
+  expect(summaryOf(answer)).toBe("422 programId TOO_MANY");
+});
+
+/** Returns `count` consecutive dates from 1 January 2026. */
 function dates(count: number): string[] {
   return Array.from({ length: count }, (_, i) => new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10));
 }

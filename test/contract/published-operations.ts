@@ -5,23 +5,23 @@ import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import { createServices, servedServices } from "../../src/services/services.js";
 import { barePorts } from "../support/bare-ports.js";
 
-/** An operation of the public interface, as its descriptor states it. */
+/** An operation of the public interface, read from its descriptor. */
 export interface PublishedOperation {
-  /** `PATCH /patients/{patientId}`, with the names of the path's fields as in JSON. */
+  /** `PATCH /patients/{patientId}`, with the JSON names of the path fields. */
   readonly name: string;
   readonly method: DescMethodUnary;
   readonly httpMethod: string;
-  /** The fields of the request that are in the path. */
+  /** The request fields in the path. */
   readonly pathFields: readonly DescField[];
-  /** The fields of the request that are in the body. */
+  /** The request fields in the body. */
   readonly bodyFields: readonly DescField[];
-  /** The member of the RPC's response that is the REST body. */
+  /** The field of the RPC's response that is the REST body. */
   readonly response: DescField & { readonly message: DescMessage };
   readonly options: Operation;
   readonly isImplemented: boolean;
 }
 
-/** Every operation with a google.api.http rule, whether it is implemented or not, in the order of the protos. */
+/** Every operation with a google.api.http option, in the order of the protos, implemented or not. */
 export const publishedOperations: readonly PublishedOperation[] = createServices(barePorts).flatMap(
   ({ service, implementation }) =>
     service.methods
@@ -29,24 +29,24 @@ export const publishedOperations: readonly PublishedOperation[] = createServices
       .map((method) => describeMethod(method as DescMethodUnary, method.localName in implementation)),
 );
 
-/** The operations that can be called. */
+/** The operations that have an implementation. */
 export const implementedOperations = publishedOperations.filter(({ isImplemented }) => isImplemented);
 
-/** Those that update something on the condition of its version. */
+/** The operations that require the expected version of their resource. */
 export const versionedOperations = implementedOperations.filter(({ bodyFields }) =>
   bodyFields.some(({ jsonName }) => jsonName === "expectedVersion"),
 );
 
-/** The implemented operation of this RPC. */
+/** Returns the implemented operation of this RPC. */
 export function operationNamed(rpc: string): PublishedOperation {
   const operation = implementedOperations.find(({ method }) => method.name === rpc);
-  if (operation === undefined) throw new Error(`${rpc} is no published operation that can be called`);
+  if (operation === undefined) throw new Error(`${rpc} is not an implemented published operation`);
   return operation;
 }
 
 const rpcs = new Map(servedServices.flatMap(({ service }) => service.methods).map((method) => [method.name, method]));
 
-/** The RPC of this name, of whichever service has it. */
+/** Returns the RPC of this name, of any service. */
 export function rpcNamed(name: string): DescMethodUnary {
   const method = rpcs.get(name);
   if (method === undefined) throw new Error(`there is no RPC ${name}`);

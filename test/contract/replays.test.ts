@@ -32,7 +32,7 @@ for (const operation of implementedOperations) {
       first = await sendRest(service, operation, draft, { headers });
     });
 
-    test("replays status and body, says so, and does nothing", async () => {
+    test("replays status and body with Idempotent-Replayed, and does not execute again", async () => {
       const second = await sendRest(service, operation, draft, { headers });
       expect([second.status, second.text]).toEqual([successStatus, first.text]);
       expect(second.headers.get("idempotent-replayed")).toBe("true");
@@ -42,13 +42,13 @@ for (const operation of implementedOperations) {
       expect(await auditOf(service, second)).toEqual([]);
     });
 
-    test("replays over gRPC what was done over REST", async () => {
+    test("replays over gRPC a request that was executed over REST", async () => {
       const second = await sendGrpc(service, operation, draft, { headers });
       expect([second.status, second.body]).toEqual([successStatus, first.body]);
       expect(second.headers.get("idempotent-replayed")).toBe("true");
     });
 
-    test("replays over REST what was done over gRPC", async () => {
+    test("replays over REST a request that was executed over gRPC", async () => {
       const own = { headers: { "idempotency-key": randomUUID() } };
       const other = await prepare(operation, service);
       const done = await sendGrpc(service, operation, other, own);
@@ -57,18 +57,18 @@ for (const operation of implementedOperations) {
       expect(second.headers.get("idempotent-replayed")).toBe("true");
     });
 
-    test("does not depend on how the same JSON is written", async () => {
+    test("replays if the same JSON is written differently", async () => {
       const body = JSON.stringify(Object.fromEntries(Object.entries(draft.body).toReversed()), null, 2);
       expect((await sendRest(service, operation, draft, { headers, body })).text).toBe(first.text);
     });
 
-    test("does not depend on the case of the ids in its path", async () => {
+    test("replays if the ids in the path differ in case", async () => {
       const path = Object.fromEntries(Object.entries(draft.path).map(([name, id]) => [name, id.toUpperCase()]));
       const second = await sendRest(service, operation, { ...draft, path }, { headers });
       expect([second.status, second.text]).toEqual([successStatus, first.text]);
     });
 
-    test("refuses another request under a used key, also one of another organization or company", async () => {
+    test("rejects a different request with a used key, including one of another organization or company", async () => {
       const other = await prepareUnused(operation, service);
       expectProblem(await sendRest(service, operation, other, { headers }), 409, REUSED);
       for (const as of [{ organizationId: randomUUID() }, { companyId: randomUUID() }]) {
@@ -80,12 +80,12 @@ for (const operation of implementedOperations) {
       ]);
     });
 
-    test("replays to those only who may do it now", async () => {
+    test("requires the same authorization for a replay", async () => {
       expectProblem(await sendRest(service, operation, draft, { headers, as: { scopes: [] } }), 403);
       expectProblem(await sendRest(service, operation, draft, { headers, as: { expiresInSeconds: -300 } }), 401);
     });
 
-    test("keeps the key of each principal and of each operation apart, and frees that of a failure", async () => {
+    test("keeps the keys of principals and operations apart, and releases the key of a failed request", async () => {
       const own = { headers: { "idempotency-key": randomUUID() } };
       const later = await prepare(operation, service);
       expectProblem(await sendRest(service, operation, later, { ...own, body: {} }), 422);
@@ -98,7 +98,7 @@ for (const operation of implementedOperations) {
       expect([answer.status, answer.headers.get("idempotent-replayed")]).toEqual([successStatus, null]);
     });
 
-    test(`does once what is sent ${AT_ONCE} times at once`, async () => {
+    test(`executes once a request that is sent ${AT_ONCE} times concurrently`, async () => {
       const own = { headers: { "idempotency-key": randomUUID() } };
       const once = await prepare(operation, service);
       const answers = await sendAtOnce(service.publicUrl, AT_ONCE, () => sendRest(service, operation, once, own));
@@ -109,7 +109,7 @@ for (const operation of implementedOperations) {
   });
 }
 
-test("one key serves every operation at once, each with a result of its own", async () => {
+test("one key can be used with every operation, each with its own result", async () => {
   const headers = { "idempotency-key": randomUUID() };
   for (const operation of implementedOperations) {
     const answer = await sendRest(service, operation, await prepare(operation, service), { headers });

@@ -11,7 +11,7 @@ import { sendGrpc, sendRest } from "./send.js";
 import { differences } from "./shape.js";
 import { resources } from "./specification.js";
 
-/** Responses that tell what was decided or recorded and nothing of what was asked. */
+/** Resources whose responses repeat nothing of the request. */
 const TELLS_NOTHING_SENT = new Set(["EligibilityDecision", "WaitlistEntry", "UserAttentionCase"]);
 
 let service: TestService;
@@ -24,7 +24,7 @@ afterAll(() => service.close());
 
 for (const operation of implementedOperations) {
   describe(operation.name, () => {
-    test("answers every member of its resource and no other, each of its type", async () => {
+    test("answers with exactly the members of its resource, each of its type", async () => {
       const answer = await sendRest(service, operation, await prepare(operation, service));
       expectSuccess(operation, answer);
     });
@@ -36,13 +36,13 @@ for (const operation of implementedOperations) {
       expect(answer.body).toMatchObject(echoOf(operation, draft));
     });
 
-    test("gives back what was sent", async () => {
+    test("returns the values that were sent", async () => {
       const draft = await prepare(operation, service);
       const { body } = await sendRest(service, operation, draft);
       expect(body).toMatchObject(echoOf(operation, draft));
     });
 
-    test("is JSON under a correlation id, not to be stored or sniffed", async () => {
+    test("answers JSON with the correlation id, no-store and nosniff", async () => {
       const headers = { "x-correlation-id": randomUUID() };
       const answer = await sendRest(service, operation, await prepare(operation, service), { headers });
       expectCommonHeaders(answer);
@@ -51,7 +51,7 @@ for (const operation of implementedOperations) {
       expect(answer.headers.get("idempotent-replayed")).toBeNull();
     });
 
-    test("leaves one audit row that names the resource and its version", async () => {
+    test("writes one audit row with the resource and its version", async () => {
       const answer = await sendRest(service, operation, await prepare(operation, service));
       expect(await auditOf(service, answer)).toEqual([
         {
@@ -68,7 +68,7 @@ for (const operation of implementedOperations) {
   });
 }
 
-test("every resource with a version starts at 1 and is at 2 after its first change", async () => {
+test("every versioned resource has version 1 at first and 2 after its first change", async () => {
   for (const operation of implementedOperations) {
     const { body } = await sendRest(service, operation, await prepare(operation, service));
     if ("version" in body) expect([operation.name, body["version"]]).toEqual([operation.name, firstVersion(operation)]);
@@ -88,7 +88,7 @@ function expectSuccess({ options, response }: PublishedOperation, answer: RestAn
   expect(differences(resources[response.message.name] ?? {}, answer.body)).toEqual([]);
 }
 
-/** What the response has to repeat of the request; the last id of a path is that of the resource itself. */
+/** Returns the values that the response must repeat. The last id of the path is the id of the resource. */
 function echoOf({ response }: PublishedOperation, { path, body }: Draft): Record<string, unknown> {
   const { name } = response.message;
   if (TELLS_NOTHING_SENT.has(name)) return {};

@@ -13,19 +13,21 @@ import type { TokenFor } from "../support/tokens.js";
 import type { Draft } from "./operations.js";
 import { type PublishedOperation, rpcNamed } from "./published-operations.js";
 
-/** What a request may differ in from a good one. */
+/** Differences of a request from the valid draft. */
 export interface Changes {
-  /** Whom the token is for. */
+  /** Claims of the token. */
   readonly as?: TokenFor;
-  /** Headers with a null value are left out. */
+  /** Additional headers; null removes a header. */
   readonly headers?: Readonly<Record<string, string | null>>;
-  /** In place of the body, as a value or as the text itself. */
+  /** Replaces the body. A string is sent as it is; any other value is sent as JSON. */
   readonly body?: unknown;
 }
 
 const grpcTransports = new WeakMap<TestService, Transport>();
 
-/** Sends a draft over REST. Requires the status to be one of the operation's own, unless the service is too busy. */
+/**
+ * Sends a draft over REST. Fails the test if the operation does not list the status, unless the service is too busy.
+ */
 export async function sendRest(
   service: TestService,
   operation: PublishedOperation,
@@ -38,7 +40,7 @@ export async function sendRest(
   return requireOwnStatus(operation, answer);
 }
 
-/** Sends a draft over gRPC. The answer is the one that REST would give; a success has the status it would have there. */
+/** Sends a draft over gRPC. Returns the answer in the form of REST, with REST's success status. */
 export async function sendGrpc(
   service: TestService,
   operation: PublishedOperation,
@@ -61,7 +63,10 @@ export async function sendGrpc(
   }
 }
 
-/** What an update is about, as it is now: as staff see it, of that what is published too, its own id by its published name. */
+/**
+ * Returns the current resource of an update, read as staff and reduced to the published members. Its id has the
+ * published name.
+ */
 export async function readResource(
   service: TestService,
   { response }: PublishedOperation,
@@ -74,14 +79,14 @@ export async function readResource(
     Object.entries(path).map(([name, id]) => [named.has(name) ? name : idNameOf(rpc.input), id]),
   );
   const { status, body, text } = await callRpc(service, rpc, request, { as });
-  if (status !== 200) throw new Error(`a ${response.message.name} was to be read, but the answer is ${text}`);
+  if (status !== 200) throw new Error(`reading a ${response.message.name} must succeed, but the answer is ${text}`);
   const shown = body[response.jsonName] as JsonObject;
   const published = new Set(response.message.fields.map(({ jsonName }) => jsonName));
   const all: JsonObject = published.has("id") ? { ...withId(shown) } : shown;
   return Object.fromEntries(Object.entries(all).filter(([name]) => published.has(name)));
 }
 
-/** The status and the items of an answer on one line. */
+/** Returns the status and the field errors of an answer on one line. */
 export function summaryOf({ status, body }: RestAnswer): string {
   const items = (body["errors"] ?? []) as readonly Readonly<Record<"field" | "code", string>>[];
   return [status, ...items.map(({ field, code }) => `${field} ${code}`)].join(" ");
@@ -90,7 +95,7 @@ export function summaryOf({ status, body }: RestAnswer): string {
 function requireOwnStatus({ name, options }: PublishedOperation, answer: RestAnswer): RestAnswer {
   const own = [options.successStatus, ...options.errorStatuses];
   if (!own.includes(answer.status) && !isTooBusy(answer))
-    expect.fail(`${name} answers ${answer.status}, which its row has not: ${answer.text}`);
+    expect.fail(`${name} answers ${answer.status}, which the operation does not list: ${answer.text}`);
   return answer;
 }
 

@@ -15,7 +15,7 @@ const texts: Readonly<Record<string, RegExp>> = {
   "date-time": DATE_TIME,
 };
 
-/** How a JSON value differs from an object with these members and no others, a line each. */
+/** Returns the differences between a JSON value and an object with exactly these members, one per line. */
 export function differences(members: Members, value: Readonly<Record<string, unknown>>): string[] {
   const missing = Object.entries(members).filter(([name, type]) => !type.endsWith("?") && !(name in value));
   const extra = Object.keys(value).filter((name) => !(name in members));
@@ -27,7 +27,7 @@ export function differences(members: Members, value: Readonly<Record<string, unk
   ];
 }
 
-/** The type of a list's items; undefined for what is no list. */
+/** Returns the item type of a list type; undefined for other types. */
 export function itemType(type: MemberType): MemberType | undefined {
   const plain = type.replace(/\?$/, "");
   return plain.endsWith("[]") ? plain.slice(0, -2) : undefined;

@@ -5,7 +5,7 @@ import { FieldBehavior, field_behavior as fieldBehavior } from "../../src/gen/go
 import { type PublishedOperation, publishedOperations } from "./published-operations.js";
 import { type Members, operations, resources } from "./specification.js";
 
-/** Where a preview is published as one (specification section 1). */
+/** The operations that section 1 of the specification calls previews. */
 const PREVIEW = /^\w+ \/(admin\/configuration\/|eligibility-checks$|waitlist-entries$|siau-cases$)/;
 
 test("the published operations are those of the specification", () => {
@@ -21,12 +21,12 @@ for (const operation of publishedOperations) {
   describe(operation.name, () => {
     const specified = operations[operation.name];
 
-    test("answers the statuses of its row", () => {
+    test("has the statuses of its row", () => {
       const { successStatus, errorStatuses } = operation.options;
       expect([successStatus, errorStatuses]).toEqual([specified?.success, specified?.errors]);
     });
 
-    test("takes the body of the specification, and requires the same members", () => {
+    test("has the request body of the specification, with the same required members", () => {
       expect(membersOf(operation.bodyFields, isRequired)).toEqual(requirednessOf(specified?.body ?? {}));
     });
 
@@ -36,13 +36,13 @@ for (const operation of publishedOperations) {
       expect(members.toSorted()).toEqual(Object.keys(resources[`${specified?.response}`] ?? {}).toSorted());
     });
 
-    test("is labelled a preview where the specification says so", () => {
+    test("is labelled as a preview exactly if the specification says so", () => {
       expect(operation.options.preview).toBe(PREVIEW.test(operation.name));
     });
   });
 }
 
-test("each operation needs one of the scopes, and all that are alike need the same one", () => {
+test("each operation requires one of the scopes, and operations on the same resource require the same one", () => {
   const scopes = publishedOperations.map(({ name, options }) => `${areaOf(name)} ${options.scope}`);
   expect([...new Set(scopes)].toSorted()).toEqual([
     "admin configuration:write",
@@ -65,7 +65,9 @@ function membersOf(
   return Object.fromEntries(fields.map((field) => [field.jsonName, required(field)]));
 }
 
-/** A list is required by its behaviour, because an empty one has no presence in a message. */
+/**
+ * Whether a field is required. A required list has the REQUIRED field behavior, because an empty list has no presence.
+ */
 function isRequired(field: DescField): boolean {
   return getOption(field, fieldRules).required || getOption(field, fieldBehavior).includes(FieldBehavior.REQUIRED);
 }

@@ -1,22 +1,22 @@
 /**
- * The tables of the interface specification, written down once more and by hand, so that neither the protos nor the code
- * can drift from them unnoticed. Everything else about an operation is derived from its descriptor.
+ * The tables of the interface specification, copied by hand, so that a deviation of protos or code from it is noticed.
+ * Everything else about an operation is derived from its descriptor.
  */
 
 /**
- * The type of a member as the specification says it: `string`, `uuid`, `email`, `integer`, `boolean`, `date`, `date-time`,
- * `time` (HH:MM:SS), `object`, or the values that are allowed, joined by `|`. A `[]` behind it stands for a list of it, a
- * `?` at the end for a member that can be absent.
+ * The type of a member, in the words of the specification: `string`, `uuid`, `email`, `integer`, `boolean`, `date`,
+ * `date-time`, `time` (HH:MM:SS), `object`, or the allowed values joined by `|`. The suffix `[]` means a list; a final
+ * `?` means that the member may be absent.
  */
 export type MemberType = string;
 
 /** The members of a JSON object. */
 export type Members = Readonly<Record<string, MemberType>>;
 
-/** A row of section 4.1, with the body that sections 4.2 to 4.7 give it. */
+/** A row of section 4.1, with the body of sections 4.2 to 4.7. */
 export interface SpecifiedOperation {
   readonly success: number;
-  /** A resource of section 2. */
+  /** Name of a resource of section 2. */
   readonly response: string;
   readonly errors: readonly number[];
   readonly body: Members;
@@ -30,7 +30,7 @@ const head: Members = { id: "uuid", version: "integer", createdAt: "date-time?",
 const named: Members = { code: "string", name: "string" };
 const reason: Members = { ...named, requiresComment: "boolean", active: "boolean" };
 
-/** Section 2: the resources in responses, by their names there without blanks. */
+/** The resources of section 2, by name without spaces. */
 export const resources: Readonly<Record<string, Members>> = {
   Patient: {
     id: "uuid",
@@ -107,7 +107,7 @@ const ADMIN_PATH = "/admin/configuration";
 const PROGRAM_PATH = `${ADMIN_PATH}/scheduling/programs/{programId}`;
 const version: Members = { expectedVersion: "integer" };
 
-/** Section 4: the operations by method and path. */
+/** The operations of section 4, by method and path. */
 export const operations: Readonly<Record<string, SpecifiedOperation>> = {
   "POST /patients": row(201, "Patient", [400, 401, 403, 409, 422, 429], {
     documentType: "string",
@@ -169,7 +169,7 @@ export const operations: Readonly<Record<string, SpecifiedOperation>> = {
   [`POST ${ADMIN_PATH}/scheduling/holidays`]: create("Holiday"),
 };
 
-/** The attributes of a resource: what is neither assigned by the service nor a version. */
+/** Returns the attributes of a resource: the members that a client sets. */
 export function attributesIn(resource: string): Members {
   const assigned = new Set(["id", "version", "createdAt", "updatedAt", "programId"]);
   return Object.fromEntries(Object.entries(resources[resource] ?? {}).filter(([name]) => !assigned.has(name)));

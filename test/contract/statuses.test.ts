@@ -10,8 +10,7 @@ import { differences } from "./shape.js";
 import { resources } from "./specification.js";
 
 /**
- * The operations whose row has 404 although nothing in a request of them can be missing: they name no resource, and a path
- * with something added or left out is another path.
+ * Operations that list 404 but refer to no resource that could be missing. An altered path would belong to no operation.
  */
 const NOTHING_TO_MISS = [
   "POST /admin/configuration/cancellation-reasons",
@@ -20,10 +19,10 @@ const NOTHING_TO_MISS = [
   "POST /admin/configuration/scheduling/holidays",
 ];
 
-/** How long the token of an option serves. */
+/** Validity of an option token. */
 const OPTION_LIFETIME_MS = 10 * 60_000;
 
-/** A way to provoke a status. */
+/** Sends a request that provokes a status. */
 type Cause = (operation: PublishedOperation) => Promise<RestAnswer>;
 
 let service: TestService;
@@ -61,31 +60,31 @@ for (const operation of implementedOperations) {
       const cause = causes[status];
       test(`answers ${status} for ${cause?.name}`, async () => {
         const answer = await cause?.provoke(operation);
-        if (answer === undefined) throw new Error(`nothing is known that causes ${status}`);
+        if (answer === undefined) throw new Error(`no request is known that causes ${status}`);
         if (status === 500) expectInternalError(answer);
         else expectProblem(answer, status);
       });
     }
 
-    test("is content with a token that has no scope but its own", async () => {
+    test("accepts a token that has only its scope", async () => {
       const answer = await sendWith(operation, { as: { scopes: [options.scope] } });
       expect(answer.status).toBe(options.successStatus);
     });
 
-    test("refuses a token with every scope but its own, and names that one", async () => {
+    test("rejects a token that has every other scope, and names the missing one", async () => {
       const scopes = service.scopes.filter((scope) => scope !== options.scope);
       const answer = await sendRefused(operation, { as: { scopes } });
       expectProblem(answer, 403);
       expect(answer.headers.get("www-authenticate")).toContain(`scope="${options.scope}"`);
     });
 
-    test("refuses an expired token, and one of another audience", async () => {
+    test("rejects an expired token and a token for another audience", async () => {
       expectProblem(await sendRefused(operation, { as: { expiresInSeconds: -300 } }), 401);
       const authorization = `Bearer ${await service.forgeToken({ aud: "https://elsewhere.example.org" })}`;
       expectProblem(await sendRefused(operation, { headers: { authorization } }), 401);
     });
 
-    test("requires an Idempotency-Key and a media type, and knows no query", async () => {
+    test("requires an Idempotency-Key and a media type, and rejects any query", async () => {
       const noKey = await sendRefused(operation, { headers: { "idempotency-key": null } });
       expectProblem(noKey, 400, ["Idempotency-Key REQUIRED"]);
       expectProblem(await sendRefused(operation, { headers: { "content-type": "text/plain" } }), 400);
@@ -96,7 +95,7 @@ for (const operation of implementedOperations) {
   });
 }
 
-test("the operations that no 404 is known for name no resource", () => {
+test("the operations without a test for 404 refer to no resource", () => {
   const naming = new Set(implementedOperations.filter((operation) => Object.keys(referencesOf(operation)).length > 0));
   const others = implementedOperations.filter((operation) => !naming.has(operation));
   const with404 = others.filter(({ options }) => options.errorStatuses.includes(404));
@@ -107,7 +106,7 @@ async function sendWith(operation: PublishedOperation, changes: Parameters<typeo
   return sendRest(service, operation, await prepare(operation, service), changes);
 }
 
-/** With changes that have the request refused, whatever it is about. */
+/** Sends a request with changes for which it is rejected. */
 async function sendRefused(
   operation: PublishedOperation,
   changes: Parameters<typeof sendRest>[3],
@@ -115,7 +114,7 @@ async function sendRefused(
   return sendRest(service, operation, await prepareUnused(operation, service), changes);
 }
 
-/** The path's resources do not exist or, where the path has none, what the body refers to. */
+/** Sends unknown ids: in the path if it has ids, otherwise in the references of the body. */
 async function sendForMissing(operation: PublishedOperation): Promise<RestAnswer> {
   const { path, body } = await prepareUnused(operation, service);
   if (Object.keys(path).length > 0) {
@@ -153,7 +152,10 @@ async function sendTooOften(operation: PublishedOperation): Promise<RestAnswer> 
   return answer;
 }
 
-/** Requires too that the key is free again, and that the operation works once the table is back. */
+/**
+ * Sends a request while the audit table is missing. Requires that the key is then free and that the operation succeeds
+ * once the table is back.
+ */
 async function sendWithoutAuditTable(operation: PublishedOperation): Promise<RestAnswer> {
   const draft = await prepare(operation, service);
   const headers = { "idempotency-key": randomUUID() };
@@ -167,7 +169,7 @@ async function sendWithoutAuditTable(operation: PublishedOperation): Promise<Res
   }
 }
 
-/** An internal error says nothing about what went wrong inside. */
+/** Requires an answer without any details of the failure. */
 function expectInternalError(answer: RestAnswer): void {
   expectCommonHeaders(answer);
   expect(answer.headers.get("content-type")).toBe("application/problem+json");

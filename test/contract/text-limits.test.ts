@@ -6,7 +6,10 @@ import { prepare, prepareUnused } from "./operations.js";
 import { implementedOperations, type PublishedOperation } from "./published-operations.js";
 import { sendRest, summaryOf } from "./send.js";
 
-/** How many characters a text may have, in code points, and whether it is more than one line and can be empty. */
+/**
+ * The most code points of a text, and its rules. A paragraph may have several lines. A trimmed text must not start or
+ * end with a space.
+ */
 interface Limit {
   readonly most: number;
   readonly isParagraph?: boolean;
@@ -16,7 +19,7 @@ interface Limit {
 
 const NAME: Limit = { most: 200 };
 
-/** By the name of the member; of two of one name, by operation too. */
+/** Limits by the name of the member. If operations have different limits, the name of the operation precedes it. */
 const limits: Readonly<Record<string, Limit>> = {
   code: { most: 64, isTrimmed: true },
   name: NAME,
@@ -27,10 +30,10 @@ const limits: Readonly<Record<string, Limit>> = {
   "UpdateConsultationType.description": { most: 4000, isParagraph: true, canBeEmpty: true },
 };
 
-/** Members that are held to their limits in the tests of their only operations. */
+/** Members whose limits are tested with their operations. */
 const ELSEWHERE = new Set(["documentType", "documentNumber", "phone", "email", "optionToken"]);
 
-/** Outside the basic plane, so that code points and UTF-16 units differ. */
+/** A letter outside the Basic Multilingual Plane: one code point, two UTF-16 units. */
 const LETTER = "𠮷";
 
 let service: TestService;
@@ -63,10 +66,11 @@ for (const operation of implementedOperations) {
         else expect(await refusalOf("")).toBe(`422 ${name} TOO_SHORT`);
       });
 
-      test("must not be blank, or hold control characters", async () => {
+      test("must not be blank or contain control characters", async () => {
         for (const value of [
           "   ",
           "\u00a0\u2003",
+          ...UNSEEN,
           "a\u0007b",
           "a\u0085b",
           ...(limit.isParagraph ? [] : ["a\nb", "a\tb"]),
@@ -78,7 +82,7 @@ for (const operation of implementedOperations) {
       });
 
       if (limit.isTrimmed) {
-        test("must not start or end with a blank, but can have some within", async () => {
+        test("must not start or end with a space, but may contain spaces", async () => {
           const unique = `a ${randomUUID()} b`;
           expect(await answerTo(unique)).toBe(success);
           expect(await refusalOf(` ${unique}`)).toBe(`422 ${name} INVALID_FORMAT`);
@@ -99,7 +103,10 @@ test("every text of an operation has a limit", () => {
   expect(unlimited).toEqual([]);
 });
 
-/** Ids, dates and times of day, whose form limits them. */
+/** Texts of combining marks and fillers that show nothing by themselves. */
+const UNSEEN = ["\u0301", " \u0301\u200d\ufe0f ", "\u2800", "\u3164"];
+
+/** Ids, dates and times of day, which their format limits. */
 const FORMED = /Id$|Date$|^date|^valid|AtLocal$/;
 
 function textsOf(operation: PublishedOperation): { readonly name: string; readonly limit: Limit }[] {

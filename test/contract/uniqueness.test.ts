@@ -25,7 +25,7 @@ for (const operation of withCode.filter(({ httpMethod }) => httpMethod === "POST
   };
 
   describe(operation.name, () => {
-    test("refuses a code that is taken, over gRPC too, and leaves the key free", async () => {
+    test("rejects a duplicate code, also over gRPC, and releases the key", async () => {
       const code = randomUUID();
       const headers = { "idempotency-key": randomUUID() };
       expect(await create(code)).toBe("201");
@@ -36,18 +36,18 @@ for (const operation of withCode.filter(({ httpMethod }) => httpMethod === "POST
       expect(summaryOf(await sendRest(service, operation, draft, { headers }))).toBe("201");
     });
 
-    test("lets one of several with one code at once win", async () => {
+    test("accepts one of several concurrent requests with the same code", async () => {
       const code = randomUUID();
       const summaries = await Promise.all(Array.from({ length: 4 }, () => create(code)));
       expect(summaries.toSorted()).toEqual(["201", DUPLICATE, DUPLICATE, DUPLICATE]);
     });
 
-    test("tells codes apart by case", async () => {
+    test("distinguishes upper and lower case", async () => {
       const code = `Código ${randomUUID()}`;
       expect([await create(code), await create(code.toUpperCase())]).toEqual(["201", "201"]);
     });
 
-    test("has a code once in each tenant, organization and company, where none of them is one too", async () => {
+    test("is unique per tenant, organization and company; no organization or company is a value of its own", async () => {
       const code = randomUUID();
       const organizationId = randomUUID();
       const owners = [
@@ -66,7 +66,7 @@ for (const operation of withCode.filter(({ httpMethod }) => httpMethod === "POST
 
 for (const operation of withCode.filter(({ httpMethod }) => httpMethod === "PATCH")) {
   describe(operation.name, () => {
-    test("refuses the code of another resource, and leaves everything as it is", async () => {
+    test("rejects the code of another resource and changes nothing", async () => {
       const [one, other] = [await prepare(operation, service), await prepare(operation, service)];
       const { code = null } = await readResource(service, operation, other);
       const before = await readResource(service, operation, one);
@@ -75,14 +75,14 @@ for (const operation of withCode.filter(({ httpMethod }) => httpMethod === "PATC
       expect(await readResource(service, operation, one)).toEqual(before);
     });
 
-    test("looks at the version before it looks at the code", async () => {
+    test("checks the version before the code", async () => {
       const [one, other] = [await prepare(operation, service), await prepare(operation, service)];
       const { code = null } = await readResource(service, operation, other);
       const answer = await sendRest(service, operation, one, { body: { code, expectedVersion: 2 } });
       expect(summaryOf(answer)).toBe("409 expectedVersion STALE_VERSION");
     });
 
-    test("takes the code that the resource has already", async () => {
+    test("accepts the current code of the resource", async () => {
       const draft = await prepare(operation, service);
       const { code = null } = await readResource(service, operation, draft);
       const answer = await sendRest(service, operation, draft, { body: { code, expectedVersion: 1 } });

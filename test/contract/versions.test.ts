@@ -23,7 +23,7 @@ afterAll(() => service.close());
 
 for (const operation of versionedOperations) {
   describe(operation.name, () => {
-    test("refuses any other version of a resource at version 1, tells the current one and changes nothing", async () => {
+    test("rejects any other version than 1 of a new resource, reports the current version and changes nothing", async () => {
       const draft = await prepareUnused(operation, service);
       const before = await readResource(service, operation, draft);
       for (const expectedVersion of OTHER_VERSIONS) {
@@ -35,7 +35,7 @@ for (const operation of versionedOperations) {
       expect(await readResource(service, operation, draft)).toEqual(before);
     });
 
-    test("looks for the resource, then for what the body refers to, then at the version", async () => {
+    test("checks the resource first, then the references of the body, then the version", async () => {
       const draft = await prepareUnused(operation, service);
       const absent = Object.fromEntries(Object.keys(draft.path).map((field) => [field, randomUUID()]));
       const body = { ...draft.body, ...missingReference(operation, draft), expectedVersion: 2 };
@@ -46,13 +46,13 @@ for (const operation of versionedOperations) {
       else expect(summaryOf(answer)).toMatch(/^404 \S+ NOT_FOUND$/);
     });
 
-    test("refuses a stale version over gRPC too", async () => {
+    test("rejects a stale version over gRPC too", async () => {
       const draft = await prepareUnused(operation, service);
       const body = { ...draft.body, expectedVersion: 2 };
       expect(summaryOf(await sendGrpc(service, operation, { ...draft, body }))).toBe(STALE);
     });
 
-    test("adds exactly one to the version each time, for equal values too", async () => {
+    test("increments the version by one each time, also for equal values", async () => {
       const draft = await prepare(operation, service);
       for (const expectedVersion of [1, 2, 3]) {
         const { body } = await renew(operation, service, draft);
@@ -62,7 +62,7 @@ for (const operation of versionedOperations) {
       }
     });
 
-    test(`lets one of ${AT_ONCE} updates of a version at once win`, async () => {
+    test(`accepts one of ${AT_ONCE} concurrent updates of a version`, async () => {
       const draft = await prepare(operation, service);
       const answers = await sendAtOnce(service.publicUrl, AT_ONCE, () => sendRest(service, operation, draft));
       const losers = answers.filter(({ status }) => status !== 200);
@@ -73,7 +73,7 @@ for (const operation of versionedOperations) {
   });
 }
 
-/** All but the updates that require every member that they have no default for. */
+/** The updates that need not send every attribute. */
 const partialOperations = versionedOperations.filter(({ name }) => name.startsWith("PATCH /admin/"));
 
 test("every administrative PATCH is partial", () => {
@@ -86,7 +86,7 @@ for (const operation of partialOperations) {
       .map(({ jsonName }) => jsonName)
       .filter((name) => name !== "expectedVersion");
 
-    test.each(attributes)("changes nothing but %s where nothing else is sent", async (name) => {
+    test.each(attributes)("changes only %s if nothing else is sent", async (name) => {
       const draft = await preparePartial(operation, name);
       const before = await readResource(service, operation, draft);
       service.advance(1_000);
@@ -100,7 +100,7 @@ for (const operation of partialOperations) {
       expect(await readResource(service, operation, draft)).toEqual(body);
     });
 
-    test("changes nothing at all for the version alone, and is a conflict where that is stale", async () => {
+    test("changes nothing if only the version is sent, and is a conflict if the version is stale", async () => {
       const draft = await prepare(operation, service);
       const before = await readResource(service, operation, draft);
       service.advance(1_000);
@@ -115,7 +115,7 @@ for (const operation of partialOperations) {
 }
 
 describe("PATCH /patients/{patientId}", () => {
-  test("keeps the email that it is not given", async () => {
+  test("keeps the email if none is sent", async () => {
     const operation = operationNamed("UpdatePatient");
     const draft = await prepare(operation, service);
     const before = await readResource(service, operation, draft);
@@ -125,14 +125,14 @@ describe("PATCH /patients/{patientId}", () => {
   });
 });
 
-/** The body's reference, if it has one, to something that does not exist. */
+/** Returns the body's reference with an unknown id; empty if the body has no reference. */
 function missingReference(operation: PublishedOperation, { body }: Draft): JsonObject {
   const field = Object.keys(referencesOf(operation)).find((name) => name in body);
   if (field === undefined) return {};
   return { [field]: Array.isArray(body[field]) ? [randomUUID()] : randomUUID() };
 }
 
-/** A draft in which this attribute by itself is good for the resource as it is. */
+/** Returns a draft in which this attribute can be sent alone. */
 async function preparePartial(operation: PublishedOperation, name: string): Promise<Draft> {
   const { path, body } = await prepare(operation, service);
   const alone: JsonObject = { endsAtLocal: "11:00:00", code: `Solo ${randomUUID()}` };

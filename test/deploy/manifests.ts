@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { parseAllDocuments } from "yaml";
 
-/** A Kubernetes object, as it stands in a file. */
+/** A Kubernetes object of a file. */
 export interface Manifest {
   readonly file: string;
   readonly apiVersion: string;
@@ -18,7 +18,7 @@ export interface Manifest {
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = join(root, "deploy/kubernetes");
 
-/** Every object of deploy/kubernetes; kustomize's own file is no object. */
+/** Reads every object of deploy/kubernetes, except kustomize's own file. */
 export function readManifests(): Manifest[] {
   return readdirSync(folder)
     .filter((file) => file !== "kustomization.yaml")
@@ -27,7 +27,7 @@ export function readManifests(): Manifest[] {
     );
 }
 
-/** The object of a kind and a name; fails where there is none. */
+/** Returns the object of a kind and name. Throws if there is none. */
 export function manifestOf(kind: string, name = "cupo"): Manifest {
   const found = readManifests().find((each) => each.kind === kind && each.metadata.name === name);
   if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
@@ -35,8 +35,9 @@ export function manifestOf(kind: string, name = "cupo"): Manifest {
 }
 
 /**
- * What is wrong with objects, by the schemas of Kubernetes as types: each is written down as a literal of its kind's interface, in
- * which the compiler finds wrong types, missing members and unknown ones. Empty where nothing is.
+ * Checks objects against the Kubernetes schemas and returns the errors; empty if there is none. It writes each object
+ * as a literal of its kind's TypeScript interface. The compiler then finds wrong types, missing members and unknown
+ * members.
  */
 export async function complaintsAbout(manifests: readonly Manifest[]): Promise<string> {
   const place = mkdtempSync(join(tmpdir(), "cupo-manifests-"));

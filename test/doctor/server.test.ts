@@ -1,59 +1,107 @@
-import { Client } from "pg";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { randomBytes } from "node:crypto";
+import { Client, DatabaseError } from "pg";
+import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
+import { explainConnectionFailure } from "../../src/doctor/connection-failure.js";
 import { judgeVersion } from "../../src/doctor/server-findings.js";
 import { openInspection } from "../../src/postgres/inspection/open-inspection.js";
 import { execute, withDatabase } from "../support/database.js";
 import { isPgbouncerThere, startPgbouncer } from "../support/pgbouncer.js";
-import { admitPatient, clockOf, type Patient, told } from "./patient.js";
+import { clockOf, createInstallation, type Installation, told } from "./installation.js";
 
 const reason = isPgbouncerThere ? "" : " (PgBouncer is not installed: Debian's package pgbouncer)";
 
-let patient: Patient;
+let installation: Installation;
 
 beforeEach(async () => {
-  patient = await admitPatient();
+  installation = await createInstallation();
 });
 
-afterEach(() => patient.remove());
+afterEach(() => installation.remove());
 
-describe("of a server that does not let the service in, the doctor says why", () => {
-  test.each([
-    ["nobody listens", (url: string) => url.replace(/:\d+\//, ":1/"), /ECONNREFUSED.*See that the server runs/],
-    ["there is no such database", (url: string) => withDatabase(url, "nowhere"), /"nowhere" does not exist.*Make the/],
+describe("the doctor reports why the service cannot connect:", () => {
+  test.each<[string, (url: string) => string, RegExp]>([
     [
-      "the password is another",
-      (url: string) => url.replace(/:[^:@]+@/, ":wrong@"),
-      /password.*put its password right/,
+      "nothing listens at its address",
+      (url) => url.replace(/:\d+\//, ":1/"),
+      /^DATABASE_URL: nothing listens at 127\.0\.0\.1:1, .*ECONNREFUSED.*Check that the server is running/,
+    ],
+    [
+      "the host does not exist",
+      (url) => url.replace(/@[^/]+\//, "@nowhere.invalid/"),
+      /^DATABASE_URL: (?:the host "nowhere\.invalid" does not exist|no DNS server answers for the host "nowhere\.invalid")/,
+    ],
+    [
+      "the database does not exist",
+      (url) => withDatabase(url, "nowhere"),
+      /^DATABASE_URL: \S+ has no database "nowhere" .*3D000.*create the database/,
+    ],
+    [
+      "the password is wrong",
+      (url) => url.replace(/:[^:@]+@/, ":wr0ng@"),
+      /^DATABASE_URL: \S+ rejects the password of the role "\w+", .*28P01.*Correct the password in the setting/,
+    ],
+    [
+      "the password is missing",
+      (url) => url.replace(/:[^:@/]+@/, "@"),
+      /^DATABASE_URL: \S+ requires a password for the role "\w+", but the setting has none/,
+    ],
+    [
+      "the server does not support TLS",
+      (url) => `${url}?sslmode=require`,
+      /^DATABASE_URL: \S+ does not support TLS, which sslmode requires/,
     ],
   ])("%s", async (_, urlOf, says) => {
-    const findings = await patient.examine({ DATABASE_URL: urlOf(patient.database.url) });
+    const findings = await installation.examine({ DATABASE_URL: urlOf(installation.database.url) });
     const [database, ...others] = findings.filter(({ check }) => !["configuration", "issuer"].includes(check));
     expect(database).toMatchObject({ check: "database", level: "failure" });
     expect(`${database?.says} ${database?.advice}`).toMatch(says);
+    expect(JSON.stringify(findings)).not.toContain("wr0ng");
     expect(others).toEqual([]);
   });
 
+  test("the role may not log in", async () => {
+    const { adminUrl } = inject("testServer");
+    const url = new URL(installation.database.url);
+    url.username = `cupo_closed_${randomBytes(4).toString("hex")}`;
+    url.password = "secret";
+    await execute(adminUrl, `CREATE ROLE ${url.username} NOLOGIN PASSWORD 'secret'`);
+    onTestFinished(async () => void (await execute(adminUrl, `DROP ROLE ${url.username}`)));
+    const finding = (await installation.examine({ DATABASE_URL: url.href })).find(({ check }) => check === "database");
+    expect(finding?.says).toMatch(/^DATABASE_URL: \S+ rejects the role "cupo_closed_\w+": .*28000/);
+    expect(finding?.advice).toMatch(/ALTER ROLE "cupo_closed_\w+" LOGIN$/);
+  });
+
+  test("pg_hba.conf has no entry", () => {
+    const error = new DatabaseError('no pg_hba.conf entry for host "10.0.0.1", no encryption', 80, "error");
+    error.code = "28000";
+    expect(explainConnectionFailure(error, new URL("postgres://cupo:s3cret@db:5432/clinics"))).toMatchObject({
+      says: expect.stringMatching(
+        /^pg_hba\.conf of db:5432 has no entry for the role "cupo", the database "clinics" and/,
+      ),
+    });
+  });
+
   test("no connection is left", async () => {
-    const { pathname } = new URL(patient.database.url);
-    await execute(patient.database.adminUrl, `ALTER DATABASE "${pathname.slice(1)}" CONNECTION LIMIT 0`);
-    const finding = (await patient.examine()).find(({ check }) => check === "database");
+    const { pathname } = new URL(installation.database.url);
+    await execute(installation.database.adminUrl, `ALTER DATABASE "${pathname.slice(1)}" CONNECTION LIMIT 0`);
+    const finding = (await installation.examine()).find(({ check }) => check === "database");
     expect(finding).toMatchObject({ level: "failure", advice: expect.stringContaining("max_connections") });
   });
 });
 
-describe("of the server", () => {
-  test("a version before 15 is a failure", () => {
+describe("the check of the server", () => {
+  test("fails for a version before 15", () => {
     expect(judgeVersion({ versionNumber: 140_012, version: "14.12" })).toMatchObject({ level: "failure" });
     expect(judgeVersion({ versionNumber: 150_000, version: "15.0" })).toMatchObject({ level: "ok" });
   });
 
-  test("that it takes no writes is a failure", async () => {
-    const { pathname } = new URL(patient.database.url);
+  test("fails if it is read-only", async () => {
+    const { pathname } = new URL(installation.database.url);
     const set = `ALTER DATABASE "${pathname.slice(1)}" SET default_transaction_read_only = on`;
-    await execute(patient.database.ownerUrl, set);
-    expect(told(await patient.examine(), "database")).toEqual([
+    await execute(installation.database.ownerUrl, set);
+    expect(told(await installation.examine(), "database")).toEqual([
       expect.stringMatching(/^ok: /),
-      expect.stringMatching(/^failure: the database takes no writes/),
+      expect.stringMatching(/^failure: the database is read-only/),
     ]);
   });
 
@@ -61,50 +109,54 @@ describe("of the server", () => {
     [0, /^ok: the database's clock is 0\.\d s/],
     [-3_000, /^warning: the database's clock is [23]\.\d s ahead of/],
     [7_000, /^failure: the database's clock is [67]\.\d s behind/],
-  ])("a clock of this machine that is %d ms ahead of its own is judged", async (aheadMs, says) => {
-    const findings = await patient.examine({}, { now: await clockOf(patient.database.url, aheadMs) });
+  ])("rates a clock of this machine that is %d ms ahead of the server", async (aheadMs, says) => {
+    const findings = await installation.examine({}, { now: await clockOf(installation.database.url, aheadMs) });
     expect(told(findings, "clock")).toEqual([expect.stringMatching(says)]);
   });
 
-  test("connections for all processes, and for those of another release beside them, are counted", async () => {
-    const [row] = await execute(patient.database.adminUrl, "SHOW max_connections");
+  test("counts the connections of all processes, and of a second release during a rollout", async () => {
+    const [row] = await execute(installation.database.adminUrl, "SHOW max_connections");
     const enough = Math.floor((Number(row?.["max_connections"]) - 13) / 15);
-    const connections = async (replicas: number) => told(await patient.examine({}, { replicas }), "connections");
-    expect(await connections(1)).toEqual([expect.stringMatching(/^ok: 1 process of 15 connections need 15; /)]);
-    expect(await connections(enough)).toEqual([expect.stringMatching(/^warning: .*too few for both releases/)]);
-    expect(await connections(enough + 1)).toEqual([expect.stringMatching(/^failure: \d+ processes of 15/)]);
+    const connections = async (replicas: number) => told(await installation.examine({}, { replicas }), "connections");
+    expect(await connections(1)).toEqual([expect.stringMatching(/^ok: 1 process with 15 connections each need 15; /)]);
+    expect(await connections(enough)).toEqual([expect.stringMatching(/^warning: .*too few for two releases/)]);
+    expect(await connections(enough + 1)).toEqual([expect.stringMatching(/^failure: \d+ processes with 15/)]);
   });
 
-  test("processes that are connected to it now count, or REPLICAS, where nobody says how many there are", async () => {
-    const probe = new URL(patient.database.url);
+  test("uses the processes that are connected, or REPLICAS, if no number is given", async () => {
+    const probe = new URL(installation.database.url);
     probe.searchParams.set("application_name", "cupo-readiness");
     const connected = [new Client(probe.href), new Client(probe.href)];
     for (const client of connected) await client.connect();
-    const findings = await patient.examine();
+    const findings = await installation.examine();
     for (const client of connected) await client.end();
-    expect(told(findings, "connections")).toEqual([expect.stringMatching(/2 processes of 15/)]);
-    const shared = await patient.examine({ RATE_LIMIT_STORE: "postgres", REPLICAS: "3" });
-    expect(told(shared, "connections")).toEqual([expect.stringMatching(/3 processes of 16 connections need 48/)]);
+    expect(told(findings, "connections")).toEqual([expect.stringMatching(/2 processes with 15/)]);
+    const shared = await installation.examine({ RATE_LIMIT_STORE: "postgres", REPLICAS: "3" });
+    expect(told(shared, "connections")).toEqual([
+      expect.stringMatching(/3 processes with 16 connections each need 48/),
+    ]);
   });
 
-  test("nothing can be changed by the connection that the doctor has", async () => {
-    const inspection = await openInspection(patient.database.ownerUrl);
+  test("uses a connection that cannot change anything", async () => {
+    const inspection = await openInspection(installation.database.ownerUrl);
     onTestFinished(() => inspection.close());
     await expect(inspection.rows("CREATE TABLE mine ()")).rejects.toMatchObject({ code: "25006" });
     expect(await inspection.rows("SELECT 1 AS one")).toEqual([{ one: 1 }]);
   });
 });
 
-describe.skipIf(!isPgbouncerThere)(`of a pooler${reason}`, () => {
-  test("in transaction mode what does not pass it is said, and the parameter that spares it", async () => {
-    const { url, ownerUrl } = patient.database;
+describe.skipIf(!isPgbouncerThere)(`the check of the pooler${reason}`, () => {
+  test("reports what transaction mode does not support, and the URL parameter that avoids it", async () => {
+    const { url, ownerUrl } = installation.database;
     const pooler = await startPgbouncer([url, ownerUrl]);
     onTestFinished(() => pooler.stop());
     const addresses = { DATABASE_URL: pooler.urlOf(url), MIGRATION_DATABASE_URL: pooler.urlOf(ownerUrl) };
-    const findings = await patient.examine(addresses);
-    expect(told(findings, "pooler")).toEqual([expect.stringMatching(/^warning: one in transaction mode is noticed/)]);
+    const findings = await installation.examine(addresses);
+    expect(told(findings, "pooler")).toEqual([expect.stringMatching(/^warning: one in transaction mode detected/)]);
     expect(findings.filter(({ level }) => level === "failure")).toEqual([]);
     const spared = { ...addresses, DATABASE_URL: `${addresses.DATABASE_URL}?prepared_statements=false` };
-    expect(told(await patient.examine(spared), "pooler")).toEqual([expect.stringMatching(/^ok: one in transaction/)]);
+    expect(told(await installation.examine(spared), "pooler")).toEqual([
+      expect.stringMatching(/^ok: one in transaction/),
+    ]);
   });
 });

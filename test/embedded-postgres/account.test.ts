@@ -21,7 +21,7 @@ describe("firstClosedFolder", () => {
     expect(firstClosedFolder([folder], server)).toBe(open ? undefined : folder);
   });
 
-  test("is the outermost of several", () => {
+  test("returns the outermost of several", () => {
     const access = { uid: 0, gid: 0, mode: 0o40700 };
     const folders = [
       { path: "/", ...access, mode: 0o40755 },
@@ -38,11 +38,11 @@ describe("unprivilegedAccount", () => {
   const postgres = "postgres:x:101:104:PostgreSQL administrator,,,:/var/lib/postgresql:/bin/bash";
 
   test.each([
-    ["postgres where there is one", [root, nobody, postgres], { name: "postgres", uid: 101, gid: 104 }],
-    ["nobody where there is no postgres", [root, nobody], { name: "nobody", uid: 65534, gid: 65534 }],
-    ["nobody where postgres is root by another name", [root, nobody, "postgres:x:0:0::/:/bin/sh"], { name: "nobody" }],
-    ["none on a machine with neither", [root, "postgresql:x:7:7::/:/bin/sh"], undefined],
-  ])("is %s", (_, lines, expected) => {
+    ["postgres if it exists", [root, nobody, postgres], { name: "postgres", uid: 101, gid: 104 }],
+    ["nobody if there is no postgres", [root, nobody], { name: "nobody", uid: 65534, gid: 65534 }],
+    ["nobody if postgres has the id of root", [root, nobody, "postgres:x:0:0::/:/bin/sh"], { name: "nobody" }],
+    ["undefined if there is neither", [root, "postgresql:x:7:7::/:/bin/sh"], undefined],
+  ])("returns %s", (_, lines, expected) => {
     const account = unprivilegedAccount(`${lines.join("\n")}\n`);
     if (expected === undefined) expect(account).toBeUndefined();
     else expect(account).toMatchObject(expected);
@@ -66,10 +66,10 @@ describe("requireReach", () => {
     await expect(requireReach(join(folder, "open", "data"), stranger)).resolves.toBeUndefined();
   });
 
-  test("names the folder that keeps the account out, and the ways out", async () => {
+  test("reports the folder that the account cannot access, and the solutions", async () => {
     await chmod(join(folder, "open"), 0o700);
     const reached = requireReach(join(folder, "open", "data"), stranger);
-    await expect(reached).rejects.toThrow(`cannot enter ${join(folder, "open")}, which leads to`);
+    await expect(reached).rejects.toThrow(`cannot enter ${join(folder, "open")}, on the way to`);
     await expect(reached).rejects.toThrow(/stranger.*move the checkout.*CUPO_DATA_DIR.*DATABASE_URL/);
   });
 });

@@ -6,7 +6,7 @@ import { withLock } from "../../src/embedded-postgres/lock.js";
 import { identifyProcess, isRunning } from "../../src/embedded-postgres/processes.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** The id is a living process's, the time at which it started is not. */
+/** The id of a running process with a wrong start time. */
 const deadProcess = `${process.pid}.1`;
 let folder: string;
 let path: string;
@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test("lets one in at a time, also over a lock whose process died", async () => {
+test("admits one at a time, even if the lock of a dead process must be removed", async () => {
   const paths = Array.from({ length: 50 }, (_, index) => join(folder, `${index}`));
   await Promise.all(paths.map((each) => writeFile(each, deadProcess)));
   const most = await Promise.all(paths.map(contend));
@@ -26,7 +26,7 @@ test("lets one in at a time, also over a lock whose process died", async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("leaves a lock whose process died to the one that is breaking it", async () => {
+test("leaves the lock of a dead process to another that is removing it", async () => {
   await writeFile(path, deadProcess);
   await writeFile(`${path}.breaking`, `${identifyProcess(process.pid)}`);
   const entered = withLock(path, () => readdir(folder));
@@ -35,12 +35,12 @@ test("leaves a lock whose process died to the one that is breaking it", async ()
   expect(await entered).toEqual(["lock"]);
 });
 
-test("is given back when the action fails", async () => {
+test("is released if the action fails", async () => {
   await expect(withLock(path, () => Promise.reject(new Error("no luck")))).rejects.toThrow("no luck");
   expect(await withLock(path, () => Promise.resolve("in"))).toBe("in");
 });
 
-test("waits while its holder lives", async () => {
+test("waits while its holder runs", async () => {
   const order: string[] = [];
   let second: Promise<unknown> | undefined;
   await withLock(path, async () => {
@@ -51,14 +51,14 @@ test("waits while its holder lives", async () => {
   expect(order.indexOf("second")).toBe(20);
 });
 
-test("tells a process from a later one with the same id", () => {
+test("distinguishes a process from a later one with the same id", () => {
   expect(isRunning(`${identifyProcess(process.pid)}`)).toBe(true);
   expect(isRunning(deadProcess)).toBe(false);
   expect(isRunning("")).toBe(false);
   expect(identifyProcess(0)).toBeUndefined();
 });
 
-/** Gives the most that were inside a lock at the same time. */
+/** Returns the highest number of concurrent holders of a lock. */
 async function contend(lock: string): Promise<number> {
   let inside = 0;
   let most = 0;

@@ -14,7 +14,7 @@ import { pidFile, removeFolder, temporaryFolder } from "../support/temporary-fol
 
 const TIMEOUT_MS = 20_000;
 const settings = { fsync: "off", full_page_writes: "off" };
-/** A service that starts the server, tells its URL, shrugs at Ctrl-C and stops on any message. */
+/** A service that starts the server and sends its URL, ignores Ctrl-C and stops on any message. */
 const service = `
   import { startEmbeddedPostgres } from "./embedded-postgres/start-embedded-postgres.js";
   process.on("SIGINT", () => process.send("interrupted"));
@@ -47,7 +47,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(programs, { recursive: true, force: true }));
 
-/** One data folder for the tests of a describe, which find it as the one before left it. */
+/** Creates one data folder for the tests of a describe. They run in order on the same data. */
 function useDataFolder(): void {
   beforeAll(async () => {
     dataDir = await temporaryFolder();
@@ -59,7 +59,7 @@ function useDataFolder(): void {
 describe("an embedded server", () => {
   useDataFolder();
 
-  test("makes a database that keeps its data over a stop", async () => {
+  test("creates a database that keeps its data after a stop", async () => {
     const first = await start();
     await execute(first.ownerUrl, "CREATE TABLE kept (value text)", "INSERT INTO kept VALUES ('ñandú')");
     await first.stop();
@@ -70,7 +70,7 @@ describe("an embedded server", () => {
     await second.stop();
   });
 
-  test("makes ordinary roles for owner and service, reachable by password on the loopback address only", async () => {
+  test("creates ordinary roles for owner and service, with passwords and only on the loopback address", async () => {
     const server = await start();
     const self =
       "SELECT rolname, rolsuper, rolbypassrls, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = current_user";
@@ -94,7 +94,7 @@ describe("an embedded server", () => {
     await server.stop();
   });
 
-  test("keeps the passwords in a file that only its owner can read", async () => {
+  test("stores the passwords in a file that only its owner can read", async () => {
     const server = await start();
     const path = join(dataDir, "postgres", "passwords.json");
     expect((await stat(path)).mode & 0o077).toBe(0);
@@ -102,7 +102,7 @@ describe("an embedded server", () => {
     await server.stop();
   });
 
-  test("logs nothing of a statement that fails", async () => {
+  test("does not log failed statements", async () => {
     const server = await start();
     await execute(
       server.ownerUrl,
@@ -118,21 +118,21 @@ describe("an embedded server", () => {
     expect(log).not.toContain("people");
   });
 
-  test("fails with the end of the log when the server does not start", async () => {
+  test("rejects with the end of the log if the server does not start", async () => {
     const started = startEmbeddedPostgres({ dataDir, settings: { no_such_setting: "1" } });
     await expect(started).rejects.toThrow(/did not start.*server\.log.*no_such_setting/s);
   });
 
-  test("a data folder whose path a shell would change is refused", async () => {
+  test("rejects a data folder whose path contains shell characters", async () => {
     const started = startEmbeddedPostgres({ dataDir: join(dataDir, "$HOME") });
     await expect(started).rejects.toThrow(/because of its character "\$".*CUPO_DATA_DIR/);
   });
 });
 
-describe("a cluster of before there was an owner", () => {
+describe("a cluster from before the owner role existed", () => {
   useDataFolder();
 
-  /** Makes it what it was: the service owns the database and a table in it, and nobody knows of another role. */
+  /** Restores the old state: the service's role owns the database and its objects, and there is no other role. */
   beforeAll(async () => {
     const server = await start();
     const admin = withDatabase(server.superuserUrl, "cupo");
@@ -145,7 +145,7 @@ describe("a cluster of before there was an owner", () => {
     await server.stop();
   });
 
-  test("stays as it is while a service without an owner uses it", async () => {
+  test("is not changed while a service of an older release uses it", async () => {
     const share = join(dataDir, "postgres", "shares", `${identifyProcess(process.pid)}.older`);
     await writeFile(share, "");
     const server = await start();
@@ -154,7 +154,7 @@ describe("a cluster of before there was an owner", () => {
     await rm(share);
   });
 
-  test("is taken over, with all that the service owned", async () => {
+  test("is migrated to the owner role, with everything that the service's role owned", async () => {
     const server = await start();
     const owned = `SELECT relname AS name FROM pg_class WHERE relowner = 'cupo'::regrole
       UNION ALL SELECT datname FROM pg_database WHERE datdba = 'cupo'::regrole
@@ -170,10 +170,10 @@ describe("a cluster of before there was an owner", () => {
   });
 });
 
-describe("a first start that was cut off", () => {
+describe("an interrupted first start", () => {
   useDataFolder();
 
-  test("begins again", async () => {
+  test("is restarted", async () => {
     const child = serve();
     await message(child, /^creating/);
     await kill(child);
@@ -189,10 +189,10 @@ describe("a first start that was cut off", () => {
   });
 });
 
-describe("a server that runs already", () => {
+describe("a running server", () => {
   useDataFolder();
 
-  test("is shared by services that start at once, until the last one leaves", async () => {
+  test("is shared by services that start at the same time, until the last one stops", async () => {
     const child = serve();
     const [url, server] = await Promise.all([message(child, /^postgres:/), start()]);
     expect(url).toBe(server.url);
@@ -206,7 +206,7 @@ describe("a server that runs already", () => {
     await expect(execute(server.url, "SELECT 1")).rejects.toThrow();
   });
 
-  test("stays for another service when this one stops", async () => {
+  test("continues for another service when this one stops", async () => {
     const server = await start();
     const child = serve();
     const url = await message(child, /^postgres:/);
@@ -214,7 +214,7 @@ describe("a server that runs already", () => {
     expect(await execute(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
   });
 
-  test("outlives Ctrl-C and the SIGKILL of its service, and is taken over by the next start", async () => {
+  test("survives Ctrl-C and the SIGKILL of its service, and is reused by the next start", async () => {
     const child = serve();
     const url = await message(child, /^postgres:/);
     process.kill(-Number(child.pid), "SIGINT");
@@ -251,7 +251,7 @@ describe("a server that died", () => {
     await expect(first.stop()).resolves.toBeUndefined();
   });
 
-  test("is started again once the statements are over that it was killed amid", async () => {
+  test("that was killed during a statement is started again", async () => {
     const first = await start();
     const longStatement = "SELECT count(*) FROM generate_series(1, 10000000)";
     const ended = execute(first.url, longStatement).then(String, String);
@@ -268,7 +268,7 @@ describe("a server that died", () => {
     await first.stop();
   });
 
-  test("is not taken for the program that has its process id by now", async () => {
+  test("is not confused with another program that has its process id", async () => {
     await (await start()).stop();
     const cluster = join(dataDir, "postgres", "cluster");
     await writeFile(pidFile(dataDir), [process.pid, cluster, "1", "1", "", "127.0.0.1", "1 1", "ready", ""].join("\n"));
@@ -284,14 +284,14 @@ function start() {
   return startEmbeddedPostgres({ dataDir, settings });
 }
 
-/** Runs the service in a process group of its own, as a terminal does. */
+/** Runs the service in its own process group, as a terminal does. */
 function serve(): ChildProcess {
   const child = fork(join(programs, "service.mjs"), [dataDir], { execArgv: [], detached: true });
   services.push(child);
   return child;
 }
 
-/** The next message that matches. */
+/** Resolves with the next message that matches. */
 function message(child: ChildProcess, wanted: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     child.on("message", (text: string) => wanted.test(text) && resolve(text));

@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 
 describe("the order of the feed", () => {
-  test("is that of commits that were read between them, whatever order their transactions began in", async () => {
+  test("follows the commits between reads, not the starts of transactions", async () => {
     const slow = await feed.begin(tenantId, changed(a, 1));
     const quick = await feed.begin(tenantId, changed(b, 1));
     await quick.commit();
@@ -39,7 +39,7 @@ describe("the order of the feed", () => {
     expect(await read(1)).toEqual([[2, a, 1]]);
   });
 
-  test("has nothing of a transaction that was rolled back, and no gap where it would have been", async () => {
+  test("skips a transaction that was rolled back, without a gap", async () => {
     const open = await feed.begin(tenantId, changed(a, 1));
     await commitEach(feed, tenantId, [changed(b, 1)]);
     await open.rollback();
@@ -50,7 +50,7 @@ describe("the order of the feed", () => {
     ]);
   });
 
-  test("is not stopped by a transaction that stays open, of whichever tenant", async () => {
+  test("is not blocked by an open transaction of any tenant", async () => {
     const stuck = [await feed.begin(tenantId, changed(a, 1)), await feed.begin(newTenant(), changed(a, 1))];
     await commitEach(feed, tenantId, [changed(b, 1), changed(b, 2)]);
     expect(await read(0)).toEqual([
@@ -60,7 +60,7 @@ describe("the order of the feed", () => {
     for (const transaction of stuck) await transaction.rollback();
   });
 
-  test("is that of the effects within a transaction", async () => {
+  test("follows the effects within a transaction", async () => {
     await commitEach(feed, tenantId, []);
     const one = await feed.begin(tenantId, changed(a, 1), changed(b, 1));
     await one.add(changed(c, 1));
@@ -68,7 +68,7 @@ describe("the order of the feed", () => {
     expect((await read(0)).map(([, id]) => id)).toEqual([a, b, c]);
   });
 
-  test("is that of versions, where a later transaction took its transaction id before an earlier one", async () => {
+  test("follows the versions, even if the later transaction has the lower transaction id", async () => {
     await commitEach(feed, tenantId, [changed(a, 1)]);
     const later = await feed.begin(tenantId, changed(b, 1));
     const earlier = await feed.begin(tenantId, changed(a, 2));
@@ -79,7 +79,7 @@ describe("the order of the feed", () => {
     expect(order.map(([, , version]) => version)).toEqual([1, 2, 3]);
   });
 
-  test("stays what it was read to be, however many read at once and whatever commits meanwhile", async () => {
+  test("never changes once it was read, with concurrent readers and commits", async () => {
     const ids = Array.from({ length: 40 }, () => randomUUID());
     const open = await Promise.all(ids.map((id) => feed.begin(tenantId, changed(id, 1))));
     const seen: unknown[][] = [];
@@ -100,7 +100,7 @@ describe("the order of the feed", () => {
     expect(seen).toEqual(Array.from({ length: 4 }, () => order));
   });
 
-  test("is given by one reader at a time; who waits for another sees what committed meanwhile", async () => {
+  test("is assigned by one reader at a time; a waiting reader sees the commits of the meantime", async () => {
     await commitEach(feed, tenantId, [changed(a, 1)]);
     expect(await read(0)).toHaveLength(1);
     const later = await feed.begin(tenantId, changed(c, 1));
@@ -119,7 +119,7 @@ describe("the order of the feed", () => {
     await Promise.all([other.end(), watcher.end()]);
   });
 
-  test("has every event once, however many there are outstanding", async () => {
+  test("has every event once, for any number of unplaced events", async () => {
     await fill(2_345);
     const page = await feed.reader.read(tenantId, 0, 5_000);
     expect(page).toMatchObject({ lastPosition: 1_000, isOutstanding: true });
@@ -132,7 +132,7 @@ describe("the order of the feed", () => {
 });
 
 describe("a feed", () => {
-  test("is a tenant's own, with positions of its own", async () => {
+  test("belongs to one tenant and has its own positions", async () => {
     const other = newTenant();
     await commitEach(feed, tenantId, [changed(a, 1)]);
     await commitEach(feed, other, [changed(b, 1)]);
@@ -140,7 +140,7 @@ describe("a feed", () => {
     expect((await feed.reader.read(other, 0, 10)).events).toMatchObject([{ position: 1, resourceId: b }]);
   });
 
-  test("does not go on where it was set back, or where events are gone", async () => {
+  test("cannot be continued if it was reset or the next events are purged", async () => {
     await commitEach(feed, tenantId, [changed(a, 1), changed(a, 2), changed(a, 3)]);
     const { feedId } = await feed.reader.read(tenantId, 0, 10);
     const continues = async (position: number, id = feedId) =>
@@ -159,7 +159,7 @@ describe("a feed", () => {
     expect(await feed.reader.findOldest(tenantId)).toBe(3);
   });
 
-  test("is known to have changed by its position, or by what is outstanding", async () => {
+  test("is known to have changed by its position or by unplaced events", async () => {
     const [still, ahead, behind] = [tenantId, newTenant(), newTenant()];
     for (const tenant of [still, ahead]) await commitEach(feed, tenant, [changed(a, 1)]);
     await placeEvents(feed.database);
@@ -176,7 +176,7 @@ describe("a feed", () => {
 });
 
 describe("row-level security", () => {
-  test("shows who looks for changes nothing but that there are some", async () => {
+  test("shows the query for changes only which feeds have changed", async () => {
     await commitEach(feed, tenantId, [changed(a, 1)]);
     await placeEvents(feed.database);
     const overview = (table: string) =>
@@ -189,8 +189,8 @@ describe("row-level security", () => {
   });
 });
 
-describe("a purge", () => {
-  test("takes events out that have had their positions for more than 30 days, of every tenant, and leaves the audit trail", async () => {
+describe("the purge", () => {
+  test("deletes events placed more than 30 days ago, of every tenant, and keeps the audit trail", async () => {
     await fill(1_500);
     await placeEvents(feed.database);
     await age("position <= 1200", "30 days 1 minute");
@@ -203,7 +203,7 @@ describe("a purge", () => {
     expect(await execute(feed.testDatabase.adminUrl, audit)).toEqual([{ n: 1_500 }]);
   });
 
-  test("never takes what has no position yet", async () => {
+  test("never deletes an event without a position", async () => {
     await commitEach(feed, tenantId, [changed(a, 1)]);
     await execute(feed.testDatabase.adminUrl, "UPDATE audit_events SET occurred_at = now() - interval '40 days'");
     await purgeEvents(feed.database);
@@ -216,7 +216,7 @@ async function read(after: number, limit = 10): Promise<[number, string, number 
   return events.map(({ position, resourceId, resourceVersion }) => [position, resourceId, resourceVersion]);
 }
 
-/** Leaves so many changes outstanding, past row-level security. */
+/** Inserts this many unplaced events, without row-level security. */
 async function fill(count: number): Promise<void> {
   await execute(
     feed.testDatabase.adminUrl,

@@ -2,31 +2,31 @@ import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import type { Effect, Principal } from "../../src/call.js";
 import { createFeedReader, type FeedReader } from "../../src/events/feed-reader.js";
-import { openCall } from "../../src/interceptors/open-call.js";
+import { openCall } from "../../src/open-call.js";
 import { appendAudit } from "../../src/postgres/audit.js";
 import type { Database } from "../../src/postgres/database.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 
-/** A database of its own, whose feeds are read as the service does. */
+/** A database whose feeds are read as the service does. */
 export interface FeedUnderTest {
   readonly testDatabase: TestDatabase;
   readonly database: Database;
   readonly reader: FeedReader;
-  /** Begins a transaction of a tenant that does something and leaves it open. */
+  /** Begins a transaction of a tenant, records the effects and leaves it open. */
   begin(tenantId: string, ...effects: readonly Effect[]): Promise<OpenTransaction>;
   close(): Promise<void>;
 }
 
-/** A transaction that has done what it was to do, up to its audit rows, and has not ended. */
+/** An open transaction that has written its audit rows. */
 export interface OpenTransaction {
-  /** Does something more. */
+  /** Records more effects. */
   add(...effects: readonly Effect[]): Promise<void>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
 }
 
-/** For a machine that is busy. */
+/** Long limits in milliseconds, for a busy machine. */
 const PATIENT_LIMITS = { statementTimeoutMs: 30_000, lockTimeoutMs: 30_000, idleTimeoutMs: 30_000 };
 
 export async function startFeed(url = (testDatabase: TestDatabase) => testDatabase.url): Promise<FeedUnderTest> {
@@ -44,12 +44,12 @@ export async function startFeed(url = (testDatabase: TestDatabase) => testDataba
   };
 }
 
-/** A change of a resource of no table, which is named by its id. */
+/** Returns a change of a resource that has only an id and no row of its own. */
 export function changed(resourceId: string, version: number): Effect {
   return { resourceType: "Patient", resourceId, action: version === 1 ? "CREATE" : "UPDATE", version };
 }
 
-/** Commits changes of a tenant, a transaction each. */
+/** Commits changes of a tenant, each in its own transaction. */
 export async function commitEach(feed: FeedUnderTest, tenantId: string, effects: readonly Effect[]): Promise<void> {
   for (const effect of effects) await (await feed.begin(tenantId, effect)).commit();
 }
@@ -76,7 +76,7 @@ async function begin(url: string, tenantId: string, effects: readonly Effect[]):
   return { add, commit: () => end("COMMIT"), rollback: () => end("ROLLBACK") };
 }
 
-/** A principal of a tenant, without organization and company. */
+/** Returns a principal of a tenant, without organization and company. */
 export function principalIn(tenantId: string): Principal {
   return {
     id: "issuer client",
@@ -89,7 +89,7 @@ export function principalIn(tenantId: string): Principal {
   };
 }
 
-/** A tenant that has nothing yet. */
+/** Returns the id of a tenant without data. */
 export function newTenant(): string {
   return randomUUID();
 }

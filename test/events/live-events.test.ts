@@ -12,14 +12,14 @@ beforeEach(() => {
 });
 
 describe("live events", () => {
-  test("are given together where several came since, and each once", async () => {
+  test("are returned together if several have arrived, and each once", async () => {
     live.add([event(1)]);
     live.add([event(2), event(3)]);
     expect(await live.next(LONG_MS, never)).toEqual([event(1), event(2), event(3)]);
     expect(await live.next(0, never)).toBe("QUIET");
   });
 
-  test("are waited for, until the time is over or the signal aborts", async () => {
+  test("are awaited until the timeout or the abort", async () => {
     const waiting = live.next(LONG_MS, never);
     live.add([event(1)]);
     expect(await waiting).toEqual([event(1)]);
@@ -31,7 +31,7 @@ describe("live events", () => {
     expect(await live.next(LONG_MS, ending.signal)).toBe("QUIET");
   });
 
-  test("of which a thousand are kept are given; of more, none", async () => {
+  test("are kept up to 1,000; above that the watcher is BEHIND", async () => {
     live.add(Array.from({ length: 1_000 }, (_, i) => event(i)));
     expect(await live.next(0, never)).toHaveLength(1_000);
     live.add(Array.from({ length: 999 }, (_, i) => event(i)));
@@ -39,7 +39,7 @@ describe("live events", () => {
     expect(await live.next(0, never)).toBe("BEHIND");
   });
 
-  test("are none any more for who fell behind, not even what comes later", async () => {
+  test("are not returned to a watcher that fell behind, not even later ones", async () => {
     const waiting = live.next(LONG_MS, never);
     live.fallBehind();
     live.add([event(1)]);

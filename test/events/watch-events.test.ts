@@ -16,7 +16,7 @@ let feed: FeedUnderTest;
 let proxy: PostgresProxy;
 let taken: ReturnType<typeof recordStatements>;
 let own: FeedProcess;
-/** Another process, which commits and gives word of it. */
+/** Another process, which commits and notifies. */
 let other: FeedProcess;
 let tenantId: string;
 
@@ -38,11 +38,11 @@ afterEach(async () => {
   await own.close();
   await other.close();
   await proxy.close();
-  await eventually(async () => (await ears()).length === 0);
+  await eventually(async () => (await listeners()).length === 0);
 });
 
 describe("a watch", () => {
-  test("says at once where it is, and gives what commits from then on, in its order", async () => {
+  test("first returns its cursor, then the events that are committed, in order", async () => {
     await change(3);
     const watcher = own.watch(tenantId);
     await watcher.begun();
@@ -53,7 +53,7 @@ describe("a watch", () => {
     expect(await watcher.stop()).toBeUndefined();
   });
 
-  test("catches up from a cursor and goes on, with nothing missed and nothing twice, while others commit", async () => {
+  test("continues from a cursor with nothing missing and nothing twice, while others commit", async () => {
     const before = await fill(700);
     const first = own.watch(tenantId, { request: { start: Event_Start.OLDEST } });
     await first.has(700);
@@ -74,7 +74,7 @@ describe("a watch", () => {
     await second.stop();
   });
 
-  test("goes on by the cursor of each of its responses", async () => {
+  test("can be continued from the cursor of each of its responses", async () => {
     await fill(450);
     const watcher = own.watch(tenantId, { request: { start: Event_Start.OLDEST } });
     await watcher.has(450);
@@ -92,7 +92,7 @@ describe("a watch", () => {
     await watcher.stop();
   });
 
-  test("gives the kinds alone that are asked for, and its cursor moves on with the others", async () => {
+  test("returns only the requested types, and its cursor advances past the others", async () => {
     const request = { start: Event_Start.OLDEST, resourceTypes: [Event_ResourceType.PAYER] };
     const watcher = own.watch(tenantId, { request, heartbeatMs: 20 });
     await watcher.begun();
@@ -106,7 +106,7 @@ describe("a watch", () => {
     await Promise.all([watcher.stop(), again.stop()]);
   });
 
-  test("says that it is alive where nothing happens", async () => {
+  test("sends a heartbeat if nothing happens", async () => {
     const watcher = own.watch(tenantId, { heartbeatMs: 20 });
     await eventually(() => watcher.responses.length > 3);
     expect(watcher.ids()).toEqual([]);
@@ -114,7 +114,7 @@ describe("a watch", () => {
     await watcher.stop();
   });
 
-  test("that takes nothing for a while reads what came meanwhile, of which no more than a thousand is kept for it", async () => {
+  test("of a paused client reads missed events from the database, and buffers at most 1,000", async () => {
     const slow = own.watch(tenantId);
     const quick = own.watch(tenantId);
     await Promise.all([slow.begun(), quick.begun()]);
@@ -129,7 +129,7 @@ describe("a watch", () => {
     await Promise.all([slow.stop(), quick.stop()]);
   });
 
-  test("from a cursor that is none, of another feed, or behind which events are gone, is refused", async () => {
+  test("is rejected if its cursor is invalid, of another feed, or older than the purged events", async () => {
     const refusal = async (cursor: string) => own.watch(tenantId, { request: { cursor } }).ended;
     expect(await refusal("none")).toMatchObject({ code: "VALIDATION_FAILED", errors: [{ code: "INVALID_VALUE" }] });
     const stranger = own.watch(newTenant());
@@ -146,7 +146,7 @@ describe("a watch", () => {
     expect(await refusal(watcher.cursor())).toMatchObject(gone);
   });
 
-  test("is told when the feed is set back under it", async () => {
+  test("ends with an error if the feed is reset", async () => {
     const watcher = own.watch(tenantId);
     await watcher.begun();
     await execute(
@@ -158,8 +158,8 @@ describe("a watch", () => {
   });
 });
 
-describe("word of changes", () => {
-  test("comes from other processes, and from this one without a detour", async () => {
+describe("notifications of changes", () => {
+  test("arrive from other processes, and directly from the same process", async () => {
     const watcher = own.watch(tenantId);
     await watcher.begun();
     await listening();
@@ -169,7 +169,7 @@ describe("word of changes", () => {
     await watcher.stop();
   });
 
-  test("may be missing: what a process committed that died before it said so comes all the same", async () => {
+  test("may be lost: events of a process that died before notifying arrive nevertheless", async () => {
     const watcher = own.watch(tenantId);
     await watcher.begun();
     await listening();
@@ -179,31 +179,31 @@ describe("word of changes", () => {
     await watcher.stop();
   });
 
-  test("is listened for on one connection, while somebody watches, and again when that is lost", async () => {
+  test("are received on one connection while there are watches; a lost connection is replaced", async () => {
     const [first, second] = [own.watch(tenantId), own.watch(newTenant())];
     await Promise.all([first.begun(), second.begun()]);
     await listening();
-    expect(await ears()).toHaveLength(1);
-    const [ear] = await ears();
-    await execute(feed.testDatabase.adminUrl, `SELECT pg_terminate_backend(${String(ear?.["pid"])})`);
-    await eventually(async () => (await ears()).some(({ pid }) => pid !== ear?.["pid"]));
+    expect(await listeners()).toHaveLength(1);
+    const [listener] = await listeners();
+    await execute(feed.testDatabase.adminUrl, `SELECT pg_terminate_backend(${String(listener?.["pid"])})`);
+    await eventually(async () => (await listeners()).some(({ pid }) => pid !== listener?.["pid"]));
     const ids = await change(3, other);
     await first.has(3);
     expect(first.ids()).toEqual(ids);
     await Promise.all([first.stop(), second.stop()]);
-    await eventually(async () => (await ears()).length === 0);
+    await eventually(async () => (await listeners()).length === 0);
     const third = own.watch(tenantId);
     await third.begun();
     await listening();
     await third.stop();
   });
 
-  test("is looked for every tenth of a second where it cannot come, by one statement for all tenants", async () => {
-    const deaf = openFeedProcess(`${proxy.url}?prepared_statements=false`);
+  test("are replaced by polling every 100 ms if they cannot arrive, with one statement for all tenants", async () => {
+    const withoutListener = openFeedProcess(`${proxy.url}?prepared_statements=false`);
     const tenants = Array.from({ length: 5 }, () => newTenant());
-    const watchers = tenants.map((tenant) => deaf.watch(tenant));
+    const watchers = tenants.map((tenant) => withoutListener.watch(tenant));
     for (const watcher of watchers) await watcher.begun();
-    expect(await ears()).toEqual([]);
+    expect(await listeners()).toEqual([]);
     let looked = 0;
     await eventually(() => {
       looked += looks();
@@ -214,17 +214,17 @@ describe("word of changes", () => {
       await watchers[index]?.has(1);
     }
     await Promise.all(watchers.map((watcher) => watcher.stop()));
-    await deaf.close();
+    await withoutListener.close();
   });
 
-  test("is not looked for where nobody watches, from the end of the last watch on", async () => {
+  test("are neither received nor polled after the last watch has ended", async () => {
     const watcher = own.watch(tenantId);
     await watcher.begun();
     await listening();
     readings();
     await watcher.stop();
     expect(readings()).toBe(0);
-    await eventually(async () => (await ears()).length === 0);
+    await eventually(async () => (await listeners()).length === 0);
     const { pool } = own.database;
     await eventually(() => pool.waitingCount === 0 && pool.idleCount === pool.totalCount);
     taken();
@@ -237,7 +237,7 @@ describe("word of changes", () => {
 });
 
 describe(`${MANY} watchers`, () => {
-  test("of a tenant are given an event by one look and one turn of the process", async () => {
+  test("of a tenant share the read of an event", async () => {
     const watchers = Array.from({ length: MANY }, () => own.watch(tenantId));
     for (const watcher of watchers) await watcher.begun();
     await listening();
@@ -250,7 +250,7 @@ describe(`${MANY} watchers`, () => {
     await Promise.all(watchers.map((watcher) => watcher.stop()));
   });
 
-  test("that come again with the same cursor share what they read", async () => {
+  test("with the same cursor share their reads", async () => {
     const before = own.watch(tenantId);
     await before.begun();
     const cursor = before.cursor();
@@ -267,8 +267,8 @@ describe(`${MANY} watchers`, () => {
   });
 });
 
-describe("a database that is away", () => {
-  test("ends no watch that is live, which goes on when it is back", async () => {
+describe("an unreachable database", () => {
+  test("ends no running watch, which continues when it is back", async () => {
     const watcher = own.watch(tenantId);
     await watcher.begun();
     proxy.setDown(true);
@@ -280,13 +280,16 @@ describe("a database that is away", () => {
     await watcher.stop();
   });
 
-  test("is SERVICE_UNAVAILABLE to who begins", async () => {
+  test("answers SERVICE_UNAVAILABLE to a new watch", async () => {
     proxy.setDown(true);
     expect(await own.watch(tenantId).ended).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
   });
 });
 
-/** Commits changes, a transaction each, of which a process gives word, the other one unless told otherwise; gives the ids of what changed. */
+/**
+ * Commits changes, each in its own transaction, and lets a process notify, by default the other one. Returns the ids of
+ * the changed resources.
+ */
 async function change(count: number, by?: FeedProcess | "nobody"): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID());
   for (const id of ids) {
@@ -296,7 +299,7 @@ async function change(count: number, by?: FeedProcess | "nobody"): Promise<strin
   return ids;
 }
 
-/** Commits many changes at once; gives the ids of what changed in the order of the feed. */
+/** Commits many changes in one transaction. Returns the ids of the changed resources in the order of the feed. */
 async function fill(count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID());
   const transaction = await feed.begin(tenantId);
@@ -310,8 +313,8 @@ async function placed(): Promise<void> {
   await feed.reader.read(tenantId, 0, 1);
 }
 
-/** The connections that listen. The server has them for a moment longer than the process. */
-function ears(): Promise<Record<string, unknown>[]> {
+/** Returns the listening connections. The server may list one briefly after the process has closed it. */
+function listeners(): Promise<Record<string, unknown>[]> {
   return execute(
     feed.testDatabase.adminUrl,
     "SELECT pid FROM pg_stat_activity WHERE application_name = 'cupo-events' AND datname = current_database()",
@@ -320,10 +323,10 @@ function ears(): Promise<Record<string, unknown>[]> {
 
 /** Resolves when the process listens. */
 function listening(): Promise<void> {
-  return eventually(async () => (await ears()).length === 1);
+  return eventually(async () => (await listeners()).length === 1);
 }
 
-/** How often feeds were read, since this was asked last. */
+/** Returns the number of feed reads since the last call. */
 function readings(): number {
   return taken().filter(({ text }) => text.includes("event_positions") && !LOOK.test(text)).length;
 }

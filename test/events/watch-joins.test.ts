@@ -9,7 +9,7 @@ import { principalIn } from "./feed-under-test.js";
 
 const FEED = "0d3e0000-0000-4000-8000-0000000000fe";
 
-test("what was read beyond the place where a watch joined the others, and comes from there too, is given once", async () => {
+test("events that a watch has read itself and also receives after joining the shared reads are returned once", async () => {
   const live = new LiveEvents({ feedId: FEED, position: 5 }, () => undefined);
   const page: FeedPage = { feedId: FEED, events: events(3, 8), lastPosition: 8, isOutstanding: false };
   const hub = { watch: async () => live, read: async () => page, findOldest: async () => 0 };
@@ -17,9 +17,9 @@ test("what was read beyond the place where a watch joined the others, and comes 
   live.add(events(8, 9));
   const ending = new AbortController();
   const request = create(WatchEventsRequestSchema, { cursor: toCursor({ feedId: FEED, position: 2 }) });
-  const wish = { principal: principalIn(FEED), resourceTypes: [] };
+  const filter = { principal: principalIn(FEED), resourceTypes: [] };
   const given: (string | undefined)[] = [];
-  for await (const response of watchEvents(request, wish, { hub, heartbeatMs: 60_000 }, ending.signal)) {
+  for await (const response of watchEvents(request, filter, { hub, heartbeatMs: 60_000 }, ending.signal)) {
     given.push(...(response.events ?? []).map(({ eventId }) => eventId));
     if (given.includes("9")) ending.abort();
   }

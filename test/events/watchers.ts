@@ -8,37 +8,37 @@ import { eventually } from "../support/eventually.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { principalIn } from "./feed-under-test.js";
 
-/** The feeds of one process, on a pool of its own. */
+/** The event feeds of one process, with their own pool. */
 export interface FeedProcess {
   readonly database: Database;
   readonly feeds: EventFeeds;
-  /** What was reported. */
+  /** The reported errors. */
   readonly errors: readonly unknown[];
-  /** Watches a tenant; takes what comes as it comes unless told otherwise. */
-  watch(tenantId: string, terms?: WatchTerms): Watcher;
+  /** Watches a tenant. The watcher reads responses immediately unless it is paused. */
+  watch(tenantId: string, options?: WatchOptions): Watcher;
   close(): Promise<void>;
 }
 
-export interface WatchTerms {
+export interface WatchOptions {
   readonly request?: MessageInitShape<typeof WatchEventsRequestSchema>;
   readonly heartbeatMs?: number;
 }
 
-/** Somebody who watches. */
+/** A client of a watch. */
 export interface Watcher {
-  /** Every response so far. */
+  /** All responses so far. */
   readonly responses: readonly WatchEventsResponse[];
-  /** The ids of the resources of the events so far, in their order. */
+  /** The resource ids of the events so far, in order. */
   ids(): string[];
   /** The latest cursor. */
   cursor(): string;
-  /** Resolves when the first response has come, from which on nothing is missed. */
+  /** Resolves with the first response. No later event is missed. */
   begun(): Promise<void>;
-  /** Resolves when so many events have come. */
+  /** Resolves when this many events have arrived. */
   has(events: number): Promise<void>;
-  /** Takes nothing any more, until it is asked to go on. */
+  /** Stops reading responses. Returns the function that continues. */
   pause(): () => void;
-  /** The error that it ended with; undefined where it ended without one. */
+  /** Resolves with the error that ended the watch; undefined if it ended without one. */
   readonly ended: Promise<unknown>;
   stop(): Promise<unknown>;
 }
@@ -52,7 +52,7 @@ export function openFeedProcess(url: string): FeedProcess {
     database,
     feeds,
     errors,
-    watch: (tenantId, terms) => startWatcher(feeds, tenantId, terms),
+    watch: (tenantId, options) => startWatcher(feeds, tenantId, options),
     async close() {
       await feeds.close();
       await database.close();
@@ -63,15 +63,15 @@ export function openFeedProcess(url: string): FeedProcess {
 function startWatcher(
   feeds: EventFeeds,
   tenantId: string,
-  { request = {}, heartbeatMs = 15_000 }: WatchTerms = {},
+  { request = {}, heartbeatMs = 15_000 }: WatchOptions = {},
 ): Watcher {
   const ending = new AbortController();
   const responses: WatchEventsResponse[] = [];
   let passing = Promise.resolve();
   const wanted: WatchEventsRequest = create(WatchEventsRequestSchema, request);
-  const wish = { principal: principalIn(tenantId), resourceTypes: wanted.resourceTypes };
+  const filter = { principal: principalIn(tenantId), resourceTypes: wanted.resourceTypes };
   const take = async () => {
-    const stream = watchEvents(wanted, wish, { hub: feeds.hub, heartbeatMs }, ending.signal);
+    const stream = watchEvents(wanted, filter, { hub: feeds.hub, heartbeatMs }, ending.signal);
     for await (const response of stream) {
       responses.push(create(WatchEventsResponseSchema, response));
       await passing;

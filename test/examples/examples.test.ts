@@ -11,22 +11,21 @@ import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import { createFlaky } from "./flaky.js";
 
-/** An example, and what it needs beside Node.js. */
+/** An example and its requirements in addition to Node.js. */
 interface Example {
   readonly name: string;
-  /** A script of sh that ends with 0 where there is all that it needs. */
+  /** A shell script that exits with 0 if all requirements are met. */
   readonly probe: string;
   readonly packages: string;
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const EXAMPLE_MS = 240_000;
-const PYTHON = "/usr/bin/python3";
 const examples: readonly Example[] = [
   { name: "typescript-connect", probe: "true", packages: "Node.js alone" },
   {
     name: "python-grpc",
-    probe: `command -v protoc && command -v grpc_python_plugin && ${PYTHON} -c 'import grpc, google.protobuf'`,
+    probe: "command -v protoc && command -v grpc_python_plugin && /usr/bin/python3 -c 'import grpc, google.protobuf'",
     packages: "protobuf-compiler protobuf-compiler-grpc python3-protobuf python3-grpcio",
   },
   { name: "curl", probe: "command -v curl", packages: "curl" },
@@ -47,6 +46,11 @@ const examples: readonly Example[] = [
   },
 ];
 
+/** PATH without node_modules/.bin, which npm adds for the tests and a user's shell does not have. */
+const userPath = (process.env["PATH"] ?? "")
+  .split(delimiter)
+  .filter((folder) => !folder.endsWith(join("node_modules", ".bin")))
+  .join(delimiter);
 const flaky = createFlaky(new Set(examples.map(({ name }) => name)));
 let service: TestService;
 
@@ -67,7 +71,7 @@ afterAll(async () => {
 describe("an example", () => {
   for (const { name, probe, packages } of examples) {
     test.skipIf(!succeeds(probe))(
-      `${name} registers, books and reschedules, and sends what failed again with its key (needs ${packages})`,
+      `${name} registers, books and reschedules, and retries failures with the same key (needs ${packages})`,
       async () => {
         const printed = await run(name);
         expect(printed).toMatch(/^registered [\da-f-]{36}\nbooked [\da-f-]{36} at \S+\nmoved to \S+, version 2\n$/);
@@ -81,7 +85,7 @@ describe("an example", () => {
     );
   }
 
-  test("of each folder is one that is run here, and is listed", () => {
+  test("exists for each folder of examples/, and is listed there", () => {
     const folders = readdirSync(join(root, "examples"), { withFileTypes: true }).filter((each) => each.isDirectory());
     expect(folders.map(({ name }) => name).toSorted()).toEqual(examples.map(({ name }) => name).toSorted());
     const readme = readFileSync(join(root, "examples/README.md"), "utf8");
@@ -89,14 +93,16 @@ describe("an example", () => {
   });
 });
 
-/** Runs the command of an example's README, at the service under test and with a token of the example's own. */
+/**
+ * Runs the command of an example's README as a user would, with the URLs of the service under test and a token for the
+ * example.
+ */
 async function run(name: string): Promise<string> {
   const readme = readFileSync(join(root, `examples/${name}/README.md`), "utf8");
   const [, command = ""] = /^```sh\n(.*?)^```$/ms.exec(readme) ?? [];
   const env = {
     ...process.env,
-    PATH: [join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter),
-    PYTHON,
+    PATH: userPath,
     CUPO_PUBLIC: service.baseUrl,
     CUPO_INTERNAL: service.internalUrl,
   };
@@ -105,7 +111,10 @@ async function run(name: string): Promise<string> {
   return stdout;
 }
 
-/** A token of now: the programs ask for days from now on, so the service has the machine's clock too. */
+/**
+ * Returns a token for the machine's current time. The programs request days from now on, so the service uses the
+ * machine's clock too.
+ */
 function tokenNow(client: string, tenantId: string | undefined): Promise<string> {
   const now = Math.floor(Date.now() / 1_000);
   return service.forgeToken({ client_id: client, sub: client, tenant_id: tenantId, iat: now, exp: now + 3_600 });
@@ -113,7 +122,7 @@ function tokenNow(client: string, tenantId: string | undefined): Promise<string>
 
 function succeeds(script: string): boolean {
   try {
-    execFileSync("sh", ["-c", script], { stdio: "ignore" });
+    execFileSync("sh", ["-c", script], { stdio: "ignore", env: { ...process.env, PATH: userPath } });
     return true;
   } catch {
     return false;

@@ -2,14 +2,14 @@ import type { ReadyCall } from "../../src/call.js";
 import { serviceUnavailable } from "../../src/errors.js";
 import type { ServiceEntry } from "../../src/services/services.js";
 
-/** A service that is away when it is called for the first time by a client, as somebody who calls sees it. */
+/** A service that is unavailable at the first attempt of each call with a key. */
 export interface Flaky {
   served(entry: ServiceEntry): ServiceEntry;
-  /** The calls of a client to operations that take a key: each operation and key, as often as it came. */
+  /** Returns the calls of a client with a key, one `operation key` per attempt. */
   callsOf(client: string): readonly string[];
 }
 
-/** Refuses the first call with each key, but for clients who are not among `clients`. */
+/** Answers 503 to the first call with each key, for these clients only. */
 export function createFlaky(clients: ReadonlySet<string>): Flaky {
   const calls = new Map<string, string[]>();
   const refuseFirst = ({ principal: { clientId }, operation, headers }: ReadyCall) => {

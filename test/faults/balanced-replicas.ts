@@ -1,43 +1,43 @@
 import { startBalancer } from "../support/balancer.js";
 import { eventually } from "../support/eventually.js";
-import { type DatabaseUrls, openProcessGround } from "../support/process-ground.js";
+import { type DatabaseUrls, openProcessFixture } from "../support/process-fixture.js";
 import type { TestService } from "../support/service.js";
 import { compileService, type ServiceProcess } from "../support/service-process.js";
 
 /** Processes of the service on one database, behind a balancer. */
 export interface BalancedReplicas {
-  /** All of them, by way of the balancer. */
+  /** All processes, through the balancer. */
   readonly service: TestService;
-  /** Each by itself. */
+  /** Each process directly. */
   readonly each: readonly TestService[];
-  /** Kills some by SIGKILL at once, which nobody tells the balancer. Resolves when they are dead. */
+  /** Kills processes with SIGKILL without notifying the balancer. Resolves when they are dead. */
   kill(which: readonly number[]): Promise<void>;
-  /** Starts those that were killed, elsewhere. Resolves when the balancer has all that there are. */
+  /** Starts the killed processes again, on other ports. Resolves when all replicas are ready. */
   restart(which: readonly number[]): Promise<void>;
   /**
-   * Replaces one as a rollout does: asks it to end, and starts another where it was. Resolves with its exit code when the balancer has
-   * all that there are.
+   * Replaces a process as a rollout does: stops it and starts a new one. Resolves with the exit code when all replicas
+   * are ready.
    */
   replace(which: number): Promise<number | NodeJS.Signals>;
-  /** Resolves when at least one of them is ready. */
+  /** Resolves when at least one process is ready. */
   someReady(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Compiles the service and starts so many processes of it, which share quotas too. Resolves when all are ready. */
+/** Compiles the service and starts `count` processes that share quotas. Resolves when all are ready. */
 export async function startBalancedReplicas(
   database: DatabaseUrls,
   count: number,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<BalancedReplicas> {
-  const [compiled, ground, balancer] = await Promise.all([
+  const [compiled, fixture, balancer] = await Promise.all([
     compileService(),
-    openProcessGround(database),
+    openProcessFixture(database),
     startBalancer(),
   ]);
   const shared = { RATE_LIMIT_STORE: "postgres", REPLICAS: String(count), PUBLIC_URL: balancer.publicUrl };
   const start = async () => {
-    const process = await compiled.start({ ...ground.environment, ...shared, ...settings });
+    const process = await compiled.start({ ...fixture.environment, ...shared, ...settings });
     balancer.add(process);
     return process;
   };
@@ -52,12 +52,12 @@ export async function startBalancedReplicas(
     lines[which]?.push(renewed.lines);
   };
   const serviceOf = (which: number) =>
-    ground.serviceAt(
+    fixture.serviceAt(
       () => processAt(processes, which),
       () => (lines[which] ?? []).flat(),
     );
   return {
-    service: ground.serviceAt(
+    service: fixture.serviceAt(
       () => balancer,
       () => lines.flat(2),
     ),
@@ -82,7 +82,7 @@ export async function startBalancedReplicas(
     async close() {
       balancer.close();
       compiled.stopAll();
-      await ground.close();
+      await fixture.close();
     },
   };
 }
@@ -93,7 +93,7 @@ function processAt(processes: readonly ServiceProcess[], which: number): Service
   return process;
 }
 
-/** The first by itself, so that it alone migrates. */
+/** Starts the first process alone, so that only this one migrates. */
 async function startAll(count: number, start: () => Promise<ServiceProcess>): Promise<ServiceProcess[]> {
   const first = await start();
   return [first, ...(await Promise.all(Array.from({ length: count - 1 }, start)))];

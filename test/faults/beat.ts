@@ -1,12 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 
-/** Whether storms have pauses; without them, where PAUSES is none, they are as dense as the machine can. */
+/** Whether the clients of storms pause between calls. PAUSES=none disables the pauses, for the highest load. */
 export const hasPauses = process.env["PAUSES"] !== "none";
 
 /**
- * Resolves at the next beat of a clock that has one every so many milliseconds, for all who wait for it at the same moment; at once
- * where there are no pauses. Clients that wait for it before each call are at work at the same time, as they would be without it, and
- * leave the machine to what is started and stopped between, which takes the longer the more they call.
+ * Resolves at the next multiple of `everyMs` milliseconds, at the same time for all callers; immediately if pauses are
+ * disabled. Clients that call it before each request still send their requests concurrently. Between the beats the
+ * machine can start and stop processes, which slows down under load.
  */
 export async function nextBeat(everyMs: number): Promise<void> {
   if (hasPauses) await setTimeout(everyMs - (performance.now() % everyMs));

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPatient } from "../contract/makers.js";
+import { createPatient } from "../contract/fixtures.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import { appointmentIn, type Clinic, day, openClinic, optionsFor } from "../schedule/clinic.js";
 import { everythingBroken } from "../schedule/invariants.js";
@@ -11,7 +11,10 @@ import { startTestService, type TestService } from "../support/service.js";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Back by seconds as by a correction, by an hour as by a wrong zone, by days as by a machine that was restored; and forwards. */
+/**
+ * Jumps in milliseconds: seconds back (a time correction), hours back (a wrong time zone), days back (a restored
+ * machine), and forwards.
+ */
 const JUMPS_MS = [-3_000, HOUR_MS, -2 * HOUR_MS, 49 * HOUR_MS, -72 * HOUR_MS, 24 * HOUR_MS];
 
 let service: TestService;
@@ -24,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-test("a clock that jumps forwards and backwards loses nothing, does nothing twice, and leaves the bookings in agreement", async () => {
+test("clock jumps forwards and backwards lose nothing, repeat nothing and leave consistent bookings", async () => {
   const done: { readonly send: () => Promise<RestAnswer>; readonly text: string }[] = [];
   const once = async (send: () => Promise<RestAnswer>) => {
     const answer = await send();

@@ -4,19 +4,21 @@ import { type Entry, openJournal } from "./kill-storm-journal.js";
 import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
 import type { KillableTwins, Victim } from "./killable-twins.js";
 
-/** What came of a fight for the last unit of a day. */
+/** The result of a contest for the last unit of a day's capacity. */
 export interface Fight {
-  /** What is wrong with it; nothing if all is well. */
+  /** Violations; empty if everything is correct. */
   readonly wrong: readonly string[];
-  /** How many answers were lost. */
+  /** Number of lost answers. */
   readonly lost: number;
 }
 
 /**
- * Has all contenders go for the one unit of a day at once, and kills a victim as soon as so many of them are answered. When it is
- * back and every key was sent again, one of them has the unit, whoever was acknowledged as the winner has it still, and each
- * left the traces that its answer tells of. The day is free again afterwards, or the one that the winner moved from, unless
- * something is wrong.
+ * Lets all contenders request the last unit of a day at the same time, and kills a victim as soon as `answered` of them
+ * have an answer. After the restart it sends every key again and requires:
+ * - exactly one contender has the unit, and an acknowledged winner keeps it
+ * - the traces of each contender match its answer
+ *
+ * If this holds, it frees the unit afterwards, or moves the appointment back.
  */
 export async function contendWhileKilled(
   contest: Contest,
@@ -46,7 +48,7 @@ async function settle(contenders: readonly Contender[], winners: readonly Entry[
   }
 }
 
-/** Resolves when it was counted so often. */
+/** Resolves after `count` was called this many times. */
 function countdown(times: number): Pick<Deferred, "promise"> & { readonly count: () => void } {
   const { promise, resolve } = deferred();
   let left = times;

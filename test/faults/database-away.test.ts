@@ -7,7 +7,7 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { within } from "../support/within.js";
 
-/** How many connections are cut; CUTS makes them more. */
+/** Number of cut connections. The environment variable CUTS sets it. */
 const CUTS = Number(process.env["CUTS"] || 10);
 const CUTS_AT_ONCE = 10;
 const REQUESTS = 40;
@@ -24,7 +24,7 @@ afterEach(() => service.proxy.setDown(false));
 
 afterAll(() => service.close());
 
-test("a database that is away is answered with 503 and Retry-After, and the service heals when it is back", async () => {
+test("an unreachable database causes 503 with Retry-After, and the service recovers when it is back", async () => {
   const send = newRequest();
   expect((await newRequest()()).status).toBe(201);
   service.proxy.setDown(true);
@@ -42,7 +42,7 @@ test("a database that is away is answered with 503 and Retry-After, and the serv
 });
 
 test.each(["cutBefore", "cutAfter"] as const)(
-  "a connection that is lost at COMMIT (%s) is made up for",
+  "a connection lost at COMMIT (%s) is retried by the service",
   async (cut) => {
     const send = newRequest();
     service.proxy[cut]("COMMIT");
@@ -57,14 +57,14 @@ test.each(["cutBefore", "cutAfter"] as const)(
 );
 
 test(
-  "many requests whose connections are lost at once are each done once",
+  "many requests whose connections are cut at the same time are each executed once",
   async () => {
     for (let cuts = 0; cuts < CUTS; cuts += CUTS_AT_ONCE) await loseConnections();
   },
   SLACK_MS + CUTS * CUT_MS,
 );
 
-/** Sends many requests, cuts the connections of some before and of others after their COMMIT, and sends all again. */
+/** Sends many requests, cuts some connections before and others after their COMMIT, and sends all requests again. */
 async function loseConnections(): Promise<void> {
   const requests = Array.from({ length: REQUESTS }, newRequest);
   const first = requests.map((send) => send());
@@ -83,7 +83,7 @@ async function loseConnections(): Promise<void> {
   expect(rows).toHaveLength(requests.length);
 }
 
-/** A registration that is the same each time it is sent. */
+/** Returns a function that sends the same registration each time. */
 function newRequest(): () => Promise<RestAnswer> {
   const headers = { "idempotency-key": randomUUID() };
   const body = registration();

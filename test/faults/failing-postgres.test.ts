@@ -17,11 +17,11 @@ import { openSmallDisk, type SmallDisk } from "./full-disk.js";
 import { type KillablePostgres, startKillablePostgres } from "./kill-storm-postgres.js";
 import { persist } from "./persist.js";
 
-/** A connection over which nothing comes is given up after this, in place of the service's 15 s. */
+/** Time limit for a connection without any bytes. The service's default is 15 s. */
 const SILENCE_MS = 2_000;
 const CONNECTIONS = 3;
 
-/** A registration that is the same each time it is sent. */
+/** Sends the same registration each time. */
 type Send = () => Promise<RestAnswer>;
 
 let postgres: KillablePostgres;
@@ -58,7 +58,7 @@ afterAll(async () => {
   await disk.close();
 });
 
-test("a disk that is full is 503 to who writes, and no one else; what was refused is done when there is room", async () => {
+test("a full disk causes 503 for writes only, and a rejected request succeeds when there is space", async () => {
   await disk.fill();
   const refused = newRequest();
   expectPatience(await refused());
@@ -68,7 +68,7 @@ test("a disk that is full is 503 to who writes, and no one else; what was refuse
   await expectAllDoneOnce();
 });
 
-test("a database that has no connection left is 503, and used again when it has", async () => {
+test("a database without free connections causes 503, and is used again when it has some", async () => {
   const role = new URL(postgres.url).username;
   const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`;
   await execute(postgres.adminUrl, `ALTER ROLE "${role}" CONNECTION LIMIT 0`, others);
@@ -79,7 +79,7 @@ test("a database that has no connection left is 503, and used again when it has"
   await expectAllDoneOnce();
 });
 
-test("connections that are open at one end only are given up, and what was sent over them is done over others", async () => {
+test("half-open connections are closed, and their requests are executed over new ones", async () => {
   await Promise.all(Array.from({ length: CONNECTIONS }, () => persist(newRequest())));
   proxy.silence("OPEN");
   const answers = await Promise.all(Array.from({ length: CONNECTIONS }, () => newRequest()()));
@@ -87,7 +87,7 @@ test("connections that are open at one end only are given up, and what was sent 
   await expectAllDoneOnce();
 });
 
-test("a network that swallows everything is 503, and the service heals when it does not any more", async () => {
+test("a network that drops all bytes causes 503, and the service recovers with it", async () => {
   proxy.silence("ALL");
   const refused = newRequest();
   expectPatience(await refused());
@@ -97,7 +97,7 @@ test("a network that swallows everything is 503, and the service heals when it d
   await expectAllDoneOnce();
 });
 
-test("a backend that stands still at its COMMIT keeps nobody else from working, and its call is done once when it goes on", async () => {
+test("a backend stopped at its COMMIT blocks no other request, and its own is executed once when it continues", async () => {
   const commit = proxy.holdBefore("COMMIT");
   const stopped = newRequest();
   const answer = stopped();
@@ -124,13 +124,16 @@ function newRequest(): Send {
   return send;
 }
 
-/** Refused for now: with 503, or because whoever was sent it first has not ended. */
+/** Requires an answer that asks the client to retry: 503, or 409 while the first attempt is still in progress. */
 function expectPatience(answer: RestAnswer): void {
   expectProblem(answer, answer.status === 409 ? 409 : 503);
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
 }
 
-/** Sends every request of the file again: each has one patient and one row of the audit trail, and the bookings agree. */
+/**
+ * Sends every request of the file again. Each must have one patient and one audit row, and the bookings must be
+ * consistent.
+ */
 async function expectAllDoneOnce(): Promise<void> {
   const answers = await Promise.all(requests.map(persist));
   const replayed = answers.map(({ status, headers }) => [status, headers.get("idempotent-replayed")]);
@@ -149,7 +152,7 @@ function call(rpc: "ListLocations" | "VerifyInvariants"): Promise<RestAnswer> {
   return sendRequest("POST", `${service.internalUrl}/cupo.clinic.v1.${name}/${rpc}`, { body: {} });
 }
 
-/** The one backend that is in a transaction and has done all that it was told. */
+/** Returns the process id of the only backend that is in a transaction and waits for its client. */
 async function pidAtWork(): Promise<number> {
   const atWork = `SELECT pid FROM pg_stat_activity WHERE application_name = 'cupo' AND xact_start IS NOT NULL
     AND wait_event = 'ClientRead'`;

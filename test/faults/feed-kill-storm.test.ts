@@ -9,11 +9,13 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { hasPauses } from "./beat.js";
 import { type PersistentWatcher, watchPersistently } from "./feed-watchers.js";
 
-/** How often one of the two processes is killed by SIGKILL, in turn, so that no watcher is spared; KILLS makes it more. */
+/**
+ * How often a process is killed with SIGKILL, alternating between the two, so that every watch breaks. KILLS sets it.
+ */
 const KILLS = Number(process.env["KILLS"] || 2);
 const WRITERS = 4;
 const WATCHERS = 3;
-/** Changes that are acknowledged between one kill and the next. */
+/** Acknowledged changes between two kills. */
 const DONE_BETWEEN = 60;
 const SLACK_MS = 240_000;
 const KILL_MS = 15_000;
@@ -34,7 +36,7 @@ afterAll(async () => {
 }, SLACK_MS);
 
 test(
-  "processes that are killed while they write and are watched: every watcher has every row of the audit trail once, in one order",
+  "processes killed under writes and watches: every watcher gets every audit row once, in one order",
   async () => {
     const watchers = await Promise.all(
       Array.from({ length: WATCHERS }, () => watchPersistently(twins.both, { remembers: true })),
@@ -60,7 +62,9 @@ test(
   SLACK_MS + KILLS * KILL_MS,
 );
 
-/** Patients are registered and changed by several clients at once, until processes were killed so many times and are back. */
+/**
+ * Lets several clients register and change patients until the processes have been killed and restarted this many times.
+ */
 async function writeThroughKills(over: AbortController): Promise<void> {
   let pause = Promise.resolve();
   const writers = Array.from({ length: WRITERS }, async () => {
@@ -82,13 +86,13 @@ async function writeThroughKills(over: AbortController): Promise<void> {
   await Promise.all(writers);
 }
 
-/** Resolves when so many more changes are acknowledged than now, or there will be none. */
+/** Resolves after this many more changes are acknowledged, or when `over` aborts. */
 async function more(changes: number, over?: AbortSignal): Promise<void> {
   const enough = acknowledged + changes;
   await eventually(() => acknowledged >= enough || over?.aborted === true);
 }
 
-/** A patient is registered and changed twice. */
+/** Registers a patient and changes it twice. */
 async function livePatient(): Promise<void> {
   const { id } = (await persist("POST", "/patients", registration())).body;
   for (const expectedVersion of [1, 2]) {
@@ -96,7 +100,7 @@ async function livePatient(): Promise<void> {
   }
 }
 
-/** Sends a request under one key to one process or the other until it is acknowledged. */
+/** Sends a request with one key to a random process until it is acknowledged. */
 async function persist(method: string, path: string, body: object): Promise<Pick<RestAnswer, "status" | "body">> {
   const headers = { "idempotency-key": randomUUID() };
   let answer: Pick<RestAnswer, "status" | "body"> = NO_ANSWER;
@@ -139,7 +143,7 @@ function idsOf({ events }: PersistentWatcher): string[] {
   return events.map(({ eventId }) => eventId);
 }
 
-/** Events whose version does not follow the one before of the same resource. */
+/** Returns the events whose version is not one higher than that of the previous event of the same resource. */
 function outOfOrder(events: readonly Event[]): Event[] {
   const versions = new Map<string, number>();
   return events.filter(({ resourceId, resourceVersion = 0 }) => {

@@ -6,18 +6,19 @@ import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { eventually } from "../support/eventually.js";
 import type { TestService } from "../support/service.js";
 
-/** Somebody who watches everything, at whichever of two processes, and comes again however a watch ends. */
+/** A client that watches all events at a random one of two processes, and reconnects whenever a watch ends. */
 export interface PersistentWatcher {
-  /** What was given, in the order in which it was. */
+  /** The received events, in their order. */
   readonly events: readonly Event[];
-  /** How many watches have ended by themselves. */
+  /** Number of watches that have ended. */
   readonly broken: () => number;
   stop(): Promise<void>;
 }
 
 /**
- * Starts to watch. Who remembers goes on from the cursor of the last response that was worked on; who does not begins anew each
- * time, as a client would that follows a stream without a cursor. `again` is waited for before a watch that follows another.
+ * Starts a watcher with the oldest event. After a break it reconnects. If it `remembers`, it continues from the cursor
+ * of the last processed response; otherwise from now, like a client that ignores cursors. `again` is awaited before
+ * each reconnect.
  */
 export async function watchPersistently(
   both: readonly [TestService, TestService],

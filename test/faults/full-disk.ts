@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execute } from "../support/database.js";
 
-/** A disk with one table on it. */
+/** A disk that contains one table. */
 export interface SmallDisk {
-  /** Leaves no byte free. */
+  /** Fills the disk completely. */
   fill(): Promise<void>;
   free(): Promise<void>;
   close(): Promise<void>;
@@ -16,9 +16,9 @@ const MEGABYTE = 1_024 ** 2;
 const SIZE = 4 * MEGABYTE;
 
 /**
- * Moves an empty table to a disk of 4 MiB: a file system in memory where this process may mount one, as root may. Elsewhere
- * a trigger says of each row what PostgreSQL says of one for which there is no room. It is reached as superuser of a server on
- * this machine, and is closed behind that.
+ * Moves an empty table to a disk of 4 MiB. Requires a superuser of a server on this machine. Close it after the server.
+ * - If this process may mount one (as root), the disk is a file system in memory.
+ * - Otherwise a trigger raises PostgreSQL's error for a full disk (53100) on each insert.
  */
 export async function openSmallDisk(adminUrl: string, table: string): Promise<SmallDisk> {
   const mountPoint = mkdtempSync(join(tmpdir(), "cupo-disk-"));

@@ -1,7 +1,7 @@
 import type { RestAnswer } from "../support/rest-request.js";
 import type { Entry } from "./kill-storm-journal.js";
 
-/** What a request left: how many rows of the audit trail, and which changes of appointments, sorted. */
+/** The traces of a request: the number of audit rows, and the changes of appointments, sorted. */
 export interface Effects {
   readonly audited: number;
   /** `ID VERSION` of an appointment. */
@@ -9,11 +9,11 @@ export interface Effects {
 }
 
 interface Outcome {
-  /** Absent where it was refused. */
+  /** Absent if the item was rejected. */
   readonly appointment?: AnsweredAppointment;
 }
 
-/** An appointment as staff see it, or as a reschedule answers it. */
+/** An appointment as staff operations or a reschedule return it. */
 interface AnsweredAppointment {
   readonly appointmentId?: string;
   readonly id?: string;
@@ -22,13 +22,13 @@ interface AnsweredAppointment {
 
 const NOTHING: Effects = { audited: 0, changes: [] };
 
-/** What a request is to have left by its answer: nothing as long as there was none. */
+/** Returns the traces that an answer requires; none if there was no success. */
 export function effectsOf({ rpc, success }: Entry): Effects {
   if (success === undefined) return NOTHING;
   switch (rpc) {
     case "SubstitutePractitioner":
       return ofOutcomes(success, changeOf);
-    case "AcceptRetainedAppointments":
+    case "AcceptDisplacedAppointments":
       return ofOutcomes(success, () => []);
     case "MergePatients":
       return ofMerge(success);
@@ -37,7 +37,7 @@ export function effectsOf({ rpc, success }: Entry): Effects {
   }
 }
 
-/** The two patients and everything that moved; the answer does not tell the versions of appointments. */
+/** The two patients and everything that moved. The answer does not contain the versions of appointments. */
 function ofMerge({ body }: RestAnswer): Effects {
   const idsOf = (member: string) => (body[member] ?? []) as readonly string[];
   const members = ["movedWaitlistEntryIds", "movedUserAttentionCaseIds", "movedNoteIds"];

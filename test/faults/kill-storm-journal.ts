@@ -5,7 +5,7 @@ import { takesIdempotencyKey } from "../../src/operation.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import { brokenAppointments } from "../linearizability/appointment-register.js";
 import { openBookingHistory } from "../linearizability/booking-history.js";
-import type { Send } from "../schedule/storm-terms.js";
+import type { Send } from "../schedule/storm-context.js";
 import { deferred } from "../support/deferred.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
@@ -13,52 +13,58 @@ import type { TestService } from "../support/service.js";
 import { hasPauses } from "./beat.js";
 import { isInProgress, isPutOff } from "./persist.js";
 
-/** A request that takes an idempotency key, and what is known of it. */
+/** A request with an idempotency key, and its state. */
 export interface Entry {
   readonly rpc: string;
   readonly request: JsonObject;
   readonly key: string;
-  /** The correlation id of each time that it was sent. */
+  /** The correlation id of each attempt. */
   readonly correlationIds: string[];
-  /** When it was sent first, by performance.now; again, after a refusal. */
+  /** When it was first sent or last got a definite answer, by performance.now. */
   calledAt: number;
-  /** The first answer that said it is done; undefined as long as none has. */
+  /** The first successful answer; undefined until then. */
   success: RestAnswer | undefined;
 }
 
-/** What clients keep who may lose any answer. */
+/** The record of clients that may lose any answer. */
 export interface Journal {
   readonly send: Send;
   readonly entries: readonly Entry[];
-  /** What was answered by neither a success nor a refusal when it was sent first: the RPC, and the answer, if there was any. */
+  /** Requests whose first attempt got no definite answer: the RPC, and the answer if there was one. */
   readonly lost: readonly string[];
-  /** What got no answer at all, each time that it was sent: the RPC. */
+  /** The RPC of each attempt without any answer. */
   readonly unanswered: readonly string[];
-  /** The answers that were errors of the service other than that it is unavailable for a while. */
+  /** Answers with server errors, except 503 with Retry-After. */
   readonly faults: readonly string[];
-  /** Sends an entry until its outcome is known, or patience ends. */
+  /** Sends an entry until it gets a definite answer, up to the limit of attempts. */
   persist(entry: Entry): Promise<RestAnswer>;
-  /** Notes what became of an entry at last. */
+  /** Records the definite answer of an entry. */
   settle(entry: Entry, answer: RestAnswer): void;
-  /** The appointments of which was told what no order of the calls can make true; entries without an outcome may be done. */
+  /**
+   * Returns the appointments whose answers fit no order of the calls. Entries without a definite answer may or may not
+   * have been executed.
+   */
   contradictions(): string[];
-  /** Keeps what is to be sent for the first time until `work` is over; a storm then leaves the machine to what is started in it. */
+  /** Delays new requests until `work` has finished, so that a storm does not slow down processes that start. */
   pauseDuring<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when so many more requests are done than now. */
+  /** Resolves after this many more successes. */
   more(successes: number): Promise<void>;
 }
 
 type Some<T> = readonly [T, ...T[]];
 
-/** Of so many requests whose answer was lost, one is left for the end; the others are sent again under their keys. */
+/**
+ * One in this many requests with a lost answer is retried only at the end. The others are retried immediately with
+ * their keys.
+ */
 const LEFT = 4;
-/** How often a request is sent again at most, where it is worked on still or there is no answer. */
+/** The most attempts of a retry. */
 const PATIENCE = 50;
 const NO_ANSWER: RestAnswer = { status: 0, headers: new Headers(), text: "", body: {} };
 
 /**
- * Sends requests to any of some services, with these headers on top, and keeps those that have an effect. `recovery` resolves when
- * all are up.
+ * Creates a journal that sends each request to a random one of these services, with additional headers, and records
+ * those with a key. `recovery` resolves when all services are up.
  */
 export function openJournal(
   services: Some<TestService>,
@@ -139,7 +145,7 @@ export function openJournal(
   };
 }
 
-/** Whether an answer says what became of the request: it is done, or refused without an effect. */
+/** Whether an answer is definite: the request was executed, or rejected without an effect. */
 export function isDefinite(answer: RestAnswer): boolean {
   return answer.status >= 200 && answer.status < 500 && !isInProgress(answer);
 }

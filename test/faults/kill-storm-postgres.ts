@@ -6,22 +6,22 @@ import { withDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 import { pidFile, removeFolder, temporaryFolder } from "../support/temporary-folder.js";
 
-/** A PostgreSQL server of a test's own, whose addresses stay the same however often it is killed. */
+/** A PostgreSQL server whose addresses stay the same when it is killed and restarted. */
 export interface KillablePostgres {
   readonly url: string;
   readonly ownerUrl: string;
   readonly adminUrl: string;
-  /** Kills the server by SIGKILL. Resolves when it is dead; what its connections were about ends with it. */
+  /** Kills the server with SIGKILL. Resolves when it is dead and its connections are closed. */
   kill(): Promise<void>;
-  /** Starts the server that was killed again, with these settings on top. Resolves when it has recovered. */
+  /** Starts the killed server again, with additional settings. Resolves when it has recovered. */
   restart(settings?: Readonly<Record<string, string>>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What outlives a process needs no fsync, and deadlocks are to be found before anybody gives up waiting. */
+/** Killing a process loses no data even without fsync. Deadlocks must be detected before a call gives up waiting. */
 const SETTINGS = { fsync: "off", full_page_writes: "off", deadlock_timeout: "50ms" };
 
-/** Starts the embedded server in a folder of its own, behind a door through which it is reached at any port. */
+/** Starts the embedded server in its own folder, behind a port that always forwards to it. */
 export async function startKillablePostgres(): Promise<KillablePostgres> {
   const folder = await temporaryFolder();
   const start = (settings: object = {}) =>
@@ -51,12 +51,12 @@ export async function startKillablePostgres(): Promise<KillablePostgres> {
 }
 
 interface Door {
-  /** A URL of the server, by way of the door. */
+  /** Returns a URL of the server with the forwarding port. */
   urlOf(url: string): string;
   close(): Promise<void>;
 }
 
-/** A port whose connections go on to whichever port the server has at the time. */
+/** Opens a port that forwards connections to the server's current port. */
 async function openDoor(port: () => number): Promise<Door> {
   const sockets = new Set<Socket>();
   const door = createServer({ noDelay: true }, (client) => {

@@ -8,8 +8,8 @@ const HISTORY = `SELECT correlation_id AS id, concat(appointment_id, ' ', versio
 const CALLERS = 8;
 
 /**
- * Sends every entry of a journal again and says what is wrong with the answers: an entry that is done gives its first
- * answer, as a replay; any other is done now or refused. What is done now is sent once more.
+ * Sends every entry of a journal again and returns the violations. A successful entry must replay its first answer. Any
+ * other entry must be executed now or rejected; if it is executed now, it is sent once more and must replay.
  */
 export async function replayAll({ entries, persist, settle }: Journal): Promise<string[]> {
   const violations: string[] = [];
@@ -31,9 +31,9 @@ export async function replayAll({ entries, persist, settle }: Journal): Promise<
 }
 
 /**
- * Says which entries of a journal did not leave exactly the traces that their answers tell of if they are done, or left any if
- * they are not: rows of the audit trail and, for those of appointments, of the history, with the versions that were answered.
- * To accept what somebody has accepted leaves nothing, and the answer does not tell it apart.
+ * Returns the entries whose traces do not match their answer: audit rows, and for appointments also history rows with
+ * the versions of the answer. An entry without success must have none. Accepting an appointment that is already
+ * accepted leaves no trace, and its answer looks the same. So this operation may have fewer audit rows.
  */
 export async function wrongEffects({ entries }: Journal, { query }: Pick<TestService, "query">): Promise<string[]> {
   const [audit, history] = [tracesIn(await query(AUDIT)), tracesIn(await query(HISTORY))];
@@ -42,17 +42,17 @@ export async function wrongEffects({ entries }: Journal, { query }: Pick<TestSer
     const changes = history(entry.correlationIds).toSorted();
     const audited = audit(entry.correlationIds).length;
     const found: Effects = {
-      audited: entry.rpc === "AcceptRetainedAppointments" ? Math.max(audited, expected.audited) : audited,
+      audited: entry.rpc === "AcceptDisplacedAppointments" ? Math.max(audited, expected.audited) : audited,
       changes: entry.rpc === "MergePatients" ? changes.map(withoutVersion) : changes,
     };
     const [is, should] = [found, expected].map((effects) => JSON.stringify(effects));
-    return is === should ? [] : [`${nameOf(entry)} left ${is}, but was to leave ${should}`];
+    return is === should ? [] : [`${nameOf(entry)} left ${is}, expected ${should}`];
   });
 }
 
 type Row = Record<string, unknown>;
 
-/** Finds what calls left, by their correlation ids. */
+/** Returns a function that finds the traces of calls by their correlation ids. */
 function tracesIn(rows: readonly Row[]): (correlationIds: readonly string[]) => string[] {
   const byId = new Map<string, string[]>();
   for (const { id, effect } of rows) byId.set(String(id), [...(byId.get(String(id)) ?? []), String(effect)]);

@@ -3,40 +3,40 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { brokenInvariants, everythingBroken } from "../schedule/invariants.js";
 import { openContest } from "../schedule/last-unit.js";
 import { runStorm } from "../schedule/storm.js";
-import { layStormGround, type StormGround } from "../schedule/storm-ground.js";
+import { createStormFixture, type StormFixture } from "../schedule/storm-fixture.js";
 import { contendWhileKilled } from "./contest-while-killed.js";
 import { type Journal, openJournal } from "./kill-storm-journal.js";
 import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
 import { type KillableTwins, startKillableTwins, type Victim, victims } from "./killable-twins.js";
 
-/** How often something is killed, in the storm and in fights for the last unit; KILLS makes it more. */
+/** Number of kills, in the storm and in the contests. KILLS sets it. */
 const KILLS = Number(process.env["KILLS"] || 2);
-/** The next one comes when fewer than so many more requests are done, at random; one at least. */
+/** The next kill follows after a random number of successes below this, at least one. */
 const DONE_BETWEEN = 60;
 const SLACK_MS = 120_000;
 const KILL_MS = 10_000;
-/** More than in a storm without kills, since those appointments stay whose caller left the answer for the end. */
+/** More days than in a storm without kills: appointments whose answer was lost occupy slots until the end. */
 const DAYS = 8;
 const CHOICES = 20;
 const CONTENDERS = 16;
 
-/** Commits that are acknowledged long before they are written down. */
+/** With these settings PostgreSQL acknowledges commits long before it writes them. */
 const FORGETFUL = { synchronous_commit: "off", wal_writer_delay: "10s", wal_writer_flush_after: "1GB" };
 const ATTEMPTS = 5;
 
 let twins: KillableTwins;
-let ground: StormGround;
+let fixture: StormFixture;
 
 beforeAll(async () => {
   twins = await startKillableTwins();
-  ground = await layStormGround(twins.both[0]);
+  fixture = await createStormFixture(twins.both[0]);
 }, SLACK_MS);
 
 afterAll(() => twins.close(), SLACK_MS);
 
-describe("a storm in which processes and PostgreSQL are killed", () => {
+describe("a storm with kills of processes and PostgreSQL", () => {
   test(
-    "loses nothing that was acknowledged, does nothing twice, and leaves the bookings in agreement",
+    "loses nothing acknowledged, repeats nothing and leaves consistent bookings",
     async () => {
       const journal = await stormWithKills(victims(KILLS));
       expect(await replayAll(journal)).toEqual([]);
@@ -50,7 +50,7 @@ describe("a storm in which processes and PostgreSQL are killed", () => {
   );
 
   test(
-    "is seen to lose something where the database acknowledges what it has not written down",
+    "detects the losses of a database that acknowledges commits before it writes them",
     async () => {
       const found: string[] = [];
       for (let attempt = 0; attempt < ATTEMPTS && found.length === 0; attempt++) {
@@ -64,9 +64,9 @@ describe("a storm in which processes and PostgreSQL are killed", () => {
   );
 });
 
-describe(`a fight of ${CONTENDERS} for the last unit of a day, in which processes and PostgreSQL are killed`, () => {
+describe(`a contest of ${CONTENDERS} for the last unit of a day, with kills of processes and PostgreSQL`, () => {
   test(
-    "is won by one when all keys were sent again, and leaves the bookings in agreement",
+    "has one winner after all keys are sent again, and leaves consistent bookings",
     async () => {
       const contest = await openContest(twins, CONTENDERS / 2);
       let lost = 0;
@@ -83,7 +83,7 @@ describe(`a fight of ${CONTENDERS} for the last unit of a day, in which processe
   );
 
   test(
-    "is seen to have another winner where the database acknowledges what it has not written down",
+    "detects a second winner with a database that acknowledges commits before it writes them",
     async () => {
       const contest = await openContest(twins, CONTENDERS / 2);
       const found: string[] = [];
@@ -97,7 +97,7 @@ describe(`a fight of ${CONTENDERS} for the last unit of a day, in which processe
   );
 });
 
-/** A storm that goes on until each of these was killed in turn, in the midst of it, and is back. */
+/** Runs a storm until each of these victims was killed and restarted during it. */
 async function stormWithKills(killed: readonly Victim[]): Promise<Journal> {
   const [service] = twins.both;
   const journal = openJournal(twins.both, twins.recovery);
@@ -112,7 +112,7 @@ async function stormWithKills(killed: readonly Victim[]): Promise<Journal> {
     isOver = true;
   };
   const storm = {
-    ground,
+    fixture,
     service,
     days: DAYS,
     choices: CHOICES,

@@ -3,25 +3,25 @@ import { type Deferred, deferred } from "../support/deferred.js";
 import { eventually } from "../support/eventually.js";
 import { startKillablePostgres } from "./kill-storm-postgres.js";
 
-/** Who is killed by SIGKILL: PostgreSQL, one of the two processes of the service, or all three at once. */
+/** The victim of a SIGKILL: PostgreSQL, one of the two processes of the service, or all three. */
 export type Victim = "POSTGRES" | "FIRST" | "SECOND" | "ALL";
 
-/** Two processes of the service and their PostgreSQL, each of which can be killed. */
+/** Two processes of the service and their PostgreSQL server. Each can be killed. */
 export interface KillableTwins extends Pick<TwinProcesses, "both" | "close"> {
-  /** Kills and starts again, PostgreSQL with these settings on top. Resolves when everything is ready. */
+  /** Kills the victim and starts it again, PostgreSQL with additional settings. Resolves when everything is ready. */
   killAndRestart(victim: Victim, settings?: Readonly<Record<string, string>>): Promise<void>;
-  /** Resolves when nothing is killed that is not ready again. */
+  /** Resolves when all killed processes are ready again. */
   recovery(): Promise<void>;
 }
 
 const VICTIMS: readonly Victim[] = ["ALL", "POSTGRES", "FIRST", "SECOND"];
 
-/** So many victims, each kind in turn. */
+/** Returns `count` victims, each kind in turn. */
 export function victims(count: number): Victim[] {
   return Array.from({ length: count }, (_, i) => VICTIMS[i % VICTIMS.length] ?? "ALL");
 }
 
-/** Starts PostgreSQL in a folder of its own and two processes on it. Settings that it is restarted with last until its next start. */
+/** Starts PostgreSQL in its own folder and two processes on it. Settings of a restart apply until the next start. */
 export async function startKillableTwins(): Promise<KillableTwins> {
   const postgres = await startKillablePostgres();
   const twins = await startTwinProcesses(postgres);

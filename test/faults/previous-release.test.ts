@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rpcNamed } from "../contract/published-operations.js";
 import { everythingBroken } from "../schedule/invariants.js";
 import { runStorm } from "../schedule/storm.js";
-import { layStormGround } from "../schedule/storm-ground.js";
-import { type Send, STORM_SETTINGS } from "../schedule/storm-terms.js";
+import { type Send, STORM_SETTINGS } from "../schedule/storm-context.js";
+import { createStormFixture } from "../schedule/storm-fixture.js";
 import { type Balancer, startBalancer } from "../support/balancer.js";
 import { createEmptyDatabase, execute, type TestDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
-import { openProcessGround, type ProcessGround } from "../support/process-ground.js";
+import { openProcessFixture, type ProcessFixture } from "../support/process-fixture.js";
 import { compileRelease, hasSourcesOf, lastRelease } from "../support/released-service.js";
+import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import { type CompiledService, compileService, type ServiceProcess } from "../support/service-process.js";
 import { nextBeat } from "./beat.js";
@@ -17,18 +18,21 @@ import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
 import { persist } from "./persist.js";
 import { startSteadyLoad } from "./steady-load.js";
 
-/** Of the requests with a key so many are done in each phase of the rollout; ROLLOUT_REQUESTS makes it more. */
+/** Successes of requests with a key in each phase of the rollout. ROLLOUT_REQUESTS sets it. */
 const DONE_IN_PHASE = Number(process.env["ROLLOUT_REQUESTS"] || 8);
-/** How many of those that were done before are replayed by either release while both run. */
+/** The number of earlier requests that each release must replay while both run. */
 const REPLAYED = 20;
 const SLACK_MS = 240_000;
 const DAYS = 8;
 const CHOICES = 20;
-/** A connection for each call of the storm, so that the balancer sends it to the next process, of whichever release. */
+/** One connection per call, so that the balancer sends each to the next process, of either release. */
 const TO_EITHER = { connection: "close" };
-/** The callers of the storm act together at each beat, so that their requests meet. */
+/** Milliseconds between the beats at which all callers of the storm send, so that their requests compete. */
 const BEAT_MS = 750;
-/** Clients that go on beside the storm and keep their connections, over REST and as many over gRPC. */
+/** RPCs that the release before does not have. Calls of them are answered as it would, without being sent. */
+const NEW_RPCS: ReadonlySet<string> = new Set(["ListDisplacedAppointments"]);
+const UNIMPLEMENTED: RestAnswer = { status: 404, headers: new Headers(), text: "", body: {} };
+/** Clients of the steady load beside the storm, over REST and as many over gRPC. They keep their connections. */
 const CLIENTS = 1;
 
 const release = lastRelease();
@@ -36,7 +40,7 @@ const reason = hasSourcesOf(release) ? "" : " (its commit is not in this clone: 
 
 describe.skipIf(reason !== "")(`the release before this one, ${release.version}${reason}`, () => {
   let database: TestDatabase;
-  let ground: ProcessGround;
+  let fixture: ProcessFixture;
   let balancer: Balancer;
   let released: CompiledService;
   let current: CompiledService;
@@ -48,21 +52,21 @@ describe.skipIf(reason !== "")(`the release before this one, ${release.version}$
       compileService(),
       startBalancer(),
     ]);
-    ground = await openProcessGround(database);
+    fixture = await openProcessFixture(database);
   }, SLACK_MS);
 
   afterAll(async () => {
     balancer.close();
     for (const compiled of [released, current]) compiled.stopAll();
-    await ground.close();
+    await fixture.close();
     await database.drop();
   }, SLACK_MS);
 
   test(
-    "serves beside this one while its database is migrated and it is replaced: no request fails, and either replays what the other did",
+    "serves beside this one during migration and replacement: no request fails, and each release replays requests of the other",
     async () => {
       const old = await enter(released);
-      const service = ground.serviceAt(() => balancer);
+      const service = fixture.serviceAt(() => balancer);
       const journal = openJournal([service], async () => undefined, TO_EITHER);
       const storm = await startStorm(journal);
       const load = startSteadyLoad(balancer, await service.token(), CLIENTS);
@@ -94,10 +98,10 @@ describe.skipIf(reason !== "")(`the release before this one, ${release.version}$
     SLACK_MS + 4 * DONE_IN_PHASE * 200,
   );
 
-  /** Starts a replica as a rollout does, and resolves when the balancer has it. */
+  /** Starts a replica as a rollout does. Resolves when the balancer finds it ready. */
   async function enter(compiled: CompiledService): Promise<ServiceProcess> {
     const settings = { DRAIN_SECONDS: "2", PUBLIC_URL: balancer.publicUrl };
-    const replica = await compiled.start({ ...ground.environment, ...STORM_SETTINGS, ...settings });
+    const replica = await compiled.start({ ...fixture.environment, ...STORM_SETTINGS, ...settings });
     balancer.add(replica);
     await eventually(() => balancer.isReady(replica));
     return replica;
@@ -114,16 +118,16 @@ describe.skipIf(reason !== "")(`the release before this one, ${release.version}$
     return execute(database.adminUrl, "SELECT name FROM schema_migrations");
   }
 
-  /** A storm of bookings until it is stopped. */
+  /** Starts a storm of bookings that runs until it is stopped. */
   async function startStorm(journal: Journal) {
-    const service = ground.serviceAt(() => balancer);
+    const service = fixture.serviceAt(() => balancer);
     const send: Send = async (rpc, request) => {
       await nextBeat(BEAT_MS);
-      return journal.send(rpc, request);
+      return NEW_RPCS.has(rpc) ? UNIMPLEMENTED : journal.send(rpc, request);
     };
     let isOver = false;
-    const terms = { ground: await layStormGround(service), service, days: DAYS, choices: CHOICES, send };
-    const over = runStorm({ ...terms, isOver: () => isOver, look: async () => undefined });
+    const storm = { fixture: await createStormFixture(service), service, days: DAYS, choices: CHOICES, send };
+    const over = runStorm({ ...storm, isOver: () => isOver, look: async () => undefined });
     return {
       async stop() {
         isOver = true;
@@ -132,9 +136,9 @@ describe.skipIf(reason !== "")(`the release before this one, ${release.version}$
     };
   }
 
-  /** What is wrong where a replica is sent again what was done, wherever that was. */
+  /** Sends executed requests to a replica again and returns the answers that are not the replay of the first one. */
   async function wrongReplays(replica: ServiceProcess, done: readonly Entry[]): Promise<string[]> {
-    const service = ground.serviceAt(() => replica);
+    const service = fixture.serviceAt(() => replica);
     const wrong: string[] = [];
     for (const { rpc, request, key, success } of done.slice(-REPLAYED)) {
       const headers = { "idempotency-key": key };

@@ -16,14 +16,14 @@ import { type RestAnswer, sendRequest } from "../support/rest-request.js";
 import { type CompiledService, compileService, type ServiceProcess } from "../support/service-process.js";
 import { persist } from "./persist.js";
 
-/** A registration and its key, to be sent as often as it takes. */
+/** A registration with its key, which can be sent repeatedly. */
 interface Order {
   readonly key: string;
   readonly body: Registration;
 }
 
 const TENANT_ID = randomUUID();
-/** No call is refused for its number. */
+/** Limits that no call reaches. */
 const QUOTAS = {
   RATE_LIMIT_PER_MINUTE: "1000000",
   RATE_LIMIT_PER_SECOND: "1000000",
@@ -36,7 +36,7 @@ let issuer: DevelopmentIssuer;
 let dataDir: string;
 let database: TestDatabase;
 let proxy: PostgresProxy;
-/** Another process on the same database, that nothing befalls. */
+/** A second process on the same database. It is never killed. */
 let survivor: ServiceProcess;
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 describe("SIGKILL", () => {
-  test("after the commit and before the answer: the retry gets the first result", async () => {
+  test("after the commit and before the answer: the retry returns the first result", async () => {
     const first = await start();
     const order = newOrder();
     const held = proxy.holdAfter("COMMIT", order.body.documentNumber);
@@ -73,7 +73,7 @@ describe("SIGKILL", () => {
     expect((await send(survivor, order)).text).toBe(answer.text);
   });
 
-  test("before the commit: nothing has happened, and the retry does it", async () => {
+  test("before the commit: nothing is stored, and the retry executes the request", async () => {
     const first = await start();
     const order = newOrder();
     const held = proxy.holdBefore("COMMIT", order.body.documentNumber);
@@ -91,7 +91,7 @@ describe("SIGKILL", () => {
 });
 
 describe("SIGTERM", () => {
-  test("lets a request under way finish, takes no new ones, tells HTTP/2 sessions, and exits with 0", async () => {
+  test("finishes a running request, accepts no new ones, sends GOAWAY to HTTP/2 sessions and exits with 0", async () => {
     const service = await start();
     const session = connect(service.publicUrl);
     const told = once(session, "goaway");
@@ -109,7 +109,7 @@ describe("SIGTERM", () => {
     session.destroy();
   });
 
-  test("under load loses no request: each is answered, or was never begun", async () => {
+  test("under load loses no request: each one is answered or was never started", async () => {
     const first = await start();
     const done = new Map<Order, RestAnswer>();
     const refused: Order[] = [];
@@ -139,7 +139,7 @@ describe("SIGTERM", () => {
   });
 });
 
-test("two processes on one database do a request that is sent 64 times at once to both once", async () => {
+test("two processes on one database execute a request once that is sent 64 times to both at once", async () => {
   const replicas = [survivor, await start()];
   const order = newOrder();
   const sendToBoth = replicas.map((replica) => sendAtOnce(replica.publicUrl, 32, () => send(replica, order)));

@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("a database that takes no writes, as after a failover: 503, not ready, and healed when it takes them again", async () => {
+test("a read-only database, as after a failover: 503 and not ready, until it accepts writes again", async () => {
   expect((await register()).status).toBe(201);
   await setReadOnly(true);
   const refused = await register();
@@ -35,7 +35,7 @@ test("a database that takes no writes, as after a failover: 503, not ready, and 
   expect((await register()).status).toBe(201);
 });
 
-test("connections that found it read-only are not used again", async () => {
+test("connections that found the database read-only are not reused", async () => {
   await setReadOnly(true);
   await Promise.all(Array.from({ length: 20 }, async () => expectProblem(await register(), 503)));
   await setReadOnly(false);
@@ -44,7 +44,7 @@ test("connections that found it read-only are not used again", async () => {
   expect(statuses.filter((status) => status !== 201 && status !== 429)).toEqual([]);
 });
 
-/** Makes the sessions of the database read-only or not, those that are open by breaking them. */
+/** Makes the sessions of the database read-only or writable. Making them read-only closes the open sessions. */
 async function setReadOnly(isReadOnly: boolean): Promise<void> {
   const name = new URL(database.adminUrl).pathname.slice(1);
   await execute(

@@ -2,19 +2,19 @@ import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenInvariants, everythingBroken } from "../schedule/invariants.js";
 import { runStorm } from "../schedule/storm.js";
-import { layStormGround } from "../schedule/storm-ground.js";
-import { STORM_SETTINGS } from "../schedule/storm-terms.js";
+import { STORM_SETTINGS } from "../schedule/storm-context.js";
+import { createStormFixture } from "../schedule/storm-fixture.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { type BalancedReplicas, startBalancedReplicas } from "./balanced-replicas.js";
 import { openJournal } from "./kill-storm-journal.js";
 import { replayAll, wrongEffects } from "./kill-storm-verdict.js";
 
 const REPLICAS = 3;
-/** Who is killed by SIGKILL in turn: one, all at once, the two others, and each of these by itself. */
+/** The replicas that are killed with SIGKILL, in turn. */
 const VICTIMS: readonly (readonly number[])[] = [[0], [0, 1, 2], [1, 2], [1], [2]];
-/** How often somebody is killed; KILLS makes it more. */
+/** Number of kills. KILLS sets it. */
 const KILLS = Number(process.env["KILLS"] || 2);
-/** Of the requests with a key so many are done between one kill and the next. */
+/** Successes of requests with a key between two kills. */
 const DONE_BETWEEN = 40;
 const SLACK_MS = 240_000;
 const KILL_MS = 10_000;
@@ -35,11 +35,11 @@ afterAll(async () => {
 }, SLACK_MS);
 
 test(
-  "a storm over three replicas behind a balancer, some of which are killed: nothing is lost, nothing done twice, no double booking",
+  "a storm over three replicas behind a balancer with kills: nothing is lost or repeated, and there is no double booking",
   async () => {
     const { service, kill, restart } = replicas;
     const journal = openJournal([service], replicas.someReady);
-    const ground = await layStormGround(service);
+    const fixture = await createStormFixture(service);
     const broken: string[] = [];
     let isOver = false;
     const killInTurn = async () => {
@@ -53,8 +53,8 @@ test(
       }
       isOver = true;
     };
-    const terms = { ground, service, days: DAYS, choices: CHOICES, send: journal.send };
-    await Promise.all([runStorm({ ...terms, isOver: () => isOver, look: async () => undefined }), killInTurn()]);
+    const storm = { fixture, service, days: DAYS, choices: CHOICES, send: journal.send };
+    await Promise.all([runStorm({ ...storm, isOver: () => isOver, look: async () => undefined }), killInTurn()]);
     const done = journal.entries.filter(({ success }) => success !== undefined).length;
     expect(broken).toEqual([]);
     const wrong = await replayAll(journal);

@@ -15,7 +15,7 @@ import { startSteadyLoad } from "./steady-load.js";
 const REPLICAS = 3;
 const PER_MINUTE = 60;
 const AT_ONCE = 3 * REPLICAS;
-/** Who calls over REST, and as many over gRPC, and how many of their calls are answered between one restart and the next. */
+/** Clients over REST, and as many over gRPC. */
 const CLIENTS = 3;
 const BETWEEN = 60;
 const SLACK_MS = 240_000;
@@ -37,7 +37,7 @@ describe("three replicas behind a balancer", () => {
   for (const operation of implementedOperations) {
     const { successStatus } = operation.options;
     describe(operation.name, () => {
-      test("is done through the balancer, and replayed by each replica over REST and gRPC", async () => {
+      test("is executed through the balancer and replayed by each replica over REST and gRPC", async () => {
         const draft = await prepare(operation, replicas.service);
         const headers = { "idempotency-key": randomUUID() };
         const first = await sendRest(replicas.service, operation, draft, { headers });
@@ -54,7 +54,7 @@ describe("three replicas behind a balancer", () => {
         }
       });
 
-      test("is refused by each replica in the same words", async () => {
+      test("is rejected by each replica with the same text", async () => {
         const draft = await prepare(operation, replicas.service);
         const headers = { "x-correlation-id": randomUUID() };
         const send = (replica: TestService) =>
@@ -66,7 +66,7 @@ describe("three replicas behind a balancer", () => {
         expectProblem(await send(replicas.service), 422);
       });
 
-      test(`is done once where it is sent ${AT_ONCE} times at once`, async () => {
+      test(`executes once a request that is sent ${AT_ONCE} times concurrently`, async () => {
         const draft = await prepare(operation, replicas.service);
         const changes = { headers: { "idempotency-key": randomUUID() } };
         const { service } = replicas;
@@ -77,7 +77,7 @@ describe("three replicas behind a balancer", () => {
   }
 
   test(
-    "are restarted one after the other under load and lose no request, over REST and gRPC with connections that are kept",
+    "are restarted one after another under load and lose no request, over REST and gRPC with kept connections",
     async () => {
       const { service, replace } = replicas;
       const load = startSteadyLoad(service, await service.token(), CLIENTS);
@@ -95,7 +95,7 @@ describe("three replicas behind a balancer", () => {
 });
 
 test(
-  "two replicas let the quota of a principal through once, and refuse the rest with the time to wait",
+  "two replicas share the quota of a principal, and reject the excess with the time to wait",
   async () => {
     const database = await createTestDatabase();
     const replicas = await startBalancedReplicas(database, 2, { RATE_LIMIT_PER_MINUTE: String(PER_MINUTE) });

@@ -12,8 +12,8 @@ import { openServiceDatabase } from "../support/open-service-database.js";
 import { registration } from "../support/registration.js";
 import { type RestAnswer, sendRequest } from "../support/rest-request.js";
 
-/** The test of a test: the check of what was sent 64 times at once must see a store that does not claim its keys. */
-describe("the check that a request is done once", () => {
+/** Tests a test: the check of 64 concurrent requests with one key must detect a store that does not claim keys. */
+describe("the check that a request is executed once", () => {
   let testDatabase: TestDatabase;
   let database: Database;
   let sound: UnitOfWork;
@@ -38,12 +38,12 @@ describe("the check that a request is done once", () => {
     await testDatabase.drop();
   });
 
-  test("passes with the store of the service", async () => {
+  test("passes with the real store", async () => {
     service = await startComposedService(createServices(barePorts), sound);
     expect(violationsOfOnce(await sendAtOnce(service.publicUrl, 64, newRequest()))).toEqual([]);
   });
 
-  test("fails with a store that looks a key up before the work and keeps it after", async () => {
+  test("fails with a store that looks up a key before the work and stores it afterwards", async () => {
     service = await startComposedService(createServices(barePorts), withoutClaim(sound));
     expect(violationsOfOnce(await sendTwiceInTurn(newRequest()))).toEqual([]);
     expect(violationsOfOnce(await sendAtOnce(service.publicUrl, 64, newRequest()))).not.toEqual([]);
@@ -60,7 +60,7 @@ describe("the check that a request is done once", () => {
   }
 });
 
-/** The defect: results are found by their keys, but nothing keeps two calls with one key from both doing the work. */
+/** A defective store: it finds results by their keys, but two concurrent calls with one key both do the work. */
 function withoutClaim(sound: IdempotentWork): IdempotentWork {
   const results = new Map<string, Uint8Array>();
   return {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type Database, type DatabaseOptions, openDatabase } from "../../src/postgres/database.js";
 import { breakerOf, openJobQueuePool } from "../../src/postgres/job-queue-pool.js";
-import { knock } from "../../src/postgres/silence/knock.js";
+import { probeServer } from "../../src/postgres/reachability/tcp-probe.js";
 import { eventually } from "../support/eventually.js";
 import { expectProblem } from "../support/problem.js";
 import { registration } from "../support/registration.js";
@@ -22,7 +22,7 @@ afterEach(() => service.proxy.silence(undefined));
 
 afterAll(() => service.close());
 
-test("calls over connections that are open, and those behind them, are 503 when the network swallows everything, and served when it does not any more", async () => {
+test("running and queued calls get 503 when the network drops all bytes, and succeed when it recovers", async () => {
   const send = newRequest();
   await eventually(async () => (await newRequest()()).status === 201);
   service.proxy.silence("ALL");
@@ -30,22 +30,22 @@ test("calls over connections that are open, and those behind them, are 503 when 
     expectProblem(answer, 503);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
   }
-  await eventually(() => warnings("nothing is heard of the database") === 1);
+  await eventually(() => warnings("database unreachable") === 1);
   service.proxy.silence(undefined);
-  await eventually(() => warnings("the database is heard again") === 1);
+  await eventually(() => warnings("the database responds again") === 1);
   const done = await persist(send);
   expect(done.status).toBe(201);
   expect(done.headers.get("idempotent-replayed")).toBeNull();
 });
 
-test("a statement that waits for a lock is waited for, because who knocks is answered", async () => {
-  let knocks = 0;
-  const isHeard = (...question: Parameters<typeof knock>) => knock(...question).finally(() => (knocks += 1));
-  const [database, holder] = [openPatiently({ isHeard }), openPatiently({})];
+test("a statement that waits for a lock does not time out, because the server answers the probes", async () => {
+  let probes = 0;
+  const probe = (...question: Parameters<typeof probeServer>) => probeServer(...question).finally(() => (probes += 1));
+  const [database, holder] = [openPatiently({ probe }), openPatiently({})];
   try {
     await holder.pool.query("SELECT pg_advisory_lock(7)");
     const waiting = database.pool.query("SELECT pg_advisory_lock(7)");
-    await eventually(() => knocks >= 3);
+    await eventually(() => probes >= 3);
     await holder.pool.query("SELECT pg_advisory_unlock(7)");
     expect((await waiting).rowCount).toBe(1);
   } finally {
@@ -53,16 +53,16 @@ test("a statement that waits for a lock is waited for, because who knocks is ans
   }
 });
 
-test("the job queue does not wait for ever for an answer that was swallowed", async () => {
-  let isHeard = true;
-  const database = openPatiently({ isHeard: async () => isHeard });
+test("the job queue does not wait forever for a lost answer", async () => {
+  let isReachable = true;
+  const database = openPatiently({ probe: async () => isReachable });
   const url = service.proxy.url;
   const jobs = openJobQueuePool({ url, maxConnections: 1, onIdleError: () => undefined });
-  database.whenSilent(breakerOf(jobs));
+  database.whenUnreachable(breakerOf(jobs));
   try {
     await Promise.all([jobs.query("SELECT 1"), database.pool.query("SELECT 1")]);
     service.proxy.silence("ALL");
-    isHeard = false;
+    isReachable = false;
     const [job, call] = await Promise.allSettled([jobs.query("SELECT 1"), database.pool.query("SELECT 1")]);
     expect([job.status, call.status]).toEqual(["rejected", "rejected"]);
     service.proxy.silence(undefined);
@@ -72,15 +72,15 @@ test("the job queue does not wait for ever for an answer that was swallowed", as
   }
 });
 
-/** One connection through the proxy, of which nothing but the watch for silence would ever lose patience. */
-function openPatiently(silence: NonNullable<DatabaseOptions["silence"]>): Database {
+/** Opens one connection through the proxy. Only the detection of an unreachable database can end its waits. */
+function openPatiently(reachability: NonNullable<DatabaseOptions["reachability"]>): Database {
   return openDatabase({
     url: service.proxy.url,
     maxConnections: 1,
     acquireTimeoutMs: NEVER_MS,
     queryTimeoutMs: NEVER_MS,
     onIdleError: () => undefined,
-    silence,
+    reachability,
   });
 }
 
@@ -88,7 +88,7 @@ function warnings(text: string): number {
   return service.log.filter(({ msg }) => String(msg).startsWith(text)).length;
 }
 
-/** A registration that is the same each time it is sent. */
+/** Returns a function that sends the same registration each time. */
 function newRequest(): () => Promise<RestAnswer> {
   const headers = { "idempotency-key": randomUUID() };
   const body = registration();

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import * as http from "node:http";
+import * as https from "node:https";
 import { text } from "node:stream/consumers";
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
@@ -8,35 +10,44 @@ import { deferred } from "../support/deferred.js";
 import { registration } from "../support/registration.js";
 import { nextBeat } from "./beat.js";
 
-/** Clients that call again and again. */
+/** The addresses that the clients call. */
+export interface LoadTarget {
+  readonly publicUrl: string;
+  readonly internalUrl: string;
+  /** The certificate to trust if the URLs use TLS. */
+  readonly ca?: Buffer;
+}
+
+/** Clients that call continuously. */
 export interface SteadyLoad {
-  /** Resolves when so many more calls are answered. */
+  /** Resolves after this many more calls are answered. */
   more(calls: number): Promise<void>;
-  /** Ends the clients and gives how many calls were answered, and what each said that was no success. */
+  /** Stops the clients. Returns the number of answered calls and the failed answers. */
   stop(): Promise<{ readonly answered: number; readonly failed: readonly string[] }>;
 }
 
-/** What a call came to: what it says where it was no success, and whether that is to send it again. */
+/** The result of a call: the problem if it failed, and whether the service asked for a retry. */
 interface Outcome {
   readonly problem?: string;
   readonly isPutOff?: boolean;
 }
 
 const BEAT_MS = 100;
-/** How often a request is sent at most, and with which beat again. */
+/** The most attempts of a call, and the milliseconds between the beats of its retries. */
 const PATIENCE = 10;
 const RETRY_MS = 1_000;
 const LIST_LOCATIONS = `/${ReferenceDataService.typeName}/${ReferenceDataService.method.listLocations.name}`;
 
 /**
- * So many clients that register patients over REST, and as many that list locations by gRPC's own client, each of them one
- * call at each beat on one connection that it keeps: where several were pooled, one would lie idle, and any server may
- * close that just when it is taken up again (RFC 9112 section 9.5). A stream that crosses the GOAWAY is refused and was not
- * begun, which gRPC's client, like any, sends again by itself. What the service puts off, as on a machine that is overloaded, is
- * sent again, under its key.
+ * Starts `ofEachKind` clients that register patients over REST and as many that list locations with grpc-js. Each
+ * client makes one call per beat, over one connection that it keeps. In a pool of connections some would be idle, and a
+ * server may close an idle connection at the moment of its reuse (RFC 9112 section 9.5).
+ *
+ * grpc-js itself retries a stream that the server did not process because of GOAWAY. A call with 503 and Retry-After,
+ * or its gRPC equivalent, is sent again with its key.
  */
 export function startSteadyLoad(
-  { publicUrl, internalUrl }: Readonly<Record<"publicUrl" | "internalUrl", string>>,
+  { publicUrl, internalUrl, ca }: LoadTarget,
   token: string,
   ofEachKind: number,
 ): SteadyLoad {
@@ -50,7 +61,8 @@ export function startSteadyLoad(
     if (answered >= wanted.count) wanted.reached.resolve();
   };
   const restClient = () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const { Agent, request } = ca === undefined ? http : https;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, ...(ca && { ca }) });
     const url = `${publicUrl}/api/external/v1/patients`;
     const fixed = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     return () => {
@@ -59,8 +71,9 @@ export function startSteadyLoad(
       return () => register(request(url, { method: "POST", agent, headers }).end(content));
     };
   };
+  const channel = ca === undefined ? credentials.createInsecure() : credentials.createSsl(ca);
   const grpcClient = () => {
-    const client = new Client(new URL(internalUrl).host, credentials.createInsecure());
+    const client = new Client(new URL(internalUrl).host, channel);
     const metadata = new Metadata();
     metadata.set("authorization", `Bearer ${token}`);
     return () => () => listLocations(client, metadata);
@@ -86,7 +99,10 @@ export function startSteadyLoad(
   };
 }
 
-/** Sends a call until it is answered otherwise than by being put off, and gives what the last answer says that was no success. */
+/**
+ * Sends a call until the service does not ask for a retry. Returns the problem of the last answer; undefined for a
+ * success.
+ */
 async function persist(send: () => Promise<Outcome>): Promise<string | undefined> {
   for (let tries = 1; ; tries++) {
     const { problem, isPutOff } = await send().catch((error): Outcome => ({ problem: String(error) }));
@@ -111,7 +127,10 @@ function listLocations(client: Client, metadata: Metadata): Promise<Outcome> {
   });
 }
 
-/** Whether it is the service that puts a call off, and not the client, which has not reached it. */
+/**
+ * Whether the service answered UNAVAILABLE. The client reports the same code, but without retry-after, if it cannot
+ * connect.
+ */
 function isFromService({ code, metadata }: ServiceError): boolean {
   return code === status.UNAVAILABLE && metadata.get("retry-after").length > 0;
 }

@@ -2,21 +2,24 @@ import { eventually } from "../support/eventually.js";
 import type { Way } from "../support/postgres-proxy.js";
 import type { TestService } from "../support/service.js";
 
-/** What is to happen to one of the statements that a service sends. */
+/** A fault at one of the statements that a service sends. */
 export interface Strike {
-  /** Resolves when all of it is over, with whether there was such a statement. */
+  /** Ends the fault and waits for its completion. Resolves with whether it happened. */
   end(): Promise<boolean>;
 }
 
-/** The length of what is ahead of each message: a letter, and its length with itself. The first of a connection has no letter. */
+/**
+ * Length of a message header: the type (1 byte) and the length (4 bytes). The first message of a connection has no
+ * type.
+ */
 const HEAD_BYTES = 5;
-/** Bind, with which every statement of the extended protocol is sent, Query, and Sync, which ends a batch and asks for its answers. */
+/** Bind (one per statement of the extended protocol), Query, and Sync (end of a batch, which requests its answers). */
 const STATEMENTS = new Set(["B", "Q", "S"]);
 
 /**
- * Ends a backend by pg_terminate_backend when it has done all that was sent ahead of a statement, and in place of that. Counts
- * from 1 and from the next byte on, over all connections, those that travel in one batch one by one and the end of a batch as
- * one: at that behind COMMIT, the backend has committed and not said so.
+ * Terminates a backend with pg_terminate_backend instead of forwarding a message, after the backend has processed
+ * everything before it. `statement` counts the messages of `STATEMENTS` from 1, over all connections and from now on.
+ * If the message is the Sync after COMMIT, the backend has committed but not acknowledged.
  */
 export function strikeAt({ proxy, query }: Pick<TestService, "proxy" | "query">, statement: number): Strike {
   const pending = new Map<number, Buffer>();
@@ -47,13 +50,13 @@ export function strikeAt({ proxy, query }: Pick<TestService, "proxy" | "query">,
   };
 }
 
-/** Of the first message of the bytes, with its head; undefined where the bytes do not say yet. */
+/** Returns the length of the first message with its header; undefined while the header is incomplete. */
 function lengthOf(bytes: Buffer): number | undefined {
   const headBytes = bytes[0] === 0 ? HEAD_BYTES - 1 : HEAD_BYTES;
   return bytes.length < headBytes ? undefined : headBytes - 4 + bytes.readInt32BE(headBytes - 4);
 }
 
-/** Waits until the backend has nothing more to do but to listen to its client. */
+/** Waits until the backend is idle and waits for its client, then terminates it. */
 async function terminate(query: TestService["query"], pid: number | undefined): Promise<void> {
   if (pid === undefined) throw new Error("the proxy does not know the backend of a connection");
   const isIdle = `SELECT FROM pg_stat_activity WHERE pid = ${pid} AND wait_event = 'ClientRead'`;

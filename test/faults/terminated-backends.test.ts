@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPatient } from "../contract/makers.js";
+import { createPatient } from "../contract/fixtures.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import { type AppointmentBody, bookFirst, type Clinic, day, openClinic, optionsFor } from "../schedule/clinic.js";
 import { everythingBroken } from "../schedule/invariants.js";
@@ -9,12 +9,12 @@ import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { strikeAt } from "./struck-statement.js";
 
-/** Of how many statements one is struck, from the first, second … on by chance; EVERY_STATEMENT=1 strikes all. */
+/** Every how many statements one is struck, from a random start. EVERY_STATEMENT=1 strikes each statement. */
 const STRIDE = process.env["EVERY_STATEMENT"] ? 1 : 7;
 const FEWEST_STATEMENTS = 10;
 
 type Headers = Readonly<Record<string, string>>;
-/** Sends a request under these headers, again and again the same. */
+/** Sends the same request each time, with these headers. */
 type Send = (headers: Headers) => Promise<RestAnswer>;
 
 let service: TestService;
@@ -57,7 +57,7 @@ const works: Readonly<Record<string, () => Promise<() => Promise<Send>>>> = {
 };
 
 describe.each(Object.entries(works))("%s whose backend is terminated", (_, begin) => {
-  test("at any of its statements is done once, and its key gives the answer again", async () => {
+  test("is executed once and its key replays, whichever statement is struck", async () => {
     const next = await begin();
     const traces = new Set<number>();
     let statement = 1 + randomInt(STRIDE);
@@ -68,7 +68,7 @@ describe.each(Object.entries(works))("%s whose backend is terminated", (_, begin
   });
 });
 
-/** Sends a request, strikes one of its statements, sends it again, and says whether there was such a statement. */
+/** Sends a request, strikes one of its statements and sends it again. Returns whether it had that many statements. */
 async function isDoneOnce(send: Send, statement: number, traces: Set<number>): Promise<boolean> {
   const correlationId = randomUUID();
   const headers = { "idempotency-key": randomUUID(), "x-correlation-id": correlationId };

@@ -17,11 +17,11 @@ afterAll(() => service.close());
 const EXPIRED =
   "INSERT INTO consumed_option_tokens SELECT gen_random_uuid(), gen_random_uuid(), now() - interval '2 days'";
 
-/** Jobs were added, and are done. */
+/** Returns a row if jobs were added and none is left. */
 const BEGUN = `SELECT 1 WHERE NOT EXISTS (SELECT FROM graphile_worker._private_jobs)
   AND pg_sequence_last_value(pg_get_serial_sequence('graphile_worker._private_jobs', 'id')::regclass) IS NOT NULL`;
 
-test("a tick at which the database is away ends nothing, and the one after it is kept", async () => {
+test("a cron tick during an outage of the database stops nothing, and the next tick runs", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2020-03-09T09:09:59Z") });
   onTestFinished(() => void vi.useRealTimers());
   const { reported, looks } = start();
@@ -40,7 +40,7 @@ test("a tick at which the database is away ends nothing, and the one after it is
   await vi.waitFor(async () => expect(await left()).toEqual([]), patience);
 });
 
-/** Waits for something while the clock stands still. */
+/** Waits for a condition while the clock stands still. */
 function waitAt(instant: string, isSo: () => unknown): Promise<void> {
   return vi.waitFor(async () => {
     vi.setSystemTime(instant);
@@ -48,7 +48,7 @@ function waitAt(instant: string, isSo: () => unknown): Promise<void> {
   }, patience);
 }
 
-/** Starts the jobs. Gives what was reported, and how often the timetable was looked up with success. */
+/** Starts the jobs. Returns the reported errors and the number of successful queries of the timetable. */
 function start() {
   const { url } = service.proxy;
   const database = openServiceDatabase(url);

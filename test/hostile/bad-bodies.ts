@@ -1,23 +1,23 @@
 import { body, bytes, type Change, chunked, consent, field, header, MARKER, member, version } from "./change.js";
 
-/** A request, the status it is answered with, and the fields that its errors name where it matters. */
+/** A change of a valid request, the expected status and, if checked, the field errors. */
 export type Row = readonly [name: string, status: number, change: Change, items?: readonly string[]];
 
 const KIB = 1024;
 
-/** Bodies that are no JSON, or more of it than is read. */
+/** Bodies that are not valid JSON, or exceed a limit of the parser. */
 export const bodiesThatAreNoJson: readonly Row[] = [
   ["a member twice", 400, body((json) => json.replace("{", '{"phone":"12345",'))],
   ["a member twice, once with an escape", 400, body((json) => json.replace("{", '{"p\\u0068one":"12345",'))],
   ["nesting of 17 levels", 400, body(() => `{"phone":${"[".repeat(16)}${"]".repeat(16)}}`)],
   ["nesting of 10,000 levels", 400, body(() => "[".repeat(10_000))],
   ["a byte order mark", 400, body((json) => `\ufeff${json}`)],
-  ["bytes that are no UTF-8", 400, bytes((json) => json.replace(MARKER, "\xff\xfe"))],
+  ["bytes that are not UTF-8", 400, bytes((json) => json.replace(MARKER, "\xff\xfe"))],
   ["overlong UTF-8", 400, bytes((json) => json.replace(MARKER, "\xc0\xaf"))],
   ["a surrogate in UTF-8", 400, bytes((json) => json.replace(MARKER, "\xed\xa0\x80"))],
   ["UTF-16", 400, (good) => ({ ...good, body: Buffer.from(String(good.body), "utf16le") })],
-  ["an end too early", 400, body((json) => json.slice(0, -1))],
-  ["something after the end", 400, body((json) => `${json}x`)],
+  ["a truncated document", 400, body((json) => json.slice(0, -1))],
+  ["text after the document", 400, body((json) => `${json}x`)],
   ["two documents", 400, body((json) => json + json)],
   ["a comment", 400, body((json) => json.replace("{", "{/* hostile-marker */"))],
   ["a trailing comma", 400, body((json) => json.replace(/}$/, ",}"))],
@@ -26,14 +26,14 @@ export const bodiesThatAreNoJson: readonly Row[] = [
   ["a leading zero", 400, body(() => '{"phone":01}')],
   ["a line break in a string", 400, body((json) => json.replace(MARKER, "\n"))],
   ["an escape that does not exist", 400, body((json) => json.replace(MARKER, "\\x41"))],
-  ["nothing", 400, body(() => "")],
-  ["blanks only", 400, body(() => " \n ")],
+  ["an empty body", 400, body(() => "")],
+  ["only whitespace", 400, body(() => " \n ")],
   ["more than 64 KiB", 400, body((json) => json.padEnd(64 * KIB + 1))],
   ["more than 64 KiB in chunks", 400, chunked((json) => json.padEnd(64 * KIB + 1))],
   ["a declared length of a terabyte", 400, header("Content-Length", String(1024 ** 4))],
 ];
 
-/** JSON that is no registration, or no update, and some that is in spite of its looks. */
+/** Valid JSON with wrong fields. Some rows look wrong but are valid. */
 export const bodiesOfTheWrongShape: readonly Row[] = [
   ["an array", 422, body((json) => `[${json}]`)],
   ["a string", 422, body(() => `"${MARKER}"`)],
@@ -68,6 +68,6 @@ export const bodiesOfTheWrongShape: readonly Row[] = [
   ["-2147483649", 422, version("-2147483649"), ["expectedVersion OUT_OF_RANGE"]],
   ["1e400", 422, version("1e400"), ["expectedVersion OUT_OF_RANGE"]],
   ["an exponent of a billion", 422, version("1e1000000000"), ["expectedVersion OUT_OF_RANGE"]],
-  ["5.0, which is an integer, for no patient", 404, version("5.0")],
-  ["-0, which is an integer, for no patient", 404, version("-0")],
+  ["5.0 (an integer) for an unknown patient", 404, version("5.0")],
+  ["-0 (an integer) for an unknown patient", 404, version("-0")],
 ];

@@ -2,83 +2,86 @@ import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { type RawRequest, withHeader } from "../support/raw-request.js";
 
-/** Makes a good registration a bad request, or an odd one that is good all the same. */
+/** Changes a valid registration into an invalid request, or into an unusual one that is valid. */
 export type Change = (good: RawRequest) => RawRequest;
 
-/** Before every path. */
+/** Prefix of every path. */
 export const BASE = "/api/external/v1";
 
-/** Stands in whatever the requests send; no answer to a bad one and no log line may repeat it. */
+/** Contained in everything that the requests send. No rejection and no log line may contain it. */
 export const MARKER = "hostile-marker";
 
-/** Another body, made from the text of the good one. */
+/** Replaces the body by one that is made from its text. */
 export function body(change: (json: string) => string): Change {
   return (good) => ({ ...good, body: change(String(good.body)) });
 }
 
-/** Another body, as the bytes of a latin1 text. */
+/** Replaces the body by bytes, given as latin1 text. */
 export function bytes(change: (json: string) => string): Change {
   return (good) => ({ ...good, body: Buffer.from(change(String(good.body)), "latin1") });
 }
 
-/** One more member at the end of the body. */
+/** Adds a member at the end of the body. */
 export function member(name: string, json: string): Change {
   return body((all) => all.replace(/}$/, `,${JSON.stringify(name)}:${json}}`));
 }
 
-/** Another value for a text of the body, as JSON. */
+/** Replaces the value of a string member of the body by this JSON. */
 export function field(name: string, json: string): Change {
   return body((all) => all.replace(new RegExp(`"${name}":"[^"]*"`), () => `"${name}":${json}`));
 }
 
-/** Another time of consent. */
+/** Replaces the time of consent. */
 export function consent(text: string): Change {
   return field("consentGrantedAt", JSON.stringify(text));
 }
 
-/** An update at this path. */
+/** Replaces the request by an update at this path. */
 export function patch(path: string): Change {
   const update = { fullName: MARKER, phone: "12345", expectedVersion: 1 };
   return (good) => ({ ...good, method: "PATCH", target: path, body: JSON.stringify(update) });
 }
 
-/** An update of a patient that does not exist, which is found out after the body was judged. */
+/**
+ * Replaces the request by an update with this version of an unknown patient. The body is checked before the patient is
+ * found missing.
+ */
 export function version(json: string): Change {
   const update = patch(`${BASE}/patients/${randomUUID()}`);
   return (good) => body((all) => all.replace(":1}", `:${json}}`))(update(good));
 }
 
-/** This header in place of the one of its name; none for undefined. */
+/** Replaces a header; undefined removes it. */
 export function header(name: string, value: string | undefined): Change {
   return (good) => withHeader(good, name, value);
 }
 
-/** Another value for a header of the good request. */
+/** Changes the value of a header. */
 export function changed(name: string, change: (value: string) => string): Change {
   return (good) => ({ ...good, headers: good.headers.map(([n, v]) => [n, n === name ? change(v) : v]) });
 }
 
-/** One more header. */
+/** Adds a header, even if one of that name exists. */
 export function added(name: string, value: string): Change {
   return (good) => ({ ...good, headers: [...good.headers, [name, value]] });
 }
 
-/** A header once more as it is. */
+/** Repeats a header. */
 export function twice(name: string): Change {
   return (good) => ({ ...good, headers: [...good.headers, ...good.headers.filter(([other]) => other === name)] });
 }
 
-/** Another request target. */
+/** Replaces the request target. */
 export function target(path: string): Change {
   return (good) => ({ ...good, target: path });
 }
 
-/** Another method. */
+/** Replaces the method. */
 export function method(name: string): Change {
   return (good) => ({ ...good, method: name });
 }
 
-/** The body in one chunk. */
+/** Sends the body as one chunk. */
 export function chunked(change: (json: string) => string): Change {
   return (good) => {
     const text = change(String(good.body));
@@ -87,7 +90,7 @@ export function chunked(change: (json: string) => string): Change {
   };
 }
 
-/** The body compressed, and declared to be. */
+/** Sends the body compressed, with its Content-Encoding. */
 export function gzip(change: (json: string) => string): Change {
   return (good) => ({ ...withHeader(good, "Content-Encoding", "gzip"), body: gzipSync(change(String(good.body))) });
 }

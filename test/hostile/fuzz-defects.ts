@@ -1,15 +1,15 @@
 import { CupoError } from "../../src/errors.js";
 import type { ServiceEntry } from "../../src/services/services.js";
 
-/** What can be made wrong with the creation of a payer, each a mistake that somebody could make. */
+/** Defects of CreatePayer, each a plausible mistake. */
 export type FuzzDefect =
-  /** A message tells what was sent, so that it is easier to find. */
+  /** An error message contains the value that was sent. */
   | "VALUE_REPEATED"
-  /** A text that is longer than somebody thought. */
+  /** A long text causes an unexpected error. */
   | "LONG_TEXT_UNEXPECTED"
-  /** A refusal that was copied from another operation, whose row has its status. */
+  /** An error copied from another operation, with a status that CreatePayer does not list. */
   | "STATUS_OF_ANOTHER"
-  /** A failure of the database, given on as it is. */
+  /** An error message of the database is passed on. */
   | "SQL_SHOWN";
 
 interface Payer {
@@ -20,7 +20,7 @@ const THOUGHT_OF = 100;
 
 const refusals: Readonly<Record<FuzzDefect, (payer: Payer) => void>> = {
   VALUE_REPEATED({ name }) {
-    throw new CupoError("RESOURCE_NOT_FOUND", { detail: `There is no ${name}.` });
+    throw new CupoError("INVALID_REQUEST", { detail: `The name ${name} cannot be used.` });
   },
   LONG_TEXT_UNEXPECTED({ name }) {
     if (name.length > THOUGHT_OF) throw new TypeError("the name cannot be read");
@@ -29,11 +29,11 @@ const refusals: Readonly<Record<FuzzDefect, (payer: Payer) => void>> = {
     throw new CupoError("OPTION_EXPIRED", { detail: "The payer is not there any more." });
   },
   SQL_SHOWN() {
-    throw new CupoError("RESOURCE_NOT_FOUND", { detail: 'insert violates foreign key constraint "payers_fkey"' });
+    throw new CupoError("INVALID_REQUEST", { detail: 'insert violates foreign key constraint "payers_fkey"' });
   },
 };
 
-/** A service whose payers are created with a defect, as long as `seeded` gives one. */
+/** Adds a defect to CreatePayer while `seeded` returns one. */
 export function withDefect(entry: ServiceEntry, seeded: () => FuzzDefect | undefined): ServiceEntry {
   const create: unknown = Reflect.get(entry.implementation, "createPayer");
   if (typeof create !== "function") return entry;

@@ -5,7 +5,7 @@ import { fuzz, openField, type Tally } from "./fuzz.js";
 import { type FuzzDefect, withDefect } from "./fuzz-defects.js";
 import { fuzzedOperations } from "./generated-requests.js";
 
-/** So long requests are sent, round after round; FUZZ_SEED gives the same ones again. */
+/** Minutes for which requests are sent, in rounds. The default is one round of one request per operation. */
 const MINUTES = Number(process.env["FUZZ_MINUTES"] || 0);
 const SEED = Number(process.env["FUZZ_SEED"] || randomInt(2 ** 30));
 const REQUESTS_EACH = MINUTES > 0 ? 20 : 1;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.close(), SLACK_MS);
 
 test(
-  "whatever is sent to any operation, the answer is one of its row, and a refusal tells nothing and leaves nothing behind",
+  "every operation answers any request with a listed status, and a rejection reveals nothing and has no effect",
   async () => {
     const end = performance.now() + MINUTES * 60_000;
     const tally: Tally = new Map();
@@ -39,8 +39,8 @@ test(
   SLACK_MS + MINUTES * 60_000,
 );
 
-/** The test of a test: what looks at the answers must see what is wrong with them. */
-describe("the answers are seen to be wrong where", () => {
+/** Tests a test: the checks of the answers must detect defects. */
+describe("the checks detect", () => {
   const creation = fuzzedOperations.filter(({ name }) => name === "CreatePayer");
 
   test.each<[FuzzDefect, RegExp]>([
@@ -65,7 +65,7 @@ describe("the answers are seen to be wrong where", () => {
   );
 });
 
-/** A table of what was answered. */
+/** Prints the number of answers by operation and status. */
 function print(tally: Tally): void {
   const rows = [...tally].map(([name, statuses]) => {
     const counts = Array.from(statuses, ([status, count]) => `${status}: ${count}`).toSorted();

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { DescMethodUnary, JsonValue } from "@bufbuild/protobuf";
 import * as fc from "fast-check";
 import { operationOf } from "../../src/operation.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, call, openClinic, optionsFor } from "../schedule/clinic.js";
 import { isTooBusy } from "../support/once.js";
 import { registration } from "../support/registration.js";
@@ -10,39 +10,42 @@ import type { TestService } from "../support/service.js";
 import { fuzzedOperations, type GeneratedRequest, requestsTo } from "./generated-requests.js";
 import { MARKER } from "./good-values.js";
 import { faultsInLog, faultsOf, tracesOf } from "./judge-answer.js";
-import type { Ground } from "./pending.js";
+import type { RequestContext } from "./pending.js";
 import { sendGenerated, type Verdict } from "./send-generated.js";
 
-/** How many requests were answered with each status, by the name of the operation. */
+/** The number of answers by operation name and status. */
 export type Tally = Map<string, Map<number, number>>;
 
-/** What requests are sent to: a clinic of their own, and what it has answered. */
+/** A clinic that receives requests, and the values of its answers. */
 export interface Field {
   readonly service: TestService;
   readonly tenantId: string;
   readonly heard: Map<string, JsonValue[]>;
-  readonly ground: Ground;
+  readonly context: RequestContext;
   readonly tally: Tally;
 }
 
-/** How many values of a name are kept. */
+/** The number of values that are kept for each name. */
 const KEPT = 20;
-/** What the clinic has not by itself, by the name of its id. */
+/** References that a clinic does not create itself, by the name of their id. */
 const REFERRED = {
-  payerId: makers.payer,
-  contractId: makers.contract,
-  opportunityDefinitionId: makers.opportunityDefinition,
-  consultationTypeId: makers.consultationType,
-  cancellationReasonId: makers.cancellationReason,
-  noShowReasonId: makers.noShowReason,
+  payerId: fixtures.payer,
+  contractId: fixtures.contract,
+  opportunityDefinitionId: fixtures.opportunityDefinition,
+  consultationTypeId: fixtures.consultationType,
+  cancellationReasonId: fixtures.cancellationReason,
+  noShowReasonId: fixtures.noShowReason,
 };
-/** How often a request is sent to a service that is too busy. */
+/** The most attempts of a request while the service is too busy. */
 const ATTEMPTS = 10;
 
 /**
- * Sends so many requests to every operation and requires of each answer what may be said of all: a status of the operation's
- * row, below 500; a Problem for a refusal, which repeats nothing and left nothing behind; nothing in the log. At the end the
- * bookings agree. Rejects with the smallest request of each operation that fails, and the seed that leads there.
+ * Sends requests to every operation and checks each answer:
+ * - Its status is listed by the operation and below 500.
+ * - A rejection is a Problem, contains nothing that was sent and has no effect.
+ * - The log contains neither errors nor sent values.
+ *
+ * At the end the bookings must be consistent. Rejects with the smallest failing request of each operation and its seed.
  */
 export async function fuzz(
   field: Field,
@@ -63,12 +66,12 @@ export async function fuzz(
 }
 
 async function attempt(field: Field, request: GeneratedRequest): Promise<void> {
-  const { service, ground, tally } = field;
+  const { service, context, tally } = field;
   const from = service.log.length;
   const token = await service.token({ tenantId: field.tenantId });
-  let verdict = await sendGenerated(service, ground, token, request);
+  let verdict = await sendGenerated(service, context, token, request);
   for (let sent = 1; sent < ATTEMPTS && isTooBusy(verdict); sent++)
-    verdict = await sendGenerated(service, ground, token, request);
+    verdict = await sendGenerated(service, context, token, request);
   count(tally, request.method.name, verdict.status);
   const isSuccess = verdict.status === operationOf(request.method).successStatus;
   if (isSuccess) listen(field.heard, verdict);
@@ -80,13 +83,13 @@ function requireNoFaults(faults: readonly string[]): void {
   if (faults.length > 0) throw new Error(faults.join("\n\n"));
 }
 
-/** Opens a clinic with what most requests refer to. */
+/** Creates a clinic with the resources that most requests refer to. */
 export async function openField(service: TestService, tally: Tally = new Map()): Promise<Field> {
   const as = { tenantId: randomUUID() };
   const clinic = await openClinic(service, { as });
   const heard = new Map<string, JsonValue[]>();
   const text = `Paciente ${MARKER}`;
-  const patientId = await makers.createPatient(service, registration({ fullName: text }), as);
+  const patientId = await fixtures.createPatient(service, registration({ fullName: text }), as);
   const [option] = await optionsFor(clinic, { patientId });
   const { serviceId, programId, ruleId, requestSourceId, appointmentTypeId, practitionerIds } = clinic;
   const catalogs = { serviceId, requestSourceId, appointmentTypeId, practitionerIds: [...practitionerIds] };
@@ -94,15 +97,18 @@ export async function openField(service: TestService, tally: Tally = new Map()):
   hear(heard, "", { ...catalogs, programId, ruleId, patientId, appointmentId, locationId });
   for (const [name, maker] of Object.entries(REFERRED)) hear(heard, name, await maker.create(service, as));
   hear(heard, "", { optionToken: `${option?.optionToken}` });
-  const ground = { now: service.now, heard: (name: string, number: number) => recall(heard, name, number) };
-  return { service, tenantId: as.tenantId, heard, ground, tally };
+  const context = { now: service.now, heard: (name: string, number: number) => recall(heard, name, number) };
+  return { service, tenantId: as.tenantId, heard, context, tally };
 }
 
 function listen(heard: Field["heard"], { body }: Verdict): void {
   for (const [name, value] of Object.entries(body)) hear(heard, name, value as JsonValue);
 }
 
-/** Notes every text of an answer by the name of its member; an `id` by what it is the id of. */
+/**
+ * Collects the ids, tokens, cursors and versions of an answer by their member names. A member `id` gets the name of its
+ * resource.
+ */
 function hear(heard: Field["heard"], name: string, value: JsonValue): void {
   if (Array.isArray(value)) for (const each of value) hear(heard, name.replace(/s$/, ""), each);
   else if (value !== null && typeof value === "object")

@@ -8,25 +8,25 @@ import { goodMembers, MARKER } from "./good-values.js";
 import { oddValues, spoiled } from "./odd-values.js";
 import type { Draft, DraftMembers } from "./pending.js";
 
-/** How a request is sent: `REST`, or one of the formats of RPCs. */
+/** `REST`, or the name of an RPC format. */
 export type Way = string;
 
-/** Bytes in place of others, after the request was written. */
+/** A replacement of bytes in the encoded request. */
 export interface Damage {
-  /** Where, in parts of 1,000 of its length. */
+  /** Position, in thousandths of the length. */
   readonly at: number;
-  /** How many bytes are gone. */
+  /** Number of removed bytes. */
   readonly gone: number;
   readonly bytes: Uint8Array;
 }
 
-/** A request to an operation, as chance has it. */
+/** A generated request to an operation. */
 export interface GeneratedRequest {
   readonly method: DescMethodUnary;
   readonly way: Way;
-  /** The message: a record of its members, or something that is none. */
+  /** The message: an object with its members, or any other value. */
   readonly body: Draft;
-  /** Instead of those of a good request; null for none. */
+  /** Headers that replace those of a valid request; null removes a header. */
   readonly headers: Readonly<Record<string, string | null>>;
   readonly damage: Damage | undefined;
 }
@@ -42,13 +42,13 @@ const ODD_HEADERS: readonly GeneratedRequest["headers"][] = [
   { accept: MARKER, "accept-language": MARKER },
 ];
 
-/** Every operation that answers by one message. */
+/** Every unary operation. */
 export const fuzzedOperations: readonly DescMethodUnary[] = servedServices
   .flatMap(({ service }) => service.methods)
   .filter((method) => method.methodKind === "unary")
   .map((method) => method as DescMethodUnary);
 
-/** Requests to an operation in every way that it is served: good, nearly good, and hostile. */
+/** Generates requests to an operation for all its protocols: valid, nearly valid and invalid ones. */
 export function requestsTo(method: DescMethodUnary): fc.Arbitrary<GeneratedRequest> {
   const rpc = Object.keys(rpcFormats);
   const ways = isPublished(method) ? [...rpc.map(() => "REST"), ...rpc] : rpc;
@@ -80,13 +80,13 @@ function bodiesOf(method: DescMethodUnary): fc.Arbitrary<Draft> {
   );
 }
 
-/** `patientId` for UpdatePatient: what a member `id` of a request is the id of. */
+/** Returns the full name of a request's member `id`: `patientId` for UpdatePatient. */
 function ownIdName({ name }: DescMethodUnary): string {
   const resource = name.replace(/^[A-Z][a-z]+/, "");
   return `${resource.charAt(0).toLowerCase()}${resource.slice(1)}Id`;
 }
 
-/** A mask of some of the members, which only RPCs have. */
+/** Adds an update mask with some of the members. Only RPCs have masks. */
 function withMask(good: fc.Arbitrary<DraftMembers>): fc.Arbitrary<DraftMembers> {
   return fc.tuple(good, fc.nat({ max: 3 })).map(([members, skipped]) => {
     const named = Object.keys(members).filter((name) => !/Id$|^id$|^expectedVersion$/.test(name));

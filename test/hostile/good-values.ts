@@ -15,19 +15,19 @@ import * as fc from "fast-check";
 import * as rules from "../../src/gen/cupo/options/v1/rules_pb.js";
 import { type Draft, type DraftMembers, Pending } from "./pending.js";
 
-/** Stands in every text that callers write, in letters that names, codes, documents and addresses take. */
+/** Contained in every free text of the requests. Its letters are valid in names, codes, documents and addresses. */
 export const MARKER = "Qwxzyvbk";
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 const HIGHEST = 2 ** 31 - 1;
-/** Days that calendars and databases have trouble with. */
+/** Dates that often cause errors in calendars and databases. */
 const ODD_DAYS = ["0001-01-01", "1582-10-10", "1969-12-31", "2000-02-29", "2038-01-19", "9999-12-31"];
 const ODD_MOMENTS = ["0001-01-01T00:00:00Z", "1969-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.999Z"];
 
 /**
- * Messages that the rules allow, as far as each rule stands on one field; `owner` is what a member `id` is the id of. Masks
- * are left out: without one, an update is of the members that are there.
+ * Generates messages that satisfy the rules of single fields. `owner` is the full name of a member `id`. There are no
+ * update masks: without one, an update applies to the members that are present.
  */
 export function goodMembers(message: DescMessage, owner = ""): fc.Arbitrary<DraftMembers> {
   const fields = message.fields.filter((field) => field.message?.typeName !== "google.protobuf.FieldMask");
@@ -100,7 +100,7 @@ function lengthOf(own: StringRules): number {
   return Math.max(getExtension(own, rules.line), getExtension(own, rules.paragraph), Number(own.maxLen));
 }
 
-/** Texts with the marker, some as long as they can be. */
+/** Generates texts with the marker, some of the maximum length. */
 function sentences(most: number, isPlain = false): fc.Arbitrary<Draft> {
   const whole = (text: string) => Array.from(`${MARKER} ${text}`).slice(0, most).join("").trim();
   const any = fc.string({ unit: "grapheme", maxLength: 30 }).map((text) => whole(text.replace(/[\p{C}\p{Z}]/gu, "x")));
@@ -121,7 +121,7 @@ function ids(name: string): fc.Arbitrary<Draft> {
   );
 }
 
-/** Of a member that ends a range, later ones than of one that begins it. */
+/** Returns the range of days for a member, from today. The end of a period gets later days than its start. */
 function daysOf(name: string): readonly [first: number, last: number] {
   if (/From$|^starts/.test(name)) return [-3, 6];
   return /To$|^ends/.test(name) ? [6, 20] : [-3, 20];
@@ -145,7 +145,7 @@ function heardOf(name: string, other: JsonValue): fc.Arbitrary<Draft> {
 }
 
 function heard(name: string, number: number, other: JsonValue): Pending {
-  return new Pending(`${name} ${number}`, (ground) => ground.heard(name, number) ?? other);
+  return new Pending(`${name} ${number}`, (context) => context.heard(name, number) ?? other);
 }
 
 function momentIn(minutes: number): Pending {

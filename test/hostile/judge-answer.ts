@@ -5,7 +5,7 @@ import type { GeneratedRequest } from "./generated-requests.js";
 import { MARKER } from "./good-values.js";
 import type { Verdict } from "./send-generated.js";
 
-/** What shows how the service is made. */
+/** Patterns that reveal the implementation. */
 const INTERNALS = [
   /\bat \S+ \(?(file:|\/)\S+:\d+/,
   /node_modules|node:internal/,
@@ -14,10 +14,13 @@ const INTERNALS = [
   /_pkey\b|_excl\b|_fkey\b|_idx\b|SQLSTATE|violates|\brelation "/,
   /\[object Object\]|\bundefined\b/,
 ];
-/** The level from which a log line is about a failure, as pino counts. */
+/** pino's level of errors. */
 const ERROR_LEVEL = 50;
 
-/** What is wrong with an answer that is none of those that the operation may give, or says what nobody is to know; empty for nothing. */
+/**
+ * Returns the violations of an answer: a status that the operation does not list, or a rejection that reveals
+ * something.
+ */
 export function faultsOf({ method }: GeneratedRequest, verdict: Verdict): string[] {
   const { successStatus, errorStatuses } = operationOf(method);
   const { status, everything } = verdict;
@@ -27,7 +30,7 @@ export function faultsOf({ method }: GeneratedRequest, verdict: Verdict): string
   return leaksIn("the answer", everything);
 }
 
-/** What is wrong with the lines of the log from one on. */
+/** Returns the violations in the log from this line on. */
 export function faultsInLog(log: TestService["log"], from: number): string[] {
   const lines = log.slice(from);
   const failures = lines.filter(({ level }) => Number(level) >= ERROR_LEVEL);
@@ -37,7 +40,7 @@ export function faultsInLog(log: TestService["log"], from: number): string[] {
   ];
 }
 
-/** What a refused request left behind; empty for nothing. */
+/** Returns the effects of a rejected request; empty if there are none. */
 export async function tracesOf(service: TestService, { correlationId }: Verdict): Promise<string[]> {
   if (correlationId === undefined) return [];
   const tables = ["audit_events", "idempotency_keys"];

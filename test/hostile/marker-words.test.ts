@@ -7,9 +7,9 @@ import { sendRequest } from "../support/rest-request.js";
 import type { TestService } from "../support/service.js";
 import { type OtlpReceiver, startOtlpReceiver } from "../telemetry/otlp-receiver.js";
 
-/** A word that nothing else has, in letters that names, codes, documents and addresses take. */
+/** A unique word. Its letters are valid in names, codes, documents and addresses. */
 const MARKER = "Qwxzyvbk";
-/** The members in which callers write what they like. */
+/** The members with free text. */
 const FREE_TEXTS =
   /^(fullName|name|description|note|text|reason|comment|code|documentNumber|email|registrationNumber)$/;
 const DEEP = 3;
@@ -20,7 +20,7 @@ let examples: ExampleCalls;
 
 beforeAll(async () => {
   receiver = await startOtlpReceiver();
-  service = await startDemoService({}, { telemetry: receiver.terms });
+  service = await startDemoService({}, { telemetry: receiver.config });
   const marked = Object.entries(requestExamples(service.now())).map(([name, example]) => {
     const request = mark(example.request) as JsonObject;
     return [name, { ...example, request }] as const;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => receiver.close());
 
-test("a word in every text of every request is found in no refusal, log line, event, document, page, metric or trace", async () => {
+test("a word in every text of every request appears in no rejection, log line, event, document, page, metric or trace", async () => {
   const refusals: string[] = [];
   let accepted = 0;
   for (const name of Object.keys(requestExamples(service.now()))) {
@@ -67,7 +67,7 @@ test("a word in every text of every request is found in no refusal, log line, ev
   expect(events.length).toBeGreaterThan(0);
 });
 
-/** All events of the tenant, as text, page by page. */
+/** Returns the text of all events of the tenant, one item per page. */
 async function listEvents(token: string): Promise<readonly string[]> {
   const url = `${service.internalUrl}/cupo.clinic.v1.EventService/ListEvents`;
   const found: string[] = [];
@@ -80,7 +80,7 @@ async function listEvents(token: string): Promise<readonly string[]> {
   }
 }
 
-/** What both listeners show to anybody. */
+/** Returns the pages of both listeners that need no token. */
 async function pages(): Promise<readonly string[]> {
   const publicPaths = ["/openapi.json", "/openapi.yaml"].map((path) => `${service.baseUrl}${path}`);
   const others = ["/docs", "/openapi.json", "/openapi.yaml", "/readyz"].map((path) => `${service.internalUrl}${path}`);
@@ -111,7 +111,7 @@ function markedText(name: string, held: string): string {
   return `${held} ${MARKER}`;
 }
 
-/** A message with something in every field, and the word in every text. */
+/** Returns a message with a value in every field and the word in every text. */
 function filled(message: DescMessage, depth = 0): JsonObject {
   const fields = message.fields.filter((field) => depth < DEEP || field.fieldKind !== "message");
   return Object.fromEntries(fields.map((field) => [field.jsonName, valueOf(field, depth)]));
@@ -126,7 +126,7 @@ function valueOf(field: DescField, depth: number): JsonValue {
   return MARKER;
 }
 
-test("the word is sent to every operation that there is", () => {
+test("the word is sent to every operation", () => {
   const unary = servedServices
     .flatMap(({ service: { methods } }) => methods)
     .filter((each) => each.methodKind === "unary");

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { MARKER } from "./good-values.js";
 import { type Draft, type DraftMembers, Pending } from "./pending.js";
 
-/** What somebody might send who means no good, or whose program has a fault. */
+/** Values that an attacker or a faulty program might send. */
 const ODDITIES: readonly Draft[] = [
   null,
   "",
@@ -52,7 +52,7 @@ const ODDITIES: readonly Draft[] = [
   "fullName,fullName,x.y",
 ];
 
-/** Names that are no member of any message, or only of every object. */
+/** Member names that no message has. Some of them are properties of every JavaScript object. */
 const STRANGE_NAMES = [
   "",
   "__proto__",
@@ -65,7 +65,7 @@ const STRANGE_NAMES = [
   "0",
 ];
 
-/** Anything at all. */
+/** Generates any value. */
 export function oddValues(): fc.Arbitrary<Draft> {
   return fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(...ODDITIES) },
@@ -75,14 +75,14 @@ export function oddValues(): fc.Arbitrary<Draft> {
   );
 }
 
-/** A request that was good, with something wrong in one or two places, which may be deep inside. */
+/** Changes one or two values of a valid request, at any depth, to invalid ones. */
 export function spoiled(good: fc.Arbitrary<DraftMembers>): fc.Arbitrary<DraftMembers> {
   return fc
     .tuple(good, fc.array(changes(), { minLength: 1, maxLength: 2 }))
     .map(([members, all]) => all.reduce((changed, { at, change }) => changeAt(changed, at, change), members));
 }
 
-/** Gives the value that takes another's place; undefined leaves the member out. */
+/** Returns the replacement of a value; undefined removes the member. */
 type Change = (value: Draft) => Draft | undefined;
 
 function changes(): fc.Arbitrary<{ readonly at: number; readonly change: Change }> {
@@ -103,7 +103,7 @@ function changes(): fc.Arbitrary<{ readonly at: number; readonly change: Change 
   return fc.record({ at: fc.nat({ max: 100 }), change });
 }
 
-/** Changes the nth of all values of a message, itself and those inside others counted too. */
+/** Changes the value with index `at` of a message. The message itself and all nested values are counted. */
 function changeAt(members: DraftMembers, at: number, change: Change): DraftMembers {
   let left = at % countOf(members);
   const visit = (value: Draft): Draft | undefined => {

@@ -1,18 +1,24 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 
-/** What a generated request is sent to: what is known only then. */
-export interface Ground {
+/** State that is known only when a request is sent. */
+export interface RequestContext {
   /** The service's time, in milliseconds since the epoch. */
   now(): number;
-  /** A value that members of this name, or of one that it ends with, had in earlier answers; the last one for 0, the one before it for 1. */
+  /**
+   * Returns a value that members of this name had in earlier answers. If there is none, it uses a name with which this
+   * one ends: `patientId` for `sourcePatientId`. Number 0 is the latest value, 1 the one before.
+   */
   heard(name: string, number: number): JsonValue | undefined;
 }
 
-/** A value that is settled when its request is sent, so that one seed gives the same request at any time and to any database. */
+/**
+ * A value that is determined when its request is sent. So a seed generates the same requests at any time and with any
+ * data.
+ */
 export class Pending {
   constructor(
     private readonly name: string,
-    readonly valueOn: (ground: Ground) => JsonValue,
+    readonly valueOn: (context: RequestContext) => JsonValue,
   ) {}
 
   toString(): string {
@@ -20,23 +26,23 @@ export class Pending {
   }
 }
 
-/** A value in its JSON form, with parts that are settled later. */
+/** A JSON value with parts that are determined later. */
 export type Draft = JsonValue | Pending | readonly Draft[] | { readonly [member: string]: Draft };
 
 /** The members of a message. */
 export type DraftMembers = Readonly<Record<string, Draft>>;
 
-/** The draft as it is sent. */
-export function settle(draft: Draft, ground: Ground): JsonValue {
-  if (draft instanceof Pending) return draft.valueOn(ground);
-  if (Array.isArray(draft)) return draft.map((each: Draft) => settle(each, ground));
+/** Returns the value to send. */
+export function settle(draft: Draft, context: RequestContext): JsonValue {
+  if (draft instanceof Pending) return draft.valueOn(context);
+  if (Array.isArray(draft)) return draft.map((each: Draft) => settle(each, context));
   if (draft === null || typeof draft !== "object") return draft;
-  return settleMembers(draft as DraftMembers, ground);
+  return settleMembers(draft as DraftMembers, context);
 }
 
-/** The same of the members of a message, `__proto__` among them. */
-export function settleMembers(members: DraftMembers, ground: Ground): Record<string, JsonValue> {
+/** Returns the members to send, including one called `__proto__`. */
+export function settleMembers(members: DraftMembers, context: RequestContext): Record<string, JsonValue> {
   const settled: Record<string, JsonValue> = Object.create(null);
-  for (const [name, value] of Object.entries(members)) settled[name] = settle(value, ground);
+  for (const [name, value] of Object.entries(members)) settled[name] = settle(value, context);
   return settled;
 }

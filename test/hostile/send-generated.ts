@@ -15,23 +15,23 @@ import { envelope, type RawOutcome, type RpcFormat, rpcFormats, sendCall } from 
 import { parseObject, type RestAnswer, sendRequest } from "../support/rest-request.js";
 import type { TestService } from "../support/service.js";
 import type { Damage, GeneratedRequest } from "./generated-requests.js";
-import { type Ground, settle } from "./pending.js";
+import { type RequestContext, settle } from "./pending.js";
 
-/** What came of a request: as REST answers it, whichever way it went. */
+/** The answer to a request in the form of REST, for any protocol. */
 export interface Verdict extends RestAnswer {
-  /** Every byte of the answer that can be read. */
+  /** All readable bytes of the answer. */
   readonly everything: string;
-  /** By which the request is known in what the service keeps; undefined where it named none, or a bad one. */
+  /** The correlation id of the request; undefined if it sent none or an invalid one. */
   readonly correlationId: string | undefined;
 }
 
 const LONGEST_SEGMENT = 1_000;
 const PLACEHOLDER = /\{(\w+)\}/g;
 
-/** Sends a request as the principal of a token. */
+/** Sends a request with this token. */
 export function sendGenerated(
   service: TestService,
-  ground: Ground,
+  context: RequestContext,
   token: string,
   request: GeneratedRequest,
 ): Promise<Verdict> {
@@ -44,7 +44,7 @@ export function sendGenerated(
     ...request.headers,
   };
   const format = rpcFormats[way];
-  const body = settle(request.body, ground);
+  const body = settle(request.body, context);
   return format === undefined
     ? sendRest(service, request, { body, headers, correlationId })
     : sendRpc(service, format, request, { body, headers, correlationId });
@@ -75,7 +75,7 @@ async function sendRest(service: TestService, request: GeneratedRequest, sent: S
   };
 }
 
-/** What stands in a path: nothing that makes it another path, nor one that is too long for a header. */
+/** Encodes a path segment. It never changes the structure of the path and is short enough for a request line. */
 function segment(value: JsonValue | undefined): string {
   const text = (typeof value === "string" ? value : JSON.stringify(value ?? null)).slice(0, LONGEST_SEGMENT);
   return /^\.{0,2}$/.test(text) ? "-" : encodeURIComponent(Buffer.from(text).toString());
@@ -99,7 +99,7 @@ async function sendRpc(
   return { ...asRest(method, outcome), everything: outcome.everything, correlationId };
 }
 
-/** The message with every member that can be in one beside those before it, and with a field that no message has. */
+/** Encodes all members that the message can have together, and one unknown field. */
 function binaryOf(type: DescMessage, body: JsonValue): Buffer {
   let fitting: JsonObject = {};
   for (const member of isObject(body) ? Object.entries(body) : []) {

@@ -11,9 +11,9 @@ import { answer, type Request, type Response, startListener, testTls } from "./s
 const get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
 const transports = [{ tls: false }, { tls: true }];
 
-describe("the end that is announced, HTTP/1.1", () => {
+describe("announceEnd, HTTP/1.1", () => {
   test.each(transports)(
-    "leaves a connection that is idle, and closes it behind its next answer (TLS $tls)",
+    "keeps an idle connection open and closes it after its next answer (TLS $tls)",
     async ({ tls }) => {
       const listener = await startListener({ tls });
       const client = await connectRaw(listener);
@@ -25,7 +25,7 @@ describe("the end that is announced, HTTP/1.1", () => {
     },
   );
 
-  test.each(transports)("serves one request more where an answer began before it (TLS $tls)", async ({ tls }) => {
+  test.each(transports)("serves one more request if an answer had started before (TLS $tls)", async ({ tls }) => {
     const pending: ServerResponse[] = [];
     const handler = (_req: Request, res: Response) => void pending.push(res as ServerResponse);
     const listener = await startListener({ tls, handler });
@@ -44,7 +44,7 @@ describe("the end that is announced, HTTP/1.1", () => {
     expect(await client.untilClosed()).toMatch(/connection: keep-alive.*begun.*connection: close.*again/is);
   });
 
-  test.each(transports)("takes new connections, for one request each (TLS $tls)", async ({ tls }) => {
+  test.each(transports)("accepts new connections for one request each (TLS $tls)", async ({ tls }) => {
     const listener = await startListener({ tls });
     listener.announceEnd();
     const client = await connectRaw(listener);
@@ -54,8 +54,8 @@ describe("the end that is announced, HTTP/1.1", () => {
   });
 });
 
-describe("the end that is announced, HTTP/2", () => {
-  test.each(transports)("tells sessions by GOAWAY and finishes their streams (TLS $tls)", async ({ tls }) => {
+describe("announceEnd, HTTP/2", () => {
+  test.each(transports)("sends GOAWAY to sessions and finishes their streams (TLS $tls)", async ({ tls }) => {
     const pending: Response[] = [];
     const listener = await startListener({ tls, handler: (_req: Request, res: Response) => void pending.push(res) });
     const session = connectHttp2(listener);
@@ -69,6 +69,18 @@ describe("the end that is announced, HTTP/2", () => {
     await eventually(() => session.closed);
   });
 
+  test("admits a stream that crosses the notice of the end", async () => {
+    const listener = await startListener();
+    const client = await connectRaw(listener);
+    await client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    await client.send(frame({ type: "04" }));
+    await client.until(frame({ type: "04", flags: "01" }).toString("latin1"));
+    listener.announceEnd();
+    await client.until(frame({ type: "07", payload: "7fffffff00000000" }).toString("latin1"));
+    await client.send(frame({ type: "01", flags: "05", stream: 1, payload: GET_ROOT }));
+    await client.until("2.0 GET /");
+  });
+
   test.each(transports)("serves new sessions until the listener is closed (TLS $tls)", async ({ tls }) => {
     const listener = await startListener({ tls });
     listener.announceEnd();
@@ -80,6 +92,22 @@ describe("the end that is announced, HTTP/2", () => {
     expect(await closing).toEqual({ forced: 0 });
   });
 });
+
+/** The headers `:method: GET`, `:scheme: http`, `:path: /` and `:authority: a` (RFC 7541 appendix A). */
+const GET_ROOT = "828684410161";
+
+/** A frame of HTTP/2 (RFC 9113 section 4.1). Type, flags and payload are hexadecimal. */
+function frame({ type, flags = "00", stream = 0, payload = "" }: Frame): Buffer {
+  const length = (payload.length / 2).toString(16).padStart(6, "0");
+  return Buffer.from(`${length}${type}${flags}${stream.toString(16).padStart(8, "0")}${payload}`, "hex");
+}
+
+interface Frame {
+  readonly type: string;
+  readonly flags?: string;
+  readonly stream?: number;
+  readonly payload?: string;
+}
 
 function connectHttp2({ url }: Listener): ClientHttp2Session {
   const session = connect(url, { ca: testTls.cert });

@@ -12,7 +12,7 @@ import { answer, type Request, type Response, startListener, testTls } from "./s
 
 const get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
 const longGraceMs = 20_000;
-/** Sends a request from a thread of its own, so that it can arrive while the listener's stands still. */
+/** Sends a request from a worker thread, so that it can arrive while the listener's event loop is blocked. */
 const CLIENT = `const { connect } = require("node:net");
 const { text } = require("node:stream/consumers");
 const { parentPort, workerData: { port, get, arrived } } = require("node:worker_threads");
@@ -45,7 +45,7 @@ describe("close, HTTP/1.1", () => {
     expect(await client.untilClosed()).toBe("");
   });
 
-  test.each(transports)("finishes a request under way with Connection: close (TLS $tls)", async ({ tls }) => {
+  test.each(transports)("finishes a running request with Connection: close (TLS $tls)", async ({ tls }) => {
     const { listener, pending } = await startDeferred(tls);
     const client = await connectRaw(listener);
     await client.send(get);
@@ -56,7 +56,7 @@ describe("close, HTTP/1.1", () => {
     expect(await closing).toEqual({ forced: 0 });
   });
 
-  test("finishes a response whose headers are out, and closes then", async () => {
+  test("finishes a response whose headers are sent, then closes", async () => {
     const { listener, pending } = await startDeferred();
     const client = await connectRaw(listener);
     await client.send(get);
@@ -74,7 +74,7 @@ describe("close, HTTP/1.1", () => {
     ["P", "UT /x HTTP/1.1\r\nHost: a\r\n\r\n"],
     ["GET /x HT", "TP/1.1\r\nHost: a\r\n\r\n"],
     ["GET /x HTTP/1.1\r\nHost: a\r\n\r", "\n"],
-  ])("answers a request that had begun with %j", async (begin, rest) => {
+  ])("answers a request that had started with %j", async (begin, rest) => {
     const listener = await startListener();
     const fresh = await connectRaw(listener);
     const used = await connectRaw(listener);
@@ -90,7 +90,7 @@ describe("close, HTTP/1.1", () => {
     expect(await closing).toEqual({ forced: 0 });
   });
 
-  test("answers a request that arrived on an idle connection and was not yet read", async () => {
+  test("answers a request that arrived on an idle connection and was not read yet", async () => {
     const listener = await startListener();
     const client = await connectRaw(listener);
     await client.send(get);
@@ -101,7 +101,7 @@ describe("close, HTTP/1.1", () => {
     expect(await closing).toEqual({ forced: 0 });
   });
 
-  test("destroys after the grace what is still there, and counts it", async () => {
+  test("destroys the remaining connections after the grace period and counts them", async () => {
     const { listener, pending } = await startDeferred();
     const half = await connectRaw(listener);
     await half.send("GET / HT");
@@ -114,7 +114,7 @@ describe("close, HTTP/1.1", () => {
 });
 
 describe("close, HTTP/2", () => {
-  test.each(transports)("tells an idle session and ends it (TLS $tls)", async ({ tls }) => {
+  test.each(transports)("sends GOAWAY to an idle session and ends it (TLS $tls)", async ({ tls }) => {
     const listener = await startListener({ tls });
     const session = connectHttp2(listener);
     await text(session.request({ ":path": "/x" }));
@@ -125,7 +125,7 @@ describe("close, HTTP/2", () => {
     await closed;
   });
 
-  test.each(transports)("finishes the streams under way (TLS $tls)", async ({ tls }) => {
+  test.each(transports)("finishes running streams (TLS $tls)", async ({ tls }) => {
     const { listener, pending } = await startDeferred(tls);
     const session = connectHttp2(listener);
     const streams = [session.request({ ":path": "/1" }), session.request({ ":path": "/2" })];
@@ -138,7 +138,7 @@ describe("close, HTTP/2", () => {
     expect(await closing).toEqual({ forced: 0 });
   });
 
-  test("serves a stream that arrived and was not yet read", async () => {
+  test("serves a stream that arrived and was not read yet", async () => {
     const listener = await startListener();
     const client = await connectRaw(listener);
     await client.send(http2Beginning);
@@ -149,7 +149,7 @@ describe("close, HTTP/2", () => {
     expect(await closing).toEqual({ forced: 0 });
   });
 
-  test("serves what a session begins with during the end", async () => {
+  test("serves the streams that a starting session sends during the close", async () => {
     const listener = await startListener();
     const client = await connectRaw(listener);
     await client.send(http2Beginning.subarray(0, 5));
@@ -160,7 +160,7 @@ describe("close, HTTP/2", () => {
     expect(await closing).toEqual({ forced: 0 });
   });
 
-  test("does not wait longer than the grace for a stream", async () => {
+  test("waits for a stream no longer than the grace period", async () => {
     const { listener, pending } = await startDeferred();
     const stream = connectHttp2(listener).request({ ":path": "/x" });
     const broken = once(stream, "close");
@@ -179,7 +179,7 @@ describe("close", () => {
     expect(error).toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  test("serves a connection that the system has accepted and the listener has not yet", async () => {
+  test("serves a connection that the operating system has accepted and the listener has not", async () => {
     const listener = await startListener();
     const arrived = new Int32Array(new SharedArrayBuffer(4));
     const client = new Worker(CLIENT, { eval: true, workerData: { port: listener.port, get, arrived } });
@@ -190,7 +190,7 @@ describe("close", () => {
     expect(await closing).toEqual({ forced: 0 });
   });
 
-  test("gives a second call the result of the first", async () => {
+  test("returns the result of the first call to a second one", async () => {
     const { listener, pending } = await startDeferred();
     const client = await connectRaw(listener);
     await client.send(get);
@@ -210,7 +210,7 @@ async function startDeferred(tls = false): Promise<{ listener: Listener; pending
   return { listener: await startListener({ tls, handler }), pending };
 }
 
-/** Closes a listener and resolves once idle connections are gone, while the others may still be served. */
+/** Starts to close a listener. Resolves when idle connections are closed; others may still be served. */
 async function closeBegun(listener: Listener): Promise<{ closing: Promise<{ forced: number }> }> {
   const idle = await connectRaw(listener);
   const closing = listener.close(longGraceMs);

@@ -10,7 +10,7 @@ import { answer, type Response, startListener } from "./start-listener.js";
 const transports = [{ tls: false }, { tls: true }];
 
 describe("connections of one address", () => {
-  test.each(transports)("are limited, and do not count for another (TLS $tls)", async ({ tls }) => {
+  test.each(transports)("are limited, without affecting another address (TLS $tls)", async ({ tls }) => {
     const listener = await startListener({ tls, limits: { maxConnectionsPerNetwork: 2 } });
     const clients = [await connectRaw(listener), await connectRaw(listener)];
     const refused = await connectRaw({ ...listener, url: "http:" });
@@ -19,7 +19,7 @@ describe("connections of one address", () => {
     for (const client of clients) await get(client, "/still-served");
   });
 
-  test("give their place back when they are closed", async () => {
+  test("are not counted after they are closed", async () => {
     const listener = await startListener({ limits: { maxConnectionsPerNetwork: 1 } });
     for (let count = 0; count < 5; count++) {
       const client = await connectRaw(listener);
@@ -29,7 +29,7 @@ describe("connections of one address", () => {
     }
   });
 
-  test("are limited to fewer than those of all", async () => {
+  test("have a lower limit than all connections", async () => {
     const listener = await startListener({ limits: { maxConnections: 3, maxConnectionsPerNetwork: 2 } });
     const pending = [await connectRaw(listener), await connectRaw(listener)];
     for (const client of pending) await client.send("GET /x HT");
@@ -40,8 +40,8 @@ describe("connections of one address", () => {
   });
 });
 
-describe("the longest idle connection is closed for a new one where there is little room", () => {
-  test.each(transports)("before those that were used since (TLS $tls)", async ({ tls }) => {
+describe("at the limit, a new connection replaces the longest idle one", () => {
+  test.each(transports)("before those used more recently (TLS $tls)", async ({ tls }) => {
     const listener = await startListener({ tls, limits: { maxConnections: 3 } });
     const first = await connectRaw(listener);
     const second = await connectRaw(listener);
@@ -52,21 +52,21 @@ describe("the longest idle connection is closed for a new one where there is lit
     await get(first, "/2");
   });
 
-  test("also where nothing was ever sent on it", async () => {
+  test("also one that never sent anything", async () => {
     const listener = await startListener({ limits: { maxConnections: 2 } });
     const silent = await connectRaw(listener);
     await get(await connectRaw(listener), "/x");
     expect(await silent.untilClosed()).toBe("");
   });
 
-  test("also in a TLS handshake", async () => {
+  test("also one in its TLS handshake", async () => {
     const listener = await startListener({ tls: true, limits: { maxConnections: 2 } });
     const silent = await connectRaw({ ...listener, url: "http:" });
     await get(await connectRaw(listener), "/x");
     expect(await silent.untilClosed()).toBe("");
   });
 
-  test("also of HTTP/2, which is told", async () => {
+  test("also an HTTP/2 session, after GOAWAY", async () => {
     const listener = await startListener({ limits: { maxConnections: 2 } });
     const session = connect(listener.url);
     onTestFinished(() => session.destroy());
@@ -76,7 +76,7 @@ describe("the longest idle connection is closed for a new one where there is lit
     await told;
   });
 
-  test("not where a request has begun, is at work, or is one of HTTP/2", async () => {
+  test("but not one that has started or is executing a request, or has an open HTTP/2 stream", async () => {
     const pending: Response[] = [];
     const listener = await startListener({
       handler: (_req, res) => void pending.push(res),

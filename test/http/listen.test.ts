@@ -1,13 +1,28 @@
 import { once } from "node:events";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
-import { connect } from "node:http2";
+import { connect, type IncomingHttpHeaders } from "node:http2";
 import { request as httpsRequest } from "node:https";
 import { text } from "node:stream/consumers";
+import { connect as connectTls, getCiphers } from "node:tls";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { defaultLimits } from "../../src/http/limits.js";
 import { type Listener, listen } from "../../src/http/listen.js";
 import { connectRaw } from "./raw-client.js";
-import { startListener, testTls } from "./start-listener.js";
+import { rsaTls, startListener, testTls } from "./start-listener.js";
+
+const openssl = getCiphers().map((name) => name.toUpperCase());
+/** OpenSSL's other cipher suites of TLS 1.2, except those that need a shared key or a password. */
+const refusedSuites = openssl.filter(
+  (name) => !/^TLS_|PSK|SRP/.test(name) && !/^ECDHE-(RSA|ECDSA)-.*(GCM|CHACHA20)/.test(name),
+);
+const takenSuites = [
+  ["ECDHE-ECDSA-AES128-GCM-SHA256", "TLSv1.2"],
+  ["ECDHE-RSA-AES128-GCM-SHA256", "TLSv1.2"],
+  ["ECDHE-RSA-AES256-GCM-SHA384", "TLSv1.2"],
+  ["ECDHE-RSA-CHACHA20-POLY1305", "TLSv1.2"],
+  ["TLS_AES_128_GCM_SHA256", "TLSv1.3"],
+  ["TLS_CHACHA20_POLY1305_SHA256", "TLSv1.3"],
+] as const;
 
 describe("listen", () => {
   test.each([{ tls: false }, { tls: true }])("serves HTTP/1.1 (TLS $tls)", async ({ tls }) => {
@@ -26,12 +41,45 @@ describe("listen", () => {
     await client.until("1.1 GET /x");
   });
 
-  test("refuses TLS 1.1", async () => {
+  test("rejects TLS 1.1", async () => {
     const listener = await startListener({ tls: true });
     const request = httpsRequest(listener.url, { ca: testTls.cert, minVersion: "TLSv1.1", maxVersion: "TLSv1.1" });
     request.end();
     const [error] = await once(request, "error");
     expect(error).toBeInstanceOf(Error);
+  });
+
+  test.each(refusedSuites)("rejects the cipher suite %s of TLS 1.2", async (ciphers) => {
+    const tls = identityFor(ciphers);
+    const { port } = await startListener({ tls });
+    const client = connectTls({ port, ca: tls.cert, maxVersion: "TLSv1.2", ciphers: `${ciphers}:@SECLEVEL=0` });
+    const [error] = (await once(client, "error")) as [NodeJS.ErrnoException];
+    expect(error.code).toBe("ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE");
+  });
+
+  test.each(takenSuites)("accepts the cipher suite %s of %s", async (ciphers, version) => {
+    const tls = identityFor(ciphers);
+    const { port } = await startListener({ tls });
+    const client = connectTls({ port, ca: tls.cert, maxVersion: version, ciphers });
+    await once(client, "secureConnect");
+    expect(client.getCipher().name).toBe(ciphers);
+    client.destroy();
+  });
+
+  test("sends Strict-Transport-Security with each answer over TLS, and never over cleartext", async () => {
+    for (const tls of [true, false]) {
+      const listener = await startListener({ tls });
+      for (const bytes of ["GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "hello\r\n\r\n"]) {
+        const client = await connectRaw(listener);
+        await client.send(bytes);
+        const answered = await client.untilClosed();
+        expect(answered.includes("\r\nStrict-Transport-Security: max-age=31536000\r\n")).toBe(tls);
+      }
+      const session = connect(listener.url, { ca: testTls.cert });
+      onTestFinished(() => session.destroy());
+      const [headers] = (await once(session.request({ ":path": "/x" }), "response")) as [IncomingHttpHeaders];
+      expect(headers["strict-transport-security"]).toBe(tls ? "max-age=31536000" : undefined);
+    }
   });
 
   test("reuses an HTTP/1.1 connection for many requests", async () => {
@@ -49,22 +97,23 @@ describe("listen", () => {
     expect(ports.size).toBe(1);
   });
 
-  test("tells its port and address", async () => {
+  test("reports its port and address", async () => {
     const listener = await startListener();
     expect(listener.port).toBeGreaterThan(0);
     expect(listener.url).toBe(`http://127.0.0.1:${listener.port}`);
   });
 
-  test("puts an IPv6 address in brackets", async () => {
+  test("writes an IPv6 address in brackets", async () => {
     const listener = await startListener({ host: "::1" });
     expect(listener.url).toBe(`http://[::1]:${listener.port}`);
     expect(await postHttp1(listener, "hola")).toBe("1.1 POST /x hola");
   });
 
-  test("names the address that it cannot have", async () => {
+  test("rejects with the address that it cannot use, and with the settings to change", async () => {
     const { port } = await startListener();
-    await expect(startListener({ port })).rejects.toThrow(
-      new RegExp(`^cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`),
+    const settings = "HOST or PORT";
+    await expect(startListener({ port, settings })).rejects.toThrow(
+      new RegExp(`^cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*; free the port or change HOST or PORT$`),
     );
   });
 
@@ -104,4 +153,9 @@ async function postHttp2({ url }: Listener, body: string): Promise<string> {
   const stream = session.request({ ":path": "/x", ":method": "POST" });
   stream.end(body);
   return text(stream);
+}
+
+/** Returns a certificate whose key the cipher suite can use. */
+function identityFor(suite: string): typeof testTls {
+  return suite.includes("-ECDSA-") ? testTls : rsaTls;
 }

@@ -7,32 +7,32 @@ const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const emptySettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 
 describe("peekProtocol", () => {
-  test.each(["GET", "POST", "PUT", "PATCH", "PRINT"])("takes %s in single bytes for HTTP/1.1", async (method) => {
+  test.each(["GET", "POST", "PUT", "PATCH", "PROPFIND"])("detects HTTP/1.1 from %s in single bytes", async (method) => {
     const client = await connectRaw(await startListener());
     await sendBytewise(client, `${method} /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
     expect(await client.untilClosed()).toContain(`1.1 ${method} /x`);
   });
 
-  test("takes the preface in single bytes for HTTP/2", async () => {
+  test("detects HTTP/2 from the preface in single bytes", async () => {
     const client = await connectRaw(await startListener());
     await sendBytewise(client, preface);
     await client.send(emptySettings);
     await client.until("\x00\x00\x00\x04\x01\x00\x00\x00\x00");
   });
 
-  test("takes the preface together with what follows it", async () => {
+  test("detects HTTP/2 from the preface with following bytes", async () => {
     const client = await connectRaw(await startListener());
     await client.send(Buffer.concat([Buffer.from(preface), emptySettings]));
     await client.until("\x00\x00\x00\x04\x01\x00\x00\x00\x00");
   });
 
-  test("takes the beginning of a preface that goes on otherwise for HTTP/1.1", async () => {
+  test("detects HTTP/1.1 if only the beginning of the preface matches", async () => {
     const client = await connectRaw(await startListener());
     await client.send("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 400 .*BAD_REQUEST/s);
   });
 
-  test("loses nothing of requests that follow each other in a packet", async () => {
+  test("loses no bytes of several requests in one packet", async () => {
     const client = await connectRaw(await startListener());
     await client.send(
       "POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabcGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
@@ -40,18 +40,18 @@ describe("peekProtocol", () => {
     expect(await client.untilClosed()).toMatch(/1\.1 POST \/1 abc.*1\.1 GET \/2$/s);
   });
 
-  test("closes a connection without a word on which nothing is sent", async () => {
+  test("closes a connection without an answer if nothing is sent", async () => {
     const client = await connectRaw(await startListener({ limits: { openingMs: 20 } }));
     expect(await client.untilClosed()).toBe("");
   });
 
-  test("answers 408 to one on which too little is sent", async () => {
+  test("answers 408 if too little is sent", async () => {
     const client = await connectRaw(await startListener({ limits: { openingMs: 1_000 } }));
     await client.send("P");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"code":"TIMEOUT"\}$/s);
   });
 
-  test("has no more to say once the protocol is known", async () => {
+  test("has no effect after the protocol is detected", async () => {
     const pending: Response[] = [];
     const handler = (_req: Request, res: Response) => void pending.push(res);
     const listener = await startListener({ handler, limits: { openingMs: 1_000 } });
@@ -63,7 +63,7 @@ describe("peekProtocol", () => {
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*late$/s);
   });
 
-  test("forgets a client that is gone before it said anything", async () => {
+  test("releases a client that disconnects before it has sent enough", async () => {
     const listener = await startListener();
     const client = await connectRaw(listener);
     client.socket.end();
@@ -74,7 +74,7 @@ describe("peekProtocol", () => {
     expect(await listener.close(10_000)).toEqual({ forced: 0 });
   });
 
-  test("keeps the order of a body that arrives after the handler was called", async () => {
+  test("preserves the order of a body that arrives after the handler was called", async () => {
     const client = await connectRaw(
       await startListener({
         handler(req, res) {

@@ -4,20 +4,20 @@ import { onTestFinished } from "vitest";
 import type { Listener } from "../../src/http/listen.js";
 import { testTls } from "./start-listener.js";
 
-/** A client that sends exactly the bytes it is told to. */
+/** A client that sends exactly the given bytes. */
 export interface RawClient {
   readonly socket: Socket;
-  /** Resolves when the bytes were given to the system. */
+  /** Resolves when the operating system has accepted the bytes. */
   send(bytes: string | Buffer): Promise<void>;
-  /** All that was received, as Latin-1, once it contains `text`; rejects if the connection ends before. */
+  /** Resolves with everything received, as Latin-1, when it contains `text`. Rejects if the connection ends before. */
   until(text: string): Promise<string>;
-  /** All that was received until the other side ended the connection, by FIN or by reset. */
+  /** Resolves with everything received when the other side closes the connection by FIN or reset. */
   untilClosed(): Promise<string>;
 }
 
 /**
- * Connects to a listener, with TLS where its address says so, from any address of this machine. The client does not end its
- * side before the test does.
+ * Connects to a listener from any address of this machine, with TLS if its URL says so. The client's side stays open
+ * until the test closes it.
  */
 export async function connectRaw(
   { url, port }: Listener,
@@ -68,7 +68,9 @@ export async function connectRaw(
   }
 }
 
-/** Resolves once the listener has read what other clients sent before: a full exchange comes after it. */
+/**
+ * Resolves when the listener has read everything that other clients sent before, because a full exchange follows it.
+ */
 export async function readByServer(listener: Listener, localAddress?: string): Promise<void> {
   const client = await connectRaw(listener, undefined, localAddress);
   await client.send("hello\r\n\r\n");

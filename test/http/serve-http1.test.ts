@@ -10,27 +10,30 @@ const badRequest = /^HTTP\/1\.1 400 Bad Request\r\n.*Connection: close\r\n(Date.
 const get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
 const postOf = (length: number, path = "/x") => `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`;
 
-describe("requests that cannot be read", () => {
+describe("invalid requests", () => {
   test.each([
-    ["a line that is no request line", "hello\r\n\r\n"],
-    ["an unknown method of another version", "BREW / HTTP/9.1\r\nHost: a\r\n\r\n"],
+    ["an invalid request line", "hello\r\n\r\n"],
+    ["an unknown method with an unknown version", "BREW / HTTP/9.1\r\nHost: a\r\n\r\n"],
     ["an unknown method without a path", "BREW\r\n\r\n"],
-    ["an unknown method with a header that is none", "BREW / HTTP/1.1\r\nHost: a\r\nno header\r\n\r\n"],
+    ["an unknown method with an invalid header", "BREW / HTTP/1.1\r\nHost: a\r\nno header\r\n\r\n"],
     ["an unknown method without a Host", "BREW / HTTP/1.1\r\n\r\n"],
-    ["a method that is no token", "BR{W / HTTP/1.1\r\nHost: a\r\n\r\n"],
-    ["another version", "GET / HTTP/9.1\r\nHost: a\r\n\r\n"],
-    ["a line of HTTP/2.0", "GET / HTTP/2.0\r\nHost: a\r\n\r\n"],
-    ["a line of HTTP/0.9", "GET / HTTP/0.9\r\nHost: a\r\n\r\n"],
-    ["HTTP/0.9 as it was", "GET /\r\n\r\n"],
+    ["a method that is not a token", "BR{W / HTTP/1.1\r\nHost: a\r\n\r\n"],
+    ["an unknown version", "GET / HTTP/9.1\r\nHost: a\r\n\r\n"],
+    ["an HTTP/2.0 request line", "GET / HTTP/2.0\r\nHost: a\r\n\r\n"],
+    ["an HTTP/0.9 request line", "GET / HTTP/0.9\r\nHost: a\r\n\r\n"],
+    ["an HTTP/0.9 request", "GET /\r\n\r\n"],
     ["chunks in HTTP/1.0", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
-    ["a transfer coding", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n0\r\n\r\n"],
-    ["another coding", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"],
+    ["a transfer coding without chunks", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n0\r\n\r\n"],
     [
-      "another coding in a line of its own",
+      "a transfer coding with chunks",
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    ],
+    [
+      "a transfer coding and chunks in separate headers",
       "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ],
     ["a bare CR in a value", "GET / HTTP/1.1\r\nHost: a\rb\r\n\r\n"],
-    ["a blank before the colon", "GET / HTTP/1.1\r\nHost : a\r\n\r\n"],
+    ["a space before the colon", "GET / HTTP/1.1\r\nHost : a\r\n\r\n"],
     ["a folded line", "GET / HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n"],
     [
       "chunks before a length",
@@ -57,18 +60,21 @@ describe("requests that cannot be read", () => {
     expect(await client.untilClosed()).toMatch(badRequest);
   });
 
-  test.each(["zz\r\n", "1;", "5\r\nabcdefgh"])("tells whose body it is that cannot be read, %j", async (chunk) => {
-    const socketError = vi.fn<SocketError>(renderSocketError);
-    const client = await connectRaw(await startListener({ socketError }));
-    await client.send(`POST / HTTP/1.1\r\nHost: a\r\nX-Name: its own\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`);
-    client.socket.end();
-    await client.untilClosed();
-    expect(socketError.mock.calls.map(([kind, req]) => [kind, req?.headers["x-name"]])).toEqual([
-      ["BAD_REQUEST", "its own"],
-    ]);
-  });
+  test.each(["zz\r\n", "1;", "5\r\nabcdefgh"])(
+    "passes the request to socketError if its body is invalid, %j",
+    async (chunk) => {
+      const socketError = vi.fn<SocketError>(renderSocketError);
+      const client = await connectRaw(await startListener({ socketError }));
+      await client.send(`POST / HTTP/1.1\r\nHost: a\r\nX-Name: its own\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`);
+      client.socket.end();
+      await client.untilClosed();
+      expect(socketError.mock.calls.map(([kind, req]) => [kind, req?.headers["x-name"]])).toEqual([
+        ["BAD_REQUEST", "its own"],
+      ]);
+    },
+  );
 
-  test("does not take the headers of an earlier request for those of a request that it cannot read", async () => {
+  test("does not pass an earlier request to socketError if the headers are invalid", async () => {
     const socketError = vi.fn<SocketError>(renderSocketError);
     const client = await connectRaw(await startListener({ socketError }));
     await client.send(`${get}hello\r\n\r\n`);
@@ -76,7 +82,7 @@ describe("requests that cannot be read", () => {
     expect(socketError.mock.calls).toEqual([["BAD_REQUEST", undefined]]);
   });
 
-  test("lets a client that is still sending read the refusal", async () => {
+  test("lets a client that is still sending read the answer", async () => {
     const client = await connectRaw(await startListener({ limits: { lingerMs: 20_000 } }));
     const errors: Error[] = [];
     client.socket.on("error", (error) => errors.push(error));
@@ -94,13 +100,13 @@ describe("requests that cannot be read", () => {
     expect(await client.untilClosed()).toMatch(badRequest);
   });
 
-  test("answers 400 to a request that the client cuts short", async () => {
+  test("answers 400 to a truncated request", async () => {
     const client = await connectRaw(await startListener());
     client.socket.end("GET / HTTP/1.1\r\nHost:");
     expect(await client.untilClosed()).toMatch(badRequest);
   });
 
-  test("does not give a request to the handler twice or after a refusal", async () => {
+  test("passes a request to the handler once, and none after an invalid one", async () => {
     const handler = vi.fn((_req: Request, res: Response) => answer(res, "fine"));
     const client = await connectRaw(await startListener({ handler }));
     await client.send(`${get}hello\r\n\r\n${get}`);
@@ -109,14 +115,14 @@ describe("requests that cannot be read", () => {
   });
 });
 
-describe("limits of size", () => {
-  test.each([{ tls: false }, { tls: true }])("answers 431 to a flood of headers (TLS $tls)", async ({ tls }) => {
+describe("size limits", () => {
+  test.each([{ tls: false }, { tls: true }])("answers 431 to too many headers (TLS $tls)", async ({ tls }) => {
     const client = await connectRaw(await startListener({ tls, limits: { maxHeaderBytes: 2_000 } }));
     await client.send(`GET / HTTP/1.1\r\nHost: a\r\n${"X-Flood: 0123456789\r\n".repeat(200)}`);
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 431 .*\r\n\r\n\{"code":"HEADERS_TOO_LARGE"\}$/s);
   });
 
-  test("drops none of many small headers", async () => {
+  test("accepts many small headers", async () => {
     const client = await connectRaw(
       await startListener({ handler: (req, res) => answer(res, `last ${String(req.headers["z"])}`) }),
     );
@@ -124,7 +130,7 @@ describe("limits of size", () => {
     await client.until("last here");
   });
 
-  test("destroys a connection with too many requests at once", async () => {
+  test("destroys a connection with too many pipelined requests", async () => {
     const handler = vi.fn();
     const client = await connectRaw(await startListener({ handler, limits: { maxPipelinedRequests: 3 } }));
     await client.send(get.repeat(10));
@@ -133,14 +139,14 @@ describe("limits of size", () => {
   });
 });
 
-describe("limits of time", () => {
+describe("time limits", () => {
   test.each([{ tls: false }, { tls: true }])("answers 408 to slow headers (TLS $tls)", async ({ tls }) => {
     const client = await connectRaw(await startListener({ tls, limits: { headersMs: 300 } }));
     await client.send("GET / HTTP/1.1\r\nHo");
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"code":"TIMEOUT"\}$/s);
   });
 
-  test("answers 408 to a slow body that the handler waits for, and tells whose it is", async () => {
+  test("answers 408 to a slow body that the handler reads, and passes the request to socketError", async () => {
     const socketError = vi.fn<SocketError>(renderSocketError);
     const client = await connectRaw(await startListener({ socketError, limits: { headersMs: 300, requestMs: 300 } }));
     await client.send(`${postOf(10, "/slow")}abc`);
@@ -148,14 +154,14 @@ describe("limits of time", () => {
     expect(socketError.mock.calls.map(([kind, req]) => [kind, req?.url])).toEqual([["TIMEOUT", "/slow"]]);
   });
 
-  test("closes without a second answer where the slow body's request was answered", async () => {
+  test("closes without a second answer if the request of a slow body was answered", async () => {
     const handler = (_req: Request, res: Response) => answer(res, "early");
     const client = await connectRaw(await startListener({ handler, limits: { headersMs: 300, requestMs: 300 } }));
     await client.send(`${postOf(10)}abc`);
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 [^{]*early$/s);
   });
 
-  test("does not hold a slow handler against the client", async () => {
+  test("does not apply the limits of requests to a slow handler", async () => {
     const pending: Response[] = [];
     const handler = (_req: Request, res: Response) => void pending.push(res);
     const listener = await startListener({ handler, limits: { headersMs: 300, requestMs: 300 } });
@@ -169,19 +175,19 @@ describe("limits of time", () => {
     expect(await client.until("late")).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test("closes a silent TLS connection without a word", async () => {
+  test("closes a silent TLS connection without an answer", async () => {
     const client = await connectRaw(await startListener({ tls: true, limits: { headersMs: 20 } }));
     expect(await client.untilClosed()).toBe("");
   });
 
-  test("gives up a TLS handshake that does not come to its end", async () => {
+  test("closes a connection with an incomplete TLS handshake", async () => {
     const listener = await startListener({ tls: true, limits: { openingMs: 20 } });
     const client = await connectRaw({ ...listener, url: "http:" });
     await client.send(Buffer.from([22, 3, 1, 2, 0]));
     expect(await client.untilClosed()).toBe("");
   });
 
-  test("closes a connection at once that does not speak TLS", async () => {
+  test("closes a connection without TLS immediately", async () => {
     const listener = await startListener({ tls: true });
     const client = await connectRaw({ ...listener, url: "http:" });
     await client.send(get);
@@ -189,29 +195,32 @@ describe("limits of time", () => {
     expect(await listener.close(20_000)).toEqual({ forced: 0 });
   });
 
-  test("closes a connection that waits too long for a request", async () => {
+  test("closes a connection that is idle for too long", async () => {
     const client = await connectRaw(await startListener({ limits: { keepAliveMs: 20 } }));
     await client.send(get);
     expect(await client.untilClosed()).toMatch(/1\.1 GET \/x$/);
   });
 
-  test("destroys a connection that stands still in an exchange", async () => {
+  test("destroys a connection without progress during an exchange", async () => {
     const client = await connectRaw(await startListener({ handler() {}, limits: { stalledMs: 20 } }));
     await client.send(get);
     expect(await client.untilClosed()).toBe("");
   });
 
-  test.each([{ tls: false }, { tls: true }])("destroys a refused client that stays (TLS $tls)", async ({ tls }) => {
-    const listener = await startListener({ tls });
-    const client = await connectRaw(listener);
-    await client.send("hello\r\n\r\n");
-    await client.untilClosed();
-    expect(client.socket.writable).toBe(true);
-    expect(await listener.close(20_000)).toEqual({ forced: 0 });
-  });
+  test.each([{ tls: false }, { tls: true }])(
+    "destroys a connection that the client keeps open after an error (TLS $tls)",
+    async ({ tls }) => {
+      const listener = await startListener({ tls });
+      const client = await connectRaw(listener);
+      await client.send("hello\r\n\r\n");
+      await client.untilClosed();
+      expect(client.socket.writable).toBe(true);
+      expect(await listener.close(20_000)).toEqual({ forced: 0 });
+    },
+  );
 
   test.each(["hello\r\n\r\n", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n"])(
-    "refuses a client once and lets it finish, %j",
+    "answers an error once and lets the client close, %j",
     async (bytes) => {
       const socketError = vi.fn(renderSocketError);
       const listener = await startListener({ socketError, limits: { lingerMs: 20_000 } });
@@ -235,7 +244,7 @@ describe("order of answers", () => {
     pending.length = 0;
   });
 
-  test("refuses a pipelined request only after the answers to those before it", async () => {
+  test("answers an invalid pipelined request after the requests before it", async () => {
     const client = await connectRaw(await startListener({ handler: defer }));
     await client.send(`${get}${get}hello\r\n\r\n`);
     await eventually(() => pending.length === 2);
@@ -245,7 +254,7 @@ describe("order of answers", () => {
     );
   });
 
-  test("refuses CONNECT only after the answers to the requests before it", async () => {
+  test("answers CONNECT after the requests before it", async () => {
     const client = await connectRaw(await startListener({ handler: defer }));
     await client.send(`${get}CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n`);
     await eventually(() => pending.length === 1);
@@ -253,7 +262,7 @@ describe("order of answers", () => {
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*answer\.HTTP\/1\.1 400 /s);
   });
 
-  test("refuses the rest of a body after the answers to the requests before it", async () => {
+  test("answers an invalid body after the requests before it", async () => {
     const client = await connectRaw(
       await startListener({ handler: defer, limits: { headersMs: 300, requestMs: 300 } }),
     );
@@ -264,7 +273,7 @@ describe("order of answers", () => {
     expect(await client.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*answer\.HTTP\/1\.1 408 /s);
   });
 
-  test("does not answer into a response that has begun", async () => {
+  test("does not write an error into a response that has started", async () => {
     const client = await connectRaw(
       await startListener({
         handler(_req, res) {
@@ -285,7 +294,7 @@ describe("order of answers", () => {
   }
 });
 
-describe("connections that are reset", () => {
+describe("reset connections", () => {
   test.each([
     ["in a method", "P", 0],
     ["in a header", "GET / HT", 0],
@@ -293,7 +302,7 @@ describe("connections that are reset", () => {
     ["in a body", `${postOf(10)}abc`, 1],
     ["before a refusal", `${get}${get}hello\r\n\r\n`, 2],
     ["between an answer and a refusal", `${get}hello\r\n\r\n`, 1],
-  ])("do not disturb others (%s)", async (_where, bytes, requests) => {
+  ])("do not affect others (%s)", async (_where, bytes, requests) => {
     const pending: Response[] = [];
     const socketError = vi.fn(renderSocketError);
     const listener = await startListener({ socketError, handler: (_req, res) => void pending.push(res) });

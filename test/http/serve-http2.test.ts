@@ -11,32 +11,45 @@ const get = { ":path": "/x" };
 const post = { ":path": "/x", ":method": "POST" };
 
 describe("limits of an HTTP/2 session", () => {
-  test("announces how many streams and how long headers it takes", async () => {
+  test("announces the limits of streams and header size", async () => {
     const session = connectHttp2(await startListener());
     const [settings] = (await once(session, "remoteSettings")) as [Settings];
-    expect(settings).toMatchObject({ maxConcurrentStreams: 100, maxHeaderListSize: 16_384 });
+    expect(settings).toMatchObject({ maxConcurrentStreams: 100, maxHeaderListSize: 32_768 });
   });
 
-  test("answers 431 to too long headers of a client that has not yet heard of the limit", async () => {
+  test.each([
+    ["has not received the limit yet", 17_000, false],
+    ["has received the limit", 17_000, true],
+    ["sends nearly twice as much", 32_000, true],
+  ])("answers 431 to oversized headers of a client that %s", async (_, length, hasHeard) => {
     const handler = vi.fn((_req: Request, res: Response) => answer(res, "fine"));
-    const session = connectHttp2(await startListener({ handler, limits: { maxHeaderBytes: 2_000 } }));
-    const flood = session.request({ ...get, "x-flood": "a".repeat(2_000) });
+    const session = connectHttp2(await startListener({ handler }));
+    if (hasHeard) await text(session.request(get));
+    handler.mockClear();
+    const flood = session.request({ ...get, "x-flood": "a".repeat(length) });
     const [headers] = (await once(flood, "response")) as [IncomingHttpHeaders];
     expect(headers).toMatchObject({ ":status": 431, "content-type": "application/problem+json" });
     expect(await text(flood)).toBe('{"code":"HEADERS_TOO_LARGE"}');
     expect(handler).not.toHaveBeenCalled();
   });
 
-  test("resets a stream with too long headers and goes on with the session", async () => {
+  test("accepts headers up to the limit", async () => {
+    const session = connectHttp2(await startListener());
+    await text(session.request(get));
+    const names = Array.from({ length: 300 }, (_, i) => [`x-${i}`, "a"]);
+    expect(await text(session.request({ ...get, ...Object.fromEntries(names) }))).toBe("2.0 GET /x");
+  });
+
+  test("resets a stream with headers above twice the limit and keeps the session", async () => {
     const session = connectHttp2(await startListener({ limits: { maxHeaderBytes: 2_000 } }));
     expect(await text(session.request(get))).toBe("2.0 GET /x");
-    const flood = session.request({ ...get, "x-flood": "a".repeat(2_000) });
+    const flood = session.request({ ...get, "x-flood": "a".repeat(4_000) });
     await expect(once(flood, "response")).rejects.toThrow();
     expect(flood.rstCode).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     expect(await text(session.request(get))).toBe("2.0 GET /x");
   });
 
-  test("cancels a stream whose request does not come to its end", async () => {
+  test("cancels a stream with an incomplete request", async () => {
     const aborted = vi.fn();
     const listener = await startListener({
       handler: (req) => req.on("aborted", aborted),
@@ -50,7 +63,7 @@ describe("limits of an HTTP/2 session", () => {
     expect(aborted).toHaveBeenCalledTimes(1);
   });
 
-  test("does not hold a slow handler against the client", async () => {
+  test("does not apply the limits of requests to a slow handler", async () => {
     const pending: Response[] = [];
     const listener = await startListener({
       handler(req, res) {
@@ -70,19 +83,16 @@ describe("limits of an HTTP/2 session", () => {
     expect(await text(stream)).toBe("late");
   });
 
-  test.each([{ streams: 0 }, { streams: 1 }])(
-    "ends a session that is idle after $streams streams",
-    async ({ streams }) => {
-      const session = connectHttp2(await startListener({ limits: { sessionIdleMs: 1_000 } }));
-      const goaway = once(session, "goaway");
-      const closed = once(session, "close");
-      for (let count = 0; count < streams; count++) await text(session.request(get));
-      expect((await goaway).slice(0, 2)).toEqual([constants.NGHTTP2_NO_ERROR, streams]);
-      await closed;
-    },
-  );
+  test.each([{ streams: 0 }, { streams: 1 }])("ends an idle session after $streams streams", async ({ streams }) => {
+    const session = connectHttp2(await startListener({ limits: { sessionIdleMs: 1_000 } }));
+    const goaway = once(session, "goaway");
+    const closed = once(session, "close");
+    for (let count = 0; count < streams; count++) await text(session.request(get));
+    expect((await goaway).slice(0, 2)).toEqual([constants.NGHTTP2_NO_ERROR, streams]);
+    await closed;
+  });
 
-  test("ends an idle session that is busy with PING", async () => {
+  test("ends an idle session that only sends PING", async () => {
     const session = connectHttp2(await startListener({ limits: { sessionIdleMs: 30 } }));
     const closed = once(session, "close");
     const ping = () => session.closed || session.destroyed || session.ping(() => ping());
@@ -90,7 +100,7 @@ describe("limits of an HTTP/2 session", () => {
     await closed;
   });
 
-  test("begins to count the idle time anew when the last stream is answered", async () => {
+  test("restarts the idle time when the last stream is answered", async () => {
     const pending: Response[] = [];
     const handler = (_req: Request, res: Response) => void pending.push(res);
     const listener = await startListener({ handler, limits: { sessionIdleMs: 1_000 } });
@@ -104,7 +114,7 @@ describe("limits of an HTTP/2 session", () => {
     await closed;
   });
 
-  test("is rid of an idle client that does not close its side", async () => {
+  test("closes the connection of an idle client that keeps its side open", async () => {
     const listener = await startListener({ limits: { sessionIdleMs: 30 } });
     const client = await connectRaw(listener);
     await client.send(http2Beginning);
@@ -113,7 +123,7 @@ describe("limits of an HTTP/2 session", () => {
     expect(await listener.close(20_000)).toEqual({ forced: 0 });
   });
 
-  test("ends a session that is silent with open streams", async () => {
+  test("ends a session without progress on its open streams", async () => {
     const session = connectHttp2(await startListener({ handler() {}, limits: { sessionStalledMs: 30 } }));
     session.request(get).on("error", () => {});
     const goaway = once(session, "goaway");
@@ -122,7 +132,7 @@ describe("limits of an HTTP/2 session", () => {
     expect(code).toBe(constants.NGHTTP2_NO_ERROR);
   });
 
-  test("ends a session that floods it with resets", async () => {
+  test("ends a session that sends too many resets", async () => {
     const listener = await startListener();
     const session = connectHttp2(listener);
     await once(session, "remoteSettings");
@@ -157,7 +167,7 @@ describe("limits of an HTTP/2 session", () => {
     await client.untilClosed();
   });
 
-  test("is rid of a silent client that does not read", async () => {
+  test("closes the connection of a client that neither sends nor reads", async () => {
     const listener = await startListener({
       handler(_req, res) {
         res.setHeader("Content-Type", "application/octet-stream");
@@ -174,14 +184,14 @@ describe("limits of an HTTP/2 session", () => {
     expect(await listener.close(20_000)).toEqual({ forced: 0 });
   });
 
-  test("ends what begins like HTTP/2 and is not", async () => {
+  test("ends a connection with an HTTP/2 preface and invalid frames", async () => {
     const client = await connectRaw(await startListener({ limits: { sessionIdleMs: 1_000 } }));
     await client.send(Buffer.concat([http2Beginning, Buffer.from("no frame, this is no frame at all")]));
     expect(await client.untilClosed()).toContain("too large frame size");
   });
 });
 
-describe("requests that Node would answer by itself", () => {
+describe("requests that Node.js would answer itself", () => {
   test("answers 400 to CONNECT", async () => {
     const stream = connectHttp2(await startListener()).request(
       { ":method": "CONNECT", ":authority": "a:1" },
@@ -192,7 +202,7 @@ describe("requests that Node would answer by itself", () => {
     expect(await text(stream)).toBe('{"code":"BAD_REQUEST"}');
   });
 
-  test("lets the handler decide whether 100-continue is met", async () => {
+  test("lets the handler decide whether 100 Continue is sent", async () => {
     const listener = await startListener({
       handler(req, res) {
         if (req.url === "/x") req.on("data", (chunk: Buffer) => answer(res, chunk.toString()));
@@ -212,14 +222,14 @@ describe("requests that Node would answer by itself", () => {
     expect(continued).toEqual(["/x"]);
   });
 
-  test("ignores an expectation that it does not know", async () => {
+  test("ignores unknown expectations", async () => {
     const stream = connectHttp2(await startListener()).request({ ...get, expect: "something-else" });
     expect(await text(stream)).toBe("2.0 GET /x");
   });
 });
 
-describe("connections that break", () => {
-  test.each([{ tls: false }, { tls: true }])("do not disturb others (TLS $tls)", async ({ tls }) => {
+describe("broken connections", () => {
+  test.each([{ tls: false }, { tls: true }])("do not affect others (TLS $tls)", async ({ tls }) => {
     const pending: Response[] = [];
     const listener = await startListener({ tls, handler: (_req, res) => void pending.push(res) });
     const session = connectHttp2(listener);
@@ -242,7 +252,7 @@ const http2Beginning = Buffer.concat([
 
 const settingsAnswer = Buffer.from([0, 0, 0, 4, 1, 0, 0, 0, 0]);
 
-/** HEADERS of a whole request, `GET http://a/`. */
+/** The HEADERS frame of a complete request: `GET http://a/`. */
 function getFrame(streamId: number): Buffer {
   return Buffer.from([0, 0, 6, 1, 5, 0, 0, 0, streamId, 0x82, 0x84, 0x86, 0x41, 1, 0x61]);
 }

@@ -10,20 +10,26 @@ import type { SocketErrorAnswer, SocketErrorKind } from "../../src/http/socket-e
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
 
-/** The certificate and key that the tests' listeners and clients use. */
+/** The certificate and key of the tests' listeners and clients. */
 export const testTls = {
   cert: readFileSync(new URL("../support/tls/cert.pem", import.meta.url)),
   key: readFileSync(new URL("../support/tls/key.pem", import.meta.url)),
 };
 
+/** The same with an RSA key, for cipher suites that need one. */
+export const rsaTls = {
+  cert: readFileSync(new URL("../support/tls/rsa-cert.pem", import.meta.url)),
+  key: readFileSync(new URL("../support/tls/rsa-key.pem", import.meta.url)),
+};
+
 export interface StartOptions extends Partial<Omit<ListenOptions, "answerAt" | "limits" | "tls"> & Answerer> {
   readonly limits?: Partial<ListenLimits>;
-  readonly tls?: boolean;
+  readonly tls?: boolean | typeof testTls;
 }
 
 /**
- * A listener on a free loopback port, gone when the test is. Its refusals have the kind as their body and their statuses
- * as in production; unless told otherwise it answers every request with its HTTP version, method, path and body.
+ * Starts a listener on a free loopback port that is closed with the test. Errors have the production status and their
+ * kind as the body. The default handler answers with HTTP version, method, path and body of the request.
  */
 export async function startListener({
   limits,
@@ -38,7 +44,7 @@ export async function startListener({
     answerAt: () => ({ handler, socketError }),
     limits: { ...defaultLimits, checkEveryMs: 10, lingerMs: 50, ...limits },
     ...rest,
-    ...(tls === true ? { tls: testTls } : {}),
+    ...(tls ? { tls: tls === true ? testTls : tls } : {}),
   });
   onTestFinished(async () => {
     await listener.close(0);
@@ -46,10 +52,10 @@ export async function startListener({
   return listener;
 }
 
-/** The answer to a refusal of any kind in the tests. */
+/** Renders the answer to an error of any kind. */
 export function renderSocketError(kind: SocketErrorKind): SocketErrorAnswer {
   return {
-    status: { BAD_REQUEST: 400, TIMEOUT: 408, HEADERS_TOO_LARGE: 431 }[kind],
+    status: { BAD_REQUEST: 400, TIMEOUT: 408, HEADERS_TOO_LARGE: 431, OVERLOADED: 503 }[kind],
     headers: { "Content-Type": "application/problem+json" },
     body: `{"code":"${kind}"}`,
   };
@@ -64,7 +70,7 @@ function echo(req: Request, res: Response): void {
   req.on("end", () => answer(res, `${req.httpVersion} ${req.method} ${req.url} ${body}`.trim()));
 }
 
-/** Answers with 200 and a text. */
+/** Answers 200 with a text. */
 export function answer(res: Response, text: string): void {
   res.setHeader("Content-Length", Buffer.byteLength(text));
   res.statusCode = 200;

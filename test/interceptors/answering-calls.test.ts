@@ -5,13 +5,13 @@ import type { Call } from "../../src/call.js";
 import { PatientService, RegisterPatientResponseSchema } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { Operation_IdempotencyKey } from "../../src/gen/cupo/options/v1/options_pb.js";
 import { answeringCalls } from "../../src/interceptors/answering-calls.js";
-import { valuesOf } from "../../src/interceptors/open-call.js";
+import { valuesOf } from "../../src/open-call.js";
 import { describeTreeService } from "./described-service.js";
 import { callWith, tenantId } from "./run-interceptor.js";
 
 const response = create(RegisterPatientResponseSchema, { patient: { id: "first", version: 1 } });
 
-test("answers with the stored response, and does nothing, where the call replays an earlier one", async () => {
+test("returns the stored response without running the implementation if the call is a replay", async () => {
   const { register, done } = counted();
   const call = callWith();
   call.storedResponse = toBinary(RegisterPatientResponseSchema, response);
@@ -19,19 +19,19 @@ test("answers with the stored response, and does nothing, where the call replays
   expect(done()).toBe(0);
 });
 
-test("does what the implementation does in any other call", async () => {
+test("runs the implementation in any other call", async () => {
   const { register, done } = counted();
   expect(await register(ready())).toEqual({ patient: { id: "done 1" } });
   expect(done()).toBe(1);
 });
 
-test("does nothing for a call that has not passed every stage", () => {
+test("throws for a call that has not passed every interceptor", () => {
   const { register, done } = counted();
   expect(() => register(callWith())).toThrow("every stage");
   expect(done()).toBe(0);
 });
 
-test("leaves a method unimplemented that is", () => {
+test("adds no implementation to an unimplemented method", () => {
   const { implementation } = answeringCalls({
     service: PatientService,
     implementation: { registerPatient: () => ({}) },
@@ -39,7 +39,7 @@ test("leaves a method unimplemented that is", () => {
   expect(Object.keys(implementation)).toEqual(["registerPatient"]);
 });
 
-test("does not take a stream for something that can be replayed", () => {
+test("throws for a streaming method with an idempotency key", () => {
   const { service } = describeTreeService("trees:watch", Operation_IdempotencyKey.REQUIRED);
   expect(() => answeringCalls({ service, implementation: { watch: () => [] } })).toThrow("takes an idempotency key");
 });

@@ -12,7 +12,7 @@ test.each([
   { sent: ["Bearer a"], judged: "Bearer a" },
   { sent: [""], judged: "" },
   { sent: ["Bearer a", "Bearer b"], judged: "Bearer a, Bearer b" },
-])("has the headers $sent judged as $judged", async ({ sent, judged }) => {
+])("passes the headers $sent to the verifier as $judged", async ({ sent, judged }) => {
   const seen: (string | null)[] = [];
   const verify = async (authorization: string | null) => {
     seen.push(authorization);
@@ -26,7 +26,7 @@ test.each([
   expect(result.call.principal).toBe(principal);
 });
 
-test("names the operation on the call, also where the token is refused", async () => {
+test("sets the operation on the call, even if the token is rejected", async () => {
   const call = callWith();
   const verify = () => Promise.reject(new CupoError("INVALID_ACCESS_TOKEN"));
   const error = await refusal(run(authentication(verify), requestOf(registerPatient, {}, call)));

@@ -6,7 +6,7 @@ import { callWith, refusal, requestOf, run } from "./run-interceptor.js";
 
 const { registerPatient } = PatientService.method;
 
-test("lets a principal pass that has the scope of the operation", async () => {
+test("accepts a principal with the scope of the operation", async () => {
   const call = callWith({ principal: { scopes: new Set(["waitlist:write", "patients:write"]) } });
   const { passed } = await run(authorization(), requestOf(registerPatient, {}, call));
   expect(passed).toHaveLength(1);
@@ -16,7 +16,7 @@ test.each(
   [[], ["waitlist:write"], ["patients:write:all"], ["patients"], ["PATIENTS:WRITE"], [""]].map((scopes) => ({
     scopes,
   })),
-)("refuses the scopes $scopes with 403 and names the one that is missing", async ({ scopes }) => {
+)("rejects the scopes $scopes with 403 and names the missing one", async ({ scopes }) => {
   const call = callWith({ principal: { scopes: new Set(scopes) } });
   const error = await refusal(run(authorization(), requestOf(registerPatient, {}, call)));
   expect(error.code).toBe("INSUFFICIENT_SCOPE");
@@ -26,7 +26,7 @@ test.each(
   });
 });
 
-test("asks for the scope that the proto of the operation names", async () => {
+test("requires the scope in the operation's proto", async () => {
   const call = callWith({ principal: { scopes: new Set(["patients:write"]) } });
   const error = await refusal(run(authorization(), requestOf(WaitlistService.method.createWaitlistEntry, {}, call)));
   expect(error.detail).toContain("waitlist:write");

@@ -5,7 +5,7 @@ import { callOf } from "../../src/call.js";
 import { CupoError } from "../../src/errors.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { createChain } from "../../src/interceptors/chain.js";
-import { createTurnAway } from "../../src/interceptors/places/turn-away.js";
+import { createRejectionPacing } from "../../src/interceptors/concurrency/rejection-pacing.js";
 import { callWith, principalWith, refusal, requestOf, responseOf } from "./run-interceptor.js";
 
 const { registerPatient } = PatientService.method;
@@ -20,7 +20,7 @@ interface Faults {
   readonly place?: boolean;
 }
 
-/** From the first stage that can refuse to the last: each is reached only where those before it have no fault. */
+/** The interceptors that can reject, in order. Each one is reached only if none before it rejects. */
 const stages: readonly (readonly [keyof Faults, string])[] = [
   ["token", "INVALID_ACCESS_TOKEN"],
   ["rate", "RATE_LIMIT_EXCEEDED"],
@@ -32,7 +32,7 @@ const stages: readonly (readonly [keyof Faults, string])[] = [
 ];
 
 test.each(stages.map(([, code], index) => ({ code, faults: stages.slice(index).map(([fault]) => fault) })))(
-  "answers $code where all of these are wrong: $faults",
+  "answers $code if all of these fail: $faults",
   async ({ code, faults }) => {
     const { reached, outcome } = through(Object.fromEntries(faults.map((fault) => [fault, true])));
     expect((await refusal(outcome)).code).toBe(code);
@@ -40,7 +40,7 @@ test.each(stages.map(([, code], index) => ({ code, faults: stages.slice(index).m
   },
 );
 
-test("needs no message before the last stage that judges headers", async () => {
+test("needs no message for the interceptors that check headers", async () => {
   const [onHeaders] = chainWith({ header: true });
   const { contextValues } = requestOf(registerPatient, {}, callWith({ headers: { idempotencyKey: [] } }));
   const request = { ...requestOf(registerPatient, {}), contextValues, message: undefined };
@@ -48,13 +48,13 @@ test("needs no message before the last stage that judges headers", async () => {
   expect(error.code).toBe("INVALID_REQUEST");
 });
 
-test("gives a replay the headers of the call and shows it by the scopes of the new request", async () => {
+test("adds the headers of the call to a replay, and redacts it by the scopes of the new request", async () => {
   const response = await through({}).outcome;
   expect(response.message).toEqual(create(registerPatient.output, { patient: { id: "first" } }));
   expect([...response.header.keys()]).toEqual(["idempotent-replayed", "ratelimit", "ratelimit-policy"]);
 });
 
-/** Sends a request through the whole chain, whose store knows its key already. */
+/** Sends a request with a known key through the whole chain. */
 function through(faults: Faults) {
   const headers = { authorization: ["Bearer a"], idempotencyKey: faults.header ? [] : ["k"] };
   return apply(chainWith(faults).flat(), requestOf(registerPatient, {}, callWith({ headers })));
@@ -85,12 +85,12 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
     rateLimiter: { count: () => Promise.resolve([{ ...state, exceeded: faults.rate ?? false }]) },
     validate: () => (faults.message ? [{ code: "REQUIRED", field: "phone", message: "missing" }] : []),
     listErrors: (_, errors) => errors,
-    places: {
-      take: async () => (faults.place ? "LIMIT" : () => undefined),
-      refusalOf: () => (faults.load ? "OVERLOAD" : undefined),
+    calls: {
+      acquire: async () => (faults.place ? "PRINCIPAL" : () => undefined),
+      rejectionFor: () => (faults.load ? "PROCESS" : undefined),
     },
-    streams: { take: async () => "LIMIT", refusalOf: () => undefined },
-    turnAway: createTurnAway({ pause: async () => undefined }),
+    streams: { acquire: async () => "PRINCIPAL", rejectionFor: () => undefined },
+    paceRejection: createRejectionPacing({ pause: async () => undefined }),
     stopping: new AbortController().signal,
     store: {
       read: (_call, _principal, work) => work(),

@@ -26,7 +26,7 @@ import {
 
 type Field = MessageInitShape<typeof FieldDescriptorProtoSchema>;
 
-/** A service that is described here and not in a proto, for shapes of messages that the contract does not have (yet). */
+/** A service that is not defined in a proto, for message shapes that the contract does not have. */
 export interface DescribedService {
   readonly service: DescService;
   readonly method: DescMethodUnary;
@@ -34,9 +34,9 @@ export interface DescribedService {
 }
 
 /**
- * The operations `rpc Read(Tree) returns (Tree)` and `rpc Watch(Tree) returns (stream Tree)`, where fields that need a scope
- * stand at any depth: in the message itself, in a field, in a list, in a map, in itself again, and beside others. `scope` is
- * that of the operations; without it they have no such option. Watching takes no idempotency key unless `watchKey` says so.
+ * Creates the operations `rpc Read(Tree) returns (Tree)` and `rpc Watch(Tree) returns (stream Tree)`. Fields that need
+ * a scope are at any depth: in messages, lists, maps and recursive messages. `scope` is the scope of the operations;
+ * without it they have no operation option. `watchKey` is the idempotency key option of Watch.
  *
  *     message Tree {
  *       string plain = 1 [(buf.validate.field).string.max_len = 40];

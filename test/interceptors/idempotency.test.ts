@@ -21,7 +21,7 @@ const first = create(registerPatient.output, { patient: { id: "first", version: 
 const second = create(registerPatient.output, { patient: { id: "second", version: 1 } });
 const stored = toBinary(registerPatient.output, first);
 
-/** A store that runs the work where the outcome says so, and remembers what it was asked for. */
+/** Creates a store that runs the work if `outcome` is EXECUTED, and records the claims. */
 function fakeStore(outcome: Outcome = { kind: "EXECUTED" }) {
   const claims: IdempotencyClaim[] = [];
   const results: Uint8Array[] = [];
@@ -37,7 +37,7 @@ const read: IdempotentWork["read"] = (_call, _principal, work) => work();
 const recordAccess = () => undefined;
 
 describe("the claim", () => {
-  test("says whose key it is, of which operation and call", async () => {
+  test("contains the principal, the operation and the call", async () => {
     const call = callWith({ headers: { idempotencyKey: ["key-7"] }, principal: { id: "issuer client" } });
     const store = fakeStore();
     await run(idempotency(store, recordAccess), requestOf(registerPatient, {}, call));
@@ -66,7 +66,7 @@ describe("the fingerprint", () => {
   const update = { patientId: "p", fullName: "Ana", phone: "12345", expectedVersion: 1 };
   const reason = { code: "A", name: "B", requiresComment: false, active: true };
 
-  test("is the same for the same request, whatever the call", async () => {
+  test("is equal for equal requests of different calls", async () => {
     const call = callWith({
       headers: { idempotencyKey: ["other"], authorization: ["Bearer other"] },
       principal: { id: "other", tenantId: "other", scopes: new Set(["other"]) },
@@ -76,7 +76,7 @@ describe("the fingerprint", () => {
     );
   });
 
-  test("does not depend on fields that this service does not know", async () => {
+  test("ignores unknown fields", async () => {
     const request = requestOf(registerPatient, registration);
     const known = await fingerprintOf(request);
     request.message.$unknown = [{ no: 99, wireType: WireType.Varint, data: new Uint8Array([1]) }];
@@ -90,13 +90,13 @@ describe("the fingerprint", () => {
     ["phone", { phone: "12346" }],
     ["email", { email: "b@example.com" }],
     ["consentGrantedAt", { consentGrantedAt: timestampFromDate(new Date("2026-01-15T15:00:00.001Z")) }],
-  ])("differs where %s differs", async (_, change) => {
+  ])("differs if %s differs", async (_, change) => {
     expect(await fingerprintOf(requestOf(registerPatient, { ...registration, ...change }))).not.toBe(
       await fingerprintOf(requestOf(registerPatient, registration)),
     );
   });
 
-  test("differs where a field is absent, empty or false", async () => {
+  test("differs between an absent, an empty and a false field", async () => {
     const { email: _, ...withoutEmail } = registration;
     const { active: __, ...withoutActive } = reason;
     const fingerprints = await Promise.all([
@@ -110,7 +110,7 @@ describe("the fingerprint", () => {
     expect(new Set(fingerprints).size).toBe(fingerprints.length);
   });
 
-  test("differs by id of the path, expected version and update mask", async () => {
+  test("depends on the id in the path, the expected version and the update mask", async () => {
     const fingerprints = await Promise.all([
       fingerprintOf(requestOf(updatePatient, update)),
       fingerprintOf(requestOf(updatePatient, { ...update, patientId: "q" })),
@@ -122,13 +122,13 @@ describe("the fingerprint", () => {
     expect(new Set(fingerprints).size).toBe(fingerprints.length);
   });
 
-  test("differs by operation, also where the messages have the same bytes", async () => {
+  test("depends on the operation, even if the messages have the same bytes", async () => {
     expect(await fingerprintOf(requestOf(updateNoShowReason, { code: "A", expectedVersion: 1 }))).not.toBe(
       await fingerprintOf(requestOf(updateCancellationReason, { code: "A", expectedVersion: 1 })),
     );
   });
 
-  test("differs by organization and company of the token", async () => {
+  test("depends on the organization and company of the token", async () => {
     const principals: Partial<Principal>[] = [
       {},
       { organizationId: tenantId },
@@ -148,10 +148,10 @@ describe("the fingerprint", () => {
   }
 });
 
-describe("an operation that only reads", () => {
+describe("a read operation", () => {
   const method = PatientDirectoryService.method.getPatient;
 
-  test("takes no key and is run each time, in a transaction of the caller", async () => {
+  test("takes no key and runs each time, in a transaction of the caller", async () => {
     const store = fakeStore({ kind: "REPLAY", response: stored, isOwn: false });
     const reads: unknown[] = [];
     const call = callWith({ headers: { idempotencyKey: [] } });
@@ -176,18 +176,18 @@ describe("a replay", () => {
   const remember = (_: unknown, patientIds: readonly string[]) => ids.push(...patientIds);
   const replay = { kind: "REPLAY", response: stored, isOwn: false } as const;
 
-  test("that shows a patient leaves an access record", async () => {
+  test("that contains a patient writes an access record", async () => {
     ids.length = 0;
     await run(idempotency(fakeStore(replay), remember), requestOf(registerPatient, {}), first);
     expect(ids).toEqual(["first"]);
   });
 
-  test("is not answered where its access record cannot be kept", async () => {
+  test("fails if its access record cannot be written", async () => {
     const failing = { ...fakeStore(replay), read: () => Promise.reject(new Error("the database is away")) };
     await expect(run(idempotency(failing, remember), requestOf(registerPatient, {}), first)).rejects.toThrow("away");
   });
 
-  test("of the call's own commit leaves none, nor one that shows no patient", async () => {
+  test("of the call's own commit writes no access record, nor does one without a patient", async () => {
     ids.length = 0;
     await run(idempotency(fakeStore({ ...replay, isOwn: true }), remember), requestOf(registerPatient, {}), first);
     const response = toBinary(createCancellationReason.output, create(createCancellationReason.output));
@@ -197,8 +197,8 @@ describe("a replay", () => {
   });
 });
 
-describe("the answer", () => {
-  test("of a new key is the operation's own, and its bytes are what is stored", async () => {
+describe("the response", () => {
+  test("to a new key is that of the operation, and its bytes are stored", async () => {
     const store = fakeStore();
     const { response, passed, call } = await run(
       idempotency(store, recordAccess),
@@ -211,7 +211,7 @@ describe("the answer", () => {
     expect(call.responseHeaders).toEqual({});
   });
 
-  test("of a used key is left to the implementation, with the stored result on the call, and marked as a replay", async () => {
+  test("to a used key: the stored result is put on the call, and the response is marked as a replay", async () => {
     const store = fakeStore({ kind: "REPLAY", response: stored, isOwn: false });
     const { passed, call } = await run(idempotency(store, recordAccess), requestOf(registerPatient, {}), second);
     expect(passed).toHaveLength(1);
@@ -226,7 +226,7 @@ describe("the answer", () => {
     expect(call.responseHeaders).toEqual({});
   });
 
-  test("is the stored one where the work was begun but another call was first", async () => {
+  test("is the stored one if another call finished first", async () => {
     const store: IdempotentWork = {
       read,
       async execute(_claim, _call, _principal, work) {
@@ -239,7 +239,7 @@ describe("the answer", () => {
     expect(call.storedResponse).toEqual(stored);
   });
 
-  test("is that of the last run where the work ran again", async () => {
+  test("is that of the last run if the work ran again", async () => {
     const store: IdempotentWork = {
       read,
       async execute(_claim, _call, _principal, work) {
@@ -257,7 +257,7 @@ describe("the answer", () => {
     expect(response.message).toBe(second);
   });
 
-  test("of a key that belongs to another request is 409", async () => {
+  test("to a key of another request is 409", async () => {
     const error = await refusal(
       run(idempotency(fakeStore({ kind: "REUSED" }), recordAccess), requestOf(registerPatient, {})),
     );
@@ -272,7 +272,7 @@ describe("the answer", () => {
     expect(error.headers).toEqual({});
   });
 
-  test("of a key that another call is working on is 409 with Retry-After", async () => {
+  test("to a key that another call is using is 409 with Retry-After", async () => {
     const store = fakeStore({ kind: "IN_PROGRESS" });
     const error = await refusal(run(idempotency(store, recordAccess), requestOf(registerPatient, {})));
     expect(error.code).toBe("CONCURRENT_MODIFICATION");
@@ -280,7 +280,7 @@ describe("the answer", () => {
     expect(error.headers).toEqual({ "Retry-After": "1" });
   });
 
-  test("is the error of the work, which the store gets to see", async () => {
+  test("is the error of the work, which the store receives", async () => {
     const thrown = notFound("gone");
     const store = fakeStore();
     const request = requestOf(registerPatient, {});

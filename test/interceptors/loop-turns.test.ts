@@ -3,14 +3,14 @@ import { expect, test } from "vitest";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { UserAttentionService } from "../../src/gen/cupo/access/v1/user_attention_service_pb.js";
 import { loopTurns } from "../../src/interceptors/loop-turns.js";
-import { isScreened } from "../../src/interceptors/validation/screen-message.js";
+import { hasLongText } from "../../src/interceptors/validation/screen-message.js";
 import { requestOf, run } from "./run-interceptor.js";
 
 const { createCase } = UserAttentionService.method;
 const { registerPatient } = PatientService.method;
 
-test("of requests with texts to be screened one goes on in each turn of the event loop, in order", async () => {
-  const stage = loopTurns(isScreened);
+test("requests with texts to screen continue in order, one per turn of the event loop", async () => {
+  const stage = loopTurns(hasLongText);
   const seen: string[] = [];
   const runs = ["first", "second", "third"].map(async (name) => {
     await run(stage, requestOf(createCase, {}));
@@ -26,8 +26,8 @@ test("of requests with texts to be screened one goes on in each turn of the even
   expect(Math.max(...perTurn)).toBe(1);
 });
 
-test("others wait for nobody", async () => {
-  const stage = loopTurns(isScreened);
+test("other requests do not wait", async () => {
+  const stage = loopTurns(hasLongText);
   const long = run(stage, requestOf(createCase, {}));
   const seen: string[] = [];
   const both = [

@@ -3,31 +3,32 @@ import { describe, expect, test } from "vitest";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { pageTokens } from "../../src/interceptors/page-tokens.js";
-import { callWith, refusal, requestOf, run, tenantId } from "./run-interceptor.js";
+import { callWith, principalWith, refusal, requestOf, run, tenantId } from "./run-interceptor.js";
 
 const { listPatients } = PatientDirectoryService.method;
 const { registerPatient } = PatientService.method;
 const LIST = "cupo.clinic.v1.PatientDirectoryService/ListPatients";
+const HOLDER = `${LIST} ${tenantId}   ${principalWith().id}`;
 
-/** A seal that anybody can read. */
+/** A sealing function whose tokens are readable. */
 const stage = pageTokens({
   seal: async (place, holder) => `${holder}: ${place}`,
   open: async (token, holder) => (token.startsWith(`${holder}: `) ? token.slice(holder.length + 2) : undefined),
 });
 
-describe("a list", () => {
-  test("is told where the page before ended, and its caller where this one does, in tokens", async () => {
-    const request = requestOf(listPatients, { pageSize: 7, pageToken: `${LIST} ${tenantId}  : here` });
+describe("a list operation", () => {
+  test("gets the position in the request's page token, and its own position is sealed into the response's token", async () => {
+    const request = requestOf(listPatients, { pageSize: 7, pageToken: `${HOLDER}: here` });
     const output = create(listPatients.output, { nextPageToken: "there" });
     const { passed, response } = await run(stage, request, output);
     expect(passed.map(({ message }) => message)).toEqual([
       create(listPatients.input, { pageSize: 7, pageToken: "here" }),
     ]);
-    expect(response.message).toEqual(create(listPatients.output, { nextPageToken: `${LIST} ${tenantId}  : there` }));
-    expect(request.message).toMatchObject({ pageToken: `${LIST} ${tenantId}  : here` });
+    expect(response.message).toEqual(create(listPatients.output, { nextPageToken: `${HOLDER}: there` }));
+    expect(request.message).toMatchObject({ pageToken: `${HOLDER}: here` });
   });
 
-  test("has a first page without a token, and a last one", async () => {
+  test("has a first page without a token, and a last page without a next token", async () => {
     for (const message of [{}, { pageToken: "" }]) {
       const { passed, response } = await run(stage, requestOf(listPatients, message));
       expect(passed.map((each) => each.message)).toEqual([create(listPatients.input, message)]);
@@ -35,22 +36,22 @@ describe("a list", () => {
     }
   });
 
-  test.each(["here", "?", "cupo.clinic.v1.DeskService/ListCases x  : here"])("refuses %s", async (pageToken) => {
+  test.each(["here", "?", "cupo.clinic.v1.DeskService/ListCases x  : here"])("rejects %s", async (pageToken) => {
     const error = await refusal(run(stage, requestOf(listPatients, { pageToken })));
     expect(error.errors).toEqual([expect.objectContaining({ field: "pageToken", code: "INVALID_VALUE" })]);
   });
 
-  test.each([{ tenantId: "another" }, { organizationId: "another" }, { companyId: "another" }])(
-    "refuses the token of a caller that differs in %o",
+  test.each([{ tenantId: "another" }, { organizationId: "another" }, { companyId: "another" }, { id: "another" }])(
+    "rejects the token of a caller that differs in %o",
     async (principal) => {
-      const request = { pageToken: `${LIST} ${tenantId}  : here` };
+      const request = { pageToken: `${HOLDER}: here` };
       const error = await refusal(run(stage, requestOf(listPatients, request, callWith({ principal }))));
       expect(error.code).toBe("VALIDATION_FAILED");
     },
   );
 });
 
-test("what is no list passes as it is", async () => {
+test("other operations are not changed", async () => {
   const request = requestOf(registerPatient, { fullName: "Ana" });
   const { passed } = await run(stage, request);
   expect(passed).toEqual([request]);

@@ -9,7 +9,7 @@ import { callWith, correlationId, requestOf, run } from "./run-interceptor.js";
 
 const url = "https://api.example.org/problems";
 
-test("lets a success pass and observes nothing", async () => {
+test("passes a success and reports nothing", async () => {
   const observed: unknown[] = [];
   const { passed } = await run(
     problems(url, (error) => observed.push(error)),
@@ -19,7 +19,7 @@ test("lets a success pass and observes nothing", async () => {
   expect(observed).toEqual([]);
 });
 
-test("sends the Problem of an error as a detail of its Connect error, and is observed first", async () => {
+test("adds the Problem to the details of the Connect error, after reporting it", async () => {
   const thrown = conflict(
     { code: "DUPLICATE", field: "documentNumber", message: "exists already" },
     { "Retry-After": "1" },
@@ -29,7 +29,7 @@ test("sends the Problem of an error as a detail of its Connect error, and is obs
   const { error, observed } = await failing(thrown, call);
   expect(observed).toEqual([[thrown, call]]);
   expect(error.code).toBe(Code.AlreadyExists);
-  expect(error.rawMessage).toBe("exists already");
+  expect(error.rawMessage).toBe("documentNumber: exists already.");
   expect(error.metadata.get("Retry-After")).toBe("1");
   expect(error.metadata.get("RateLimit")).toBe("x");
   expect(error.findDetails(ProblemSchema)).toMatchObject([
@@ -39,14 +39,14 @@ test("sends the Problem of an error as a detail of its Connect error, and is obs
       status: 409,
       code: "CONCURRENT_MODIFICATION",
       correlationId,
-      detail: "exists already",
+      detail: "documentNumber: exists already.",
       errors: [{ code: "DUPLICATE", field: "documentNumber", message: "exists already" }],
     },
   ]);
 });
 
 test.each([new Error("secret of the database"), "secret", undefined])(
-  "makes an internal error of anything else: %s",
+  "turns any other error into an internal error: %s",
   async (thrown) => {
     const { error, observed } = await failing(thrown);
     expect(error.code).toBe(Code.Internal);
@@ -57,7 +57,7 @@ test.each([new Error("secret of the database"), "secret", undefined])(
   },
 );
 
-test("lets errors of Connect itself pass as they are", async () => {
+test("passes Connect's own errors unchanged", async () => {
   const thrown = new ConnectError("no such method", Code.Unimplemented);
   const { error, observed } = await failing(thrown);
   expect(error).toBe(thrown);
@@ -68,7 +68,7 @@ function request(call?: Call) {
   return requestOf(PatientService.method.registerPatient, {}, call);
 }
 
-/** What comes of an error that the next stage throws. */
+/** Returns the error that reaches the caller when the next interceptor throws, and the reported errors. */
 async function failing(thrown: unknown, call = callWith()) {
   const observed: [CupoError, Call][] = [];
   const stage = problems(url, (...seen) => observed.push(seen));

@@ -28,7 +28,7 @@ const minute: QuotaState = {
   exceeded: false,
 };
 
-test("tells the quotas and what is left of them", async () => {
+test("sends the quotas and their remaining requests", async () => {
   const { call, passed } = await limit([second, minute]);
   expect(passed).toHaveLength(1);
   expect(call.responseHeaders).toEqual({
@@ -37,7 +37,7 @@ test("tells the quotas and what is left of them", async () => {
   });
 });
 
-test("counts a principal of a tenant, and once for a request", async () => {
+test("counts one request for the principal", async () => {
   const counted: QuotaPrincipal[] = [];
   const limiter: RateLimiter = {
     count: async (principal) => {
@@ -69,14 +69,17 @@ test.each([
     retryAfter: "37",
     detail: "More than 50 requests in 1 s. More than 600 requests in 60 s.",
   },
-])("refuses with 429 until every exceeded quota is there again: $detail", async ({ states, retryAfter, detail }) => {
-  const call = callWith();
-  const error = await refusal(limit(states, call));
-  expect(error.code).toBe("RATE_LIMIT_EXCEEDED");
-  expect(error.detail).toBe(detail);
-  expect(error.headers).toEqual({ "Retry-After": retryAfter });
-  expect(Object.keys(call.responseHeaders)).toEqual(["RateLimit-Policy", "RateLimit"]);
-});
+])(
+  "rejects with 429 until every exceeded quota is available again: $detail",
+  async ({ states, retryAfter, detail }) => {
+    const call = callWith();
+    const error = await refusal(limit(states, call));
+    expect(error.code).toBe("RATE_LIMIT_EXCEEDED");
+    expect(error.detail).toBe(detail);
+    expect(error.headers).toEqual({ "Retry-After": retryAfter });
+    expect(Object.keys(call.responseHeaders)).toEqual(["RateLimit-Policy", "RateLimit"]);
+  },
+);
 
 function limit(states: readonly QuotaState[], call = callWith()) {
   return run(
@@ -85,7 +88,7 @@ function limit(states: readonly QuotaState[], call = callWith()) {
   );
 }
 
-describe("the rows that are asked for", () => {
+describe("the requested rows", () => {
   const { listPatients, batchGetPatients } = PatientDirectoryService.method;
   const ids = (count: number) => ({ patientIds: Array.from({ length: count }, () => "an id") });
 
@@ -96,8 +99,8 @@ describe("the rows that are asked for", () => {
     ["the largest page, however large it is asked for", requestOf(listPatients, { pageSize: 2_147_483_647 }), [3]],
     ["a batch of fifty", requestOf(batchGetPatients, ids(50)), []],
     ["a batch of two hundred", requestOf(batchGetPatients, ids(200)), [3]],
-    ["what is no list", requestOf(PatientService.method.registerPatient, {}), []],
-  ])("are more requests: %s", async (_, request, more) => {
+    ["an operation without a list", requestOf(PatientService.method.registerPatient, {}), []],
+  ])("count as additional requests: %s", async (_, request, more) => {
     const counted: (number | undefined)[] = [];
     const count = async (_principal: QuotaPrincipal, requests?: number) => {
       counted.push(requests);
@@ -108,7 +111,7 @@ describe("the rows that are asked for", () => {
     expect(passed).toEqual([request]);
   });
 
-  test("are refused where the quota does not hold them", async () => {
+  test("are rejected if they exceed the quota", async () => {
     const count = async () => [{ ...second, remaining: 0, exceeded: true }];
     const error = await refusal(run(rowQuota({ count }), requestOf(listPatients, { pageSize: 200 })));
     expect([error.code, error.headers]).toEqual(["RATE_LIMIT_EXCEEDED", { "Retry-After": "1" }]);

@@ -20,16 +20,16 @@ describe("a patient", () => {
     version: 1,
   };
 
-  test("is shown without its document number, and with all else", async () => {
+  test("is shown without its document number", async () => {
     const { documentNumber: _, ...rest } = patient;
     expect(await seenWith({ patient }, "patients:write", "patients:read", "document:read")).toEqual({ patient: rest });
   });
 
-  test("is shown whole to those who have the scope", async () => {
+  test("is shown completely with the scope", async () => {
     expect(await seenWith({ patient }, "patients:document:read")).toEqual({ patient });
   });
 
-  test("does not have to be there", async () => {
+  test("may be absent", async () => {
     expect(await seenWith({})).toEqual({});
   });
 
@@ -48,11 +48,11 @@ describe("fields that need a scope", () => {
     named: { one: leaf, two: { ...leaf, named: { three: leaf } } },
   };
 
-  test("are left out at any depth: in messages, lists, maps, and where messages hold themselves", async () => {
+  test("are removed at any depth: in messages, lists, maps and recursive messages", async () => {
     expect(await seenWith()).toEqual(withLeaf(tree, { plain: "p" }));
   });
 
-  test("are judged one by one", async () => {
+  test("are checked one by one", async () => {
     expect(await seenWith("secret:read")).toEqual(withLeaf(tree, { plain: "p", secret: "s" }));
     expect(await seenWith("secrets:read")).toEqual(withLeaf(tree, { plain: "p", secrets: ["s1", "s2"] }));
     expect(await seenWith("secret:read", "secrets:read")).toEqual(tree);
@@ -62,7 +62,7 @@ describe("fields that need a scope", () => {
     return redacted(redaction(), method, tree, scopes);
   }
 
-  /** The same tree with other fields wherever the fields of a leaf stand. */
+  /** Replaces the fields of each leaf in the tree. */
   function withLeaf(value: JsonObject, seen: JsonObject): JsonObject {
     return JSON.parse(
       JSON.stringify(value).replaceAll(JSON.stringify(leaf).slice(1, -1), JSON.stringify(seen).slice(1, -1)),
@@ -70,7 +70,7 @@ describe("fields that need a scope", () => {
   }
 });
 
-test("judges each request by its own scopes, with one interceptor for all", async () => {
+test("uses the scopes of each request, with one interceptor for all", async () => {
   const interceptor = redaction();
   const patient = { documentNumber: "52.123.456" };
   const seenWith = (...scopes: string[]) => redacted(interceptor, registerPatient, { patient }, scopes);
@@ -79,7 +79,7 @@ test("judges each request by its own scopes, with one interceptor for all", asyn
   expect(await seenWith()).toEqual({ patient: {} });
 });
 
-/** What a principal with these scopes gets to see of a response. */
+/** Returns the part of a response that a principal with these scopes sees. */
 async function redacted(
   interceptor: Interceptor,
   method: DescMethodUnary,

@@ -4,7 +4,7 @@ import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.
 import { responseHeaders } from "../../src/interceptors/response-headers.js";
 import { callWith, requestOf, responseOf } from "./run-interceptor.js";
 
-test("sends what inner stages left on the call while they ran", async () => {
+test("sends the headers that inner interceptors set on the call", async () => {
   const call = callWith();
   const request = requestOf(PatientService.method.registerPatient, {}, call);
   const response = await responseHeaders()(async () => {

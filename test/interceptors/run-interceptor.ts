@@ -2,19 +2,19 @@ import { create, type DescMessage, type DescMethodUnary, type MessageInitShape }
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
 import { type Call, type CallHeaders, callOf, type Principal } from "../../src/call.js";
 import { CupoError } from "../../src/errors.js";
-import { valuesOf } from "../../src/interceptors/open-call.js";
+import { valuesOf } from "../../src/open-call.js";
 
-/** What a call of a test has on it before the interceptor sees it. */
+/** Properties of a test call before the interceptor runs. */
 export interface CallInit {
   readonly headers?: Partial<CallHeaders>;
   readonly principal?: Partial<Principal>;
 }
 
-/** A request that an interceptor was run with, and what came of it. */
+/** The request and the result of a run. */
 export interface Run {
   readonly call: Call;
   readonly request: UnaryRequest;
-  /** The requests that reached the next stage. */
+  /** The requests that reached the next interceptor. */
   readonly passed: readonly UnaryRequest[];
   readonly response: UnaryResponse;
 }
@@ -22,7 +22,7 @@ export interface Run {
 export const tenantId = "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e11";
 export const correlationId = "5f2b1c9e-0d4a-4c0e-8a51-2f4f6c1b7a90";
 
-/** A principal of {@link tenantId} without scopes, with changes. */
+/** Returns a principal of {@link tenantId} without scopes, with changes. */
 export function principalWith(changes: Partial<Principal> = {}): Principal {
   return {
     id: "https://id.example.org booking-bot",
@@ -36,7 +36,7 @@ export function principalWith(changes: Partial<Principal> = {}): Principal {
   };
 }
 
-/** A call of an authenticated principal with these headers. */
+/** Returns a call of an authenticated principal with these headers. */
 export function callWith({ headers = {}, principal }: CallInit = {}): Call {
   return {
     correlationId,
@@ -49,7 +49,7 @@ export function callWith({ headers = {}, principal }: CallInit = {}): Call {
   };
 }
 
-/** The request of a call, as a transport hands it to the first interceptor. */
+/** Returns the request of a call, as a transport passes it to the first interceptor. */
 export function requestOf<I extends DescMessage>(
   method: DescMethodUnary<I>,
   message: MessageInitShape<I>,
@@ -68,7 +68,7 @@ export function requestOf<I extends DescMessage>(
   };
 }
 
-/** Runs one interceptor before a stage that answers with `output`; without it, with an empty message. */
+/** Runs one interceptor. The next stage answers with `output`, by default an empty message. */
 export async function run(
   interceptor: Interceptor,
   request: UnaryRequest,
@@ -84,12 +84,12 @@ export async function run(
   return { call: callOf(request.contextValues), request, passed, response };
 }
 
-/** A response to a request. */
+/** Returns a response to a request. */
 export function responseOf({ service, method }: UnaryRequest, message: UnaryResponse["message"]): UnaryResponse {
   return { stream: false, service, method, header: new Headers(), trailer: new Headers(), message };
 }
 
-/** The CupoError that a promise rejects with. */
+/** Returns the CupoError that a promise rejects with. */
 export async function refusal(promise: Promise<unknown>): Promise<CupoError> {
   const error = await promise.then(
     () => new Error("nothing was refused"),

@@ -15,10 +15,10 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-describe.each(Object.entries(transports))("health over %s, without a token,", (_, createTransport) => {
+describe.each(Object.entries(transports))("health over %s without a token", (_, createTransport) => {
   const health = () => createClient(Health, createTransport(service.internalUrl));
 
-  test("is that of the whole and of each service", async () => {
+  test("reports the whole server and each service", async () => {
     const names = ["", ...servedServices.map(({ service: { typeName } }) => typeName)];
     await vi.waitFor(async () => {
       const { statuses } = await health().list({});
@@ -27,7 +27,7 @@ describe.each(Object.entries(transports))("health over %s, without a token,", (_
     for (const name of names) await eventually(() => isServing(name));
   });
 
-  test("of a service that is not there is not_found, and unknown to whoever watches", async () => {
+  test("is not_found for an unknown service, and SERVICE_UNKNOWN to a watch", async () => {
     const error = await health()
       .check({ service: "cupo.access.v1.NoService" })
       .catch((reason: unknown) => reason);
@@ -37,7 +37,7 @@ describe.each(Object.entries(transports))("health over %s, without a token,", (_
     leave();
   });
 
-  test("goes off with readiness, and on again, and who watches is told", async () => {
+  test("follows readiness down and up, and notifies watches", async () => {
     const { watched, leave } = watch(PatientService.typeName);
     await eventually(async () => (await watched()) === Status.SERVING);
     service.proxy.setDown(true);
@@ -62,7 +62,7 @@ describe.each(Object.entries(transports))("health over %s, without a token,", (_
 });
 
 test.each(Object.entries(transports))(
-  "who watches over %s is told that the service stops",
+  "a watch over %s is notified when the service stops",
   async (_, createTransport) => {
     const own = await startTestService({}, { isProxied: true });
     const statuses: Status[] = [];

@@ -39,12 +39,12 @@ afterAll(() => service.close());
 describe.each([
   ["v1", ServerReflection],
   ["v1alpha", ServerReflectionAlpha],
-] as const)("reflection %s, without a token,", (_, description) => {
+] as const)("reflection %s without a token", (_, description) => {
   test("lists every service that is served", async () => {
     expect(await namesListed(description)).toEqual(served);
   });
 
-  test.each(served)("gives %s with all that it needs", async (name) => {
+  test.each(served)("returns %s with all its imports", async (name) => {
     const [files = []] = await filesFor(description, [{ case: "fileContainingSymbol", value: name }]);
     const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: importsFirst(files) }));
     expect(registry.getService(name)?.methods.length).toBeGreaterThan(0);
@@ -69,7 +69,7 @@ describe("reflection", () => {
     expect(files?.[0]?.name).toBe("cupo/access/v1/patient_service.proto");
   });
 
-  test("finds an extension by its number, and the numbers of all of them", async () => {
+  test("finds an extension by its number, and the numbers of all extensions", async () => {
     const { number = 0 } = optionsFile.extensions.find(({ extendee }) => extendee.typeName === METHOD_OPTIONS) ?? {};
     const value = { containingType: METHOD_OPTIONS, extensionNumber: number };
     const [files] = await ask({ case: "fileContainingExtension", value });
@@ -80,7 +80,7 @@ describe("reflection", () => {
     ]);
   });
 
-  test("gives a file once in a stream, but for what is asked for", async () => {
+  test("returns an imported file once per stream, and a requested file each time", async () => {
     const question: Question = { case: "fileByFilename", value: "cupo/access/v1/patient_service.proto" };
     const [first, second] = await ask(question, question);
     expect(first?.length).toBeGreaterThan(1);
@@ -99,12 +99,12 @@ describe("reflection", () => {
     expect(await answersTo(ServerReflection, [question])).toMatchObject([{ case: "errorResponse", value }]);
   });
 
-  test("answers invalid_argument for no question", async () => {
+  test("answers invalid_argument for a request without a query", async () => {
     const answers = await answersTo(ServerReflection, [{ case: undefined }]);
     expect(answers).toMatchObject([{ case: "errorResponse", value: { errorCode: 3 } }]);
   });
 
-  test("goes over Connect on HTTP/2 too", async () => {
+  test("works over Connect on HTTP/2 too", async () => {
     const transport = createConnectTransport({ baseUrl: service.internalUrl, httpVersion: "2" });
     const asked = createAsyncIterable([{ messageRequest: { case: "listServices", value: "" } } as const]);
     for await (const { messageResponse } of createClient(ServerReflection, transport).serverReflectionInfo(asked)) {
@@ -113,7 +113,7 @@ describe("reflection", () => {
   });
 
   test(
-    "can be switched off, and takes nothing else with it",
+    "can be disabled without affecting health checks",
     async () => {
       const own = await startTestService({ GRPC_REFLECTION: "off" });
       try {
@@ -129,7 +129,7 @@ describe("reflection", () => {
   );
 });
 
-describe("buf curl, with no files at hand,", () => {
+describe("buf curl without local proto files", () => {
   test(
     "lists services and methods",
     async () => {
@@ -140,7 +140,7 @@ describe("buf curl, with no files at hand,", () => {
   );
 
   test(
-    "calls an operation, whose rules and options it reads too",
+    "calls an operation",
     async () => {
       const headers = ["-H", `Authorization: Bearer ${await service.token()}`, "-H", "Idempotency-Key: curl-1"];
       const body = { code: "EPS-9", name: "Salud Total", taxId: "900123456", active: true };
@@ -152,7 +152,7 @@ describe("buf curl, with no files at hand,", () => {
   );
 });
 
-/** In the order in which they can be read, each after those that it imports. */
+/** Sorts files so that each one follows its imports. */
 function importsFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
   const ordered = new Set<FileDescriptorProto>();
   const put = (name: string) => {

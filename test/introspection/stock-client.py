@@ -1,4 +1,4 @@
-"""Asks the listener at argv[1] for health and for definitions, and builds a service from these, with stubs of protoc alone."""
+"""Reads health and definitions from the listener at argv[1] and builds a service from them, with protoc's stubs only."""
 import sys
 
 import grpc

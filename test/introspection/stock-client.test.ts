@@ -17,7 +17,7 @@ const protos = ["node_modules/@grpc/reflection/build/proto", "node_modules/grpc-
 const CLIENT_MS = 60_000;
 
 test.skipIf(!isThere())(
-  `a client of gRPC in Python learns health and definitions, with stubs of protoc alone (needs ${PACKAGES})`,
+  `a Python gRPC client uses health and reflection with protoc's stubs only (needs ${PACKAGES})`,
   async () => {
     const [service, stubs] = await Promise.all([startTestService(), temporaryFolder()]);
     try {
@@ -38,7 +38,9 @@ test.skipIf(!isThere())(
   CLIENT_MS,
 );
 
-/** The stubs of reflection are put where they do not hide the package `grpc` of Python, whose name they have. */
+/**
+ * Generates the stubs. Those of reflection are renamed, because their folder `grpc` would hide Python's package `grpc`.
+ */
 async function generate(stubs: string): Promise<void> {
   const includes = protos.map((path) => `-I${join(root, path)}`);
   const plugin = execFileSync("sh", ["-c", "command -v grpc_python_plugin"], { encoding: "utf8" }).trim();

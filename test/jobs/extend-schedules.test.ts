@@ -3,12 +3,11 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type ExtensionPorts, extendSchedules } from "../../src/jobs/extend-schedules.js";
-import { purgeOptionTokens } from "../../src/jobs/purges.js";
 import type { Database } from "../../src/postgres/database.js";
 import { findDueTenants } from "../../src/postgres/tables/schedule/due-programs.js";
 import type { Turn } from "../../src/services/schedule/extend-next-program.js";
 import { MAX_SLOTS_IN_PART } from "../../src/services/schedule/plan-parts.js";
-import { createPatient, createProgram, createRule, healthcareService, practitioner } from "../contract/makers.js";
+import { createPatient, createProgram, createRule, healthcareService, practitioner } from "../contract/fixtures.js";
 import {
   bookFirst,
   type Clinic,
@@ -25,7 +24,6 @@ import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 
 const DAY_MS = 86_400_000;
-const { signal } = new AbortController();
 
 let service: TestService;
 let database: Database;
@@ -44,7 +42,7 @@ afterAll(async () => {
 
 beforeEach(() => service.query("DELETE FROM slots; UPDATE programs SET materialized_through = NULL"));
 
-/** The moves that make a program complete, each by what it adds. */
+/** The calls that complete a program, by what they add. */
 const completing: Readonly<Record<string, (clinic: Incomplete) => Promise<unknown>>> = {
   "a rule": ({ programId, as }) => createRule(service, programId, everyMorning, as),
   practitioners: ({ programId, practitionerIds, as }) =>
@@ -53,8 +51,8 @@ const completing: Readonly<Record<string, (clinic: Incomplete) => Promise<unknow
     mustCall({ service, as }, "ReplaceProgramServices", { programId, serviceIds, expectedVersion: 1 }),
 };
 
-describe("extending a schedule", () => {
-  test("makes it up to the horizon, and leaves version and generation as they are", async () => {
+describe("extendSchedules", () => {
+  test("extends a schedule to the horizon and keeps version and generation", async () => {
     const clinic = await openOwn();
     const before = await stateOf(clinic);
     service.advance(2 * DAY_MS);
@@ -70,7 +68,7 @@ describe("extending a schedule", () => {
     expect(await extend(clinic)).toEqual({ kind: "DONE" });
   });
 
-  test("is done once by several at the same time", async () => {
+  test("adds slots once when several processes run it concurrently", async () => {
     const clinic = await openOwn();
     service.advance(DAY_MS);
     await Promise.all([1, 2, 3].map(() => extend(clinic)));
@@ -80,7 +78,7 @@ describe("extending a schedule", () => {
     expect(days).toEqual([{ slots: 8 }]);
   });
 
-  test("forgets slots of more than a week ago that nobody booked, and no others", async () => {
+  test("deletes only unbooked slots that are more than a week old", async () => {
     const clinic = await openOwn();
     const patientId = await createPatient(service, {}, clinic.as);
     const { startsAt } = await bookFirst(clinic, patientId, { dateFrom: day(clinic, 1), dateTo: day(clinic, 1) });
@@ -92,7 +90,22 @@ describe("extending a schedule", () => {
     expect(old).toEqual([{ starts_at: new Date(startsAt) }]);
   });
 
-  test("adds no more than a part at a time, of one date too", async () => {
+  test("keeps a free slot until it is more than a week old", async () => {
+    for (const [ms, isKept] of [
+      [0, true],
+      [1, false],
+    ] as const) {
+      const clinic = await openOwn();
+      const first = new Date(`${day(clinic, 1)}T08:00:00-05:00`);
+      await extend(clinic, { now: () => first.getTime() + 7 * DAY_MS + ms });
+      const kept = await service.query(
+        `SELECT starts_at FROM slots WHERE program_id = '${clinic.programId}' AND starts_at = '${first.toISOString()}'`,
+      );
+      expect(kept).toEqual(isKept ? [{ starts_at: first }] : []);
+    }
+  });
+
+  test("adds slots in parts of limited size, even within one date", async () => {
     const rule = { startsAtLocal: "00:00:00", endsAtLocal: "23:59:59", slotDurationMinutes: 1 };
     const clinic = await openOwn({ staff: 7, materialized: false, rule: { ...rule, ...onlyOn(2) } });
     const slotsAfter = async () => {
@@ -110,7 +123,7 @@ describe("extending a schedule", () => {
     expect(await scheduleDifferences(service)).toEqual([]);
   });
 
-  test("begins a date anew that was made in part when its practitioners are replaced", async () => {
+  test("restarts a partly created date when the practitioners are replaced", async () => {
     const rule = { startsAtLocal: "00:00:00", endsAtLocal: "23:59:59", slotDurationMinutes: 1 };
     const clinic = await openOwn({ staff: 5, materialized: false, rule: { ...rule, ...onlyOn(2) } });
     const { programId, practitionerIds, as } = clinic;
@@ -123,7 +136,7 @@ describe("extending a schedule", () => {
     expect(await scheduleDifferences(service)).toEqual([]);
   });
 
-  test("takes the schedule of a tenant that is furthest behind", async () => {
+  test("extends the tenant's shortest schedule first", async () => {
     const ahead = await openOwn();
     const { as } = ahead;
     const behind = await openClinic(service, { as, materialized: false });
@@ -135,7 +148,7 @@ describe("extending a schedule", () => {
     ]);
   });
 
-  test.each(["programs", "calendars"])("gives way to whoever has locked the %s, without waiting", async (table) => {
+  test.each(["programs", "calendars"])("returns BUSY without waiting if the %s are locked", async (table) => {
     const clinic = await openOwn();
     service.advance(DAY_MS);
     const holder = new Client(url);
@@ -162,7 +175,7 @@ describe("extending a schedule", () => {
         return mustCall(clinic, "UpdateLocation", { locationId, active, expectedVersion });
       },
     ],
-  ])("stops at once when the %s is switched off, and is asked for when it is on again", async (_, set) => {
+  ])("stops when the %s is deactivated, and is scheduled when it is active again", async (_, set) => {
     const clinic = await openOwn({ staff: 12, materialized: false });
     expect(await extend(clinic)).toMatchObject({ kind: "ADDED" });
     await set(clinic, false, 1);
@@ -176,7 +189,7 @@ describe("extending a schedule", () => {
     expect(await countSlots(clinic)).toBeGreaterThan(slots);
   });
 
-  test("leaves a schedule that is changed while its program is switched off to the time when it is on", async () => {
+  test("does not change the schedule of an inactive program", async () => {
     const clinic = await openOwn();
     const { programId, ruleId } = clinic;
     await mustCall(clinic, "UpdateProgram", { programId, active: false, expectedVersion: 1 });
@@ -188,7 +201,7 @@ describe("extending a schedule", () => {
     expect(await scheduleDifferences(service)).toEqual([]);
   });
 
-  test("ends where the tenant has as many open slots as it may, and says so in the log", async () => {
+  test("stops at the tenant's limit of open slots and logs a warning", async () => {
     const clinic = await openOwn({ staff: 12, materialized: false });
     const warnings: object[] = [];
     const logger = { info: () => undefined, warn: (facts: object) => void warnings.push(facts) };
@@ -202,7 +215,7 @@ describe("extending a schedule", () => {
   });
 });
 
-describe("the schedule of a program is asked for by the move that completes it:", () => {
+describe("the schedule of a program is requested by the call that completes it:", () => {
   test.each(Object.keys(completing))("%s", async (last) => {
     const clinic = await openIncomplete();
     const { programId } = clinic;
@@ -219,7 +232,7 @@ describe("the schedule of a program is asked for by the move that completes it:"
       generation: 1,
       openSlotCount: 0,
       bookedSlotCount: 0,
-      retainedSlotCount: 0,
+      displacedSlotCount: 0,
       pending: true,
     });
     expect(await extend(clinic)).toMatchObject({ kind: "ADDED", programId });
@@ -227,8 +240,8 @@ describe("the schedule of a program is asked for by the move that completes it:"
   });
 });
 
-describe("finding the tenants that are due", () => {
-  test("finds every one with an active program whose schedule ends before the horizon, once", async () => {
+describe("findDueTenants", () => {
+  test("returns each tenant once that has an active program with a schedule shorter than the horizon", async () => {
     const clinics = await Promise.all([openOwn(), openOwn(), openIncomplete()]);
     const [first, second] = clinics;
     await openClinic(service, { as: first.as });
@@ -239,7 +252,7 @@ describe("finding the tenants that are due", () => {
     expect(await findDueTenants(database, day(first, 91))).toEqual([first.as.tenantId]);
   });
 
-  test("may see programs that want a schedule, and change nothing", async () => {
+  test("can read only programs that need a schedule, and change nothing", async () => {
     const clinic = await openOwn();
     await openIncomplete();
     const asJob = (statement: string) => execute(url, "SET cupo.jobs = 'on'", statement);
@@ -252,34 +265,19 @@ describe("finding the tenants that are due", () => {
   });
 });
 
-describe("purging used tokens", () => {
-  beforeEach(() => service.query("DELETE FROM consumed_option_tokens"));
-
-  test("forgets those of every tenant that expired more than a day ago, in batches", async () => {
-    await addTokens("25 hours", 1_500);
-    await addTokens("23 hours", 2);
-    await addTokens("-10 minutes", 3);
-    expect(await purgeOptionTokens(database, signal)).toBe(1_500);
-    expect(await service.query("SELECT count(*)::int AS left FROM consumed_option_tokens")).toEqual([{ left: 5 }]);
-    const asPurge = (statement: string) => execute(url, "SET cupo.purge_retention = '24 hours'", statement);
-    expect(await asPurge("SELECT 1 FROM consumed_option_tokens")).toEqual([]);
-    expect(await asPurge("DELETE FROM consumed_option_tokens RETURNING 1")).toEqual([]);
-  });
-});
-
 function extend({ as }: Pick<Clinic, "as">, ports: Partial<ExtensionPorts> = {}): Promise<Turn> {
   const logger = { info: () => undefined, warn: () => undefined };
   return extendSchedules(`${as.tenantId}`, { database, now: service.now, maxOpenSlots: 1_000_000, logger, ...ports });
 }
 
-/** A clinic in a tenant of its own, with so many practitioners, open every morning up to the horizon. */
+/** Opens a clinic in a new tenant with this many practitioners. It is open every morning up to the horizon. */
 async function openOwn({ staff = 1, ...changes }: ClinicChanges & { readonly staff?: number } = {}): Promise<Clinic> {
   const as = { tenantId: randomUUID() };
   const rule = { ...everyMorning, ...changes.rule };
   return openClinic(service, { ...changes, as, rule, practitionerIds: await createPractitioners(staff, as) });
 }
 
-/** A program in a tenant of its own, and what it lacks. */
+/** A program in a new tenant, and the resources that complete it. */
 interface Incomplete extends Pick<Clinic, "service" | "as" | "programId"> {
   readonly practitionerIds: string[];
   readonly serviceIds: string[];
@@ -296,7 +294,7 @@ function createPractitioners(count: number, as: TokenFor): Promise<string[]> {
   return Promise.all(Array.from({ length: count }, () => practitioner.create(service, as)));
 }
 
-/** The terms of a rule for one date only. */
+/** Returns the attributes of a rule for a single date. */
 function onlyOn(days: number) {
   const date = day({ service }, days);
   return { validFrom: date, validTo: date };
@@ -306,7 +304,7 @@ async function countSlots({ programId }: Clinic): Promise<number> {
   return (await service.query(`SELECT 1 FROM slots WHERE program_id = '${programId}'`)).length;
 }
 
-/** How many jobs extend the schedules of the clinic's tenant. */
+/** Returns the number of jobs that extend the schedules of the clinic's tenant. */
 async function jobsOf({ as }: Pick<Clinic, "as">): Promise<number> {
   const jobs = `SELECT 1 FROM graphile_worker.jobs WHERE key = 'extend_schedule:${as.tenantId}'`;
   return (await service.query(jobs)).length;
@@ -322,11 +320,4 @@ async function lastDateOf({ programId }: Clinic): Promise<unknown> {
     `SELECT max(local_date)::text AS last FROM slots WHERE program_id = '${programId}'`,
   );
   return row?.["last"];
-}
-
-async function addTokens(age: string, count: number): Promise<void> {
-  await service.query(
-    `INSERT INTO consumed_option_tokens
-     SELECT gen_random_uuid(), gen_random_uuid(), now() - interval '${age}' FROM generate_series(1, ${count})`,
-  );
 }

@@ -41,7 +41,7 @@ describe("a purge", () => {
     expect(await ages()).toEqual([0, 0, 0, 71, 71, 71]);
   });
 
-  test("takes the retention that it is given, which row-level security follows", async () => {
+  test("uses the given retention, which row-level security enforces", async () => {
     await addKeys({ age: "71 hours" });
     await addKeys({ age: "49 hours" });
     await addKeys({ age: "47 hours" });
@@ -50,7 +50,7 @@ describe("a purge", () => {
     expect(await ages()).toEqual([47]);
   });
 
-  test("with nothing to delete deletes nothing", async () => {
+  test("without expired keys deletes nothing", async () => {
     expect(await purgeIdempotencyKeys(database)).toBe(0);
   });
 
@@ -58,7 +58,7 @@ describe("a purge", () => {
     { old: 999, batches: 1 },
     { old: 1_000, batches: 2 },
     { old: 2_500, batches: 3 },
-  ])("of $old keys takes $batches batches, each its own transaction", async ({ old, batches }) => {
+  ])("of $old keys takes $batches batches, each in its own transaction", async ({ old, batches }) => {
     await addKeys({ age: "73 hours", count: old });
     await addKeys({ age: "1 hour" });
     let acquired = 0;
@@ -70,7 +70,7 @@ describe("a purge", () => {
     expect(await ages()).toEqual([1]);
   });
 
-  test("keeps what it has committed where a later batch fails, and the next one goes on", async () => {
+  test("keeps the committed batches if a later one fails, and the next purge continues", async () => {
     await addKeys({ age: "73 hours", count: 1_500 });
     database.pool.once("release", () => proxy.cutBefore("COMMIT"));
     await expect(purgeIdempotencyKeys(database)).rejects.toThrow();
@@ -78,7 +78,7 @@ describe("a purge", () => {
     expect(await purgeIdempotencyKeys(database)).toBe(500);
   });
 
-  test("may run in several processes at once", async () => {
+  test("can run in several processes concurrently", async () => {
     await addKeys({ age: "73 hours", count: 1_200 });
     const deleted = await Promise.all(Array.from({ length: 4 }, () => purgeIdempotencyKeys(database)));
     expect(deleted.reduce((sum, count) => sum + count)).toBe(1_200);
@@ -87,13 +87,13 @@ describe("a purge", () => {
 });
 
 describe("row-level security", () => {
-  test("lets nobody past the tenants without saying that it is a purge", async () => {
+  test("gives access to all tenants only with a purge setting", async () => {
     await addKeys({ age: "73 hours", count: 3 });
     expect(await execute(testDatabase.url, "DELETE FROM idempotency_keys RETURNING 1")).toEqual([]);
     expect(await ages()).toHaveLength(3);
   });
 
-  test("lets a purge see, change and delete nothing that is within its retention", async () => {
+  test("prevents a purge from reading, changing or deleting keys within the retention", async () => {
     await addKeys({ age: "71 hours", count: 2 });
     const asPurge = (statement: string) =>
       execute(testDatabase.url, "SET cupo.purge_retention = '72 hours'", statement);
@@ -105,13 +105,13 @@ describe("row-level security", () => {
     expect(await asPurge("SELECT 1 FROM audit_events")).toEqual([]);
   });
 
-  test("refuses a purge of what is younger than a day, whatever the service asks for", async () => {
+  test("rejects a retention of less than a day, for any setting", async () => {
     await addKeys({ age: "23 hours", count: 2 });
     await expect(purgeKeyBatch(database, 10, 22)).rejects.toMatchObject({ code: "22023" });
     expect(await ages()).toHaveLength(2);
   });
 
-  test("refuses to forget option tokens that have not ended", async () => {
+  test("prevents the deletion of option tokens that have not expired", async () => {
     const token = `INSERT INTO consumed_option_tokens VALUES ('${randomUUID()}', '${randomUUID()}', now() + interval '1 hour')`;
     await execute(testDatabase.adminUrl, token);
     const early = ["SET cupo.purge_retention = '-2 hours'", "DELETE FROM consumed_option_tokens"];
@@ -121,7 +121,7 @@ describe("row-level security", () => {
   });
 });
 
-/** Adds keys of an age, past row-level security: `count` for each tenant. */
+/** Inserts `count` keys of an age for each tenant, without row-level security. */
 async function addKeys(keys: { age: string; tenants?: readonly string[]; count?: number }): Promise<void> {
   const { age, tenants = [randomUUID()], count = 1 } = keys;
   await execute(
@@ -133,7 +133,7 @@ async function addKeys(keys: { age: string; tenants?: readonly string[]; count?:
   );
 }
 
-/** The ages of all keys in whole hours, the youngest first. */
+/** Returns the ages of all keys in whole hours, the youngest first. */
 async function ages(): Promise<unknown[]> {
   const rows = await execute(
     testDatabase.adminUrl,

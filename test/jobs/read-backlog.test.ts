@@ -32,13 +32,13 @@ beforeEach(() =>
 
 const read = (): Promise<Backlog> => readBacklog(database, service.now);
 
-test("where nothing waits, the backlog is nothing", async () => {
+test("the backlog is zero if nothing waits", async () => {
   const nothing = { count: 0, oldestSeconds: 0 };
   expect(await read()).toEqual({ scheduleDays: 0, jobs: nothing, events: nothing });
 });
 
-describe("the schedule that is furthest behind counts", () => {
-  test("in days, of the programs of all tenants", async () => {
+describe("the schedule backlog", () => {
+  test("has the missing days of the shortest schedule of all tenants", async () => {
     const [first] = [await openClinic(service), await openClinic(service)];
     expect((await read()).scheduleDays).toBe(0);
     service.advance(2 * DAY_MS);
@@ -50,14 +50,14 @@ describe("the schedule that is furthest behind counts", () => {
   });
 
   test.each([
-    ["that is not active", (id: string) => `UPDATE programs SET active = false WHERE id = '${id}'`],
+    ["that is inactive", (id: string) => `UPDATE programs SET active = false WHERE id = '${id}'`],
     ["without a service", (id: string) => `DELETE FROM program_services WHERE program_id = '${id}'`],
     [
-      "whose location is not active",
+      "whose location is inactive",
       (id: string) =>
         `UPDATE locations SET active = false WHERE id = (SELECT location_id FROM programs WHERE id = '${id}')`,
     ],
-  ])("but not that of a program %s", async (_, change) => {
+  ])("ignores a program %s", async (_, change) => {
     const { programId } = await openClinic(service);
     service.advance(4 * DAY_MS);
     expect((await read()).scheduleDays).toBe(4);
@@ -66,7 +66,7 @@ describe("the schedule that is furthest behind counts", () => {
   });
 });
 
-test("jobs count that could be done now, and not those for later, at work or given up", async () => {
+test("the job backlog has only jobs that are due and neither locked nor out of attempts", async () => {
   await service.query(
     "SELECT graphile_worker.add_job('extend_schedule', job_key => n) FROM unnest(ARRAY['a','b','c','d','e']) n",
   );
@@ -81,7 +81,7 @@ test("jobs count that could be done now, and not those for later, at work or giv
   expect(Math.round(oldestSeconds / 600)).toBe(6);
 });
 
-test("events count that no feed has yet, with the age of the oldest", async () => {
+test("the event backlog has the events without a position, and the age of the oldest one", async () => {
   for (let i = 0; i < 3; i++) await service.request("POST", "/patients", { body: registration() });
   expect((await read()).events.count).toBe(3);
   const [oldest] = await service.query("SELECT audit_event_id FROM event_outbox ORDER BY sequence LIMIT 1");

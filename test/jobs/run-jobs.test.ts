@@ -7,7 +7,7 @@ import { runJobs } from "../../src/jobs/run-jobs.js";
 import type { Database } from "../../src/postgres/database.js";
 import { openJobQueuePool } from "../../src/postgres/job-queue-pool.js";
 import { MAX_SLOTS_IN_PART } from "../../src/services/schedule/plan-parts.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { type Clinic, day, everyMorning, materialize, mustCall, openClinic } from "../schedule/clinic.js";
 import { eventually, patience } from "../support/eventually.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
@@ -15,7 +15,7 @@ import { startTestService, type TestService } from "../support/service.js";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Of this staff's slots of three months a transaction makes a fifth. */
+/** A staff whose slots for three months need five transactions. */
 const LARGE_STAFF = 30;
 
 let service: TestService;
@@ -39,16 +39,16 @@ beforeEach(async () => {
   queuePool = openJobQueuePool({ url, maxConnections: 3, onIdleError: () => undefined });
 });
 
-test("extends at the start what is behind the horizon", async () => {
+test("extends short schedules at the start", async () => {
   const clinics = [await openClinic(service), await openClinic(service)];
   service.advance(DAY_MS);
   start();
   for (const clinic of clinics) await vi.waitFor(() => expectComplete(clinic), patience);
 });
 
-test("makes what a request leaves of a schedule that is too large for one transaction, in parts", async () => {
+test("continues a schedule that a request has created in part, in several transactions", async () => {
   const practitionerIds = await Promise.all(
-    Array.from({ length: LARGE_STAFF }, () => makers.practitioner.create(service, {})),
+    Array.from({ length: LARGE_STAFF }, () => fixtures.practitioner.create(service, {})),
   );
   const slotsADay = LARGE_STAFF * 8;
   const clinic = await openClinic(service, { practitionerIds, materialized: false, rule: everyMorning });
@@ -63,15 +63,15 @@ test("makes what a request leaves of a schedule that is too large for one transa
   expect(openSlotCount).toBe(91 * slotsADay);
 });
 
-test("makes the schedule of a program that is complete, without being asked for it", async () => {
+test("creates the schedule of a complete program without a request", async () => {
   const clinic = await openClinic(service, { materialized: false });
   start();
   await vi.waitFor(() => expectComplete(clinic), patience);
 });
 
-test("gives tenants their turns: a small schedule does not wait until a large one is made", async () => {
+test("alternates between tenants: a small schedule does not wait for a large one", async () => {
   const practitionerIds = await Promise.all(
-    Array.from({ length: LARGE_STAFF }, () => makers.practitioner.create(service, {})),
+    Array.from({ length: LARGE_STAFF }, () => fixtures.practitioner.create(service, {})),
   );
   const large = await openClinic(service, { practitionerIds, materialized: false, rule: everyMorning });
   const small = await openClinic(service, { as: { tenantId: randomUUID() }, materialized: false });
@@ -82,7 +82,7 @@ test("gives tenants their turns: a small schedule does not wait until a large on
   expect(programs.indexOf(small.programId)).toBeLessThan(3);
 });
 
-test("goes on with a tenant as soon as nobody is changing what is due any more, though the database's clock is a day behind", async () => {
+test("continues as soon as a locked program is released, even if the database's clock is a day behind", async () => {
   const ahead = vi.spyOn(Date, "now").mockImplementation(() => performance.timeOrigin + performance.now() + DAY_MS);
   onTestFinished(() => ahead.mockRestore());
   const clinic = await openClinic(service, { materialized: false });
@@ -98,7 +98,7 @@ test("goes on with a tenant as soon as nobody is changing what is due any more, 
   await vi.waitFor(() => expectComplete(clinic), patience);
 });
 
-test("purges what is past its retention", async () => {
+test("purges expired rows", async () => {
   const addToken =
     "INSERT INTO consumed_option_tokens SELECT gen_random_uuid(), gen_random_uuid(), now() - interval '2 days'";
   await service.query(addToken);
@@ -108,14 +108,14 @@ test("purges what is past its retention", async () => {
   await vi.waitFor(async () => expect(await left()).toEqual([]), patience);
 });
 
-test("makes partitions ahead", async () => {
+test("creates partitions in advance", async () => {
   start();
   await service.query("SELECT graphile_worker.add_job('tend_partitions')");
   const made = () => service.query("SELECT name FROM cupo_partitions('audit_events')");
   await vi.waitFor(async () => expect(await made()).toHaveLength(4), patience);
 });
 
-test("reports a database that is away, and goes on when it is back", async () => {
+test("reports an unreachable database and continues when it is back", async () => {
   const clinic = await openClinic(service);
   service.advance(DAY_MS);
   service.proxy.setDown(true);
@@ -126,7 +126,7 @@ test("reports a database that is away, and goes on when it is back", async () =>
   await vi.waitFor(() => expectComplete(clinic), patience);
 });
 
-test("stops what has begun when the start fails, and begins anew", async () => {
+test("stops everything if the start fails, and starts again", async () => {
   const clinic = await openClinic(service);
   service.advance(DAY_MS);
   const rename = (from: string, to: string) =>
@@ -141,19 +141,19 @@ test("stops what has begun when the start fails, and begins anew", async () => {
   await vi.waitFor(async () => expect(await service.query(listening)).toHaveLength(1), patience);
 });
 
-test("gives every connection back when it is stopped", async () => {
+test("returns every connection to its pool when it is stopped", async () => {
   const stop = start();
   await vi.waitFor(() => expect(queuePool.totalCount).toBeGreaterThan(0), patience);
   await stop();
   for (const pool of [queuePool, database.pool]) await eventually(() => pool.idleCount === pool.totalCount);
 });
 
-/** When the first slot of a day begins, in milliseconds since the epoch. */
+/** Returns the start of a day's first slot, in milliseconds since the epoch. */
 function firstSlotOf(clinic: Clinic, days: number): number {
   return Date.parse(`${day(clinic, days)}T08:00:00-05:00`);
 }
 
-/** Starts the jobs, and ends them and their connections with the test. */
+/** Starts the jobs. The end of the test stops them and closes their connections. */
 function start(): () => Promise<void> {
   const logger = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const onError = (error: unknown) => void reported.push(error);

@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 let testDatabase: TestDatabase;
 let database: Database;
 let logged: unknown[];
-/** By the clock of the database. */
+/** Milliseconds since the epoch, by the database's clock. */
 let nowMs: number;
 
 beforeEach(async () => {
@@ -27,8 +27,8 @@ afterEach(async () => {
   await testDatabase.drop();
 });
 
-describe("tending partitions as the service, which owns no table", () => {
-  test("makes those that are due, tells of each, and finds nothing to do the second time", async () => {
+describe("tendPartitions as the service role, which owns no table", () => {
+  test("creates the due partitions and logs each; a second run has nothing to do", async () => {
     const done = await tend();
     expect(done).toHaveLength(6);
     expect(new Set(done.map((step) => step.replace(/_\d{4}_\d\d$/, "")))).toEqual(
@@ -38,7 +38,7 @@ describe("tending partitions as the service, which owns no table", () => {
     expect(await tend()).toEqual([]);
   });
 
-  test("drops what is past the retention that the owner has stated, unless the clock of the service is behind", async () => {
+  test("drops partitions older than the owner's retention, unless the service's clock is behind", async () => {
     await tend();
     const bound = "cupo_least_id(date_trunc('month', now(), 'UTC') - interval '12 months')";
     await execute(
@@ -52,7 +52,7 @@ describe("tending partitions as the service, which owns no table", () => {
     expect(await tend()).toEqual(["dropped audit_events_first"]);
   });
 
-  test("leaves the rest to the next time where calls have a table for long", async () => {
+  test("stops if a call holds a lock on a table for long, and continues next time", async () => {
     const caller = new Client(testDatabase.adminUrl);
     await caller.connect();
     try {
@@ -68,13 +68,13 @@ describe("tending partitions as the service, which owns no table", () => {
     expect(await tend()).toHaveLength(4);
   });
 
-  test("ends behind the one at hand when it is told to", async () => {
+  test("stops after the current partition when it is aborted", async () => {
     const ending = new AbortController();
     const logger = { info: () => ending.abort() };
     expect(await tendPartitions({ database, now: () => nowMs, logger }, ending.signal)).toHaveLength(1);
   });
 
-  test("fails where there is another reason", async () => {
+  test("rejects for any other error", async () => {
     await execute(testDatabase.ownerUrl, "DROP FUNCTION cupo_make_partition(text, text, timestamptz)");
     await expect(tend()).rejects.toMatchObject({ code: "42883" });
   });

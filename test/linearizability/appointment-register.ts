@@ -2,13 +2,13 @@ import type { Shown, Trace } from "./booking-traces.js";
 import { isLinearizable, type Operation, type SequentialObject } from "./linearizable.js";
 
 interface Register {
-  /** 0 before it is booked; undefined where it was booked by somebody who was not told, and nobody was told anything yet. */
+  /** 0 before the booking. Undefined if the answer to the booking was lost and no version is known yet. */
   readonly version: number | undefined;
-  /** What it says; undefined where nobody was told. */
+  /** The content that was shown; undefined if none was. */
   readonly content: string | undefined;
 }
 
-/** An appointment: a register whose changes name the version that they are based on, and give it the next. */
+/** An appointment as a register. Each change names the version it is based on and increments it. */
 const register: Omit<SequentialObject<Register, Trace>, "initial"> = {
   keyOf: ({ version, content }) => `${version} ${content}`,
   next(state, trace) {
@@ -45,8 +45,8 @@ function contentOf({ status, startsAt, endsAt }: Shown): string {
 }
 
 /**
- * The appointments whose history has no legal order, each with all of it; of one that was booked without an answer, from what
- * was told first. Nothing if all is well.
+ * Returns the appointments whose history has no legal order, each with its history. If the answer to the booking was
+ * lost, the first known version is the start.
  */
 export function brokenAppointments(operations: readonly Operation<Trace>[]): string[] {
   const histories = new Map<string, Operation<Trace>[]>();

@@ -1,24 +1,29 @@
 import { describe, expect, test } from "vitest";
 import type { RestAnswer } from "../support/rest-request.js";
 import { brokenAppointments } from "./appointment-register.js";
-import { booked, CAPACITIES, cancelled, confirmed, LATER, PLACE } from "./booking-fixtures.js";
+import { booked, CAPACITIES, cancelled, confirmed, LATER, PLACEMENT } from "./booking-fixtures.js";
 import { openBookingHistory } from "./booking-history.js";
 import type { Shown } from "./booking-traces.js";
 import { brokenUnits } from "./capacity-units.js";
 
-describe("what callers were told", () => {
+describe("the history of calls and answers", () => {
   const request = { appointmentId: "a" };
 
-  test("has a legal order where each answer tells of what was", () => {
+  test("has a legal order if each answer is correct", () => {
     const history = openBookingHistory(tick);
-    tell(history, "SearchAppointmentOptions", { patientId: "p" }, { options: [{ ...PLACE, optionToken: "token" }] });
+    tell(
+      history,
+      "SearchAppointmentOptions",
+      { patientId: "p" },
+      { options: [{ ...PLACEMENT, optionToken: "token" }] },
+    );
     tell(history, "BookAppointment", { patientId: "p", optionToken: "token" }, appointment(booked));
     tell(history, "ConfirmAppointment", { ...request, expectedVersion: 1 }, appointment(confirmed));
     tell(history, "GetAppointment", request, appointment(confirmed));
     expect(violationsOf(history)).toEqual([]);
   });
 
-  test("has none where one of them was given a stale answer", () => {
+  test("has none if an answer is stale", () => {
     const history = openBookingHistory(tick);
     tell(history, "BookAppointment", { patientId: "p", optionToken: "token" }, appointment(booked));
     tell(history, "CancelAppointment", { ...request, expectedVersion: 1 }, appointment(cancelled));
@@ -26,14 +31,19 @@ describe("what callers were told", () => {
     expect(violationsOf(history)).toEqual([expect.stringMatching(/^appointment a has no legal order/)]);
   });
 
-  test("has none where a search showed what somebody has", () => {
+  test("has none if a search shows a booked time", () => {
     const history = openBookingHistory(tick);
     tell(history, "BookAppointment", { patientId: "p", optionToken: "token" }, appointment(booked));
-    tell(history, "SearchAppointmentOptions", { patientId: "q" }, { options: [{ ...PLACE, optionToken: "stale" }] });
+    tell(
+      history,
+      "SearchAppointmentOptions",
+      { patientId: "q" },
+      { options: [{ ...PLACEMENT, optionToken: "stale" }] },
+    );
     expect(violationsOf(history)).not.toEqual([]);
   });
 
-  test("tells of a move where its option was", () => {
+  test("uses the placement of the option for a reschedule", () => {
     const history = openBookingHistory(tick);
     tell(history, "BookAppointment", { patientId: "p", optionToken: "token" }, appointment(booked));
     tell(history, "SearchAppointmentOptions", request, { options: [{ ...LATER, optionToken: "later" }] });
@@ -53,7 +63,7 @@ describe("what callers were told", () => {
 });
 
 let moment = 0;
-/** Another moment each time. */
+/** Returns another time on each call. */
 const tick = () => {
   moment += 1;
   return moment;

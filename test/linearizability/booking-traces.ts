@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { itemsOf, messagesOf } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 
-/** An appointment as an answer shows it; the published operations do not say where it is. */
+/** An appointment in an answer. The published operations return no practitioner and program. */
 export interface Shown {
   readonly version: number;
   readonly status: string;
@@ -14,28 +14,34 @@ export interface Shown {
 }
 
 /** A time of a practitioner in a program. */
-export type Place = Required<Pick<Shown, "startsAt" | "endsAt" | "practitionerId" | "programId">>;
+export type Placement = Required<Pick<Shown, "startsAt" | "endsAt" | "practitionerId" | "programId">>;
 
-/** What a call tells of the bookings. */
+/** What a call and its answer say about the bookings. */
 export type Trace =
-  /** An appointment was that version, 0 for none, and became what is shown; undefined where nothing was answered. */
+  /**
+   * An appointment changed from version `from` to `to`; `from` is 0 for a booking, and `to` is undefined without an
+   * answer.
+   */
   | { readonly kind: "CHANGED"; readonly appointmentId: string; readonly from: number; readonly to: Shown | undefined }
-  /** Another patient has it, at the next version; an unknown one may, where the appointment is undefined. */
+  /**
+   * The appointment moved to another patient with the next version. If its id is undefined, any appointment may have
+   * moved.
+   */
   | { readonly kind: "MERGED"; readonly appointmentId: string | undefined }
-  /** Its version was that. */
+  /** The appointment had this version. */
   | { readonly kind: "REFUSED"; readonly appointmentId: string; readonly version: number }
   | { readonly kind: "SHOWN"; readonly appointmentId: string; readonly shown: Shown }
   /** The practitioner was free at that time. */
-  | { readonly kind: "FREE"; readonly place: Place }
-  /** The day of the program that the time is on was full. */
+  | { readonly kind: "FREE"; readonly placement: Placement }
+  /** The program had no capacity left on the day of `startsAt`. */
   | { readonly kind: "FULL"; readonly programId: string; readonly startsAt: string };
 
-/** Where a token would book; undefined where that is not known. */
-export type PlaceOf = (optionToken: string) => Place | undefined;
+/** Returns the placement of an option token; undefined if it is not known. */
+export type PlacementOf = (optionToken: string) => Placement | undefined;
 
-/** Of a search, how many options are looked at: those that come soonest are fought for most. */
+/** The number of options to check per search. The earliest ones have the most competition. */
 const LOOKED_AT = 2;
-/** Refusals behind the look at the version. */
+/** Errors that are detected after the version was checked. */
 const BEHIND_VERSION = new Set([
   "STATE_NOT_ALLOWED",
   "TOO_EARLY",
@@ -45,25 +51,25 @@ const BEHIND_VERSION = new Set([
   "CAPACITY_EXHAUSTED",
 ]);
 
-/** What a call and its answer tell. Without an answer, or with one that does not say what became of it, it may have been done. */
+/** Returns the traces of a call and its answer. A call without a definite answer may or may not have been executed. */
 export function tracesOf(
   rpc: string,
   request: JsonObject,
   answer: RestAnswer | undefined,
-  placeOf: PlaceOf,
+  placementOf: PlacementOf,
 ): readonly Trace[] {
   if (answer === undefined) return lost(rpc, request);
-  const place = placeOf(textIn(request, "optionToken")) ?? placeIn(request);
-  if (answer.status !== 200) return refused(request, answer, place);
+  const placement = placementOf(textIn(request, "optionToken")) ?? placementIn(request);
+  if (answer.status !== 200) return refused(request, answer, placement);
   const { body } = answer;
   if (rpc === "SearchAppointmentOptions") return freeIn(request, body);
   if (rpc === "MergePatients") {
     const moved = (body["movedAppointmentIds"] ?? []) as readonly string[];
     return moved.map((appointmentId) => ({ kind: "MERGED", appointmentId }));
   }
-  if (rpc === "SubstitutePractitioner" || rpc === "AcceptRetainedAppointments") return outcomesIn(rpc, request, body);
+  if (rpc === "SubstitutePractitioner" || rpc === "AcceptDisplacedAppointments") return outcomesIn(rpc, request, body);
   const listed = (body["appointments"] ?? []) as readonly AnsweredAppointment[];
-  return [...listed.map(shownOf), ...appointmentIn(request, body, place)];
+  return [...listed.map(shownOf), ...appointmentIn(request, body, placement)];
 }
 
 type Body = RestAnswer["body"];
@@ -77,12 +83,12 @@ function idOf({ appointmentId, id }: AnsweredAppointment): string {
   return `${appointmentId ?? id}`;
 }
 
-/** A change where the request names a version, or is a booking; else a look. */
-function appointmentIn(request: JsonObject, body: Body, place: Place | undefined): readonly Trace[] {
+/** A request with an expected version or a patient is a change; any other one is a read. */
+function appointmentIn(request: JsonObject, body: Body, placement: Placement | undefined): readonly Trace[] {
   const answered = body["appointment"] as AnsweredAppointment | undefined;
   if (answered === undefined) return [];
   const isMove = answered.appointmentId === undefined;
-  const to = isMove ? { ...place, ...answered, overbooked: false } : answered;
+  const to = isMove ? { ...placement, ...answered, overbooked: false } : answered;
   const appointmentId = idOf(answered);
   const isLook = request["expectedVersion"] === undefined && request["patientId"] === undefined;
   if (isLook) return [shownOf(to)];
@@ -94,7 +100,7 @@ function outcomesIn(rpc: string, request: JsonObject, body: Body): readonly Trac
   return outcomes.flatMap(({ appointment }): Trace[] => {
     if (appointment === undefined) return [];
     const choice = choicesOf(request).find(({ appointmentId }) => appointmentId === appointment.appointmentId);
-    if (choice === undefined || rpc === "AcceptRetainedAppointments") return [shownOf(appointment)];
+    if (choice === undefined || rpc === "AcceptDisplacedAppointments") return [shownOf(appointment)];
     const { appointmentId, expectedVersion: from } = choice;
     return [{ kind: "CHANGED", appointmentId, from, to: appointment }];
   });
@@ -104,17 +110,21 @@ function choicesOf({ choices }: JsonObject) {
   return (choices ?? []) as unknown as readonly { readonly appointmentId: string; readonly expectedVersion: number }[];
 }
 
-/** Only of a search for somebody new: who moves is not in the way of their own appointment. */
+/** Only for a search of a new appointment: a search for a reschedule ignores the appointment itself. */
 function freeIn(request: JsonObject, body: Body): readonly Trace[] {
   if (request["patientId"] === undefined) return [];
-  const options = (body["options"] ?? []) as unknown as readonly Place[];
+  const options = (body["options"] ?? []) as unknown as readonly Placement[];
   return options.slice(0, LOOKED_AT).map(({ startsAt, endsAt, practitionerId, programId }) => ({
     kind: "FREE",
-    place: { startsAt, endsAt, practitionerId, programId },
+    placement: { startsAt, endsAt, practitionerId, programId },
   }));
 }
 
-function refused(request: JsonObject, answer: RestAnswer, place: Pick<Place, "startsAt" | "programId"> | undefined) {
+function refused(
+  request: JsonObject,
+  answer: RestAnswer,
+  placement: Pick<Placement, "startsAt" | "programId"> | undefined,
+) {
   const codes = itemsOf(answer).map((item) => `${item.split(" ")[1]}`);
   const traces: Trace[] = [];
   const { appointmentId, expectedVersion } = request;
@@ -125,13 +135,13 @@ function refused(request: JsonObject, answer: RestAnswer, place: Pick<Place, "st
     if (stale >= 0) traces.push({ kind: "REFUSED", appointmentId, version: current });
     else if (isBehind) traces.push({ kind: "REFUSED", appointmentId, version: expectedVersion });
   }
-  if (place !== undefined && codes.includes("CAPACITY_EXHAUSTED")) {
-    traces.push({ kind: "FULL", programId: place.programId, startsAt: place.startsAt });
+  if (placement !== undefined && codes.includes("CAPACITY_EXHAUSTED")) {
+    traces.push({ kind: "FULL", programId: placement.programId, startsAt: placement.startsAt });
   }
   return traces;
 }
 
-function placeIn(request: JsonObject): Place | undefined {
+function placementIn(request: JsonObject): Placement | undefined {
   const { programId, startsAt } = request;
   if (typeof programId !== "string" || typeof startsAt !== "string") return undefined;
   return { programId, practitionerId: textIn(request, "practitionerId"), startsAt, endsAt: startsAt };

@@ -1,7 +1,7 @@
 import type { Shown, Trace } from "./booking-traces.js";
 import { isLinearizable, type Operation, type SequentialObject } from "./linearizable.js";
 
-/** What happened to a unit of capacity: five minutes of a practitioner, or the day of a program. */
+/** An event of a unit of capacity: five minutes of a practitioner, or the day of a program. */
 type UnitCall =
   | { readonly kind: "TAKEN"; readonly by: string }
   | { readonly kind: "GIVEN_BACK"; readonly by: string }
@@ -15,7 +15,7 @@ const GRAIN_MS = 300_000;
 const BOGOTA_OFFSET_MS = -5 * 3_600_000;
 const LIVE = new Set(["PENDING", "CONFIRMED", "CHECKED_IN", "ATTENDED"]);
 
-/** Something that so many can hold at once, each once. */
+/** A unit that up to `capacity` appointments can hold, each once. */
 function holding(capacity: number): SequentialObject<Holders, UnitCall> {
   return {
     initial: new Set(),
@@ -38,9 +38,9 @@ function without(holders: Holders, by: string): Holders {
 }
 
 /**
- * The units of capacity whose history has no legal order, each with all of it: of practitioners, whose time one appointment at
- * a time has, and of the days of programs, `capacities` of which never change. Overbooked appointments hold neither. Takes that
- * every call was answered. Nothing if all is well.
+ * Returns the units of capacity whose history has no legal order, each with its history. A practitioner has one
+ * appointment at a time; the day of a program has as many as `capacities` says, which never changes. Overbooked
+ * appointments hold no unit. Assumes that every call was answered.
  */
 export function brokenUnits(
   operations: readonly Operation<Trace>[],
@@ -60,7 +60,7 @@ function unitHistories(operations: readonly Operation<Trace>[]): Histories {
       histories.set(unit, history);
       history.push({ call, calledAt, answeredAt });
     };
-    if (trace.kind === "FREE") for (const unit of grainsOf(trace.place)) add(unit, { kind: "SEEN_FREE" });
+    if (trace.kind === "FREE") for (const unit of grainsOf(trace.placement)) add(unit, { kind: "SEEN_FREE" });
     if (trace.kind === "FULL") add(dayOf(trace), { kind: "SEEN_FULL" });
     if (trace.kind !== "CHANGED" || trace.to === undefined) continue;
     const { appointmentId: by, from, to } = trace;
@@ -71,7 +71,10 @@ function unitHistories(operations: readonly Operation<Trace>[]): Histories {
   return histories;
 }
 
-/** What each appointment was shown as, by version. A merge shows nothing, and leaves the place as it is. */
+/**
+ * Returns the appointments as they were shown, by id and version. A merge shows nothing and does not change the
+ * placement.
+ */
 function versionsIn(operations: readonly Operation<Trace>[]): ReadonlyMap<string, ReadonlyMap<number, Shown>> {
   const versions = new Map<string, Map<number, Shown>>();
   for (const { call } of operations) {
@@ -90,7 +93,7 @@ function lastBefore(versions: ReadonlyMap<number, Shown> | undefined, from: numb
 function unitsOf(shown: Shown | undefined): Set<string> {
   if (shown === undefined || shown.overbooked === true || !LIVE.has(shown.status)) return new Set();
   const { practitionerId, programId, startsAt, endsAt } = shown;
-  if (practitionerId === undefined || programId === undefined) throw new Error("nobody was told where it is");
+  if (practitionerId === undefined || programId === undefined) throw new Error("no answer contains its placement");
   return new Set([...grainsOf({ practitionerId, startsAt, endsAt }), dayOf({ programId, startsAt })]);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { brokenAppointments } from "./appointment-register.js";
-import { booked, CAPACITIES, cancelled, confirmed, LATER, PLACE } from "./booking-fixtures.js";
+import { booked, CAPACITIES, cancelled, confirmed, LATER, PLACEMENT } from "./booking-fixtures.js";
 import type { Shown, Trace } from "./booking-traces.js";
 import { brokenUnits } from "./capacity-units.js";
 import type { Operation } from "./linearizable.js";
@@ -33,32 +33,32 @@ describe("the history of an appointment", () => {
       [at(0, 1, became("a", booked)), at(2, 3, became("a", confirmed)), at(4, 5, shown("a", booked))],
     ],
     [
-      "with a read of before during the change",
+      "with a read of the old version during a change",
       0,
       [at(0, 1, became("a", booked)), at(2, 5, became("a", confirmed)), at(3, 4, shown("a", booked))],
     ],
     [
-      "of which two changes of one version succeed",
+      "with two successful changes of one version",
       1,
       [at(0, 1, became("a", booked)), at(2, 5, became("a", confirmed)), at(2, 5, became("a", cancelled))],
     ],
     [
-      "with a version that says something else later",
+      "with a version that has other content later",
       1,
       [at(0, 1, became("a", booked)), at(2, 3, shown("a", { ...booked, status: "CONFIRMED" }))],
     ],
     [
-      "that is refused as stale for no reason",
+      "with a wrong rejection of a version as stale",
       1,
       [at(0, 1, became("a", booked)), at(2, 3, { kind: "REFUSED", appointmentId: "a", version: 2 })],
     ],
     [
-      "that a change without an answer was done to",
+      "with an executed change without an answer",
       0,
       [at(0, 1, became("a", booked)), at(2, NEVER, perhaps("a", 1)), at(3, 4, shown("a", confirmed))],
     ],
     [
-      "that a change without an answer was taken back of",
+      "with a change without an answer that is undone later",
       1,
       [
         at(0, 1, became("a", booked)),
@@ -68,7 +68,7 @@ describe("the history of an appointment", () => {
       ],
     ],
     [
-      "that is merged meanwhile",
+      "with a merge of its patient",
       0,
       [
         at(0, 1, became("a", booked)),
@@ -90,22 +90,22 @@ describe("the history of an appointment", () => {
 describe("the history of units of capacity", () => {
   test.each<[what: string, broken: readonly string[], history: readonly Operation<Trace>[]]>([
     [
-      "that are taken, given back and taken again",
+      "that are taken, released and taken again",
       [],
       [at(0, 1, became("a", booked)), at(2, 3, became("a", cancelled)), at(4, 5, became("b", booked))],
     ],
     [
-      "that two have at once",
+      "that two appointments hold at the same time",
       ["practitioner", "program"],
       [at(0, 1, became("a", booked)), at(2, 3, became("b", booked))],
     ],
     [
-      "of a day that two have at once",
+      "of a day that two appointments hold at the same time",
       ["program"],
       [at(0, 1, became("a", booked)), at(2, 3, became("b", { ...booked, ...LATER }))],
     ],
     [
-      "that are exchanged at once",
+      "that one appointment takes while another releases them",
       [],
       [at(0, 1, became("a", booked)), at(2, 9, became("b", booked)), at(3, 9, became("a", cancelled))],
     ],
@@ -115,22 +115,26 @@ describe("the history of units of capacity", () => {
       [at(0, 1, became("a", booked)), at(2, 3, became("a", { ...confirmed, ...LATER }))],
     ],
     [
-      "that an overbooked appointment is beside",
+      "with an additional overbooked appointment",
       [],
       [at(0, 1, became("a", booked)), at(2, 3, became("b", { ...booked, overbooked: true }))],
     ],
     [
       "that a stale search shows as free",
       ["practitioner"],
-      [at(0, 1, became("a", booked)), at(2, 3, { kind: "FREE", place: PLACE })],
+      [at(0, 1, became("a", booked)), at(2, 3, { kind: "FREE", placement: PLACEMENT })],
     ],
     [
       "that a search shows as free while they are taken",
       [],
-      [at(0, 3, became("a", booked)), at(2, 5, { kind: "FREE", place: PLACE })],
+      [at(0, 3, became("a", booked)), at(2, 5, { kind: "FREE", placement: PLACEMENT })],
     ],
-    ["of a day that is said to be full and is not", ["program"], [at(0, 1, { kind: "FULL", ...PLACE })]],
-    ["of a day that is full", [], [at(0, 1, became("a", booked)), at(2, 3, { kind: "FULL", ...PLACE })]],
+    ["of a free day that an answer calls full", ["program"], [at(0, 1, { kind: "FULL", ...PLACEMENT })]],
+    [
+      "of a full day that an answer calls full",
+      [],
+      [at(0, 1, became("a", booked)), at(2, 3, { kind: "FULL", ...PLACEMENT })],
+    ],
   ])("%s", (_, broken, history) => {
     const units = brokenUnits(history, CAPACITIES).map((text) => /capacity of (\w+)/.exec(text)?.[1]);
     expect([...new Set(units)].map(String).toSorted()).toEqual(broken);

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isLinearizable, type Operation, type SequentialObject } from "./linearizable.js";
 
-/** A number that is written, read, and changed on the condition of what it is. */
+/** Calls on a number that can be written, read, and changed if it has an expected value. */
 type Call =
   | { readonly kind: "WRITE"; readonly value: number }
   | { readonly kind: "READ"; readonly value: number }
@@ -28,39 +28,43 @@ function between(calledAt: number, answeredAt: number, call: Call): Operation<Ca
   return { call, calledAt, answeredAt };
 }
 
-describe("a history of one object", () => {
+describe("the history of one object", () => {
   test.each<[what: string, isLegal: boolean, history: readonly Operation<Call>[]]>([
     ["nothing", true, []],
-    ["a read of what was written", true, [between(0, 1, write(1)), between(2, 3, read(1))]],
+    ["a read of the written value", true, [between(0, 1, write(1)), between(2, 3, read(1))]],
     ["a stale read", false, [between(0, 1, write(1)), between(2, 3, read(0))]],
-    ["a read during a write, of what was before", true, [between(0, 3, write(1)), between(1, 2, read(0))]],
-    ["a read during a write, of what is to be", true, [between(0, 3, write(1)), between(1, 2, read(1))]],
+    ["a read of the old value during a write", true, [between(0, 3, write(1)), between(1, 2, read(0))]],
+    ["a read of the new value during a write", true, [between(0, 3, write(1)), between(1, 2, read(1))]],
     [
-      "two reads during a write, back in time",
+      "a read of the new value and then of the old one during a write",
       false,
       [between(0, 9, write(1)), between(1, 2, read(1)), between(3, 4, read(0))],
     ],
     ["two changes of the same value", false, [between(0, 5, change(0, 1)), between(0, 5, change(0, 2))]],
-    ["one of two changes refused", true, [between(0, 5, change(0, 1)), between(0, 5, change(0, 2, false))]],
-    ["a change refused for nothing", false, [between(0, 1, change(0, 1, false))]],
-    ["a write without an answer that was done", true, [between(0, NEVER, write(1)), between(1, 2, read(1))]],
-    ["a write without an answer that was not done", true, [between(0, NEVER, write(1)), between(1, 2, read(0))]],
     [
-      "a write without an answer that was done late",
+      "two changes of the same value, one rejected",
+      true,
+      [between(0, 5, change(0, 1)), between(0, 5, change(0, 2, false))],
+    ],
+    ["a change rejected without a reason", false, [between(0, 1, change(0, 1, false))]],
+    ["an executed write without an answer", true, [between(0, NEVER, write(1)), between(1, 2, read(1))]],
+    ["a write without an answer that was not executed", true, [between(0, NEVER, write(1)), between(1, 2, read(0))]],
+    [
+      "a write without an answer that was executed late",
       true,
       [between(0, NEVER, write(1)), between(1, 2, read(0)), between(3, 4, read(1))],
     ],
     [
-      "a write without an answer that was taken back",
+      "a write without an answer that is undone later",
       false,
       [between(0, NEVER, write(1)), between(1, 2, read(1)), between(3, 4, read(0))],
     ],
-    ["a read of what was not written yet", false, [between(0, 1, read(1)), between(2, NEVER, write(1))]],
+    ["a read before the write", false, [between(0, 1, read(1)), between(2, NEVER, write(1))]],
   ])("%s: %s", (_, isLegal, history) => {
     expect(isLinearizable(history, register)).toBe(isLegal);
   });
 
-  test("is legal where one of all its orders is", () => {
+  test("is legal exactly if one of all possible orders is", () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 5 }), (history) => {
         expect(isLinearizable(history, register)).toBe(ordersOf(history).some(isLegalOrder));
@@ -69,7 +73,7 @@ describe("a history of one object", () => {
     );
   });
 
-  test("of many thousand calls is judged at once where they hardly overlap", () => {
+  test("of many thousand calls is checked quickly if they hardly overlap", () => {
     const history = Array.from({ length: 5_000 }, (_, i) => between(i, i + 3.5, change(i, i + 1)));
     expect(isLinearizable(history, register)).toBe(true);
     expect(isLinearizable([...history, between(6_000, 6_001, read(0))], register)).toBe(false);
@@ -89,7 +93,7 @@ const operation = fc
   })
   .map(({ call, calledAt, lasts }) => between(calledAt, calledAt + lasts, call));
 
-/** Every order of all that was answered, with any of what was not. */
+/** Returns every order of all answered calls, with any subset of the others. */
 function ordersOf(history: readonly Operation<Call>[]): (readonly Operation<Call>[])[] {
   const rest = history.every(({ answeredAt }) => answeredAt === NEVER) ? [[]] : [];
   const longer = history.flatMap((first, i) =>

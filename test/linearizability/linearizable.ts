@@ -1,26 +1,27 @@
-/** A call and its answer, with when the one was sent and when the other came, by one monotonic clock. */
+/** A call with the times of its request and its answer, by one monotonic clock. */
 export interface Operation<Call> {
   readonly call: Call;
   readonly calledAt: number;
-  /** Infinity where no answer came: it was done at any moment from then on, or never. */
+  /** Infinity if no answer came: the call took effect at any later time, or never. */
   readonly answeredAt: number;
 }
 
-/** What an object does where one call comes after the other. */
+/** The sequential behaviour of an object. */
 export interface SequentialObject<State, Call> {
   readonly initial: State;
-  /** The state after a call that was answered as it was; undefined where it cannot have been answered so in this state. */
+  /** Returns the state after a call with its answer; undefined if the answer is not possible in this state. */
   readonly next: (state: State, call: Call) => State | undefined;
-  /** The same text for states that are the same. */
+  /** Returns equal texts for equal states. */
   readonly keyOf: (state: State) => string;
 }
 
 /**
- * Whether a history of one object has a legal sequential order: one in which each call takes effect at one moment between being sent
- * and being answered, and is answered as the object would. Calls without an answer may be left out.
+ * Whether a history of one object is linearizable: each call takes effect at one time between its request and its
+ * answer, and the object gives the same answers in that order. Calls without an answer may be omitted.
  *
- * The search of Wing and Gong (1993) with the memory of Lowe (2017): an order is built call by call, of those that nobody was
- * answered before, and what was tried once, the same calls done with the same state behind them, is not tried again.
+ * This is the search of Wing and Gong (1993) with the cache of Lowe (2017). It extends an order call by call. A call
+ * can be next if it was sent before any other remaining call was answered. A combination of executed calls and state is
+ * tried once.
  */
 export function isLinearizable<State, Call>(
   history: readonly Operation<Call>[],
@@ -46,21 +47,24 @@ export function isLinearizable<State, Call>(
   return false;
 }
 
-/** Which operations are done: all before the first, and some of those behind it. */
+/** The executed operations: all before `first`, and those in `done`. */
 interface Done<State> {
   readonly state: State;
   readonly done: ReadonlySet<number>;
   readonly first: number;
 }
 
-/** Whether all that were answered are done. */
+/** Whether all answered operations are executed. */
 function isWhole<Call>(operations: readonly Operation<Call>[], { done, first }: Done<unknown>): boolean {
   return operations.every(
     ({ answeredAt }, index) => answeredAt === Number.POSITIVE_INFINITY || index < first || done.has(index),
   );
 }
 
-/** Those that can be the next one: called before any that is not done was answered. The likeliest, the earliest, last. */
+/**
+ * Returns the operations that can be next: those sent before any remaining one was answered. The earliest is last,
+ * because it is the most likely one and is tried first.
+ */
 function nextOf<Call>(operations: readonly Operation<Call>[], { done, first }: Done<unknown>): number[] {
   const indexes: number[] = [];
   let firstAnswer = Number.POSITIVE_INFINITY;
@@ -74,7 +78,7 @@ function nextOf<Call>(operations: readonly Operation<Call>[], { done, first }: D
   return indexes.toReversed();
 }
 
-/** The same, with what is done in a row counted instead of listed. */
+/** Moves `first` past the operations that are executed, and removes them from `done`. */
 function advance<State>(operations: readonly unknown[], { state, done, first: from }: Done<State>): Done<State> {
   const left = new Set(done);
   let first = from;

@@ -1,6 +1,9 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { errorTable } from "../../src/errors.js";
 import { operationOf, takesIdempotencyKey } from "../../src/operation.js";
+import { fieldCodes } from "../../src/problems/field-codes.js";
+import { type CodesByProblem, codesOf } from "../../src/problems/operation-codes.js";
 import { servedServices } from "../../src/services/services.js";
 import { type Members, operations, resources } from "../contract/specification.js";
 import { openApiDocuments } from "../support/openapi-documents.js";
@@ -25,6 +28,7 @@ interface Operation {
   readonly requestBody: { readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content: Content }>>;
   readonly "x-preview"?: boolean;
+  readonly "x-error-codes": CodesByProblem;
 }
 
 type Content = Readonly<Record<string, { readonly schema: Schema; readonly examples?: object }>>;
@@ -47,7 +51,7 @@ describe("the document of the REST interface", () => {
     ),
   );
 
-  test("has the operations of the specification and no other", () => {
+  test("has exactly the operations of the specification", () => {
     expect([...described.keys()].toSorted()).toEqual(Object.keys(operations).toSorted());
   });
 
@@ -63,13 +67,13 @@ describe("the document of the REST interface", () => {
     },
   );
 
-  test.each(Object.entries(operations))("%s takes the members of the specification and no other", (name, { body }) => {
+  test.each(Object.entries(operations))("%s accepts exactly the members of the specification", (name, { body }) => {
     const schema = resolve("rest", described.get(name)?.requestBody.content["application/json"]?.schema);
     expect(membersOf("rest", schema)).toEqual(written(body));
     expect(schema.additionalProperties).toBe(false);
   });
 
-  test.each(Object.entries(operations))("%s answers the members of its resource", (name, { success, response }) => {
+  test.each(Object.entries(operations))("%s returns the members of its resource", (name, { success, response }) => {
     const schema = resolve("rest", described.get(name)?.responses[success]?.content["application/json"]?.schema);
     const { reasons, documentNumber, ...members } = written(resources[response] ?? {});
     expect(membersOf("rest", schema)).toEqual({
@@ -81,7 +85,7 @@ describe("the document of the REST interface", () => {
 });
 
 describe("the document of the internal operations", () => {
-  test("has every operation that answers by one message, by Connect, and no other", () => {
+  test("has exactly the unary operations, over Connect", () => {
     const all = methods.map((method) => `/${method.parent.typeName}/${method.name}`);
     expect(Object.keys(documents.connect.paths).toSorted()).toEqual(all.toSorted());
     expect(new Set(Object.values(documents.connect.paths).flatMap((byMethod) => Object.keys(byMethod)))).toEqual(
@@ -93,11 +97,11 @@ describe("the document of the internal operations", () => {
 describe.each(["rest", "connect"] as const)("every operation of the document %s", (document) => {
   const all = Object.values(documents[document].paths).flatMap((byMethod) => Object.values(byMethod));
 
-  test("has a name of its own", () => {
+  test("has a unique name", () => {
     expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
   });
 
-  test("says which scope it requires", () => {
+  test("states the scope it requires", () => {
     const wrong = all.filter((operation) => {
       const { scope } = operationOf(methodOf(operation));
       const security = [{ oauth2: [scope] }, { accessToken: [] }];
@@ -109,7 +113,7 @@ describe.each(["rest", "connect"] as const)("every operation of the document %s"
     expect(wrong.map(({ operationId }) => operationId)).toEqual([]);
   });
 
-  test("is labelled as a preview where it is one, and only there", () => {
+  test("is marked as a preview exactly if it is one", () => {
     const wrong = all.filter((operation) => {
       const { preview } = operationOf(methodOf(operation));
       return [operation.summary.startsWith("Preview: "), operation["x-preview"] === true].some(
@@ -119,7 +123,7 @@ describe.each(["rest", "connect"] as const)("every operation of the document %s"
     expect(wrong.map(({ operationId }) => operationId)).toEqual([]);
   });
 
-  test("takes an Idempotency-Key and tells of it where it needs one, and only there", () => {
+  test("describes an Idempotency-Key exactly if it requires one", () => {
     const wrong = all.filter((operation) => {
       const takes = operation.parameters.some(({ $ref }) => $ref === "#/components/parameters/Idempotency-Key");
       const tells = operation.description.includes("send a new `Idempotency-Key`");
@@ -128,7 +132,12 @@ describe.each(["rest", "connect"] as const)("every operation of the document %s"
     expect(wrong.map(({ operationId }) => operationId)).toEqual([]);
   });
 
-  test("explains versions where it takes one", () => {
+  test("lists its error codes", () => {
+    const listed = all.map(({ operationId, "x-error-codes": codes }) => [operationId, codes]);
+    expect(listed).toEqual(all.map((operation) => [operation.operationId, codesOf(methodOf(operation))]));
+  });
+
+  test("explains versions if it accepts one", () => {
     const wrong = all.filter((operation) => {
       const isVersioned = methodOf(operation).input.fields.some(({ name }) => name === "expected_version");
       return operation.description.includes("STALE_VERSION") !== isVersioned;
@@ -137,13 +146,21 @@ describe.each(["rest", "connect"] as const)("every operation of the document %s"
   });
 });
 
+test.each(["rest", "connect"] as const)("the document %s lists each error code as an open enumeration", (document) => {
+  const { schemas } = documents[document].components;
+  const [problem, item] = [schemas["Problem"], schemas["ProblemFieldError"]];
+  expect(problem?.properties?.["code"]).toMatchObject({ type: "string", "x-extensible-enum": Object.keys(errorTable) });
+  expect(item?.properties?.["code"]).toMatchObject({ "x-extensible-enum": Object.keys(fieldCodes) });
+  expect(JSON.stringify([problem, item])).not.toContain('"enum"');
+});
+
 function methodOf({ operationId }: Operation): DescMethod {
   const method = methods.find(({ localName }) => localName === operationId);
   if (method === undefined) throw new Error(`there is no RPC ${operationId}`);
   return method;
 }
 
-/** Members with their types in the words of the specification. */
+/** Returns the members with their types, in the terms of the specification. */
 function membersOf(document: "rest" | "connect", { properties = {}, required = [] }: Schema): Members {
   return Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [
@@ -165,7 +182,7 @@ function resolve(document: "rest" | "connect", schema: Schema = {}): Schema {
   return name === undefined ? schema : (documents[document].components.schemas[name] ?? {});
 }
 
-/** What the specification calls a time of day has no format in JSON Schema that says the same. */
+/** Adapts the specification's types to JSON Schema, which has no format for its time of day. */
 function written(members: Members): Members {
   return Object.fromEntries(
     Object.entries(members).map(([name, type]) => [

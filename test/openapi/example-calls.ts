@@ -3,20 +3,22 @@ import { withDocumentedIds } from "../../src/demo/documented-ids.js";
 import { fillDemo } from "../../src/demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
 import type { RequestExample, RequestExamples } from "../../src/openapi/examples/request-example.js";
+import { pathFields } from "../../src/operation.js";
+import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import type { ServerPorts } from "../../src/server.js";
 import { servedServices } from "../../src/services/services.js";
 import { type RestAnswer, sendRequest } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 
-/** How long a patient is waited for before the demo takes them for not coming. */
+/** How long after the start of an appointment its patient counts as a no-show in the demo. In milliseconds. */
 const GRACE_MS = 16 * 60_000;
-/** What lies between two patients who walk in: an appointment begins at the moment of its request, and takes 20 minutes. */
+/** Time between two walk-in patients. Their appointments begin at the moment of the request and take 20 minutes. */
 const PAUSE_MS = 30 * 60_000;
 
-/** Every answer of an example that another takes something from, by its name, for one example that is tried. */
+/** The answers to the examples that another example depends on, by name. One map serves one example under test. */
 export type Answers = Map<string, Promise<JsonObject>>;
 
-/** The operations that answer by one message, by name. */
+/** The unary operations by name. */
 export const unaryMethods: ReadonlyMap<string, DescMethod> = new Map(
   servedServices
     .flatMap(({ service }) => service.methods)
@@ -26,14 +28,16 @@ export const unaryMethods: ReadonlyMap<string, DescMethod> = new Map(
 
 /** Sends examples to a service with the demo tenants. */
 export interface ExampleCalls {
-  /** Calls the RPC of an example, for whose request the examples that it takes something from are called before. */
+  /** Calls the RPC of an example, after the examples it depends on. */
   call(name: string): Promise<RestAnswer>;
-  /** The request of an example with all that it takes from the answers to others. */
+  /** Calls a published operation of an example over REST, after the examples it depends on. */
+  callOverRest(name: string): Promise<RestAnswer>;
+  /** Returns the request of an example, with all values that it takes from other answers. */
   request(name: string): Promise<JsonObject>;
   token(): Promise<string>;
 }
 
-/** Starts a service with the demo tenants, with settings and ports on top of those of tests. */
+/** Starts a service with the demo tenants. Settings and ports override those of tests. */
 export async function startDemoService(
   environment: Readonly<Record<string, string>> = {},
   ports: Partial<ServerPorts> = {},
@@ -57,10 +61,23 @@ export function exampleCalls(service: TestService, examples: RequestExamples): E
     if (name === "OverbookAppointment") service.advance(PAUSE_MS);
     const request = await complete(example, answers);
     if (name === "MarkAppointmentNoShow") service.advance(GRACE_MS);
-    const method = unaryMethods.get(name.split(" ")[0] ?? "");
-    if (method === undefined) throw new Error(`there is no RPC for the example ${name}`);
+    const method = methodOf(name);
     const url = `${service.internalUrl}/${method.parent.typeName}/${method.name}`;
     return sendRequest("POST", url, { token: await token(), body: request });
+  }
+
+  async function callOverRest(name: string): Promise<RestAnswer> {
+    const method = methodOf(name);
+    const request = await complete(exampleNamed(examples, name), new Map());
+    const [binding] = httpBindings(method);
+    if (binding === undefined) throw new Error(`${name} has no path`);
+    const inPath = new Set(
+      method.input.fields.filter((field) => pathFields(method).has(field.name)).map((field) => field.jsonName),
+    );
+    const names = [...inPath];
+    const path = binding.template.replace(/\{\w+\}/g, () => textOf(request[names.shift() ?? ""]));
+    const body = Object.fromEntries(Object.entries(request).filter(([member]) => !inPath.has(member)));
+    return sendRequest(binding.httpMethod, `${service.baseUrl}${path}`, { token: await token(), body });
   }
 
   async function complete({ request, taken = {} }: RequestExample, answers: Answers): Promise<JsonObject> {
@@ -81,9 +98,17 @@ export function exampleCalls(service: TestService, examples: RequestExamples): E
 
   return {
     call: (name) => call(name, new Map()),
+    callOverRest,
     request: (name) => complete(exampleNamed(examples, name), new Map()),
     token,
   };
+}
+
+/** The operation of an example, which is the first word of its name. */
+export function methodOf(example: string): DescMethod {
+  const method = unaryMethods.get(example.split(" ")[0] ?? "");
+  if (method === undefined) throw new Error(`there is no RPC for the example ${example}`);
+  return method;
 }
 
 function at(value: unknown, path: string): unknown {
@@ -105,4 +130,8 @@ function exampleNamed(examples: RequestExamples, name: string): RequestExample {
   const example = examples[name];
   if (example === undefined) throw new Error(`there is no example ${name}`);
   return example;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { checkExchange, type Exchange } from "../support/openapi-check.js";
 import { registration } from "../support/registration.js";
 
-/** What a service may answer to a registration, so that a test sees what is not as the documents say. */
+/** A valid answer to a registration, which each test changes. */
 const exchange: Exchange = {
   method: "POST",
   url: "http://127.0.0.1:8080/api/external/v1/patients",
@@ -23,34 +23,38 @@ const exchange: Exchange = {
   }),
 };
 
-test("an exchange that is as the documents say passes", () => {
+test("an exchange that matches the documents passes", () => {
   expect(() => checkExchange(exchange)).not.toThrow();
 });
 
 test.each<[string, Partial<Exchange>, RegExp]>([
-  ["an answer without a member that is always there", { text: "{}" }, /must have required property 'id'/],
+  ["an answer without a required member", { text: "{}" }, /must have required property 'id'/],
   [
-    "an answer with a member that no schema has",
+    "an answer with an undocumented member",
     { text: exchange.text.replace("{", '{"secret":1,') },
     /must NOT have additional properties/,
   ],
   [
-    "an answer in another form",
+    "an answer in a wrong format",
     { text: exchange.text.replace(/"id":"[^"]*"/, '"id":"7"') },
     /must match format "uuid"/,
   ],
-  ["a value that an enumeration lacks", { text: exchange.text.replace("ACTIVE", "ASLEEP") }, /allowed values/],
+  ["a value that is not in the enumeration", { text: exchange.text.replace("ACTIVE", "ASLEEP") }, /allowed values/],
   ["another media type", { headers: new Headers({ "content-type": "text/plain" }) }, /the answer is text\/plain/],
   [
-    "a header that is not described there",
+    "a header that is not documented",
     { headers: new Headers([...exchange.headers, ["retry-after", "1"]]) },
     /Retry-After is sent and not described/,
   ],
   ["no correlation id", { headers: new Headers({ "content-type": "application/json" }) }, /no X-Correlation-Id/],
   ["an accepted request without its key", { requestHeaders: new Headers() }, /Idempotency-Key is required/],
-  ["an accepted request that its schema refuses", { requestText: "{}" }, /request must have required property/],
-  ["an error that is no Problem", { status: 409 }, /the answer is application\/json, not application\/problem\+json/],
-  ["a status outside the row that is no Problem", { status: 418 }, /not application\/problem\+json/],
-])("%s fails the test that sees it", (_, change, fault) => {
+  ["an accepted request that violates its schema", { requestText: "{}" }, /request must have required property/],
+  [
+    "an error that is not a Problem",
+    { status: 409 },
+    /the answer is application\/json, not application\/problem\+json/,
+  ],
+  ["an undocumented status without a Problem", { status: 418 }, /not application\/problem\+json/],
+])("%s fails the test in which it occurs", (_, change, fault) => {
   expect(() => checkExchange({ ...exchange, ...change })).toThrow(fault);
 });

@@ -7,7 +7,7 @@ import { servedServices } from "../../src/services/services.js";
 import { startTestService } from "../support/service.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-test("what is written without a service is what a service gives, but for its address", async () => {
+test("documents written without a service equal those it serves, except for its address", async () => {
   const folder = await temporaryFolder();
   const service = await startTestService();
   try {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import { bookFirst, type Clinic, openClinic } from "../schedule/clinic.js";
 import { sendRaw } from "../support/raw-request.js";
@@ -24,8 +24,8 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-describe("the Actor-Id of a call is kept", () => {
-  test("in its audit rows, and in none of a call that has no such header", async () => {
+describe("the Actor-Id of a call is recorded", () => {
+  test("in its audit rows, but not if the call has no such header", async () => {
     const { id } = await registerPatient(service);
     const request = { patientId: id, status: "INACTIVE", expectedVersion: 1 };
     const answer = await callRpc(service, setPatientStatus, request, { headers: { "actor-id": "nurse-7" } });
@@ -34,9 +34,9 @@ describe("the Actor-Id of a call is kept", () => {
     expect(await actorsOf("audit_events", await callRpc(service, setPatientStatus, back))).toEqual([null]);
   });
 
-  test("in the changes of an appointment, beside its place, its reason and the comment", async () => {
-    const { appointmentId: id, locationId } = await bookFirst(clinic, await makers.patient.create(service, {}));
-    const cancellationReasonId = await makers.cancellationReason.create(service, {});
+  test("in the history of an appointment, with its place, its reason and the comment", async () => {
+    const { appointmentId: id, locationId } = await bookFirst(clinic, await fixtures.patient.create(service, {}));
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
     const comment = "Llamó la hija.";
     const request = { appointmentId: id, expectedVersion: 1, cancellationReasonId, comment };
     await callRpc(service, rpcNamed("CancelAppointment"), request, { headers: { "actor-id": "desk-2" } });
@@ -52,7 +52,7 @@ describe("the Actor-Id of a call is kept", () => {
     });
   });
 
-  test("in the access records that a read leaves, that of a replay too", async () => {
+  test("in the access records of a read, and of a replay", async () => {
     const { id } = await registerPatient(service);
     await callRpc(service, getPatient, { patientId: id }, { headers: { "actor-id": "reader" } });
     const headers = { "idempotency-key": randomUUID() };
@@ -66,7 +66,7 @@ describe("the Actor-Id of a call is kept", () => {
     expect(actors.filter((actor) => actor !== undefined)).toEqual(["another", "reader"]);
   });
 
-  test("and nowhere in the log", async () => {
+  test("but never in the log", async () => {
     const actor = `actor-${randomUUID()}`;
     await callRpc(service, getPatient, { patientId: randomUUID() }, { headers: { "actor-id": actor } });
     expect(JSON.stringify(service.log)).not.toContain(actor);
@@ -74,7 +74,7 @@ describe("the Actor-Id of a call is kept", () => {
 });
 
 describe("an Actor-Id that cannot be used", () => {
-  test("is refused, and nothing is done", async () => {
+  test("is rejected, and nothing is written", async () => {
     const { id } = await registerPatient(service);
     const request = { patientId: id, status: "INACTIVE", expectedVersion: 1 };
     const answer = await callRpc(service, setPatientStatus, request, { headers: { "actor-id": "Ana Ruiz" } });
@@ -82,7 +82,7 @@ describe("an Actor-Id that cannot be used", () => {
     expect((await callRpc(service, setPatientStatus, request)).status).toBe(200);
   });
 
-  test("is refused where it is sent twice", async () => {
+  test("is rejected if it is sent twice", async () => {
     const answer = await sendRaw(service.internalUrl, {
       method: "POST",
       target: "/cupo.clinic.v1.PatientDirectoryService/GetPatient",
@@ -96,10 +96,10 @@ describe("an Actor-Id that cannot be used", () => {
       ],
       body: JSON.stringify({ patientId: randomUUID() }),
     });
-    expect([answer.status, answer.body["message"]]).toEqual([400, expect.stringContaining("header")]);
+    expect([answer.status, answer.body["message"]]).toEqual([400, "Actor-Id must be sent once."]);
   });
 
-  test("is nothing to REST, which does not know the header", async () => {
+  test("is ignored over REST, which has no such header", async () => {
     const headers = { "actor-id": "Ana Ruiz" };
     const answer = await service.request("POST", "/patients", { body: registration(), headers });
     expect(answer.status).toBe(201);

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { appointmentIn, bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { brokenInvariants, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
+import { messagesOf } from "../support/problem.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { describeAccess, expectRefusal } from "./rpc-under-test.js";
@@ -38,7 +39,7 @@ describe("BookAppointmentAt", () => {
     () => service,
   );
 
-  test("books the free slot that begins then, PENDING at version 1, and leaves a row in the audit trail", async () => {
+  test("books the free slot with this start, PENDING at version 1, and writes an audit row", async () => {
     const request = await timedBooking(await openClinic(service));
     const answer = await send(request);
     const { patientId, programId, practitionerId } = request;
@@ -48,16 +49,16 @@ describe("BookAppointmentAt", () => {
     expect(await auditOf(service, answer)).toMatchObject([{ action: "CREATE", resource_type: "Appointment" }]);
   });
 
-  test("takes as many slots as the duration needs, and one unit of the day", async () => {
+  test("occupies as many slots as the duration needs, and one unit of the daily capacity", async () => {
     const own = await openClinic(service);
     const double = await send(await timedBooking(own, { durationMinutes: 60 }));
     expect(startAndEnd(appointmentIn(double))).toEqual(["13:00", "14:00"]);
     expect(await countsOf(service, own)).toEqual({ counted: 1, beside: 0 });
-    const [option] = await optionsFor(own, { patientId: await makers.createPatient(service) });
+    const [option] = await optionsFor(own, { patientId: await fixtures.createPatient(service) });
     expect(option?.startsAt.slice(11, 16)).toBe("14:00");
   });
 
-  test("does once what is sent twice under one key", async () => {
+  test("books once if the request is repeated with its key", async () => {
     const request = await timedBooking(clinic, { startsAt: at(clinic, "09:00") });
     const headers = { "idempotency-key": randomUUID() };
     const answers = [await send(request, { headers }), await send(request, { headers })];
@@ -66,8 +67,8 @@ describe("BookAppointmentAt", () => {
   });
 });
 
-describe("a patient who has come without an appointment", () => {
-  test("gets the slot of the moment, is confirmed by being there, and goes on as usual", async () => {
+describe("a patient who walks in", () => {
+  test("gets the current slot, is confirmed at once, and continues as usual", async () => {
     const own = await openClinic(service, { rule: AROUND_THE_CLOCK });
     const startsAt = await moveIntoSlot(own, 5);
     const { startsAt: _, ...now } = await timedBooking(own, { durationMinutes: 20 });
@@ -81,12 +82,19 @@ describe("a patient who has come without an appointment", () => {
   test.each([
     [15, 200],
     [16, 422],
-  ])("who comes %i minutes after it has begun: %i", async (minutes, status) => {
+  ])("%i minutes after the start of the slot: %i", async (minutes, status) => {
     const own = await openClinic(service, { rule: AROUND_THE_CLOCK });
+    const other = await openClinic(service, { rule: AROUND_THE_CLOCK });
     const startsAt = await moveIntoSlot(own, minutes);
     const changes = { durationMinutes: 20 };
     const { startsAt: _, ...now } = await timedBooking(own, changes);
-    if (status === 200) return expect(startAndEnd(appointmentIn(await send(now)))[0]).toBe(startsAt.slice(11, 16));
+    if (status === 200) {
+      const named = await timedBooking(other, { ...changes, startsAt });
+      for (const request of [now, named]) {
+        expect(startAndEnd(appointmentIn(await send(request)))[0]).toBe(startsAt.slice(11, 16));
+      }
+      return;
+    }
     expectRefusal(await send(now), 422, ["startsAt INVALID_VALUE"]);
     expectRefusal(await send(await timedBooking(own, { ...changes, startsAt })), 422, ["startsAt OUT_OF_RANGE"]);
   });
@@ -95,8 +103,8 @@ describe("a patient who has come without an appointment", () => {
 describe("a time that cannot be booked", () => {
   test.each<[string, { startsAt: string; seconds?: number; durationMinutes?: number }, string]>([
     ["at which no slot begins", { startsAt: "08:10" }, "startsAt INVALID_VALUE"],
-    ["for which the slots do not last", { startsAt: "11:30", durationMinutes: 31 }, "startsAt INVALID_VALUE"],
-    ["of no whole minute", { startsAt: "08:00", seconds: 1 }, "startsAt OUT_OF_RANGE"],
+    ["whose slots end too early", { startsAt: "11:30", durationMinutes: 31 }, "startsAt INVALID_VALUE"],
+    ["that is not a whole minute", { startsAt: "08:00", seconds: 1 }, "startsAt OUT_OF_RANGE"],
     ["of no length", { startsAt: "08:00", durationMinutes: 0 }, "durationMinutes OUT_OF_RANGE"],
     ["of more than a day", { startsAt: "08:00", durationMinutes: 1441 }, "durationMinutes OUT_OF_RANGE"],
   ])("is one %s: 422", async (_, { startsAt, seconds = 0, ...changes }, item) => {
@@ -104,19 +112,33 @@ describe("a time that cannot be booked", () => {
     expectRefusal(await send(await timedBooking(clinic, { ...changes, startsAt: start })), 422, [item]);
   });
 
-  test.each([-1, 91, 365])("is one %i days from today: 422", async (days) => {
-    const startsAt = `${day(clinic, days)}T08:00:00-05:00`;
+  test.each([
+    [-1, "08:00"],
+    [91, "00:00"],
+    [91, "08:00"],
+    [365, "08:00"],
+  ])("is one %i days from today at %s: 422", async (days, time) => {
+    const startsAt = `${day(clinic, days)}T${time}:00-05:00`;
     expectRefusal(await send(await timedBooking(clinic, { startsAt })), 422, ["startsAt OUT_OF_RANGE"]);
   });
 
-  test("is one that somebody has, though it be the last of its slots: 409", async () => {
+  test("is answered with the first and the last bookable time: 422", async () => {
+    const startsAt = `${day(clinic, -1)}T08:00:00-05:00`;
+    const [message = ""] = messagesOf(await send(await timedBooking(clinic, { startsAt })));
+    const [, from = "", before = ""] =
+      /^the value must be a whole minute, from (\S+) and before (\S+)$/.exec(message) ?? [];
+    expect(Math.floor((service.now() - Date.parse(from)) / 60_000)).toBe(15);
+    expect(Date.parse(before)).toBe(Date.parse(`${day(clinic, 91)}T00:00:00-05:00`));
+  });
+
+  test("is one whose slots are occupied, even if only the last one is: 409", async () => {
     const own = await openClinic(service);
-    await bookFirst(own, await makers.createPatient(service), {}, 1);
+    await bookFirst(own, await fixtures.createPatient(service), {}, 1);
     expectRefusal(await send(await timedBooking(own, { durationMinutes: 60 })), 409, ["startsAt SLOT_OCCUPIED"]);
     expect(await countsOf(service, own)).toEqual({ counted: 1, beside: 0 });
   });
 
-  test("is one on a day that is full, or when practitioner or patient are elsewhere: 409", async () => {
+  test("is one on a full day, or at which the practitioner or patient has another appointment: 409", async () => {
     const { practitionerIds } = clinic;
     const other = await openClinic(service, { practitionerIds, rule: { dailyCapacity: 1 } });
     const request = await timedBooking(clinic, { startsAt: at(clinic, "10:00") });
@@ -134,8 +156,8 @@ describe("a time that cannot be booked", () => {
   });
 });
 
-describe("what a request names", () => {
-  test("exists, or each that does not is named, another tenant's too: 404", async () => {
+describe("the resources in a request", () => {
+  test("must exist, and all unknown ones and another tenant's are listed: 404", async () => {
     const request = await timedBooking(clinic);
     const ids = ["patientId", "programId", "practitionerId", "serviceId", "requestSourceId", "appointmentTypeId"];
     const absent = { ...request, ...Object.fromEntries(ids.map((id) => [id, randomUUID()])) };
@@ -147,16 +169,16 @@ describe("what a request names", () => {
     expect([foreign.status, foreign.body["errors"]]).toEqual([404, items]);
   });
 
-  test("goes together: the service is the program's, and so is the practitioner: 422", async () => {
-    const serviceId = await makers.healthcareService.create(service, {});
+  test("must match: the program must offer the service and have the practitioner: 422", async () => {
+    const serviceId = await fixtures.healthcareService.create(service, {});
     expectRefusal(await send(await timedBooking(clinic, { serviceId })), 422, ["serviceId INVALID_VALUE"]);
-    const practitionerId = await makers.practitioner.create(service, {});
+    const practitionerId = await fixtures.practitioner.create(service, {});
     expectRefusal(await send(await timedBooking(clinic, { practitionerId })), 422, ["practitionerId INVALID_VALUE"]);
   });
 
-  test("is active: 409 for the patient, 422 for all else", async () => {
+  test("must be active: 409 for the patient, 422 for the others", async () => {
     const own = await openClinic(service);
-    const patientId = await makers.createPatient(service);
+    const patientId = await fixtures.createPatient(service);
     const request = await timedBooking(own, { patientId });
     for (const [table, field, id] of [
       ["programs", "programId", own.programId],
@@ -173,7 +195,7 @@ describe("what a request names", () => {
   });
 });
 
-test("of ten who want one time at once, one gets it", async () => {
+test("one of ten concurrent bookings of the same time succeeds", async () => {
   const own = await openClinic(service);
   const requests = await Promise.all(Array.from({ length: 10 }, () => timedBooking(own, { durationMinutes: 60 })));
   const as = (index: number) => ({ as: { client: `desk ${index % 4}` } });

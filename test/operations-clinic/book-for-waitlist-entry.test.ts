@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("BookAppointment for a waitlist entry", () => {
-  test("closes the entry in the same commit, with the appointment in place of a reason", async () => {
+  test("closes the entry in the same transaction, with the appointment instead of a reason", async () => {
     const { patientId, waitlistEntryId } = await waiting();
     const headers = { "actor-id": "agent-7", "idempotency-key": randomUUID() };
     const request = { ...(await booking(patientId)), waitlistEntryId };
@@ -49,7 +49,7 @@ describe("BookAppointment for a waitlist entry", () => {
     expect([replay.body, await get(waitlistEntryId)]).toEqual([answer.body, expect.objectContaining({ version: 2 })]);
   });
 
-  test("is refused for an entry of nobody or another tenant's: 404, and nothing is booked", async () => {
+  test("is rejected for an unknown entry or another tenant's: 404, and nothing is booked", async () => {
     const { patientId } = await waiting();
     const foreign = await deskFixtures(service, { tenantId: randomUUID() }).entry();
     for (const waitlistEntryId of [randomUUID(), foreign]) {
@@ -59,13 +59,13 @@ describe("BookAppointment for a waitlist entry", () => {
     expect(appointments).toEqual([]);
   });
 
-  test("is refused for an entry that is closed: 409", async () => {
+  test("is rejected for a closed entry: 409", async () => {
     const { patientId, waitlistEntryId } = await waiting();
     await mustCall(clinic, "CloseWaitlistEntry", { waitlistEntryId, expectedVersion: 1, reason: "Atendida." });
     expectRefusal(await bookFor(patientId, waitlistEntryId), 409, ["waitlistEntryId STATE_NOT_ALLOWED"]);
   });
 
-  test("is refused for an entry of another patient, and one that waits for another service: 422", async () => {
+  test("is rejected for an entry of another patient or for another service: 422", async () => {
     const { patientId } = await waiting();
     const other = await waiting();
     const elsewhere = await make.entry({ patientId });
@@ -75,7 +75,7 @@ describe("BookAppointment for a waitlist entry", () => {
     }
   });
 
-  test("leaves the entry as it is where the booking fails", async () => {
+  test("leaves the entry unchanged if the booking fails", async () => {
     const { patientId, waitlistEntryId } = await waiting();
     const taken = await booking(patientId);
     await mustCall(clinic, "BookAppointment", taken);
@@ -84,7 +84,7 @@ describe("BookAppointment for a waitlist entry", () => {
     expect(await get(waitlistEntryId)).toMatchObject({ status: "ACTIVE", version: 1 });
   });
 
-  test("lets one of a booking and a closure at once have the entry", async () => {
+  test("of a concurrent booking and closure, one closes the entry", async () => {
     const { patientId, waitlistEntryId } = await waiting();
     const request = await booking(patientId);
     const closure = { waitlistEntryId, expectedVersion: 1, reason: "No espera más." };
@@ -99,10 +99,10 @@ describe("BookAppointment for a waitlist entry", () => {
 
 describe.each([
   ["BookAppointmentAt", bookAppointmentAt, {}, false],
-  ["OverbookAppointment in the schedule", overbookAppointment, REASON, false],
-  ["OverbookAppointment beside the schedule", overbookAppointment, { ...REASON, durationMinutes: 25 }, true],
+  ["OverbookAppointment of a free slot", overbookAppointment, REASON, false],
+  ["OverbookAppointment outside the schedule", overbookAppointment, { ...REASON, durationMinutes: 25 }, true],
 ] as const)("%s for a waitlist entry", (_, method, changes, isBeside) => {
-  test("closes the entry in the same commit, and once for a request that is sent twice", async () => {
+  test("closes the entry in the same transaction, and once if the request is repeated", async () => {
     const { request, waitlistEntryId } = await wanting();
     const headers = { "actor-id": "agent-7", "idempotency-key": randomUUID() };
     const answer = await callRpc(service, method, request, { headers });
@@ -117,7 +117,7 @@ describe.each([
     expect([replay.body, await get(waitlistEntryId)]).toEqual([answer.body, expect.objectContaining({ version: 2 })]);
   });
 
-  test("is refused for an entry that does not exist here, is closed, or is for somebody or something else", async () => {
+  test("is rejected for an unknown or closed entry, and for one of another patient or service", async () => {
     const { request, patientId, waitlistEntryId, own } = await wanting();
     const foreign = await deskFixtures(service, { tenantId: randomUUID() }).entry();
     const another = await make.entry({ serviceId: own.serviceId });
@@ -136,7 +136,7 @@ describe.each([
     expect(appointments).toEqual([]);
   });
 
-  test("leaves the entry as it is where the patient is expected elsewhere", async () => {
+  test("leaves the entry unchanged if the patient has another appointment then", async () => {
     const { request, patientId, waitlistEntryId } = await wanting();
     const elsewhere = await timedBooking(await openClinic(service), { patientId });
     appointmentIn(await callRpc(service, bookAppointmentAt, elsewhere));
@@ -144,7 +144,7 @@ describe.each([
     expect(await get(waitlistEntryId)).toMatchObject({ status: "ACTIVE", version: 1 });
   });
 
-  /** A clinic of its own, and a request for the first time of its practitioner, which somebody has where it is beside. */
+  /** Opens a new clinic and builds a request for its first time. The time is occupied if the request overbooks. */
   async function wanting() {
     const own = await openClinic(service);
     if (isBeside) appointmentIn(await callRpc(service, bookAppointmentAt, await timedBooking(own)));
@@ -159,7 +159,7 @@ describe.each([
   }
 });
 
-/** A patient who waits for the service of the clinic. */
+/** Creates a patient on the waitlist for the clinic's service. */
 async function waiting() {
   const patientId = await make.patient();
   return { patientId, waitlistEntryId: await make.entry({ patientId, serviceId: clinic.serviceId }) };

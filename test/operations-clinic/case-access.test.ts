@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
-import { createAppointment } from "../contract/makers.js";
+import { createAppointment } from "../contract/fixtures.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { itemsIn } from "./rpc-under-test.js";
 
-const { getUserAttentionCase, listUserAttentionCases, takeUserAttentionCase, closeUserAttentionCase } =
-  DeskService.method;
+const { getCase, listCases, takeCase, closeCase } = DeskService.method;
 
 let service: TestService;
 
@@ -19,8 +18,8 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-describe("GetUserAttentionCase", () => {
-  test("leaves one access record of the patient whom the case names, or whose appointment, and no audit row", async () => {
+describe("GetCase", () => {
+  test("writes one access record for the patient of the case or of its appointment, and no audit row", async () => {
     const { ana, luz, ofAna, ofLuz, ofNobody } = await openDesk();
     const client = randomUUID();
     for (const [userAttentionCaseId, patientId] of [
@@ -28,10 +27,10 @@ describe("GetUserAttentionCase", () => {
       [ofLuz, luz],
     ] as const) {
       const headers = { "actor-id": "agent-7" };
-      const answer = await callRpc(service, getUserAttentionCase, { userAttentionCaseId }, { as: { client }, headers });
+      const answer = await callRpc(service, getCase, { userAttentionCaseId }, { as: { client }, headers });
       expect(await accessRecords(patientId)).toMatchObject([
         {
-          operation: "cupo.clinic.v1.DeskService/GetUserAttentionCase",
+          operation: "cupo.clinic.v1.DeskService/GetCase",
           principal: expect.stringContaining(client),
           actor: "agent-7",
           correlation_id: answer.headers.get("x-correlation-id"),
@@ -39,26 +38,26 @@ describe("GetUserAttentionCase", () => {
       ]);
       expect(await auditOf(service, answer)).toEqual([]);
     }
-    const answer = await callRpc(service, getUserAttentionCase, { userAttentionCaseId: ofNobody });
+    const answer = await callRpc(service, getCase, { userAttentionCaseId: ofNobody });
     expect([answer.status, await recordsOf(answer.headers)]).toEqual([200, []]);
   });
 
-  test("leaves none in the tenant of somebody who finds nothing", async () => {
+  test("writes none in the caller's tenant if the case belongs to another one", async () => {
     const { ana, ofAna } = await openDesk();
     const as = { tenantId: randomUUID() };
-    const answer = await callRpc(service, getUserAttentionCase, { userAttentionCaseId: ofAna }, { as });
+    const answer = await callRpc(service, getCase, { userAttentionCaseId: ofAna }, { as });
     expect([answer.status, await accessRecords(ana)]).toEqual([404, []]);
   });
 });
 
-describe("ListUserAttentionCases", () => {
-  test("leaves one access record of each patient on the page, and of nobody else", async () => {
+describe("ListCases", () => {
+  test("writes one access record for each patient on the page, and for no other", async () => {
     const as = { tenantId: randomUUID() };
     const { ana, luz, make } = await openDesk(as);
     await make.attentionCase({ patientId: ana });
     const later = await make.patient();
     await make.attentionCase({ patientId: later });
-    const answer = await callRpc(service, listUserAttentionCases, { pageSize: 4 }, { as });
+    const answer = await callRpc(service, listCases, { pageSize: 4 }, { as });
     expect(itemsIn(answer, "userAttentionCases")).toHaveLength(4);
     expect(new Set(await recordsOf(answer.headers))).toEqual(new Set([ana, luz]));
     for (const id of [ana, luz]) expect(await accessRecords(id)).toHaveLength(1);
@@ -66,10 +65,10 @@ describe("ListUserAttentionCases", () => {
   });
 });
 
-describe("an answer that shows a case to whoever changes nothing", () => {
+describe("a call that changes nothing but returns a case", () => {
   test.each([
-    ["TakeUserAttentionCase", takeUserAttentionCase, {}],
-    ["CloseUserAttentionCase", closeUserAttentionCase, { reason: "Resuelto." }],
+    ["TakeCase", takeCase, {}],
+    ["CloseCase", closeCase, { reason: "Resuelto." }],
   ] as const)("leaves an access record: a replay of %s", async (name, method, changes) => {
     const { ana, ofAna } = await openDesk();
     const request = { userAttentionCaseId: ofAna, expectedVersion: 1, ...changes };
@@ -82,7 +81,7 @@ describe("an answer that shows a case to whoever changes nothing", () => {
   });
 });
 
-/** Cases that name Ana, an appointment of Luz' alone, and nobody, in the order in which they were made. */
+/** Creates cases about Ana, about an appointment of Luz, and about nobody, in this order. */
 async function openDesk(as: { readonly tenantId?: string } = {}) {
   const make = deskFixtures(service, as);
   const [ana, luz] = [await make.patient(), await make.patient()];
@@ -95,7 +94,7 @@ function accessRecords(patientId: string): Promise<Record<string, unknown>[]> {
   return service.query(`SELECT * FROM patient_access_records WHERE patient_id = '${patientId}'`);
 }
 
-/** The patients of whom a call has left an access record. */
+/** Returns the patients in the access records of a call. */
 async function recordsOf(headers: Headers): Promise<unknown[]> {
   const id = headers.get("x-correlation-id");
   const rows = await service.query(`SELECT patient_id FROM patient_access_records WHERE correlation_id = '${id}'`);

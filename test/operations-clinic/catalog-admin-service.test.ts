@@ -52,8 +52,8 @@ describe("UpdateContract", () => {
   test.each([
     ["begins after it ends", { validFrom: "2027-01-01" }],
     ["ends before it begins", { validTo: "2025-12-31" }],
-    ["is sent the wrong way round", { validFrom: "2026-03-02", validTo: "2026-03-01" }],
-  ])("refuses a change after which the contract %s", async (_, changes) => {
+    ["is sent with both dates reversed", { validFrom: "2026-03-02", validTo: "2026-03-01" }],
+  ])("rejects a change after which the contract %s", async (_, changes) => {
     const created = await createResource(service, contract);
     const answer = await update({ contractId: created.id, ...changes });
     expect(summary(answer)).toBe("422 validTo INVALID_RANGE");
@@ -67,7 +67,7 @@ describe("UpdateContract", () => {
     expect(answer.body).toMatchObject({ contract: { validFrom: "2026-12-31", validTo: "2026-12-31", version: 2 } });
   });
 
-  test("refuses a payer that the token gives no access to, as one that never existed", async () => {
+  test("rejects a payer that the token cannot access like an unknown one", async () => {
     const organizationId = randomUUID();
     const created = await createResource(service, contract, {}, { organizationId });
     const changes = { as: { organizationId }, headers: { "x-correlation-id": randomUUID() } };
@@ -81,7 +81,7 @@ describe("UpdateContract", () => {
     expect(summary(await update({ contractId: created.id, payerId: shared.id }, changes))).toBe("200");
   });
 
-  test("looks for the contract first, then the payer, then at the version, then at the dates", async () => {
+  test("checks the contract, then the payer, then the version, then the dates", async () => {
     const { id: contractId } = await createResource(service, contract);
     const faults = { payerId: randomUUID(), expectedVersion: 2, validTo: "2025-12-31" };
     expect(summary(await update({ ...faults, contractId: randomUUID() }))).toBe("404");
@@ -93,7 +93,7 @@ describe("UpdateContract", () => {
 });
 
 describe("ListContracts", () => {
-  test("gives those of a payer alone, on every page, and refuses the token of another payer", async () => {
+  test("returns only contracts of the payer, on every page, and rejects a page token of another payer", async () => {
     const as = { tenantId: randomUUID() };
     const [one, another] = await Promise.all([
       createResource(service, payer, {}, as),
@@ -117,7 +117,7 @@ describe("ListContracts", () => {
 });
 
 describe("CreateConsultationType", () => {
-  test("keeps a description that is empty apart from none", async () => {
+  test("distinguishes an empty description from none", async () => {
     const created = await createResource(service, consultationType, { description: "" });
     expect(created).toMatchObject({ description: "" });
     expect(await readResource(service, consultationType, created)).toEqual(created);

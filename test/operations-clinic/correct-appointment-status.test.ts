@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import {
   type AppointmentBody,
   appointmentIn,
@@ -63,7 +63,7 @@ describe("200", () => {
     ["ATTENDED", "CHECKED_IN"],
     ["NO_SHOW", "CONFIRMED"],
   ])(
-    "takes an appointment that is %s back to %s, in one commit with its history and one audit row",
+    "corrects an appointment from %s to %s, in one transaction with its history and one audit row",
     async (from, to) => {
       const clinic = await openClinic(service);
       const before = await bring(from, clinic);
@@ -92,41 +92,42 @@ describe("200", () => {
     },
   );
 
-  test("of a no-show lets the visit go on as if nothing had been", async () => {
+  test("of a no-show lets the visit continue as if nothing had happened", async () => {
     const clinic = await openClinic(service);
     const before = await bring("NO_SHOW", clinic);
     await correct(clinic, before, "CONFIRMED");
     const step = { appointmentId: before.appointmentId };
     await mustCall(clinic, "CheckInAppointment", { ...step, expectedVersion: 4 });
     const { appointment } = await mustCall(clinic, "MarkAppointmentAttended", { ...step, expectedVersion: 5 });
-    expect(appointment).toMatchObject({ status: "ATTENDED", retained: false });
+    expect(appointment).toMatchObject({ status: "ATTENDED", displaced: false });
   });
 
-  test("of a no-show makes its slot anew where it was cleared away", async () => {
+  test("of a no-show makes its slot again if it was removed", async () => {
     const clinic = await openClinic(service);
     const before = await bring("NO_SHOW", clinic);
     await service.query(
       `DELETE FROM slots WHERE program_id = '${clinic.programId}' AND starts_at = '${before.startsAt}'`,
     );
-    expect(appointmentIn(await correct(clinic, before, "CONFIRMED"))).toMatchObject({ retained: false });
+    expect(appointmentIn(await correct(clinic, before, "CONFIRMED"))).toMatchObject({ displaced: false });
   });
 
-  test("of a no-show keeps its time beside what the rules have there since", async () => {
+  test("of a no-show keeps its time beside slots that the rules now have there", async () => {
     const clinic = await openClinic(service);
     const before = await bring("NO_SHOW", clinic);
     const slots = `program_id = '${clinic.programId}' AND starts_at = '${before.startsAt}'`;
-    await service.query(`UPDATE slots SET ends_at = ends_at - interval '10 minutes' WHERE ${slots}`);
-    expect(appointmentIn(await correct(clinic, before, "CONFIRMED"))).toMatchObject({ retained: true });
+    const sooner = new Date(Date.parse(before.endsAt) - 10 * 60_000).toISOString();
+    await service.query(`UPDATE slots SET ends_at = '${sooner}' WHERE ${slots}`);
+    expect(appointmentIn(await correct(clinic, before, "CONFIRMED"))).toMatchObject({ displaced: true });
   });
 
-  test("corrects what was entered of a patient who is not active any more", async () => {
+  test("works for a patient who is no longer active", async () => {
     const clinic = await openClinic(service);
     const before = await bring("ATTENDED", clinic);
     await mustCall(clinic, "SetPatientStatus", { patientId: before.patientId, status: "DECEASED", expectedVersion: 1 });
     expect((await correct(clinic, before, "CHECKED_IN")).status).toBe(200);
   });
 
-  test("is done once under a key, and replayed", async () => {
+  test("is done once per key, and replayed", async () => {
     const clinic = await openClinic(service);
     const before = await bring("CHECKED_IN", clinic);
     const headers = { "idempotency-key": randomUUID() };
@@ -142,22 +143,22 @@ describe("409", () => {
   const pairs = Object.keys(WAYS).flatMap((from) => ["CONFIRMED", "CHECKED_IN"].map((to) => [from, to] as const));
   const allowed = new Set(["CHECKED_IN CONFIRMED", "ATTENDED CHECKED_IN", "NO_SHOW CONFIRMED"]);
 
-  test.each(pairs.filter((pair) => !allowed.has(pair.join(" "))))("refuses to take %s back to %s", async (from, to) => {
+  test.each(pairs.filter((pair) => !allowed.has(pair.join(" "))))("does not correct %s to %s", async (from, to) => {
     const clinic = await openClinic(service);
     expectRefusal(await correct(clinic, await bring(from, clinic), to), 409, NOT_ALLOWED);
   });
 
-  test("tells another version than the current one", async () => {
+  test("names the current version if another one was sent", async () => {
     const clinic = await openClinic(service);
     const before = await bring("CHECKED_IN", clinic);
     const stale = await correct(clinic, before, "CONFIRMED", { expectedVersion: 2 });
     expectRefusal(stale, 409, ["expectedVersion STALE_VERSION"]);
   });
 
-  test("refuses a no-show whose day was filled with others since, until one of them is called off", async () => {
+  test("rejects a no-show if its day is full now, until another appointment is cancelled", async () => {
     const clinic = await openClinic(service, { rule: { dailyCapacity: 1 } });
     const before = await bring("NO_SHOW", clinic);
-    const other = await bookFirst(clinic, await makers.createPatient(service), today(clinic));
+    const other = await bookFirst(clinic, await fixtures.createPatient(service), today(clinic));
     expectRefusal(await correct(clinic, before, "CONFIRMED"), 409, ["appointmentId CAPACITY_EXHAUSTED"]);
     await cancel(clinic, other);
     expect((await correct(clinic, before, "CONFIRMED")).status).toBe(200);
@@ -166,14 +167,14 @@ describe("409", () => {
   test.each([
     ["SLOT_OCCUPIED", "the practitioner"],
     ["PATIENT_OVERLAP", "the patient"],
-  ])("%s refuses a no-show at whose time %s is expected elsewhere by now", async (code, who) => {
+  ])("%s rejects a no-show if %s has another appointment at its time now", async (code, who) => {
     const clinic = await openClinic(service);
     const { practitionerIds } = clinic;
     const late = { startsAtLocal: "08:20", endsAtLocal: "12:20" };
     const shared = who === "the practitioner" ? { practitionerIds } : {};
     const elsewhere = await openClinic(service, { rule: late, ...shared });
     const before = await bring("NO_SHOW", clinic);
-    const patientId = who === "the patient" ? before.patientId : await makers.createPatient(service);
+    const patientId = who === "the patient" ? before.patientId : await fixtures.createPatient(service);
     const other = await bookFirst(elsewhere, patientId, today(elsewhere));
     expect(Date.parse(other.startsAt) - Date.parse(before.startsAt)).toBe(20 * 60_000);
     expectRefusal(await correct(clinic, before, "CONFIRMED"), 409, [`appointmentId ${code}`]);
@@ -181,7 +182,7 @@ describe("409", () => {
 });
 
 describe("422", () => {
-  test("needs a status that can be taken back to, and a reason that may be kept", async () => {
+  test("requires a status that can be restored, and a reason that may be stored", async () => {
     const appointmentId = randomUUID();
     const all = ["appointmentId REQUIRED", "expectedVersion REQUIRED", "status REQUIRED", "reason REQUIRED"];
     expectRefusal(await callRpc(service, correctAppointmentStatus), 422, all);
@@ -198,9 +199,9 @@ describe("422", () => {
   });
 });
 
-/** A new appointment of the clinic, brought to a status. */
+/** Books a new appointment of the clinic and brings it to a status. */
 async function bring(status: string, clinic: Clinic): Promise<AppointmentBody> {
-  let appointment = await bookFirst(clinic, await makers.createPatient(clinic.service, {}, clinic.as));
+  let appointment = await bookFirst(clinic, await fixtures.createPatient(clinic.service, {}, clinic.as));
   for (const rpc of WAYS[status] ?? []) {
     awaitStep(clinic, rpc, appointment);
     const { appointmentId, version: expectedVersion } = appointment;
@@ -212,8 +213,8 @@ async function bring(status: string, clinic: Clinic): Promise<AppointmentBody> {
 
 async function reasonOf(rpc: string, { service: at, as }: Clinic): Promise<JsonObject> {
   if (rpc === "MarkAppointmentNoShow")
-    return { noShowReasonId: await makers.noShowReason.create(at, as), comment: "No contestó." };
-  if (rpc === "CancelAppointment") return { cancellationReasonId: await makers.cancellationReason.create(at, as) };
+    return { noShowReasonId: await fixtures.noShowReason.create(at, as), comment: "No contestó." };
+  if (rpc === "CancelAppointment") return { cancellationReasonId: await fixtures.cancellationReason.create(at, as) };
   return {};
 }
 

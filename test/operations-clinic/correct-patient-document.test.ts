@@ -32,7 +32,7 @@ describe("CorrectPatientDocument", () => {
   );
 
   test.each(["ACTIVE", "INACTIVE", "DECEASED"])(
-    "puts the document of a patient who is %s right, and nothing else",
+    "corrects the document of a patient who is %s, and changes nothing else",
     async (status) => {
       const patient = await registerPatient(service);
       await service.query(`UPDATE patients SET status = '${status}' WHERE id = '${patient.id}'`);
@@ -45,7 +45,7 @@ describe("CorrectPatientDocument", () => {
     },
   );
 
-  test("lets the patient be found by the right document and by no other, and the wrong one be registered", async () => {
+  test("makes the patient known by the new document only, and frees the old one for registration", async () => {
     const patient = await registerPatient(service);
     const documentNumber = newNumber();
     await send({ ...correctionOf(patient), documentNumber });
@@ -60,7 +60,7 @@ describe("CorrectPatientDocument", () => {
     await registerPatient(service, { documentNumber: patient.documentNumber });
   });
 
-  test("is refused while another active patient has the document, however it is written", async () => {
+  test("is rejected while another active patient has the document, in any spelling", async () => {
     const [patient, rival] = [await registerPatient(service), await registerPatient(service)];
     const documentNumber = `${rival.documentNumber}`.replace(/^(..)/, "$1.");
     const request = { ...correctionOf(patient), documentNumber };
@@ -72,7 +72,7 @@ describe("CorrectPatientDocument", () => {
     expectRefusal(await callRpc(service, setPatientStatus, back), 409, ["documentNumber DUPLICATE"]);
   });
 
-  test("lets one of 8 patients at once have a document", async () => {
+  test("one of 8 concurrent corrections to the same document succeeds", async () => {
     const patients = await Promise.all(Array.from({ length: 8 }, () => registerPatient(service)));
     const documentNumber = newNumber();
     const answers = await Promise.all(patients.map((each) => send({ ...correctionOf(each), documentNumber })));
@@ -83,7 +83,7 @@ describe("CorrectPatientDocument", () => {
     }
   });
 
-  test("refuses another version, what is no document, and a reason that tells of the patient's health", async () => {
+  test("rejects another version, an invalid document, and a reason about the patient's health", async () => {
     const patient = await registerPatient(service);
     const request = correctionOf(patient);
     expectRefusal(await send({ ...request, expectedVersion: 2 }), 409, ["expectedVersion STALE_VERSION"]);
@@ -100,7 +100,7 @@ describe("CorrectPatientDocument", () => {
     ]);
   });
 
-  test("is done once for a key and leaves one audit row and one change", async () => {
+  test("is done once per key, and writes one audit row and one change", async () => {
     const patient = await registerPatient(service);
     const changes = { headers: { "idempotency-key": randomUUID() } };
     const request = correctionOf(patient);
@@ -124,7 +124,7 @@ describe("ListPatientChanges", () => {
     () => service,
   );
 
-  test("gives what the document was and why it was changed, and the number to who may see it", async () => {
+  test("returns the former document and the reason, and the number only with the scope for it", async () => {
     const patient = await registerPatient(service);
     const correction = await send(correctionOf(patient), { headers: { "actor-id": "desk-7" } });
     const change = {
@@ -148,7 +148,7 @@ describe("ListPatientChanges", () => {
     expect(accesses).toEqual([{ operation }, { operation }]);
   });
 
-  test("walks the changes, the latest first", async () => {
+  test("lists all changes, the latest first", async () => {
     const patient = await registerPatient(service);
     for (const expectedVersion of [1, 2, 3]) await send({ ...correctionOf(patient), expectedVersion });
     const request = { patientId: patient.id };
@@ -163,7 +163,7 @@ function send(request: JsonObject, changes?: RpcChanges) {
   return callRpc(service, correctPatientDocument, request, changes);
 }
 
-/** A request to give a patient another document, at the version they are known at. */
+/** Builds a request that gives a patient another document, at the patient's known version. */
 function correctionOf({ id, version }: PatientBody): JsonObject {
   return { patientId: id, documentType: "CC", documentNumber: newNumber(), reason: REASON, expectedVersion: version };
 }

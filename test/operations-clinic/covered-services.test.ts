@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("ReplaceCoveredServices", () => {
-  test("gives the list in ascending order under the next version of the contract, which has changed then", async () => {
+  test("returns the list in ascending order and increments the version of the contract", async () => {
     const { contractId, created } = await createContract();
     const ids = await createServices(3);
     service.advance(1_000);
@@ -35,7 +35,7 @@ describe("ReplaceCoveredServices", () => {
     expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(created.updatedAt));
   });
 
-  test("replaces the whole list, by an empty one too, and adds to the version also for an equal list", async () => {
+  test("replaces the whole list, even by an empty one, and increments the version even for an equal list", async () => {
     const { contractId } = await createContract();
     const [a, b, c] = (await createServices(3)).toSorted();
     const lists = [[a, b], [b, c], [b, c], [], []];
@@ -47,7 +47,7 @@ describe("ReplaceCoveredServices", () => {
     }
   });
 
-  test("touches no other contract", async () => {
+  test("changes no other contract", async () => {
     const [one, other] = await Promise.all([createContract(), createContract()]);
     const serviceIds = (await createServices(2)).toSorted();
     await replace({ contractId: one.contractId, serviceIds, expectedVersion: 1 });
@@ -55,7 +55,7 @@ describe("ReplaceCoveredServices", () => {
     expect((await get({ contractId: one.contractId })).body).toMatchObject({ coveredServices: { serviceIds } });
   });
 
-  test("takes 500 services", async () => {
+  test("accepts 500 services", async () => {
     const { contractId } = await createContract();
     await service.query(
       `INSERT INTO healthcare_services (tenant_id, id, code, name, active, version, created_at, updated_at)
@@ -70,7 +70,7 @@ describe("ReplaceCoveredServices", () => {
     expect(summary(tooMany)).toBe("422 serviceIds TOO_MANY");
   });
 
-  test("decides on eligibility from then on", async () => {
+  test("decides eligibility from then on", async () => {
     const { id: payerId } = await createResource(service, payer);
     const { id: contractId } = await createResource(service, contract, { payerId });
     const { id: patientId } = await registerPatient(service);
@@ -87,7 +87,7 @@ describe("ReplaceCoveredServices", () => {
     expect(await reasons(uncovered)).toEqual([]);
   });
 
-  test("leaves one audit row", async () => {
+  test("writes one audit row", async () => {
     const { contractId } = await createContract();
     const answer = await replace({ contractId, serviceIds: await createServices(1), expectedVersion: 1 });
     const row = { action: "UPDATE", resource_type: "CoveredServices", resource_id: contractId, resource_version: 2 };
@@ -96,7 +96,7 @@ describe("ReplaceCoveredServices", () => {
     ]);
   });
 
-  test("shares its version with updates of the contract, and lets one of two at once win", async () => {
+  test("shares its version with updates of the contract, and one of two concurrent changes succeeds", async () => {
     const { contractId } = await createContract();
     const serviceIds = (await createServices(1)).toSorted();
     const both = await Promise.all([
@@ -109,7 +109,7 @@ describe("ReplaceCoveredServices", () => {
     expect((await get({ contractId })).text).toBe(before.text);
   });
 
-  test("names every service that the token gives no access to, before it looks at the version", async () => {
+  test("lists each service that the token cannot access, before it checks the version", async () => {
     const as = { organizationId: randomUUID() };
     const { contractId } = await createContract(as);
     const hidden = [{ tenantId: randomUUID() }, { organizationId: randomUUID() }, { ...as, companyId: randomUUID() }];
@@ -123,13 +123,13 @@ describe("ReplaceCoveredServices", () => {
     expect((await get({ contractId }, { as })).body).toMatchObject({ coveredServices: { serviceIds: [], version: 1 } });
   });
 
-  test("does not tell a hidden contract from one that never existed", async () => {
+  test("returns the same answer for a hidden contract and an unknown one", async () => {
     await expectHidden(service, contract, (contractId, changes) =>
       replace({ contractId, expectedVersion: 1 }, changes),
     );
   });
 
-  test("refuses a service that is named twice, whatever the case of its id, and what is no UUID", async () => {
+  test("rejects a service that is listed twice, in any letter case, and invalid UUIDs", async () => {
     const { contractId } = await createContract();
     const [id = ""] = await createServices(1);
     const twice = await replace({ contractId, serviceIds: [id, id.toUpperCase()], expectedVersion: 1 });
@@ -138,14 +138,14 @@ describe("ReplaceCoveredServices", () => {
     expect(summary(noUuid)).toBe("422 serviceIds[1] INVALID_UUID");
   });
 
-  test("needs its scope", async () => {
+  test("requires its scope", async () => {
     const answer = await replace({ contractId: randomUUID() }, { as: withoutScope(service, replaceMethod) });
     expect(summary(answer)).toBe("403");
   });
 });
 
 describe("GetCoveredServices", () => {
-  test("gives an empty list at the version of the contract where none was ever set, and leaves no trace", async () => {
+  test("returns an empty list at the contract's version if none was ever set, and writes nothing", async () => {
     const { contractId } = await createContract();
     await callRpc(service, rpcNamed("UpdateContract"), { contractId, name: "Otro", expectedVersion: 1 });
     const answer = await get({ contractId }, { headers: { "idempotency-key": "" } });
@@ -153,11 +153,11 @@ describe("GetCoveredServices", () => {
     expect(await auditOf(service, answer)).toEqual([]);
   });
 
-  test("does not tell a hidden contract from one that never existed", async () => {
+  test("returns the same answer for a hidden contract and an unknown one", async () => {
     await expectHidden(service, contract, (contractId, changes) => get({ contractId }, changes));
   });
 
-  test("refuses what is no UUID, and a call without its scope", async () => {
+  test("rejects an invalid UUID, and a call without its scope", async () => {
     expect(summary(await get({ contractId: "42" }))).toBe("422 contractId INVALID_UUID");
     expect(summary(await get({ contractId: randomUUID() }, { as: withoutScope(service, getMethod) }))).toBe("403");
   });

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
-import { createAppointment } from "../contract/makers.js";
+import { createAppointment } from "../contract/fixtures.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -17,8 +17,7 @@ import {
   walkPages,
 } from "./rpc-under-test.js";
 
-const { getUserAttentionCase, listUserAttentionCases, takeUserAttentionCase, closeUserAttentionCase } =
-  DeskService.method;
+const { getCase, listCases, takeCase, closeCase } = DeskService.method;
 const NOT_ALLOWED = ["userAttentionCaseId STATE_NOT_ALLOWED"];
 const STALE = ["expectedVersion STALE_VERSION"];
 
@@ -39,11 +38,11 @@ const ofCase = (method: RpcUnderTest["method"], scope: string, request: JsonObje
   prepare: async (target) => ({ userAttentionCaseId: await deskFixtures(target).attentionCase(), ...request }),
 });
 
-describe("GetUserAttentionCase", () => {
-  describeAccess(ofCase(getUserAttentionCase, "desk:read"), () => service);
+describe("GetCase", () => {
+  describeAccess(ofCase(getCase, "desk:read"), () => service);
 
   test.each(["INFORMATION_REQUEST", "COMPLAINT", "CLAIM", "SUGGESTION", "COMPLIMENT"])(
-    "gives every field of a case of category %s as it was recorded",
+    "returns every field of a case of category %s as recorded",
     async (category) => {
       const recorded = {
         category,
@@ -63,7 +62,7 @@ describe("GetUserAttentionCase", () => {
     },
   );
 
-  test("names the appointment that the case is about, and neither it nor a patient where there is none", async () => {
+  test("returns the appointment of the case, and omits appointment and patient if there is none", async () => {
     const id = await make.attentionCase();
     const members = [
       "category",
@@ -81,21 +80,18 @@ describe("GetUserAttentionCase", () => {
   });
 });
 
-describe("ListUserAttentionCases", () => {
-  describeAccess(
-    { method: listUserAttentionCases, scope: "desk:read", prepare: async () => ({ pageSize: 1 }) },
-    () => service,
-  );
+describe("ListCases", () => {
+  describeAccess({ method: listCases, scope: "desk:read", prepare: async () => ({ pageSize: 1 }) }, () => service);
 
-  test("walks all cases of the tenant, the oldest first, each once", async () => {
+  test("lists all cases of the tenant, the oldest first, each once", async () => {
     const { as, ids } = await makeCases(5);
-    const pages = await walkPages(service, listUserAttentionCases, "userAttentionCases", { pageSize: 2 }, { as });
+    const pages = await walkPages(service, listCases, "userAttentionCases", { pageSize: 2 }, { as });
     expect(pages.map(idsOf)).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
-    const answer = await callRpc(service, getUserAttentionCase, { userAttentionCaseId: `${ids[0]}` }, { as });
+    const answer = await callRpc(service, getCase, { userAttentionCaseId: `${ids[0]}` }, { as });
     expect(pages[0]?.[0]).toEqual(answer.body["userAttentionCase"]);
   });
 
-  test("lists those of statuses, a patient, a span of days, and of all of these", async () => {
+  test("filters by statuses, patient and dates, and by all of these together", async () => {
     const as = { tenantId: randomUUID() };
     const fixtures = deskFixtures(service, as);
     const patientId = await fixtures.patient();
@@ -107,7 +103,7 @@ describe("ListUserAttentionCases", () => {
     await take(taken, {}, { as });
     await close(closed, {}, { as });
     const list = async (request: JsonObject) =>
-      idsOf(itemsIn(await callRpc(service, listUserAttentionCases, request, { as }), "userAttentionCases"));
+      idsOf(itemsIn(await callRpc(service, listCases, request, { as }), "userAttentionCases"));
     expect(await list({})).toEqual([taken, closed, untouched]);
     expect(await list({ patientId })).toEqual([taken, closed]);
     expect(await list({ statuses: ["OPEN"] })).toEqual([taken]);
@@ -125,16 +121,16 @@ describe("ListUserAttentionCases", () => {
     expect(await list({})).toEqual([closed, taken, untouched]);
   });
 
-  test("refuses a page token for other filters, or one that was altered", async () => {
+  test("rejects a page token of other filters, and an altered one", async () => {
     const { as } = await makeCases(3);
     for (const other of [{ statuses: ["RECEIVED"] }, { patientId: randomUUID() }, { createdFrom: "2026-01-01" }]) {
-      await expectTokenIsBound(service, listUserAttentionCases, { request: {}, other }, { as });
+      await expectTokenIsBound(service, listCases, { request: {}, other }, { as });
     }
   });
 
-  test("names every filter that cannot be one", async () => {
+  test("lists each invalid filter", async () => {
     const request = { pageSize: -1, statuses: [0], patientId: "1", createdFrom: "2026-02-02", createdTo: "2026-02-01" };
-    expectRefusal(await callRpc(service, listUserAttentionCases, request), 422, [
+    expectRefusal(await callRpc(service, listCases, request), 422, [
       "pageSize OUT_OF_RANGE",
       "statuses[0] INVALID_VALUE",
       "patientId INVALID_UUID",
@@ -143,10 +139,10 @@ describe("ListUserAttentionCases", () => {
   });
 });
 
-describe("TakeUserAttentionCase", () => {
-  describeAccess(ofCase(takeUserAttentionCase, "desk:write", { expectedVersion: 1 }), () => service);
+describe("TakeCase", () => {
+  describeAccess(ofCase(takeCase, "desk:write", { expectedVersion: 1 }), () => service);
 
-  test("moves a case from RECEIVED to OPEN, says who took it and when, and leaves one audit row", async () => {
+  test("moves a case from RECEIVED to OPEN, records who took it and when, and writes one audit row", async () => {
     const id = await make.attentionCase();
     const before = await get(id);
     const answer = await take(id, {}, { as: { client: "front-desk" }, headers: { "actor-id": "agent-7" } });
@@ -160,28 +156,28 @@ describe("TakeUserAttentionCase", () => {
     ]);
   });
 
-  test("is refused for a case that is OPEN", async () => {
+  test("is rejected for an OPEN case", async () => {
     const id = await make.attentionCase();
     await take(id);
     expectRefusal(await take(id, { expectedVersion: 2 }), 409, NOT_ALLOWED);
     expect(await get(id)).toMatchObject({ status: "OPEN", version: 2 });
   });
 
-  test("is refused for a case that is closed", async () => {
+  test("is rejected for a closed case", async () => {
     const id = await make.attentionCase();
     await close(id);
     expectRefusal(await take(id, { expectedVersion: 2 }), 409, NOT_ALLOWED);
     expect(await get(id)).toMatchObject({ status: "CLOSED", version: 2 });
   });
 
-  test("is refused for another version, before the status is looked at", async () => {
+  test("is rejected for another version, before the status is checked", async () => {
     const id = await make.attentionCase();
     expectRefusal(await take(id, { expectedVersion: 2 }), 409, STALE);
     await close(id);
     expectRefusal(await take(id), 409, STALE);
   });
 
-  test("is replayed to who sends its key again", async () => {
+  test("is replayed if its key is sent again", async () => {
     const id = await make.attentionCase();
     const headers = { "idempotency-key": randomUUID() };
     const first = await take(id, {}, { headers });
@@ -189,7 +185,7 @@ describe("TakeUserAttentionCase", () => {
     expect([second.body, second.headers.get("idempotent-replayed")]).toEqual([first.body, "true"]);
   });
 
-  test("lets one of several at once have it", async () => {
+  test("one of several concurrent callers takes the case", async () => {
     const id = await make.attentionCase();
     const answers = await Promise.all(Array.from({ length: 5 }, () => take(id)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -197,13 +193,10 @@ describe("TakeUserAttentionCase", () => {
   });
 });
 
-describe("CloseUserAttentionCase", () => {
-  describeAccess(
-    ofCase(closeUserAttentionCase, "desk:write", { expectedVersion: 1, reason: "Resuelto." }),
-    () => service,
-  );
+describe("CloseCase", () => {
+  describeAccess(ofCase(closeCase, "desk:write", { expectedVersion: 1, reason: "Resuelto." }), () => service);
 
-  test.each(["RECEIVED", "OPEN"])("closes a case that is %s", async (status) => {
+  test.each(["RECEIVED", "OPEN"])("closes a case with status %s", async (status) => {
     const id = await make.attentionCase();
     if (status === "OPEN") await take(id);
     const before = await get(id);
@@ -225,7 +218,7 @@ describe("CloseUserAttentionCase", () => {
     ]);
   });
 
-  test("is refused for what is closed already, which stays as it is, also to several at once", async () => {
+  test("is rejected for a closed case, which stays unchanged, even if several are sent concurrently", async () => {
     const id = await make.attentionCase();
     const answers = await Promise.all(["a", "b", "c"].map((reason) => close(id, { reason })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -235,8 +228,8 @@ describe("CloseUserAttentionCase", () => {
     expect(await get(id)).toEqual(before);
   });
 
-  test("needs a reason of 1 to 500 characters", async () => {
-    expectRefusal(await callRpc(service, closeUserAttentionCase), 422, [
+  test("requires a reason of 1 to 500 characters", async () => {
+    expectRefusal(await callRpc(service, closeCase), 422, [
       "userAttentionCaseId REQUIRED",
       "expectedVersion REQUIRED",
       "reason REQUIRED",
@@ -245,7 +238,7 @@ describe("CloseUserAttentionCase", () => {
   });
 });
 
-test("no description of a case is logged", async () => {
+test("the description of a case is not logged", async () => {
   const description = `Queja ${randomUUID()}`;
   const id = await make.attentionCase({ description });
   await take(id);
@@ -255,21 +248,19 @@ test("no description of a case is logged", async () => {
 });
 
 async function get(id: string): Promise<JsonObject> {
-  return (await callRpc(service, getUserAttentionCase, { userAttentionCaseId: id })).body[
-    "userAttentionCase"
-  ] as JsonObject;
+  return (await callRpc(service, getCase, { userAttentionCaseId: id })).body["userAttentionCase"] as JsonObject;
 }
 
 function take(id: string, request: JsonObject = {}, changes?: RpcChanges) {
-  return callRpc(service, takeUserAttentionCase, { userAttentionCaseId: id, expectedVersion: 1, ...request }, changes);
+  return callRpc(service, takeCase, { userAttentionCaseId: id, expectedVersion: 1, ...request }, changes);
 }
 
 function close(id: string, request: JsonObject = {}, changes?: RpcChanges) {
   const all = { userAttentionCaseId: id, expectedVersion: 1, reason: "Resuelto.", ...request };
-  return callRpc(service, closeUserAttentionCase, all, changes);
+  return callRpc(service, closeCase, all, changes);
 }
 
-/** A tenant with so many cases, in the order in which they were made. */
+/** Creates a tenant with `count` cases. Returns their ids in the order of creation. */
 async function makeCases(count: number): Promise<{ as: { tenantId: string }; ids: string[] }> {
   const as = { tenantId: randomUUID() };
   const ids: string[] = [];

@@ -10,7 +10,9 @@ import type { TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import { idOf } from "./resources-under-test.js";
 
-/** Makes what the desks deal with, in the tenant that `as` names; each function gives the id of something new. */
+/**
+ * Returns functions that create resources of the desks in the tenant of `as`. Each returns the id of the new resource.
+ */
 export function deskFixtures(service: TestService, as: TokenFor = {}) {
   const make = async (method: DescMethodUnary, member: string, request: JsonObject) => {
     const { status, text, body } = await callRpc(service, method, request, { as });

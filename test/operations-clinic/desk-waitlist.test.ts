@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
-import { createAppointment } from "../contract/makers.js";
+import { createAppointment } from "../contract/fixtures.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -32,7 +32,7 @@ describe("GetWaitlistEntry", () => {
     () => service,
   );
 
-  test("gives every field as it was recorded", async () => {
+  test("returns every field as it was recorded", async () => {
     const recorded = {
       patientId: await make.patient(),
       serviceId: await make.healthcareService(),
@@ -47,7 +47,7 @@ describe("GetWaitlistEntry", () => {
     expect(await get(id)).toEqual({ waitlistEntryId: id, createdAt, status: "ACTIVE", version: 1, ...recorded });
   });
 
-  test("has neither location nor practitioner where any suits, and no closure while it is open", async () => {
+  test("has no location and no practitioner if any suits, and no closure while it is open", async () => {
     const entry = await get(await make.entry());
     const always = ["waitlistEntryId", "createdAt", "status", "version", "patientId", "serviceId"];
     const members = [...always, "dateFrom", "dateTo", "preferredPeriods"];
@@ -61,7 +61,7 @@ describe("ListWaitlistEntries", () => {
     () => service,
   );
 
-  test("walks all entries of the tenant, the oldest first, each once", async () => {
+  test("lists all entries of the tenant, the oldest first, each once", async () => {
     const { as, ids } = await makeEntries(5);
     const pages = await walkPages(service, listWaitlistEntries, "waitlistEntries", { pageSize: 2 }, { as });
     expect(pages.map(idsOf)).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
@@ -69,7 +69,7 @@ describe("ListWaitlistEntries", () => {
     expect(pages[0]?.[0]).toEqual(entry.body["waitlistEntry"]);
   });
 
-  test("lists those of statuses, a patient, a service, a place, a practitioner, and of all of these", async () => {
+  test("filters by statuses, patient, service, location and practitioner, and by all of these together", async () => {
     const as = { tenantId: randomUUID() };
     const fixtures = deskFixtures(service, as);
     const [patientId, serviceId] = [await fixtures.patient(), await fixtures.healthcareService()];
@@ -93,7 +93,7 @@ describe("ListWaitlistEntries", () => {
     expect(await list({ patientId: randomUUID() })).toEqual([]);
   });
 
-  test("lists those that were recorded on days of the clinic", async () => {
+  test("filters by the clinic's dates of creation", async () => {
     const { as, ids } = await makeEntries(2);
     const [late, early] = ids;
     await service.query(`UPDATE waitlist_entries SET created_at = '2026-03-02T05:00:00Z' WHERE id = '${late}'`);
@@ -107,7 +107,7 @@ describe("ListWaitlistEntries", () => {
     expect(await list({ createdFrom: "2026-03-03" })).toEqual([]);
   });
 
-  test("refuses a page token for other filters, or one that was altered", async () => {
+  test("rejects a page token of other filters, and an altered one", async () => {
     const { as } = await makeEntries(3);
     const ids = ["patientId", "serviceId", "locationId", "practitionerId"].map((name) => ({ [name]: randomUUID() }));
     for (const other of [...ids, { statuses: ["ACTIVE"] }, { createdTo: "2030-01-01" }]) {
@@ -115,7 +115,7 @@ describe("ListWaitlistEntries", () => {
     }
   });
 
-  test("names every filter that cannot be one", async () => {
+  test("lists each invalid filter", async () => {
     const request = { pageSize: -1, statuses: [0, 1, 1], patientId: "1", serviceId: "2", createdFrom: "2026-02-30" };
     expectRefusal(await callRpc(service, listWaitlistEntries, request), 422, [
       "pageSize OUT_OF_RANGE",
@@ -143,7 +143,7 @@ describe("CloseWaitlistEntry", () => {
     () => service,
   );
 
-  test("says when, by whom and why it was closed, changes nothing else, and leaves one audit row", async () => {
+  test("records when, by whom and why it was closed, changes nothing else, and writes one audit row", async () => {
     const id = await make.entry();
     const before = await get(id);
     const reason = "Atendida en otra sede.\nNo espera más.";
@@ -159,7 +159,7 @@ describe("CloseWaitlistEntry", () => {
     ]);
   });
 
-  test("names the appointment by which the patient was served, which must be the patient's", async () => {
+  test("records the appointment that served the patient, which must be the patient's", async () => {
     const patientId = await make.patient();
     const id = await make.entry({ patientId });
     const appointmentId = await createAppointment(service, patientId);
@@ -171,7 +171,7 @@ describe("CloseWaitlistEntry", () => {
     expect(await get(id)).toMatchObject({ status: "CLOSED", appointmentId });
   });
 
-  test("is refused for another version, and for what is closed already, which stays as it is", async () => {
+  test("is rejected for another version, and for a closed entry, which stays unchanged", async () => {
     const id = await make.entry();
     expectRefusal(await close(id, { expectedVersion: 2 }), 409, ["expectedVersion STALE_VERSION"]);
     await close(id);
@@ -181,7 +181,7 @@ describe("CloseWaitlistEntry", () => {
     expect(await get(id)).toEqual(before);
   });
 
-  test("is replayed to who sends its key again", async () => {
+  test("is replayed if its key is sent again", async () => {
     const id = await make.entry();
     const headers = { "idempotency-key": randomUUID() };
     const first = await close(id, {}, { headers });
@@ -189,7 +189,7 @@ describe("CloseWaitlistEntry", () => {
     expect([second.body, second.headers.get("idempotent-replayed")]).toEqual([first.body, "true"]);
   });
 
-  test("lets one of several at once close it", async () => {
+  test("one of several concurrent callers closes it", async () => {
     const id = await make.entry();
     const answers = await Promise.all(["a", "b", "c", "d"].map((reason) => close(id, { reason })));
     const [winner, ...others] = answers.toSorted((a, b) => a.status - b.status);
@@ -197,7 +197,7 @@ describe("CloseWaitlistEntry", () => {
     for (const other of others) expectRefusal(other, 409, ["expectedVersion STALE_VERSION"]);
   });
 
-  test("needs a reason of 1 to 500 characters", async () => {
+  test("requires a reason of 1 to 500 characters", async () => {
     const id = await make.entry();
     expectRefusal(await callRpc(service, closeWaitlistEntry), 422, [
       "waitlistEntryId REQUIRED",
@@ -225,7 +225,7 @@ function close(id: string, request: JsonObject = {}, changes?: RpcChanges) {
   );
 }
 
-/** A tenant with so many entries, in the order in which they were made. */
+/** Creates a tenant with `count` entries. Returns their ids in the order of creation. */
 async function makeEntries(count: number): Promise<{ as: { tenantId: string }; ids: string[] }> {
   const as = { tenantId: randomUUID() };
   const fixtures = deskFixtures(service, as);

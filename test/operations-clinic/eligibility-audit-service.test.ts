@@ -30,7 +30,7 @@ describe("GetEligibilityDecision", () => {
     () => service,
   );
 
-  test("gives a decision as it was given, with the question, who asked, and in which exchange", async () => {
+  test("returns a decision unchanged, with the question, the caller and the correlation id", async () => {
     const question = await questionFor(service);
     const decision = await decide(service, question, "billing");
     expect(decision).toMatchObject({ eligible: true, reasons: [] });
@@ -43,7 +43,7 @@ describe("GetEligibilityDecision", () => {
     });
   });
 
-  test("keeps the order and the words of the reasons, whatever has changed since, and after it has expired", async () => {
+  test("keeps the order and texts of the reasons despite later changes, and after it has expired", async () => {
     const question = { ...(await questionFor(service)), serviceDate: "2031-01-01" };
     await service.query(`UPDATE patients SET status = 'INACTIVE' WHERE id = '${question.patientId}'`);
     const decision = await decide(service, question);
@@ -60,7 +60,7 @@ describe("GetEligibilityDecision", () => {
   });
 });
 
-/** A question whose answer is yes, with all that it names. */
+/** Builds a question that is answered with yes, and creates all resources in it. */
 async function questionFor(target: TestService) {
   const make = deskFixtures(target);
   const named = () => ({ code: randomUUID(), name: "Salud Andina", active: true });

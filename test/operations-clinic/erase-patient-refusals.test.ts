@@ -2,11 +2,12 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
-import * as makers from "../contract/makers.js";
-import { bookFirst, type Clinic, call, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
+import * as fixtures from "../contract/fixtures.js";
+import { awaitStep, bookFirst, type Clinic, call, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { brokenInvariants, foundByTheService } from "../schedule/invariants.js";
 import { messagesOf } from "../support/problem.js";
-import { registerPatient } from "../support/registration.js";
+import { readVersions } from "../support/recorded-changes.js";
+import { type PatientBody, registerPatient } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -31,7 +32,7 @@ afterAll(async () => {
 });
 
 describe("the erasure of a patient", () => {
-  test("is done once for a key, and told again to who repeats it", async () => {
+  test("is done once per key, and replayed", async () => {
     const request = erasureOf(await registerPatient(service));
     const changes = { headers: { "idempotency-key": randomUUID() } };
     const first = await send(request, changes);
@@ -39,7 +40,7 @@ describe("the erasure of a patient", () => {
     expect([first.status, replay.text, replay.headers.get("idempotent-replayed")]).toEqual([200, first.text, "true"]);
   });
 
-  test("leaves the results of others to be replayed", async () => {
+  test("does not remove replays of other patients' calls", async () => {
     const headers = { "idempotency-key": randomUUID() };
     const other = await registerPatient(service);
     const request = { patientId: other.id, status: "INACTIVE", expectedVersion: 1 };
@@ -48,7 +49,7 @@ describe("the erasure of a patient", () => {
     expect((await callRpc(service, directory.setPatientStatus, request, { headers })).text).toBe(first.text);
   });
 
-  test("lets the document be registered anew, for a new patient", async () => {
+  test("frees the document for the registration of a new patient", async () => {
     const patient = await registerPatient(service);
     await send(erasureOf(patient));
     const { documentType, documentNumber } = patient;
@@ -57,7 +58,7 @@ describe("the erasure of a patient", () => {
     expect(again.id).not.toBe(patient.id);
   });
 
-  test("is refused while an appointment or a case is not finished, with an item for each, and possible then", async () => {
+  test("is rejected with an item for each unfinished appointment and case, and succeeds once they are finished", async () => {
     const patient = await registerPatient(service);
     const { appointmentId, status } = await bookFirst(clinic, patient.id);
     const open = await deskFixtures(service).attentionCase({ patientId: patient.id });
@@ -72,7 +73,7 @@ describe("the erasure of a patient", () => {
       `appointment ${appointmentId} is ${status}`,
       ...[open, told].toSorted().map((id) => `user-attention case ${id} is RECEIVED`),
     ]);
-    const cancellationReasonId = await makers.cancellationReason.create(service, {});
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
     await mustCall(clinic, "CancelAppointment", {
       appointmentId,
       expectedVersion: 1,
@@ -80,7 +81,7 @@ describe("the erasure of a patient", () => {
       comment: "No.",
     });
     for (const userAttentionCaseId of [open, told]) {
-      await mustCall(clinic, "CloseUserAttentionCase", {
+      await mustCall(clinic, "CloseCase", {
         userAttentionCaseId,
         expectedVersion: 1,
         reason: "Resuelto.",
@@ -89,7 +90,39 @@ describe("the erasure of a patient", () => {
     expect((await send(erasureOf(patient))).status).toBe(200);
   });
 
-  test("is refused for another version, and for a patient who was merged into another", async () => {
+  test("is refused while a case is OPEN, and possible once it is closed", async () => {
+    const patient = await registerPatient(service);
+    const userAttentionCaseId = await deskFixtures(service).attentionCase({ patientId: patient.id });
+    await mustCall(clinic, "TakeCase", { userAttentionCaseId, expectedVersion: 1 });
+    const refusal = await send(erasureOf(patient));
+    expectRefusal(refusal, 409, ["patientId STATE_NOT_ALLOWED"]);
+    expect(messagesOf(refusal)).toEqual([`user-attention case ${userAttentionCaseId} is OPEN`]);
+    const closing = { userAttentionCaseId, expectedVersion: 2, reason: "Resuelto." };
+    await mustCall(clinic, "CloseCase", closing);
+    expect((await send(erasureOf(patient))).status).toBe(200);
+  });
+
+  test.each([
+    ["PENDING", []],
+    ["CONFIRMED", ["ConfirmAppointment"]],
+    ["CHECKED_IN", ["ConfirmAppointment", "CheckInAppointment"]],
+  ])("is rejected while an appointment is %s, and changes nothing", async (status, steps) => {
+    const own = await openClinic(service);
+    const patient = await registerPatient(service);
+    const booked = await bookFirst(own, patient.id);
+    const { appointmentId } = booked;
+    for (const [i, step] of steps.entries()) {
+      awaitStep(own, step, booked);
+      await mustCall(own, step, { appointmentId, expectedVersion: i + 1 });
+    }
+    const before = await readVersions(service);
+    const refusal = await send(erasureOf(patient));
+    expectRefusal(refusal, 409, ["patientId STATE_NOT_ALLOWED"]);
+    expect(messagesOf(refusal)).toEqual([`appointment ${appointmentId} is ${status}`]);
+    expect(await readVersions(service)).toEqual(before);
+  });
+
+  test("is rejected for another version, and for a patient who was merged into another", async () => {
     const [patient, duplicate] = [await registerPatient(service), await registerPatient(service)];
     expectRefusal(await send({ ...erasureOf(patient), expectedVersion: 2 }), 409, ["expectedVersion STALE_VERSION"]);
     await mustCall(clinic, "MergePatients", { ...mergeOf(patient, duplicate.id), reason: REASON });
@@ -98,21 +131,28 @@ describe("the erasure of a patient", () => {
   });
 
   test.each([
-    ["a word of the name, however it is written", "Lo pidió la señora gómez."],
-    ["the document with other signs", "C.C. 79.123-456, por correo."],
-    ["the telephone", "Llamó del (300) 555-0187"],
+    ["a word of the name, in any spelling", "Lo pidió la señora gómez."],
+    ["the document with punctuation", "C.C. 79.123-456, por correo."],
+    ["the patient's former document of five digits", "Era la cédula 54.321."],
+    ["the telephone, with or without the code of the country", "Llamó del (300) 555-0187"],
+    ["the second telephone", "Llamó del 601 555 0188"],
     ["the address", "De: LUZ.G@example.com"],
+    ["a name of three letters of a merged record", "La señora PAZ lo pidió."],
+    ["the document of a merged record", "Cédula 80 555 111"],
+    ["the document that a merged record had before", "Cédula 80.555.222"],
+    ["the telephone of a merged record", "Llamó del 311 555 0190"],
+    ["the address of a merged record", "De: paz@example.org"],
     ["a diagnosis", "Tiene diagnóstico de diabetes"],
-  ])("is refused for a reason with %s, which would stay: 422", async (_, reason) => {
-    const changes = { fullName: "Luz Dary Gómez", phone: "300 555 0187", email: "luz.g@example.com" };
-    const patient = await registerPatient(service, { ...changes, documentNumber: "79123456" });
+  ])("is rejected if its reason, which would be kept, has %s: 422", async (_, reason) => {
+    const patient = await luz();
     const refusal = await send({ ...erasureOf(patient), reason });
     expect([refusal.status, messagesOf(refusal).length]).toEqual([422, 1]);
     expect(refusal.text).not.toContain("ómez");
-    expect((await send(erasureOf(patient))).status).toBe(200);
+    const harmless = "Radicado 4321 del 2026, por la ley 1581, de la señora del 300";
+    expect((await send({ ...erasureOf(patient), reason: harmless })).status).toBe(200);
   });
 
-  test("and what is booked, noted or told for the patient at the same time, is one before the other", async () => {
+  test("is serialized with concurrent bookings, notes and cases of the patient", async () => {
     const trials = Array.from({ length: 6 }, async (_, i) => {
       const patient = await registerPatient(service);
       const [option] = await optionsFor(clinic, { patientId: patient.id });
@@ -121,7 +161,7 @@ describe("the erasure of a patient", () => {
       const [erased, ...others] = await Promise.all([
         send(erasureOf(patient)),
         call(clinic, "BookAppointment", { ...booking, patientId: patient.id }),
-        call(clinic, "AddNote", { patientId: patient.id, text: `Nota ${i}` }),
+        call(clinic, "CreateNote", { patientId: patient.id, text: `Nota ${i}` }),
         call(clinic, "CreateCase", { ...complaint, patientId: patient.id }),
       ]);
       const outcomes = [erased, ...others].map(({ status }) => status);
@@ -135,6 +175,29 @@ describe("the erasure of a patient", () => {
     await Promise.all(trials);
   });
 });
+
+/** Registers a patient whose document was corrected, and merges a record into it whose document was corrected too. */
+async function luz(): Promise<PatientBody> {
+  const own = { fullName: "Luz Dary Gómez", phone: "+57 300 555 0187, 601 555 0188", email: "luz.g@example.com" };
+  const patient = await registerPatient(service, { ...own, documentNumber: "54321" });
+  const other = {
+    fullName: "Paz Ríos",
+    phone: "+57 311 555 0190",
+    email: "paz@example.org",
+    documentNumber: "80555222",
+  };
+  const duplicate = await registerPatient(service, other);
+  await correct(patient, "79123456");
+  await correct(duplicate, "80555111");
+  const merge = { ...mergeOf({ ...patient, version: 2 }, duplicate.id), duplicateExpectedVersion: 2, reason: REASON };
+  await mustCall(clinic, "MergePatients", merge);
+  return { ...patient, version: 3 };
+}
+
+async function correct({ id: patientId, documentType, version: expectedVersion }: PatientBody, documentNumber: string) {
+  const correction = { patientId, documentType, documentNumber, expectedVersion, reason: "Digitado mal." };
+  await mustCall(clinic, "CorrectPatientDocument", correction);
+}
 
 function send(request: JsonObject, changes?: RpcChanges): Promise<RestAnswer> {
   return callRpc(service, directory.erasePatient, request, changes);

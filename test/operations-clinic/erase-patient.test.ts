@@ -1,33 +1,42 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { rpcNamed } from "../contract/published-operations.js";
-import { readDistributedTables } from "../postgres/distributed-tables.js";
 import { type Clinic, call, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { brokenInvariants, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
+import { changesSince, countTypes, expectRecorded, readVersions } from "../support/recorded-changes.js";
 import { registerPatient } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
+import { deskFixtures } from "./desk-fixtures.js";
 import { complaint, erasureOf, mergeOf, REASON } from "./erasure-requests.js";
-import { type KnownPerson, knownPerson } from "./known-person.js";
+import { type MarkedPatient, markedPatient } from "./marked-patient.js";
+import { columnsWith, readTextColumns, reasonFor, UNDECIDED } from "./personal-columns.js";
 import { describeAccess, expectRefusal, idsOf, itemsIn } from "./rpc-under-test.js";
 
 const directory = PatientDirectoryService.method;
+const { closeWaitlistEntry } = DeskService.method;
 
 let service: TestService;
 let clinic: Clinic;
-let person: KnownPerson;
+let person: MarkedPatient;
+/** The columns that contained the person's marks before the erasure. */
 let everywhere: readonly string[];
+/** The resources whose version the erasure changed. */
+let changed: readonly string[];
 let erasure: RestAnswer;
 
 beforeAll(async () => {
   service = await startTestService();
   clinic = await openClinic(service);
-  person = await knownPerson(clinic);
-  everywhere = await placesOf(person.marks);
-  erasure = await send(erasureOf(person.patient));
+  person = await markedPatient(clinic);
+  everywhere = await columnsWith(service, person.marks);
+  const versions = await readVersions(service);
+  erasure = await send(erasureOf(person.patient), { headers: { "actor-id": "agent-7" } });
+  changed = await changesSince(service, versions);
 });
 
 afterAll(async () => {
@@ -49,23 +58,35 @@ describe("ErasePatient", () => {
 });
 
 describe("an erased person", () => {
-  test("was in all of these tables, and nothing that tells of them is in any table afterwards, results for replays included", async () => {
+  test("was in every column that can contain patient data, and is in none afterwards, stored replays included", async () => {
     expect(erasure.status).toBe(200);
-    expect(everywhere).toEqual([
-      "appointment_history",
-      "appointments",
-      "idempotency_keys",
-      "notes",
-      "patient_changes",
-      "patient_search_words",
-      "patients",
-      "user_attention_cases",
-      "waitlist_entries",
-    ]);
-    expect(await placesOf(person.marks)).toEqual([]);
+    const columns = await readTextColumns(service);
+    const undecided = columns.filter((column) => !everywhere.includes(column) && reasonFor(column) === undefined);
+    expect(undecided, UNDECIDED).toEqual([]);
+    expect(everywhere.filter((column) => reasonFor(column) !== undefined)).toEqual([]);
+    expect(await columnsWith(service, person.marks)).toEqual([]);
   });
 
-  test("is not found by id, document, name, telephone or list, nor is who was merged into them", async () => {
+  test("cannot be written to the emptied columns, because the database rejects it", async () => {
+    const columns = everywhere.filter((column) => column.startsWith("patients."));
+    expect(columns.length).toBeGreaterThan(5);
+    for (const column of columns.map((name) => name.replace("patients.", ""))) {
+      const value = column === "search_words" ? "'{x}'" : "'x'";
+      const refill = `UPDATE patients SET ${column} = ${value} WHERE id = '${person.patient.id}'`;
+      await expect(service.query(refill), `patients_erased_check lets ${column} be`).rejects.toThrow(
+        "patients_erased_check",
+      );
+    }
+  });
+
+  test("cannot be guessed from the digest of a request whose result was erased", async () => {
+    const rows = await service.query(
+      "SELECT DISTINCT encode(fingerprint, 'hex') AS digest FROM idempotency_keys WHERE response IS NULL",
+    );
+    expect(rows).toEqual([{ digest: "00".repeat(32) }]);
+  });
+
+  test("is not found by id, document, name, telephone or list, nor are the records merged into them", async () => {
     const { fullName, phone } = person.patient;
     for (const { id: patientId } of [person.patient, person.duplicate]) {
       expectRefusal(await callRpc(service, directory.getPatient, { patientId }), 404);
@@ -74,7 +95,8 @@ describe("an erased person", () => {
     const ids = [person.patient.id, person.duplicate.id];
     const batch = await callRpc(service, directory.batchGetPatients, { patientIds: ids });
     expect(batch.body).toEqual({ patients: [], missingPatientIds: ids });
-    const document = { documentType: "CE", documentNumber: person.marks[1] ?? "" };
+    const { documentType, documentNumber = "" } = person.patient;
+    const document = { documentType, documentNumber };
     expectRefusal(await callRpc(service, directory.findPatientByDocument, document), 404);
     for (const criterion of [{ name: fullName }, { phone }, { documentNumberPrefix: document.documentNumber }]) {
       expect(itemsIn(await callRpc(service, directory.searchPatients, criterion), "patients")).toEqual([]);
@@ -83,7 +105,7 @@ describe("an erased person", () => {
     expect(idsOf(itemsIn(listed, "patients")).filter((id) => ids.includes(String(id)))).toEqual([]);
   });
 
-  test("is nobody to book, register, change, merge, judge, complain or note for", async () => {
+  test("cannot be booked, registered, changed, merged, judged, or given a case or note", async () => {
     const { id: patientId } = person.patient;
     const { serviceId, requestSourceId, appointmentTypeId } = clinic;
     const [appointmentId = ""] = person.appointmentIds;
@@ -97,11 +119,11 @@ describe("an erased person", () => {
       ["SetPatientStatus", { patientId, status: "ACTIVE", expectedVersion: 4 }, 404],
       ["ErasePatient", { patientId, reason: REASON, expectedVersion: 4 }, 404],
       ["MergePatients", { ...mergeOf(other, patientId), reason: REASON }, 404],
-      ["AddNote", { patientId, text: "Llamó." }, 404],
-      ["AddNote", { appointmentId, text: "Llamó." }, 404],
+      ["CreateNote", { patientId, text: "Llamó." }, 404],
+      ["CreateNote", { appointmentId, text: "Llamó." }, 404],
       ["CreateCase", { ...complaint, patientId }, 422],
       ["CreateCase", { ...complaint, appointmentId }, 422],
-      ["CreateWaitlistEntry", { ...wish, patientId, serviceId }, 422],
+      ["CreateWaitlistEntry", { ...waitlistFields, patientId, serviceId }, 422],
       ["CorrectAppointmentStatus", { appointmentId, status: "CHECKED_IN", expectedVersion: 7, reason: REASON }, 409],
     ];
     const answers = await Promise.all(attempts.map(([rpc, request]) => call(clinic, rpc, request)));
@@ -110,7 +132,7 @@ describe("an erased person", () => {
     );
   });
 
-  test("leaves when, where and how appointments ended, under the same ids", async () => {
+  test("leaves the times, places and outcomes of appointments, under the same ids", async () => {
     const [attended, cancelled, overbooked] = person.appointmentIds;
     for (const [appointmentId = "", status] of [
       [attended, "ATTENDED"],
@@ -139,16 +161,26 @@ describe("an erased person", () => {
     ]);
   });
 
-  test("leaves consents, eligibility decisions, accesses, and entries and cases without their texts", async () => {
+  test("leaves consents, eligibility decisions and accesses, and waitlist entries and cases without their texts", async () => {
     const { id: patientId } = person.patient;
     expect(itemsIn(await callRpc(service, directory.listConsents, { patientId }), "consents")).toHaveLength(1);
-    const decision = { decisionId: person.decisionId };
+    const decision = { decisionId: `${person.decisionIds[0]}` };
     expect(await mustCall(clinic, "GetEligibilityDecision", decision)).toMatchObject({
       eligibilityRecord: { patientId },
     });
     const { waitlistEntries } = await mustCall(clinic, "ListWaitlistEntries", { patientId, statuses: ["CLOSED"] });
     expect(waitlistEntries).toMatchObject([{ closeReason: "" }, { closeReason: "" }]);
-    const { userAttentionCases } = await mustCall(clinic, "ListUserAttentionCases", {
+    const [open, closed] = person.entryIds.map((id) =>
+      (waitlistEntries as JsonObject[]).find(({ waitlistEntryId }) => waitlistEntryId === id),
+    );
+    expect(closed).not.toHaveProperty("closedByActor");
+    expect(open).toMatchObject({
+      closedAt: expect.any(String),
+      closedBy: expect.stringMatching(/\btest$/),
+      closedByActor: "agent-7",
+      version: 2,
+    });
+    const { userAttentionCases } = await mustCall(clinic, "ListCases", {
       patientId,
       statuses: ["CLOSED"],
     });
@@ -160,7 +192,7 @@ describe("an erased person", () => {
     expect(notes).toMatchObject([{ removed: true }]);
   });
 
-  test("leaves a record of the erasure, of what came before it that it was, and of who has read what", async () => {
+  test("leaves a record of the erasure, earlier audit rows, and the access records", async () => {
     const { id: patientId } = person.patient;
     const correlationId = erasure.headers.get("x-correlation-id");
     const record = { patientId, kind: "ERASED", reason: REASON, version: 4, correlationId };
@@ -175,12 +207,14 @@ describe("an erased person", () => {
     const merged = { patientId: person.duplicate.id };
     const [ofDuplicate] = itemsIn(await callRpc(service, directory.listPatientChanges, merged), "changes");
     expect(ofDuplicate).toMatchObject({ kind: "ERASED", version: 3 });
-    const accesses = itemsIn(await callRpc(service, directory.listAccessRecords, { patientId }), "accessRecords");
     const operation = "cupo.clinic.v1.PatientDirectoryService/ErasePatient";
-    expect(accesses).toContainEqual(expect.objectContaining({ operation, correlationId }));
+    for (const id of [patientId, person.duplicate.id]) {
+      const answer = await callRpc(service, directory.listAccessRecords, { patientId: id });
+      expect(itemsIn(answer, "accessRecords")).toContainEqual(expect.objectContaining({ operation, correlationId }));
+    }
   });
 
-  test("is told of, by ids alone, in the answer, the audit trail and the change feed", async () => {
+  test("is reported by ids only, in the answer, the audit trail and the change feed", async () => {
     const { appointmentIds, entryIds, caseIds, noteIds, patient, duplicate } = person;
     expect(erasure.body).toMatchObject({
       mergedPatientIds: [duplicate.id],
@@ -188,6 +222,14 @@ describe("an erased person", () => {
       emptiedWaitlistEntryIds: entryIds.toSorted(),
       emptiedUserAttentionCaseIds: caseIds.toSorted(),
       removedNoteIds: noteIds.toSorted(),
+    });
+    await expectRecorded(service, changed, erasure);
+    expect(countTypes(changed)).toEqual({
+      Appointment: 3,
+      Note: 3,
+      Patient: 2,
+      UserAttentionCase: 2,
+      WaitlistEntry: 2,
     });
     const told = (await auditOf(service, erasure)).map((row) =>
       [row["resource_type"], row["resource_id"], row["action"]].join(" "),
@@ -209,38 +251,50 @@ describe("an erased person", () => {
     expect(ofPatient.at(-1)).toMatchObject({ type: "cupo.patient.deleted", resourceVersion: 4 });
   });
 
-  test("is not registered again by a retry of the registration, whose result is gone: 409", async () => {
+  test("is not registered again by a retry of the registration, whose result was erased: 409", async () => {
     const headers = { "idempotency-key": person.key };
     const retry = await callRpc(service, rpcNamed("RegisterPatient"), person.registered, { headers });
     expectRefusal(retry, 409, ["Idempotency-Key RESULT_ERASED"]);
-    expect(await placesOf(person.marks)).toEqual([]);
+    expect(await columnsWith(service, person.marks)).toEqual([]);
   });
 });
 
-const wish = { dateFrom: "2020-01-31", dateTo: "9999-12-31", preferredPeriods: ["MORNING"] };
+test("ErasePatient keeps who closed a waitlist entry earlier, and when", async () => {
+  const patient = await registerPatient(service);
+  const waitlistEntryId = await deskFixtures(service).entry({ patientId: patient.id });
+  const closing = { waitlistEntryId, expectedVersion: 1, reason: "Atendida en otra sede." };
+  const desk = { as: { client: "front-desk" }, headers: { "actor-id": "agent-9" } };
+  const closed = (await callRpc(service, closeWaitlistEntry, closing, desk)).body["waitlistEntry"] as JsonObject;
+  service.advance(60_000);
+  await send(erasureOf(patient));
+  const { waitlistEntry } = await mustCall(clinic, "GetWaitlistEntry", { waitlistEntryId });
+  expect(waitlistEntry).toEqual({ ...closed, closeReason: "", version: 3 });
+});
+
+test("ErasePatient erases all patients that were merged into the patient, directly or indirectly", async () => {
+  const [patient, middle, first] = [
+    await registerPatient(service),
+    await registerPatient(service),
+    await registerPatient(service),
+  ];
+  await mustCall(clinic, "MergePatients", { ...mergeOf(middle, first.id), reason: REASON });
+  const second = { ...mergeOf(patient, middle.id), duplicateExpectedVersion: 2, reason: REASON };
+  await mustCall(clinic, "MergePatients", second);
+  const answer = await send(erasureOf({ ...patient, version: 2 }));
+  expect(answer.body["mergedPatientIds"]).toEqual([middle.id, first.id].toSorted());
+  const correlationId = answer.headers.get("x-correlation-id");
+  for (const { id: patientId } of [patient, middle, first]) {
+    const [row] = await service.query(`SELECT full_name, document_number FROM patients WHERE id = '${patientId}'`);
+    expect(row).toEqual({ full_name: "", document_number: "" });
+    const changes = itemsIn(await callRpc(service, directory.listPatientChanges, { patientId }), "changes");
+    expect(changes[0]).toMatchObject({ kind: "ERASED", correlationId });
+    const accesses = itemsIn(await callRpc(service, directory.listAccessRecords, { patientId }), "accessRecords");
+    expect(accesses).toContainEqual(expect.objectContaining({ correlationId }));
+  }
+});
+
+const waitlistFields = { dateFrom: "2020-01-31", dateTo: "9999-12-31", preferredPeriods: ["MORNING"] };
 
 function send(request: JsonObject, changes?: RpcChanges): Promise<RestAnswer> {
   return callRpc(service, directory.erasePatient, request, changes);
-}
-
-/** The tables of tenants in which one of these texts stands, in any case, in bytes too. */
-async function placesOf(marks: readonly string[]): Promise<string[]> {
-  const { names } = await readDistributedTables(service.databaseUrl);
-  const found = await Promise.all(
-    [...names].map(async (name) => {
-      const rows = await service.query(`SELECT to_jsonb(t) AS row FROM ${name} AS t`);
-      const texts = rows.map(({ row }) => textOf(row).toLowerCase());
-      return texts.some((text) => marks.some((mark) => text.includes(mark))) ? [name] : [];
-    }),
-  );
-  return found.flat().toSorted();
-}
-
-/** Bytes are in JSON as `\x` and hexadecimal digits. */
-function textOf(row: unknown): string {
-  return JSON.stringify(row, (_, value: unknown) =>
-    typeof value === "string" && value.startsWith("\\x")
-      ? Buffer.from(value.slice(2), "hex").toString("latin1")
-      : value,
-  );
 }

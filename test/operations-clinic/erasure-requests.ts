@@ -1,18 +1,18 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { PatientBody } from "../support/registration.js";
 
-/** Why a person is erased, in words that tell of nobody. */
+/** A reason for an erasure, without personal data. */
 export const REASON = "Radicado 2026-0042, a solicitud de la titular";
 
-/** A case that a person opened, with texts that an erasure has to empty. */
+/** A case with texts that an erasure must empty. */
 export const complaint = { category: "COMPLAINT", externalReference: "REF-9", description: "La espera fue larga." };
 
-/** The request to erase a patient as the patient is. */
+/** Builds the request that erases a patient at their current version. */
 export function erasureOf({ id: patientId, version: expectedVersion }: PatientBody): JsonObject {
   return { patientId, expectedVersion, reason: REASON };
 }
 
-/** The request, but for its reason, to merge a patient whom nobody has changed into another. */
+/** Builds the request that merges a patient at version 1 into another, without the reason. */
 export function mergeOf({ id, version }: PatientBody, duplicatePatientId: string): JsonObject {
   const survivor = { survivorPatientId: id, survivorExpectedVersion: version };
   return { ...survivor, duplicatePatientId, duplicateExpectedVersion: 1 };

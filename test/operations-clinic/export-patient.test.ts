@@ -3,17 +3,19 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { readDistributedTables } from "../postgres/distributed-tables.js";
-import { type Clinic, openClinic } from "../schedule/clinic.js";
+import { type Clinic, mustCall, openClinic } from "../schedule/clinic.js";
 import { auditOf } from "../support/audit.js";
 import { registerPatient } from "../support/registration.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
-import { type KnownPerson, knownPerson } from "./known-person.js";
+import { mergeOf, REASON } from "./erasure-requests.js";
+import { type MarkedPatient, markedPatient } from "./marked-patient.js";
+import { columnsWith } from "./personal-columns.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, type Item, idsOf } from "./rpc-under-test.js";
 
 const { exportPatient } = PatientDirectoryService.method;
 
-/** The lists of an export. */
+/** The lists in an export. */
 const KINDS = [
   "patients",
   "consents",
@@ -29,10 +31,7 @@ const KINDS = [
 
 type Export = Readonly<Record<(typeof KINDS)[number], Item[]>>;
 
-/**
- * The tables that hold something of a patient, and why those that are in no export are in none: copies, ids that lead to the
- * rest, or things of the clinic's.
- */
+/** The tables with patient data, each with its list in an export or the reason for being in none. */
 const TABLES_OF_PATIENTS: Readonly<Record<string, string>> = {
   patients: "patients",
   patient_consents: "consents",
@@ -48,19 +47,29 @@ const TABLES_OF_PATIENTS: Readonly<Record<string, string>> = {
   slots: "the time of an appointment",
 };
 
+/** Columns derived from others, for searches, comparisons and replays. */
+const COPIES = new Set([
+  "idempotency_keys.response",
+  "patient_search_words.word",
+  "patients.document_number_key",
+  "patients.document_type_key",
+  "patients.search_words",
+]);
+
 let service: TestService;
 let clinic: Clinic;
-let person: KnownPerson;
-/** The correlation id of a read of the patient ahead of every export. */
-let read: string;
+let person: MarkedPatient;
+/** Correlation ids of reads of the patient and of the duplicate before the exports. */
+let reads: readonly string[];
 
 beforeAll(async () => {
   service = await startTestService();
   clinic = await openClinic(service);
-  person = await knownPerson(clinic);
+  person = await markedPatient(clinic);
   const { getPatient } = PatientDirectoryService.method;
-  const answer = await callRpc(service, getPatient, { patientId: person.patient.id });
-  read = `${answer.headers.get("x-correlation-id")}`;
+  const ids = [person.patient.id, person.duplicate.id];
+  const answers = await Promise.all(ids.map((patientId) => callRpc(service, getPatient, { patientId })));
+  reads = answers.map(({ headers }) => `${headers.get("x-correlation-id")}`);
 });
 
 afterAll(() => service.close());
@@ -76,8 +85,8 @@ describe("ExportPatient", () => {
     () => service,
   );
 
-  test("gives every record of the person, of those who were merged too, each once", async () => {
-    const { patient, duplicate, appointmentIds, entryIds, caseIds, noteIds, decisionId } = person;
+  test("returns each record of the person once, including those of merged patients", async () => {
+    const { patient, duplicate, appointmentIds, entryIds, caseIds, noteIds, decisionIds } = person;
     const [whole, ...rest] = await pagesOf(patient.id, 200);
     expect(rest).toEqual([]);
     const both = [patient.id, duplicate.id].toSorted();
@@ -90,7 +99,8 @@ describe("ExportPatient", () => {
     expect(ids("waitlistEntries")).toEqual(entryIds.toSorted());
     expect(ids("userAttentionCases")).toEqual(caseIds.toSorted());
     expect(ids("notes")).toEqual(noteIds.toSorted());
-    expect(whole?.eligibilityRecords).toMatchObject([{ eligibilityDecision: { decisionId } }]);
+    const decisions = decisionIds.map((decisionId) => ({ eligibilityDecision: { decisionId } }));
+    expect(whole?.eligibilityRecords).toMatchObject(decisions);
     expect(whole?.consents.map(({ patientId }) => String(patientId)).toSorted()).toEqual(both);
     const changes = whole?.patientChanges.map(({ patientId, kind }) => [patientId, kind].join(" "));
     expect(changes?.toSorted()).toEqual(
@@ -98,10 +108,23 @@ describe("ExportPatient", () => {
     );
     const steps = whole?.appointmentChanges.map(({ appointmentId, version }) => [appointmentId, version].join(" "));
     expect(steps).toEqual(await keptSteps(appointmentIds));
-    expect(whole?.accessRecords).toMatchObject([{ patientId: patient.id, correlationId: read }]);
+    expect(whole?.accessRecords).toMatchObject([
+      { patientId: patient.id, correlationId: reads[0] },
+      { patientId: duplicate.id, correlationId: reads[1] },
+    ]);
   });
 
-  test("gives the texts that tell of the person, and numbers of documents to who may see them alone", async () => {
+  test("returns a deleted note without its text", async () => {
+    const { id: patientId } = await registerPatient(service);
+    const { note } = await mustCall(clinic, "CreateNote", { patientId, text: "Prefiere la tarde." });
+    const { noteId } = note as { noteId: string };
+    await mustCall(clinic, "DeleteNote", { noteId, expectedVersion: 1 });
+    const [whole] = await pagesOf(patientId, 200);
+    expect(whole?.notes).toMatchObject([{ noteId, removed: true, version: 2 }]);
+    expect(whole?.notes[0]).not.toHaveProperty("text");
+  });
+
+  test("returns the texts about the person, and document numbers only with the scope for them", async () => {
     const [whole] = await pagesOf(person.patient.id, 200);
     const [mark = "", document = "", former = ""] = person.marks;
     const silent = KINDS.filter((kind) => !JSON.stringify(whole?.[kind]).includes(mark));
@@ -112,13 +135,49 @@ describe("ExportPatient", () => {
     for (const number of [document, former]) expect(JSON.stringify(narrow)).not.toContain(number);
   });
 
-  test("is of the whole person, whoever of the merged is named", async () => {
+  test("returns the value of each column with data of the person, except derived ones", async () => {
+    const exported = JSON.stringify(await pagesOf(person.patient.id, 200)).toLowerCase();
+    const marked = await columnsWith(service, person.marks);
+    const missing = await Promise.all(
+      marked
+        .filter((column) => !COPIES.has(column))
+        .map(async (column) => {
+          const [table = "", name = ""] = column.split(".");
+          const rows = await service.query(`SELECT ${name}::text AS value FROM ${table}`);
+          const values = rows.map(({ value }) => String(value).toLowerCase());
+          const own = values.filter((value) => person.marks.some((mark) => value.includes(mark)));
+          return own.every((value) => exported.includes(value)) ? [] : [column];
+        }),
+    );
+    expect(missing.flat(), "an export leaves these columns out").toEqual([]);
+  });
+
+  test("covers all merged patients, direct and indirect, whichever id is sent", async () => {
+    const [last, middle, first] = [
+      await registerPatient(service),
+      await registerPatient(service),
+      await registerPatient(service),
+    ];
+    await mustCall(clinic, "MergePatients", { ...mergeOf(middle, first.id), reason: REASON });
+    const second = { ...mergeOf(last, middle.id), duplicateExpectedVersion: 2, reason: REASON };
+    await mustCall(clinic, "MergePatients", second);
+    const all = [last, middle, first].map(({ id }) => id).toSorted();
+    for (const id of all) {
+      const [page] = await pagesOf(id, 200);
+      expect(idsOf(page?.patients ?? [])).toEqual(all);
+      expect(page?.consents.map(({ patientId }) => String(patientId)).toSorted()).toEqual(all);
+    }
+    const [page] = await pagesOf(last.id, 200);
+    expect(new Set(page?.accessRecords.map(({ patientId }) => patientId))).toEqual(new Set(all));
+  });
+
+  test("covers the whole person, whichever of the merged ids is sent", async () => {
     const [named] = await pagesOf(person.duplicate.id, 200);
     expect(idsOf(named?.patients ?? [])).toHaveLength(2);
     expect(idsOf(named?.appointments ?? [])).toHaveLength(person.appointmentIds.length);
   });
 
-  test.each([1, 7])("in pages of %i gives the same, in the same order, and comes to an end", async (size) => {
+  test.each([1, 7])("returns the same with a page size of %i, in the same order, and ends", async (size) => {
     const [whole] = await pagesOf(person.patient.id, 200);
     const pages = await pagesOf(person.patient.id, size);
     const counts = pages.map((page) => KINDS.reduce((sum, kind) => sum + page[kind].length, 0));
@@ -130,7 +189,7 @@ describe("ExportPatient", () => {
     expect(before.filter((id) => !accesses.includes(id))).toEqual([]);
   });
 
-  test("takes the token of a page for the same person, tenant and caller alone", async () => {
+  test("accepts a page token only for the same person, tenant and caller", async () => {
     const other = (await registerPatient(service)).id;
     await expectTokenIsBound(service, exportPatient, {
       request: { patientId: person.patient.id },
@@ -138,7 +197,7 @@ describe("ExportPatient", () => {
     });
   });
 
-  test("leaves an access record of everybody who is in it on each page, no audit row, and no copy", async () => {
+  test("writes an access record on each page for each person in it, no audit row and no copy", async () => {
     const answer = await callRpc(service, exportPatient, { patientId: person.patient.id });
     const correlationId = `${answer.headers.get("x-correlation-id")}`;
     const accesses = await service.query(
@@ -152,7 +211,7 @@ describe("ExportPatient", () => {
     expect(await service.query(`SELECT FROM idempotency_keys WHERE correlation_id = '${correlationId}'`)).toEqual([]);
   });
 
-  test("knows every table that refers to a patient or an appointment", async () => {
+  test("covers each table that refers to a patient or an appointment", async () => {
     const { names } = await readDistributedTables(service.databaseUrl);
     const columns = await service.query(
       `SELECT DISTINCT table_name AS name FROM information_schema.columns
@@ -164,7 +223,7 @@ describe("ExportPatient", () => {
     expect(exported.toSorted()).toEqual([...KINDS].toSorted());
   });
 
-  test("does not exist for somebody who is erased, or whoever never was", async () => {
+  test("is not found for an erased or unknown patient", async () => {
     const { id: patientId } = await registerPatient(service);
     await callRpc(service, PatientDirectoryService.method.erasePatient, {
       patientId,
@@ -190,7 +249,7 @@ async function pagesOf(patientId: string, pageSize: number, changes?: RpcChanges
   return pages;
 }
 
-/** All steps of these appointments that are kept, in the order of an export. */
+/** Returns all stored steps of these appointments, in the order of an export. */
 async function keptSteps(ids: readonly string[]): Promise<string[]> {
   const list = ids.map((id) => `'${id}'`).join(", ");
   const rows = await service.query(

@@ -18,7 +18,7 @@ import {
 } from "./resources-under-test.js";
 import { expectTokenIsBound, itemsIn, walkPages } from "./rpc-under-test.js";
 
-/** Describes how resources of a kind are listed. `serviceOf` is called within tests. */
+/** Describes how resources of a type are listed. `serviceOf` is called within tests. */
 export function describeList(resource: ResourceUnderTest, serviceOf: () => TestService): void {
   const method = rpcNamed(`List${resource.plural}`);
   const member = memberNamed(resource.plural);
@@ -31,7 +31,7 @@ export function describeList(resource: ResourceUnderTest, serviceOf: () => TestS
   };
 
   describe(method.name, () => {
-    test("gives all resources page by page, each once, in the order of their ids", async () => {
+    test("returns all resources page by page, each once, ordered by id", async () => {
       const as = { tenantId: randomUUID() };
       const created = await createSeveral(5, as);
       expect(await walk({ pageSize: 2 }, as)).toEqual(created);
@@ -40,7 +40,7 @@ export function describeList(resource: ResourceUnderTest, serviceOf: () => TestS
       expect((await list({ pageSize: 5 }, { as })).body).toMatchObject({ nextPageToken: "" });
     });
 
-    test("goes on where a page ended, with a page of another size, whatever was added meanwhile", async () => {
+    test("continues after the last page with another page size, despite resources added meanwhile", async () => {
       const as = { tenantId: randomUUID() };
       const created = await createSeveral(3, as);
       const first = await list({ pageSize: 1 }, { as });
@@ -49,7 +49,7 @@ export function describeList(resource: ResourceUnderTest, serviceOf: () => TestS
       expect([first, rest].flatMap((answer) => itemsIn(answer, member).map(withId))).toEqual([...created, ...late]);
     });
 
-    test("gives those alone that the filters let through, on every page", async () => {
+    test("returns only resources that match the filters, on every page", async () => {
       const as = { tenantId: randomUUID() };
       const [inactive, active] = await Promise.all([createSeveral(3, as, { active: false }), createSeveral(2, as)]);
       expect(await walk({ active: false, pageSize: 2 }, as)).toEqual(inactive);
@@ -61,7 +61,7 @@ export function describeList(resource: ResourceUnderTest, serviceOf: () => TestS
       expect(await walk({ code: code.toUpperCase(), pageSize: 1 }, as)).toEqual([]);
     });
 
-    test("gives nothing that belongs to another tenant, organization or company", async () => {
+    test("returns nothing of another tenant, organization or company", async () => {
       const tenantId = randomUUID();
       const [a, b, x] = [randomUUID(), randomUUID(), randomUUID()];
       const owners = [{}, { organizationId: a }, { organizationId: a, companyId: x }, { organizationId: b }];
@@ -78,7 +78,7 @@ export function describeList(resource: ResourceUnderTest, serviceOf: () => TestS
       expect(await seenBy({ tenantId: randomUUID(), organizationId: a, companyId: x })).toEqual([]);
     });
 
-    test("refuses a page token of another filter or another list, and what is none", async () => {
+    test("rejects a page token of another filter, list or client, and an invalid one", async () => {
       const as = { tenantId: randomUUID() };
       await createSeveral(2, as);
       const request = { active: true };
@@ -89,9 +89,11 @@ export function describeList(resource: ResourceUnderTest, serviceOf: () => TestS
       const otherList = rpcNamed(resource.type === "Payer" ? "ListLocations" : "ListPayers");
       const refused = await callRpc(serviceOf(), otherList, { pageToken }, { as });
       expect(summary(refused)).toBe("422 pageToken INVALID_VALUE");
+      const ofAnother = await list({ pageToken }, { as: { ...as, client: "another-client" } });
+      expect(summary(ofAnother)).toBe("422 pageToken INVALID_VALUE");
     });
 
-    test("needs its scope, but no idempotency key, and leaves no trace", async () => {
+    test("requires its scope but no idempotency key, and writes nothing", async () => {
       expect(summary(await list({}, { as: withoutScope(serviceOf(), method) }))).toBe("403");
       const answer = await list({}, { headers: { "idempotency-key": "" } });
       expect([answer.status, await auditOf(serviceOf(), answer)]).toEqual([200, []]);
@@ -99,12 +101,12 @@ export function describeList(resource: ResourceUnderTest, serviceOf: () => TestS
   });
 }
 
-/** Puts resources, or other things with an id, in the order of their ids. */
+/** Compares two items by id, for sorting. */
 export function byId(a: Pick<ResourceBody, "id">, b: Pick<ResourceBody, "id">): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** The token of the page after the one in an answer. */
+/** Returns the next page token in an answer. Throws if there is none. */
 export function tokenIn({ body, text }: RestAnswer): string {
   const token = body["nextPageToken"];
   if (typeof token !== "string") throw new Error(`another page was expected, but the answer is ${text}`);

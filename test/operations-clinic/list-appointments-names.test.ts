@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("ListAppointments with the names of patients", () => {
-  test("names the patient of each appointment, and leaves one access record of each patient in the same commit", async () => {
+  test("returns the patient's name of each appointment, and writes one access record per patient in the same transaction", async () => {
     const { clinic, ana, luz } = await openDay();
     const client = randomUUID();
     const answer = await list(NAMED, { ...clinic.as, client });
@@ -39,7 +39,7 @@ describe("ListAppointments with the names of patients", () => {
     }
   });
 
-  test("records those alone who are on the page", async () => {
+  test("records only patients on the page", async () => {
     const { clinic, ana, luz } = await openDay();
     const answer = await list({ ...NAMED, pageSize: 1 }, clinic.as);
     expect(namesIn(answer)).toEqual(["Ana María Pérez"]);
@@ -49,10 +49,10 @@ describe("ListAppointments with the names of patients", () => {
   });
 
   test.each<[string, JsonObject, boolean]>([
-    ["unless it is asked for", {}, true],
-    ["where it is asked not to", { includePatientNames: false }, true],
+    ["without the request for names", {}, true],
+    ["if the request declines them", { includePatientNames: false }, true],
     ["for a token without the scope to read patients", NAMED, false],
-  ])("names nobody and records nothing %s", async (_, request, mayRead) => {
+  ])("returns no names and records nothing %s", async (_, request, mayRead) => {
     const { clinic, ana, luz } = await openDay();
     const scopes = service.scopes.filter((scope) => mayRead || scope !== "patients:read");
     const answer = await list(request, { ...clinic.as, scopes });
@@ -60,14 +60,14 @@ describe("ListAppointments with the names of patients", () => {
     for (const id of [ana, luz]) expect(await accessRecords(id)).toEqual([]);
   });
 
-  test("needs no scope but its own and that for patients", async () => {
+  test("requires only its own scope and that for patients", async () => {
     const { clinic } = await openDay();
     const answer = await list(NAMED, { ...clinic.as, scopes: ["scheduling:read", "patients:read"] });
     expect(namesIn(answer)).toHaveLength(3);
   });
 });
 
-/** A tenant with three appointments in the order of their days: Ana's, Luz' and Ana's. */
+/** Opens a tenant with three appointments on consecutive days, of Ana, Luz and Ana. */
 async function openDay(): Promise<{ clinic: Clinic; ana: string; luz: string }> {
   const clinic = await openClinic(service, { as: { tenantId: randomUUID() }, rule: everyMorning });
   const [ana, luz] = [await register(clinic.as, "Ana María Pérez"), await register(clinic.as, "Luz Gómez")];
@@ -91,7 +91,7 @@ function namesIn(answer: RestAnswer): unknown[] {
   return itemsIn(answer, "appointments").map((appointment) => appointment["patientName"]);
 }
 
-/** What the listing of appointments has left; those that a booking leaves do not count. */
+/** Returns the access records that ListAppointments wrote, but not those of bookings. */
 function accessRecords(patientId: string): Promise<Record<string, unknown>[]> {
   return service.query(`SELECT * FROM patient_access_records WHERE patient_id = '${patientId}'
     AND operation LIKE '%ListAppointments'`);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import {
   type AppointmentBody,
   awaitStep,
@@ -35,7 +35,7 @@ describe("ListAppointments", () => {
     () => service,
   );
 
-  test("gives all page by page in the order in which they begin, then of their ids, as they are", async () => {
+  test("returns all appointments page by page, ordered by start and id, unchanged", async () => {
     const crowd = await openCrowd();
     const booked = [];
     for (const [patientId, days] of [
@@ -57,7 +57,7 @@ describe("ListAppointments", () => {
     expect(itemsIn(foreign, "appointments")).toEqual([]);
   });
 
-  test("gives those alone that the filters let through, and every filter does", async () => {
+  test("returns only appointments that match the filters, for each filter", async () => {
     const { clinic: first, patients } = await openCrowd();
     const second = await openClinic(service, { as: first.as });
     const [ana = "", luz = ""] = patients;
@@ -90,17 +90,17 @@ describe("ListAppointments", () => {
     expect(await found({ patientId: randomUUID() })).toEqual([]);
   });
 
-  test("takes the day as it is in America/Bogota, to its last minute", async () => {
+  test("takes dates as days in America/Bogota, up to the last minute", async () => {
     const rule = { startsAtLocal: "22:30", endsAtLocal: "23:59" };
     const late = await openClinic(service, { as: { tenantId: randomUUID() }, rule });
-    const patientId = await makers.patient.create(service, late.as);
+    const patientId = await fixtures.patient.create(service, late.as);
     const { appointmentId: id, startsAt } = await bookFirst(late, patientId, {}, 2);
     expect(startsAt.slice(0, 10)).toBe(day(late, 3));
     expect(idsOf(await walk(late, { dateFrom: day(late, 2), dateTo: day(late, 2), pageSize: 5 }))).toEqual([id]);
     expect(await walk(late, { dateFrom: day(late, 3), pageSize: 5 })).toEqual([]);
   });
 
-  test("says which are retained, and gives those or the others alone", async () => {
+  test("shows which appointments are retained, and filters by that", async () => {
     const { clinic: own, patients } = await openCrowd();
     const kept = await openClinic(service, { as: own.as });
     const { appointmentId: other } = await bookOn(kept, `${patients[1]}`, 2);
@@ -110,16 +110,16 @@ describe("ListAppointments", () => {
     await mustCall(own, "UpdateProgramRule", { programId, ruleId, active: false, expectedVersion: 1 });
     const found = async (filter: JsonObject) => idsOf(await walk(own, { ...filter, pageSize: 1 }));
     const [all] = await walk(own, { pageSize: 5, patientId: `${patients[0]}` });
-    expect(all).toMatchObject({ appointmentId: id, retained: true });
-    expect(await found({ retained: true })).toEqual([id, second, third]);
-    expect(await found({ retained: false })).toEqual([other]);
-    expect(await found({ retained: true, patientId: `${patients[0]}` })).toEqual([id, second, third]);
-    expect(await found({ retained: true, patientId: `${patients[1]}` })).toEqual([]);
-    expect(await found({ retained: true, programId: kept.programId })).toEqual([]);
-    expect(await found({ retained: true, dateFrom: day(own, 3), statuses: ["PENDING"] })).toEqual([second, third]);
-    expect(await found({ retained: true, statuses: ["CONFIRMED", "CHECKED_IN"] })).toEqual([]);
-    expect(await found({ retained: true, locationId: String(all?.["locationId"]) })).toEqual([id, second, third]);
-    expect(await found({ retained: true, locationId: randomUUID() })).toEqual([]);
+    expect(all).toMatchObject({ appointmentId: id, displaced: true });
+    expect(await found({ displaced: true })).toEqual([id, second, third]);
+    expect(await found({ displaced: false })).toEqual([other]);
+    expect(await found({ displaced: true, patientId: `${patients[0]}` })).toEqual([id, second, third]);
+    expect(await found({ displaced: true, patientId: `${patients[1]}` })).toEqual([]);
+    expect(await found({ displaced: true, programId: kept.programId })).toEqual([]);
+    expect(await found({ displaced: true, dateFrom: day(own, 3), statuses: ["PENDING"] })).toEqual([second, third]);
+    expect(await found({ displaced: true, statuses: ["CONFIRMED", "CHECKED_IN"] })).toEqual([]);
+    expect(await found({ displaced: true, locationId: String(all?.["locationId"]) })).toEqual([id, second, third]);
+    expect(await found({ displaced: true, locationId: randomUUID() })).toEqual([]);
   });
 
   test.each<[JsonObject, string]>([
@@ -129,11 +129,11 @@ describe("ListAppointments", () => {
     [{ statuses: ["PENDING", "PENDING"] }, "statuses[1] DUPLICATE"],
     [{ statuses: [0] }, "statuses[0] INVALID_VALUE"],
     [{ locationId: "1" }, "locationId INVALID_UUID"],
-  ])("refuses %o: %s", async (request, item) => {
+  ])("rejects %o: %s", async (request, item) => {
     expectRefusal(await callRpc(service, listAppointments, request), 422, [item]);
   });
 
-  test("takes a span of 366 days", async () => {
+  test("accepts a span of 366 days", async () => {
     const answer = await callRpc(service, listAppointments, { dateFrom: "2026-01-01", dateTo: "2027-01-02" });
     expect(answer.status).toBe(200);
   });
@@ -146,14 +146,14 @@ describe("ListAppointmentChanges", () => {
       scope: "scheduling:read",
       id: "appointmentId",
       prepare: async () => ({
-        appointmentId: (await bookOn(clinic, await makers.patient.create(service, {}), 2)).appointmentId,
+        appointmentId: (await bookOn(clinic, await fixtures.patient.create(service, {}), 2)).appointmentId,
       }),
     },
     () => service,
   );
 
-  test("gives every change, the oldest first, and the booking as the first of them", async () => {
-    const booked = await bookOn(clinic, await makers.patient.create(service, {}), 5);
+  test("returns each change, the oldest first, starting with the booking", async () => {
+    const booked = await bookOn(clinic, await fixtures.patient.create(service, {}), 5);
     const { appointmentId: id, startsAt, endsAt, practitionerId, locationId } = booked;
     await mustCall(clinic, "ConfirmAppointment", { appointmentId: id, expectedVersion: 1 });
     awaitStep(clinic, "CheckInAppointment", booked);
@@ -169,7 +169,7 @@ describe("ListAppointmentChanges", () => {
       { ...common(id, 3), fromStatus: "CONFIRMED", toStatus: "CHECKED_IN", fromSlot: slot, toSlot: slot },
     ]);
     expect(changes.flat().at(-1)?.["correlationId"]).toBe(arrived.headers.get("x-correlation-id"));
-    const other = await bookOn(clinic, await makers.patient.create(service, {}), 6);
+    const other = await bookOn(clinic, await fixtures.patient.create(service, {}), 6);
     const requests = { request: { appointmentId: id }, other: { appointmentId: other.appointmentId } };
     await expectTokenIsBound(service, listAppointmentChanges, requests);
   });
@@ -185,12 +185,12 @@ function common(appointmentId: string, version: number) {
   };
 }
 
-/** A tenant with three patients and a program in which three practitioners work. */
+/** Opens a tenant with three patients and a program with three practitioners. */
 async function openCrowd() {
   const as = { tenantId: randomUUID() };
   const three = [0, 1, 2];
-  const practitionerIds = await Promise.all(three.map(() => makers.practitioner.create(service, as)));
-  const patients = await Promise.all(three.map(() => makers.patient.create(service, as)));
+  const practitionerIds = await Promise.all(three.map(() => fixtures.practitioner.create(service, as)));
+  const patients = await Promise.all(three.map(() => fixtures.patient.create(service, as)));
   return { clinic: await openClinic(service, { as, practitionerIds, rule: everyMorning }), patients };
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import { bookFirst, mustCall, openClinic } from "../schedule/clinic.js";
 import { registration } from "../support/registration.js";
@@ -14,7 +14,7 @@ import { describeAccess, expectRefusal, type Item, itemsIn } from "./rpc-under-t
 import { mustBlock } from "./schedule-block-fixtures.js";
 
 const { listEvents } = EventService.method;
-/** The kinds of resources that belong to an organization and company. */
+/** Resource types that belong to an organization and company. */
 const OWNED_TYPES = new Set(
   `APPOINTMENT_TYPE CANCELLATION_REASON CONSULTATION_TYPE CONTRACT COVERED_SERVICES HEALTHCARE_SERVICE LOCATION NO_SHOW_REASON
    OPPORTUNITY_DEFINITION PAYER PRACTITIONER PROGRAM PROGRAM_PRACTITIONERS PROGRAM_RULE PROGRAM_SERVICES REQUEST_SOURCE
@@ -36,8 +36,8 @@ beforeEach(() => {
 });
 
 describe("an event", () => {
-  test("has the attributes of CloudEvents and those of its audit row, and nothing else", async () => {
-    const patientId = (await makers.registerPatient(service, {}, as)).id;
+  test("has only the attributes of CloudEvents and of its audit row", async () => {
+    const patientId = (await fixtures.registerPatient(service, {}, as)).id;
     const [row] = await auditRows();
     expect(await events()).toEqual([
       {
@@ -55,9 +55,9 @@ describe("an event", () => {
     ]);
   });
 
-  test("is there for every row of the audit trail, of whatever a call changes, in the order of versions", async () => {
+  test("exists for each audit row, of every kind of change, ordered by version", async () => {
     const clinic = await openClinic(service, { as });
-    const patientId = (await makers.registerPatient(service, {}, as)).id;
+    const patientId = (await fixtures.registerPatient(service, {}, as)).id;
     await bookFirst(clinic, patientId, {});
     await mustBlock(clinic, { programId: clinic.programId });
     await decideEligibility(patientId);
@@ -78,7 +78,7 @@ describe("an event", () => {
     );
   });
 
-  test("comes of no call that failed, and of a call once that is replayed", async () => {
+  test("is not written by a failed call, and only once by a call that is replayed", async () => {
     const headers = { "idempotency-key": randomUUID() };
     const token = await service.token(as);
     const body = registration();
@@ -88,7 +88,7 @@ describe("an event", () => {
     expect(await events()).toHaveLength(1);
   });
 
-  test("holds nothing of what was sent but ids", async () => {
+  test("contains no request data but ids", async () => {
     const marker = "Zyxwvu";
     const body = registration({ fullName: marker, email: `${marker}@example.com`, documentNumber: `${marker}1` });
     await service.request("POST", "/patients", { token: await service.token(as), body });
@@ -99,7 +99,7 @@ describe("an event", () => {
 });
 
 describe("pages", () => {
-  test("follow one another by their cursors, and the last cursor is good for what comes later", async () => {
+  test("follow one another by their cursors, and the last cursor also returns later events", async () => {
     const ids = await createPatients(5);
     const first = await list({ pageSize: 2 });
     const second = await list({ pageSize: 2, cursor: cursorOf(first) });
@@ -113,7 +113,7 @@ describe("pages", () => {
     expect(idsOf(await list({ cursor: cursorOf(first) }))).toEqual([...ids.slice(2), ...later]);
   });
 
-  test("begin with the oldest event, or behind all of them where that is asked for", async () => {
+  test("start with the oldest event, or after all of them on request", async () => {
     expect((await list()).body).toMatchObject({ events: [], hasMore: false });
     const ids = await createPatients(2);
     for (const request of [{}, { start: "OLDEST" }]) expect(idsOf(await list(request))).toEqual(ids);
@@ -123,7 +123,7 @@ describe("pages", () => {
     expect(idsOf(await list({ cursor: cursorOf(now) }))).toEqual(later);
   });
 
-  test("have events of the kinds alone that are asked for, and pass over the others", async () => {
+  test("have only the requested resource types, and skip the others", async () => {
     const [patientId] = await createPatients(1);
     const payerId = (await resources.createResource(service, resources.payer, {}, as)).id;
     await createPatients(1);
@@ -134,7 +134,7 @@ describe("pages", () => {
     expect((await list({ resourceTypes: ["HOLIDAY"] })).body).toMatchObject({ events: [], hasMore: false });
   });
 
-  test("end with something to go on from where none of a thousand events is asked for", async () => {
+  test("end with a cursor if none of a thousand events has a requested type", async () => {
     await createPatients(1);
     await fill(1_500);
     const first = await list({ resourceTypes: ["HOLIDAY"] });
@@ -146,8 +146,8 @@ describe("pages", () => {
   });
 });
 
-describe("who is told", () => {
-  test("of what belongs to an organization or a company: callers of the same, and nobody else", async () => {
+describe("events are sent to", () => {
+  test("callers of the same organization or company only, if the resource belongs to one", async () => {
     const owner = { ...as, organizationId: randomUUID(), companyId: randomUUID() };
     await changeEverything(owner);
     const all = await events(owner);
@@ -162,12 +162,12 @@ describe("who is told", () => {
       expect(await events({ ...as, ...other })).toEqual([]);
   });
 
-  test("of what belongs to the tenant as a whole: everybody in it, whoever changed it", async () => {
+  test("all callers in the tenant, if the resource belongs to the whole tenant", async () => {
     const owner = { ...as, organizationId: randomUUID() };
     const payerId = (await resources.createResource(service, resources.payer, {}, as)).id;
     const request = { payerId, name: "Otro nombre", expectedVersion: 1, updateMask: "name" };
     expect((await callRpc(service, rpcNamed("UpdatePayer"), request, { as: owner })).status).toBe(200);
-    const patientId = (await makers.registerPatient(service, {}, owner)).id;
+    const patientId = (await fixtures.registerPatient(service, {}, owner)).id;
     for (const other of [as, owner, { ...as, organizationId: randomUUID() }])
       expect((await events(other)).map(({ resourceId }) => resourceId)).toEqual([payerId, payerId, patientId]);
   });
@@ -179,18 +179,18 @@ describe("who is told", () => {
 });
 
 describe("a cursor", () => {
-  test.each(["x", "AAAA", "AQ", "a".repeat(128), "é"])("that is none is refused: %s", async (cursor) => {
+  test.each(["x", "AAAA", "AQ", "a".repeat(128), "é"])("that is invalid is rejected: %s", async (cursor) => {
     expectRefusal(await list({ cursor }), 422, ["cursor INVALID_VALUE"]);
   });
 
   test.each([
     ["", "TOO_SHORT"],
     ["a".repeat(129), "TOO_LONG"],
-  ])("has its limits", async (cursor, code) => {
+  ])("has limits of its length", async (cursor, code) => {
     expectRefusal(await list({ cursor }), 422, [`cursor ${code}`]);
   });
 
-  test("altered in any place is refused, or stands for a place that the caller could have read anyway", async () => {
+  test("that was altered is rejected, or stands for a position that the caller may read anyway", async () => {
     await createPatients(2);
     const cursor = cursorOf(await list({ pageSize: 1 }));
     for (const [place, letter] of Array.from(cursor).entries()) {
@@ -200,13 +200,13 @@ describe("a cursor", () => {
     }
   });
 
-  test("of another tenant is of no feed: 409", async () => {
+  test("of another tenant belongs to no feed: 409", async () => {
     await createPatients(1);
     const cursor = cursorOf(await list());
     expectRefusal(await list({ cursor }, { as: { tenantId: randomUUID() } }), 409, ["cursor OUT_OF_RANGE"]);
   });
 
-  test("behind which events are past their retention is refused, and one behind those is not", async () => {
+  test("is rejected if events after it have been purged, otherwise accepted", async () => {
     await createPatients(3);
     const [first, second] = [await list({ pageSize: 1 }), await list({ pageSize: 2 })];
     await service.query(`DELETE FROM event_positions WHERE tenant_id = '${as.tenantId}' AND position <= 2`);
@@ -215,7 +215,7 @@ describe("a cursor", () => {
     expect(idsOf(await list())).toHaveLength(1);
   });
 
-  test("of a feed that was set back is refused", async () => {
+  test("of a feed that was reset is rejected", async () => {
     await createPatients(3);
     const cursor = cursorOf(await list());
     const ofTenant = `WHERE tenant_id = '${as.tenantId}'`;
@@ -223,11 +223,11 @@ describe("a cursor", () => {
     await service.query(`UPDATE event_feeds SET last_position = 2 ${ofTenant}`);
     expectRefusal(await list({ cursor }), 409, ["cursor OUT_OF_RANGE"]);
     const older = cursorOf(await list());
-    await service.query(`UPDATE event_feeds SET feed_id = gen_random_uuid() ${ofTenant}`);
+    await service.query(`UPDATE event_feeds SET feed_id = '${randomUUID()}' ${ofTenant}`);
     expectRefusal(await list({ cursor: older }), 409, ["cursor OUT_OF_RANGE"]);
   });
 
-  test("goes without a start", async () => {
+  test("cannot be combined with a start", async () => {
     const cursor = cursorOf(await list());
     expectRefusal(await list({ cursor, start: "OLDEST" }), 422, ["start INVALID_VALUE"]);
   });
@@ -236,7 +236,7 @@ describe("a cursor", () => {
 test.each([
   [{ resourceTypes: ["RESOURCE_TYPE_UNSPECIFIED"] }, "resourceTypes[0] INVALID_VALUE"],
   [{ resourceTypes: ["PAYER", "PAYER"] }, "resourceTypes[1] DUPLICATE"],
-])("refuses kinds that are none, or twice: %o", async (request, item) => {
+])("unknown or repeated resource types are rejected: %o", async (request, item) => {
   expectRefusal(await list(request), 422, [item]);
 });
 
@@ -261,7 +261,7 @@ function cursorOf({ status, body }: Awaited<ReturnType<typeof list>>): string {
 
 async function createPatients(count: number): Promise<string[]> {
   const ids: string[] = [];
-  while (ids.length < count) ids.push((await makers.registerPatient(service, {}, as)).id);
+  while (ids.length < count) ids.push((await fixtures.registerPatient(service, {}, as)).id);
   return ids;
 }
 
@@ -280,7 +280,7 @@ async function decideEligibility(patientId: string): Promise<void> {
   expect(answer.status).toBe(200);
 }
 
-/** Makes and changes something of every kind of resource that has an owner. */
+/** Creates and changes a resource of each type that has an owner. */
 async function changeEverything(owner: TokenFor): Promise<void> {
   const clinic = await openClinic(service, { as: owner });
   const { programId, ruleId } = clinic;
@@ -314,7 +314,7 @@ function auditRows(): Promise<Record<string, unknown>[]> {
   );
 }
 
-/** Leaves so many changes of patients outstanding. */
+/** Writes `count` changes of patients that are not in the feed yet. */
 async function fill(count: number): Promise<void> {
   await service.query(
     `WITH done AS (INSERT INTO audit_events (tenant_id, id, operation, principal, correlation_id, action, resource_type, resource_id)

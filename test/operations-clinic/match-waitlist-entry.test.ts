@@ -34,26 +34,26 @@ describe("MatchWaitlistEntry", () => {
     () => service,
   );
 
-  test("gives what a search with the entry's wishes gives, page by page, and writes nothing", async () => {
-    const wishes = { patientId: await make.patient(), dateFrom: day(clinic, 2), dateTo: day(clinic, 3) };
+  test("returns the options of a search with the entry's wishes, page by page, and writes nothing", async () => {
+    const criteria = { patientId: await make.patient(), dateFrom: day(clinic, 2), dateTo: day(clinic, 3) };
     for (const preferredPeriods of [["MORNING"], ["AFTERNOON"], ["MORNING", "AFTERNOON"], ["NIGHT"]]) {
-      const waitlistEntryId = await entry({ ...wishes, preferredPeriods });
-      const searched = await optionsFor(clinic, { ...wishes, periods: preferredPeriods });
+      const waitlistEntryId = await entry({ ...criteria, preferredPeriods });
+      const searched = await optionsFor(clinic, { ...criteria, periods: preferredPeriods });
       expect(searched).toHaveLength(["MORNING", "AFTERNOON"].filter((p) => preferredPeriods.includes(p)).length * 8);
       const request = { waitlistEntryId, pageSize: 4 };
       const matched = (await walkPages(service, matchWaitlistEntry, "options", request)).flat();
       expect(matched.map(placeOf)).toEqual(searched.map(placeOf));
     }
-    const answer = await match({ ...wishes, preferredPeriods: ["MORNING"] });
+    const answer = await match({ ...criteria, preferredPeriods: ["MORNING"] });
     expect(await auditOf(service, answer)).toEqual([]);
   });
 
-  test("keeps to the practitioner and the location, leaves out emergencies, and takes the longest of ranges", async () => {
+  test("filters by practitioner and location, excludes emergency programs, and accepts the longest date range", async () => {
     const second = await openClinic(service, { serviceId: clinic.serviceId });
     await openClinic(service, { serviceId: clinic.serviceId, program: { emergency: true } });
     const [practitionerId = ""] = second.practitionerIds;
-    const practitioners = async (wish: JsonObject) => {
-      const options = optionsIn(await match({ ...wish, preferredPeriods: ["MORNING"] }));
+    const practitioners = async (criteria: JsonObject) => {
+      const options = optionsIn(await match({ ...criteria, preferredPeriods: ["MORNING"] }));
       return new Set(options.map((option) => option.practitionerId));
     };
     expect(await practitioners({})).toEqual(new Set([practitionerId, ...clinic.practitionerIds]));
@@ -63,7 +63,7 @@ describe("MatchWaitlistEntry", () => {
     expect(await practitioners({ locationId: await make.location() })).toEqual(new Set());
   });
 
-  test("gives tokens that book for the patient of the entry and for nobody else", async () => {
+  test("returns tokens that book only for the patient of the entry", async () => {
     const patientId = await make.patient();
     const [first, second] = optionsIn(await match({ patientId }));
     expectRefusal(await book(clinic, await make.patient(), `${first?.optionToken}`), 422, [
@@ -72,7 +72,7 @@ describe("MatchWaitlistEntry", () => {
     expect((await book(clinic, patientId, `${second?.optionToken}`)).status).toBe(200);
   });
 
-  test("refuses an entry that is closed, and one whose patient is not active", async () => {
+  test("rejects a closed entry, and one of an inactive patient", async () => {
     const closed = await entry({});
     await mustCall(clinic, "CloseWaitlistEntry", {
       waitlistEntryId: closed,
@@ -88,12 +88,12 @@ describe("MatchWaitlistEntry", () => {
     expectRefusal(inactive, 409, ["waitlistEntryId PATIENT_NOT_ACTIVE"]);
   });
 
-  test("takes the page tokens of the same entry alone, and none of a search", async () => {
-    const wishes = { patientId: await make.patient(), dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
-    const waitlistEntryId = await entry(wishes);
-    const other = { waitlistEntryId: await entry({ ...wishes, preferredPeriods: ["NIGHT", "MORNING"] }) };
+  test("accepts only page tokens of the same entry, and none of a search", async () => {
+    const criteria = { patientId: await make.patient(), dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
+    const waitlistEntryId = await entry(criteria);
+    const other = { waitlistEntryId: await entry({ ...criteria, preferredPeriods: ["NIGHT", "MORNING"] }) };
     await expectTokenIsBound(service, matchWaitlistEntry, { request: { waitlistEntryId }, other });
-    const search = { ...wishes, serviceId: clinic.serviceId, periods: ["MORNING"], pageSize: 1 };
+    const search = { ...criteria, serviceId: clinic.serviceId, periods: ["MORNING"], pageSize: 1 };
     const { nextPageToken } = await mustCall(clinic, "SearchAppointmentOptions", search);
     const strange = { waitlistEntryId, pageToken: nextPageToken as string };
     expectRefusal(await callRpc(service, matchWaitlistEntry, strange), 422, ["pageToken INVALID_VALUE"]);
@@ -101,12 +101,12 @@ describe("MatchWaitlistEntry", () => {
   });
 });
 
-function entry(wishes: JsonObject): Promise<string> {
-  return make.entry({ serviceId: clinic.serviceId, ...wishes });
+function entry(criteria: JsonObject): Promise<string> {
+  return make.entry({ serviceId: clinic.serviceId, ...criteria });
 }
 
-async function match(wishes: JsonObject) {
-  return callRpc(service, matchWaitlistEntry, { waitlistEntryId: await entry(wishes), pageSize: 200 });
+async function match(criteria: JsonObject) {
+  return callRpc(service, matchWaitlistEntry, { waitlistEntryId: await entry(criteria), pageSize: 200 });
 }
 
 function placeOf({ startsAt, practitionerId }: { readonly startsAt?: unknown; readonly practitionerId?: unknown }) {

@@ -3,11 +3,12 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NoteService } from "../../src/gen/cupo/clinic/v1/note_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, type Clinic, call, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
 import { messagesOf } from "../support/problem.js";
+import { changesSince, countTypes, expectRecorded, readVersions } from "../support/recorded-changes.js";
 import { detailsOf, type PatientBody, registerPatient } from "../support/registration.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -33,18 +34,19 @@ describe("MergePatients", () => {
     () => service,
   );
 
-  test("gives all that is the duplicate's to the survivor, and leaves the duplicate inactive", async () => {
+  test("moves all records of the duplicate to the survivor, with an audit row and event for each, and deactivates the duplicate", async () => {
     const { survivor, duplicate } = await twoPatients();
     const { appointmentId } = await bookFirst(clinic, duplicate.id);
     const cancelled = await cancelledAppointment(duplicate.id);
-    const fixtures = deskFixtures(service);
-    const entry = await fixtures.entry({ patientId: duplicate.id });
-    const attentionCase = await fixtures.attentionCase({ patientId: duplicate.id, appointmentId });
-    const note = await callRpc(service, NoteService.method.addNote, {
+    const desk = deskFixtures(service);
+    const entry = await desk.entry({ patientId: duplicate.id });
+    const attentionCase = await desk.attentionCase({ patientId: duplicate.id, appointmentId });
+    const note = await callRpc(service, NoteService.method.createNote, {
       patientId: duplicate.id,
       text: "Prefiere la tarde.",
     });
     const { noteId } = (note.body as { note: { noteId: string } }).note;
+    const before = await readVersions(service);
     const answer = await send(mergeOf({ survivor, duplicate }));
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -62,10 +64,42 @@ describe("MergePatients", () => {
       UNION SELECT patient_id FROM user_attention_cases WHERE id = '${attentionCase}'
       UNION SELECT patient_id FROM notes WHERE id = '${noteId}'`;
     expect(await service.query(owners)).toEqual([{ patient_id: survivor.id }]);
+    const changed = await changesSince(service, before);
+    await expectRecorded(service, changed, answer);
+    expect(countTypes(changed)).toEqual({
+      Appointment: 2,
+      Note: 1,
+      Patient: 2,
+      UserAttentionCase: 1,
+      WaitlistEntry: 1,
+    });
     expect(await foundByTheService(service)).toEqual([]);
   });
 
-  test("says so in the history of each appointment, in the audit trail and in the changes of both", async () => {
+  test("also moves closed and deleted records, with an audit row and an event for each", async () => {
+    const { survivor, duplicate } = await twoPatients();
+    const desk = deskFixtures(service);
+    const waitlistEntryId = await desk.entry({ patientId: duplicate.id });
+    const userAttentionCaseId = await desk.attentionCase({ patientId: duplicate.id });
+    const { note } = await mustCall(clinic, "CreateNote", { patientId: duplicate.id, text: "Prefiere la tarde." });
+    const { noteId } = note as { noteId: string };
+    const closing = { expectedVersion: 1, reason: "Resuelto." };
+    await mustCall(clinic, "CloseWaitlistEntry", { waitlistEntryId, ...closing });
+    await mustCall(clinic, "CloseCase", { userAttentionCaseId, ...closing });
+    await mustCall(clinic, "DeleteNote", { noteId, expectedVersion: 1 });
+    const before = await readVersions(service);
+    const answer = await send(mergeOf({ survivor, duplicate }));
+    expect(answer.body).toMatchObject({
+      movedWaitlistEntryIds: [waitlistEntryId],
+      movedUserAttentionCaseIds: [userAttentionCaseId],
+      movedNoteIds: [noteId],
+    });
+    const changed = await changesSince(service, before);
+    await expectRecorded(service, changed, answer);
+    expect(countTypes(changed)).toEqual({ Note: 1, Patient: 2, UserAttentionCase: 1, WaitlistEntry: 1 });
+  });
+
+  test("is recorded in the history of each appointment, in the audit trail and in the changes of both patients", async () => {
     const { survivor, duplicate } = await twoPatients();
     const { appointmentId } = await bookFirst(clinic, duplicate.id);
     const answer = await send(mergeOf({ survivor, duplicate }));
@@ -93,14 +127,14 @@ describe("MergePatients", () => {
     ]);
   });
 
-  test("keeps the consents with whom they were recorded for", async () => {
+  test("keeps the consents with the record they were given for", async () => {
     const { survivor, duplicate } = await twoPatients();
     await send(mergeOf({ survivor, duplicate }));
     const consents = `SELECT patient_id FROM patient_consents WHERE patient_id IN ('${survivor.id}', '${duplicate.id}')`;
     expect(await service.query(consents)).toHaveLength(2);
   });
 
-  test("is refused with every pair of live appointments that overlap, and possible without them", async () => {
+  test("is rejected with each pair of overlapping live appointments, and succeeds without them", async () => {
     const other = await openClinic(service);
     const { survivor, duplicate } = await twoPatients();
     const dates = { dateFrom: day(clinic, 10), dateTo: day(clinic, 10) };
@@ -116,7 +150,16 @@ describe("MergePatients", () => {
     expect((await send(mergeOf({ survivor, duplicate }))).status).toBe(200);
   });
 
-  test("leaves a duplicate that nothing reactivates, corrects, books for or merges again", async () => {
+  test("succeeds if appointments of the two only touch", async () => {
+    const own = await openClinic(service);
+    const { survivor, duplicate } = await twoPatients();
+    const { startsAt, endsAt } = await bookFirst(own, survivor.id, {}, 1);
+    const [before, after] = [await bookFirst(own, duplicate.id), await bookFirst(own, duplicate.id)];
+    expect([before.endsAt, after.startsAt]).toEqual([startsAt, endsAt]);
+    expect((await send(mergeOf({ survivor, duplicate }))).status).toBe(200);
+  });
+
+  test("leaves a duplicate that cannot be reactivated, corrected, booked for or merged again", async () => {
     const { survivor, duplicate } = await twoPatients();
     const [option] = await optionsFor(clinic, { patientId: duplicate.id });
     await send(mergeOf({ survivor, duplicate }));
@@ -135,7 +178,7 @@ describe("MergePatients", () => {
     expectRefusal(await send(into), 409, ["survivorPatientId PATIENT_NOT_ACTIVE"]);
   });
 
-  test("takes an inactive duplicate, but no deceased one and no survivor who is not active", async () => {
+  test("accepts an inactive duplicate, but no deceased one and no inactive survivor", async () => {
     const { survivor, duplicate } = await twoPatients();
     await setStatus(survivor, "INACTIVE");
     expectRefusal(await send(mergeOf({ survivor, duplicate })), 409, ["survivorPatientId PATIENT_NOT_ACTIVE"]);
@@ -146,7 +189,7 @@ describe("MergePatients", () => {
     expect((await send(mergeOf({ survivor, duplicate }))).status).toBe(200);
   });
 
-  test("refuses another version of either, and one patient alone", async () => {
+  test("rejects another version of either, and twice the same patient", async () => {
     const { survivor, duplicate } = await twoPatients();
     const request = mergeOf({ survivor, duplicate });
     const stale = ["survivorExpectedVersion STALE_VERSION"];
@@ -168,7 +211,7 @@ describe("MergePatients", () => {
     ]);
   });
 
-  test("does not tell another tenant's patients from those that never were", async () => {
+  test("returns the same answer for another tenant's patients and unknown ones", async () => {
     const request = mergeOf(await twoPatients());
     const headers = { "x-correlation-id": randomUUID() };
     const nobody = { survivorPatientId: randomUUID(), duplicatePatientId: randomUUID() };
@@ -178,7 +221,7 @@ describe("MergePatients", () => {
     expect([foreign.status, foreign.text]).toEqual([absent.status, absent.text]);
   });
 
-  test("gives a case that is opened for the duplicate afterwards to the survivor, whoever that was merged into", async () => {
+  test("assigns a case that is opened for the duplicate later to the final survivor", async () => {
     const { survivor, duplicate } = await twoPatients();
     const last = await registerPatient(service);
     const { appointmentId } = await bookFirst(clinic, duplicate.id, {
@@ -192,7 +235,7 @@ describe("MergePatients", () => {
     expect(await service.query(owner)).toEqual([{ patient_id: last.id }]);
   });
 
-  test("is done once for a key, with an access record of both for the replay", async () => {
+  test("is done once per key, with an access record of both for the replay", async () => {
     const { survivor, duplicate } = await twoPatients();
     const changes = { headers: { "idempotency-key": randomUUID() } };
     const first = await send(mergeOf({ survivor, duplicate }), changes);
@@ -204,17 +247,15 @@ describe("MergePatients", () => {
     expect([shown.length, new Set(shown)]).toEqual([2, new Set<unknown>([survivor.id, duplicate.id])]);
   });
 
-  test("of two patients into each other at once, lets one happen, and leaves nothing behind", async () => {
+  test("of two concurrent merges of patients into each other, one succeeds, and the other writes nothing", async () => {
     const trials = Array.from({ length: 6 }, async () => {
       const { survivor, duplicate } = await twoPatients();
-      const fixtures = deskFixtures(service);
+      const desk = deskFixtures(service);
       const [one, other] = await Promise.all([
         send(mergeOf({ survivor, duplicate })),
         send(mergeOf({ survivor: duplicate, duplicate: survivor })),
-        fixtures
-          .entry({ patientId: duplicate.id })
-          .catch((error: Error) => expect(error.message).toContain("patientId")),
-        fixtures.attentionCase({ patientId: survivor.id }),
+        desk.entry({ patientId: duplicate.id }).catch((error: Error) => expect(error.message).toContain("patientId")),
+        desk.attentionCase({ patientId: survivor.id }),
       ]);
       expect(new Set([one.status, other.status])).toEqual(new Set([200, 409]));
     });
@@ -231,7 +272,7 @@ async function twoPatients(): Promise<{ survivor: PatientBody; duplicate: Patien
   return { survivor: await registerPatient(service), duplicate: await registerPatient(service) };
 }
 
-/** A request to merge patients at the versions they are known at. */
+/** Builds a request that merges patients at their known versions. */
 function mergeOf({ survivor, duplicate }: { survivor: PatientBody; duplicate: PatientBody }): JsonObject {
   return {
     survivorPatientId: survivor.id,
@@ -253,7 +294,7 @@ async function cancelledAppointment(patientId: string): Promise<string> {
 }
 
 async function cancel(appointmentId: string): Promise<void> {
-  const cancellationReasonId = await makers.cancellationReason.create(service, {});
+  const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
   await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion: 1, cancellationReasonId });
 }
 

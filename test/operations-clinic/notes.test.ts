@@ -11,7 +11,7 @@ import type { TokenFor } from "../support/tokens.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, itemsIn, walkPages } from "./rpc-under-test.js";
 
-const { addNote, updateNote, removeNote, getNote, listNotes } = NoteService.method;
+const { createNote, updateNote, deleteNote, getNote, listNotes } = NoteService.method;
 
 const TEXT = "Prefiere que la llamen por la tarde.\nLlega con silla de ruedas.";
 
@@ -21,7 +21,7 @@ interface NoteBody {
 }
 
 let service: TestService;
-/** A patient and an appointment of theirs. */
+/** A patient, and an appointment of the patient. */
 let patientId: string;
 let appointmentId: string;
 
@@ -40,14 +40,14 @@ describe.each([
 ])("a note about a %s", (_, member) => {
   const subject = () => (member === "patientId" ? { patientId } : { appointmentId });
 
-  describe("AddNote", () => {
+  describe("CreateNote", () => {
     describeAccess(
-      { method: addNote, scope: "notes:write", id: member, prepare: async () => ({ ...subject(), text: TEXT }) },
+      { method: createNote, scope: "notes:write", id: member, prepare: async () => ({ ...subject(), text: TEXT }) },
       () => service,
     );
 
-    test("is added at version 1 with its author, and answered without its text", async () => {
-      const answer = await callRpc(service, addNote, { ...subject(), text: TEXT }, { as: { client: "front-desk" } });
+    test("adds a note at version 1 with its author, and returns it without its text", async () => {
+      const answer = await callRpc(service, createNote, { ...subject(), text: TEXT }, { as: { client: "front-desk" } });
       const author = expect.stringContaining("front-desk");
       const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
       const note = {
@@ -74,7 +74,7 @@ describe.each([
       () => service,
     );
 
-    test("gives them all page by page, the oldest first, and those of nothing else", async () => {
+    test("returns all notes of the subject page by page, the oldest first", async () => {
       const own = await ownSubject(member);
       const notes: unknown[] = [];
       for (const text of ["uno", "dos", "tres"]) {
@@ -89,10 +89,10 @@ describe.each([
       await expectTokenIsBound(service, listNotes, requests, { as: own.as });
     });
 
-    test("gives removed ones to whoever asks for them", async () => {
+    test("returns removed notes on request", async () => {
       const own = await ownSubject(member);
       const { noteId } = await add({ ...own.subject, text: "uno" }, { as: own.as });
-      await callRpc(service, removeNote, { noteId, expectedVersion: 1 }, { as: own.as });
+      await callRpc(service, deleteNote, { noteId, expectedVersion: 1 }, { as: own.as });
       const list = async (request: JsonObject) =>
         itemsIn(await callRpc(service, listNotes, { ...own.subject, ...request }, { as: own.as }), "notes");
       expect(await list({})).toEqual([]);
@@ -103,7 +103,7 @@ describe.each([
   test.each([
     ["ListNotes", async () => callRpc(service, listNotes, subject())],
     ["GetNote", async () => callRpc(service, getNote, { noteId: (await add({ ...subject(), text: TEXT })).noteId })],
-  ])("%s leaves one access record of the patient, needs no key and no audit row", async (rpc, send) => {
+  ])("%s writes one access record of the patient, and needs no key and no audit row", async (rpc, send) => {
     const answer = await send();
     expect(answer.status).toBe(200);
     expect(await accessesOf(answer)).toEqual([
@@ -149,14 +149,14 @@ describe("UpdateNote", () => {
   });
 });
 
-describe("RemoveNote", () => {
-  describeAccess({ method: removeNote, scope: "notes:write", id: "noteId", prepare: ofNote }, () => service);
+describe("DeleteNote", () => {
+  describeAccess({ method: deleteNote, scope: "notes:write", id: "noteId", prepare: ofNote }, () => service);
 
-  test("keeps that there was one, who wrote and who removed it, and nothing of its text anywhere", async () => {
+  test("keeps the fact of the note, its author and who removed it, but its text nowhere", async () => {
     const text = `Deja razón con ${randomUUID()}.`;
     const { noteId } = await add({ patientId, text });
     await callRpc(service, updateNote, { noteId, expectedVersion: 1, text: `${text} Dos veces.` });
-    const answer = await callRpc(service, removeNote, { noteId, expectedVersion: 2 }, { as: { client: "supervisor" } });
+    const answer = await callRpc(service, deleteNote, { noteId, expectedVersion: 2 }, { as: { client: "supervisor" } });
     expect(noteIn(answer)).toMatchObject({ noteId, version: 3, removed: true });
     const kept = await read(noteId);
     expect(kept).toMatchObject({ version: 3, removed: true, updatedBy: expect.stringContaining("supervisor") });
@@ -176,26 +176,26 @@ describe("RemoveNote", () => {
 describe("a change of a note", () => {
   test.each([
     ["UpdateNote", updateNote, { text: "Otra cosa." }],
-    ["RemoveNote", removeNote, {}],
-  ])("by %s is refused for another version, and once it was removed", async (_, method, more) => {
+    ["DeleteNote", deleteNote, {}],
+  ])("by %s is rejected for another version, and after a removal", async (_, method, more) => {
     const { noteId } = await add({ patientId, text: TEXT });
     const stale = await callRpc(service, method, { noteId, expectedVersion: 2, ...more });
     expectRefusal(stale, 409, ["expectedVersion STALE_VERSION"]);
-    await callRpc(service, removeNote, { noteId, expectedVersion: 1 });
+    await callRpc(service, deleteNote, { noteId, expectedVersion: 1 });
     const late = await callRpc(service, method, { noteId, expectedVersion: 2, ...more });
     expectRefusal(late, 409, ["noteId STATE_NOT_ALLOWED"]);
   });
 
-  test("lets one of several at once have it", async () => {
+  test("succeeds for one of several concurrent callers", async () => {
     const { noteId } = await add({ patientId, text: TEXT });
     const request = { noteId, expectedVersion: 1, text: "Otra cosa." };
     const answers = await Promise.all(Array.from({ length: 5 }, () => callRpc(service, updateNote, request)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test("is done once under a key, and replayed", async () => {
+  test("is done once per key, and replayed", async () => {
     const headers = { "idempotency-key": randomUUID() };
-    const send = () => callRpc(service, addNote, { patientId, text: TEXT }, { headers });
+    const send = () => callRpc(service, createNote, { patientId, text: TEXT }, { headers });
     const [first, second] = [await send(), await send()];
     expect(second.text).toBe(first.text);
     expect(second.headers.get("idempotent-replayed")).toBe("true");
@@ -203,8 +203,8 @@ describe("a change of a note", () => {
 });
 
 describe("422", () => {
-  test("needs a text that may be kept, about a patient or an appointment and not both", async () => {
-    expectRefusal(await callRpc(service, addNote, { patientId }), 422, ["text REQUIRED"]);
+  test("for a text that may not be stored, and for both or neither of patient and appointment", async () => {
+    expectRefusal(await callRpc(service, createNote, { patientId }), 422, ["text REQUIRED"]);
     for (const [request, items] of [
       [{ text: TEXT }, ["appointmentId INVALID_VALUE"]],
       [{ patientId, appointmentId, text: TEXT }, ["appointmentId INVALID_VALUE"]],
@@ -214,20 +214,20 @@ describe("422", () => {
       [{ patientId, text: "Su clave es colombia2020." }, ["text CONTAINS_CREDENTIAL"]],
       [{ patientId, text: "Pagó con 4111 1111 1111 1111." }, ["text CONTAINS_FINANCIAL_DATA"]],
     ] as const) {
-      expectRefusal(await callRpc(service, addNote, request), 422, [...items]);
+      expectRefusal(await callRpc(service, createNote, request), 422, [...items]);
     }
     expectRefusal(await callRpc(service, listNotes, {}), 422, ["appointmentId INVALID_VALUE"]);
   });
 });
 
-test("notes of a patient who is not active any more are kept and added to", async () => {
+test("notes of an inactive patient are kept and can be added", async () => {
   const own = await deskFixtures(service).patient();
   await mustCall({ service, as: {} }, "SetPatientStatus", { patientId: own, status: "DECEASED", expectedVersion: 1 });
   expect(await add({ patientId: own, text: "Avisar a la familia." })).toMatchObject({ version: 1 });
 });
 
 async function add(request: JsonObject, changes?: RpcChanges): Promise<NoteBody> {
-  return noteIn(await callRpc(service, addNote, request, changes));
+  return noteIn(await callRpc(service, createNote, request, changes));
 }
 
 async function read(noteId: string, changes?: RpcChanges): Promise<NoteBody> {
@@ -239,7 +239,7 @@ function noteIn({ status, text, body }: RestAnswer): NoteBody {
   return body["note"] as NoteBody;
 }
 
-/** A tenant with a subject of this kind and with one of the other kind. */
+/** Creates a tenant with a subject of this type and one of the other type. */
 async function ownSubject(member: string): Promise<{ as: TokenFor; subject: JsonObject; other: JsonObject }> {
   const as = { tenantId: randomUUID() };
   const ownPatient = { patientId: await deskFixtures(service, as).patient() };
@@ -250,7 +250,7 @@ async function ownSubject(member: string): Promise<{ as: TokenFor; subject: Json
     : { as, subject: ownAppointment, other: ownPatient };
 }
 
-/** The access records that a request has left. */
+/** Returns the access records of a request. */
 function accessesOf({ headers }: RestAnswer): Promise<Record<string, unknown>[]> {
   return service.query(
     `SELECT patient_id, operation FROM patient_access_records WHERE correlation_id = '${headers.get("x-correlation-id")}'`,

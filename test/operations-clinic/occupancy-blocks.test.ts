@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OccupancyService } from "../../src/gen/cupo/clinic/v1/occupancy_service_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("GetOccupancy of a day with blocks", () => {
-  test("counts the minutes under blocks of practitioner, program and location, what is under several once", async () => {
+  test("counts the minutes under blocks of practitioner, program and location, overlapping ones once", async () => {
     const clinic = await openOwn(2);
     const [one = "", other = ""] = clinic.practitionerIds;
     const { programId } = clinic;
@@ -32,23 +32,23 @@ describe("GetOccupancy of a day with blocks", () => {
     expect((await practitionersOn(clinic, 3)).get(one)).toMatchObject({ blockedMinutes: 0, openSlotCount: 8 });
   });
 
-  test("shows a day that is blocked from end to end, which can hold nothing", async () => {
+  test("shows a fully blocked day with no free slots", async () => {
     const clinic = await openOwn(1);
     const [practitionerId = ""] = clinic.practitionerIds;
     await mustBlock(clinic, { practitionerId, ...wholeDay(clinic, 2) });
     const [found] = await daysOf(clinic, 2);
     expect(found).toMatchObject({ date: day(clinic, 2), capacity: 0, capacityLeft: 0 });
-    const nothing = { openSlotCount: 0, passedSlotCount: 0, bookedAppointmentCount: 0, retainedAppointmentCount: 0 };
+    const nothing = { openSlotCount: 0, passedSlotCount: 0, bookedAppointmentCount: 0, displacedAppointmentCount: 0 };
     expect(found?.["practitioners"]).toEqual([{ practitionerId, ...nothing, blockedMinutes: 240 }]);
   });
 
-  test("keeps a retained appointment beside the minutes, and counts no block that was called off", async () => {
+  test("counts a displaced appointment besides the minutes, and ignores cancelled blocks", async () => {
     const clinic = await openOwn(1);
     const [practitionerId = ""] = clinic.practitionerIds;
-    await bookFirst(clinic, await makers.createPatient(service, {}, clinic.as));
+    await bookFirst(clinic, await fixtures.createPatient(service, {}, clinic.as));
     const { scheduleBlock } = await mustBlock(clinic, { practitionerId, ...wholeDay(clinic, 2) });
     expect((await practitionersOn(clinic, 2)).get(practitionerId)).toMatchObject({
-      retainedAppointmentCount: 1,
+      displacedAppointmentCount: 1,
       blockedMinutes: 240,
     });
     const { scheduleBlockId } = scheduleBlock as unknown as { scheduleBlockId: string };
@@ -59,7 +59,7 @@ describe("GetOccupancy of a day with blocks", () => {
     });
   });
 
-  test("counts nothing for other programs, practitioners who were not asked for, and who is not active", async () => {
+  test("ignores other programs, practitioners that were not requested, and inactive ones", async () => {
     const clinic = await openOwn(2);
     const neighbour = await openClinic(service, { as: clinic.as });
     const [one = "", other = ""] = clinic.practitionerIds;
@@ -72,7 +72,7 @@ describe("GetOccupancy of a day with blocks", () => {
 });
 
 test.each(["SKIP", "INCLUDE", "ONLY_EXCEPTIONS"])(
-  "GetOccupancy counts as blocked what was in slots, day by day, where holidays are %s",
+  "GetOccupancy counts as blocked the minutes of withdrawn slots, day by day, with holiday policy %s",
   async (holidayPolicy) => {
     const rule = { holidayPolicy, startsAtLocal: "20:00:00", endsAtLocal: "23:59:00", dailyCapacity: 50 };
     const as = { tenantId: randomUUID() };
@@ -90,10 +90,10 @@ test.each(["SKIP", "INCLUDE", "ONLY_EXCEPTIONS"])(
   },
 );
 
-/** A clinic in a tenant of its own. */
+/** Opens a clinic in a new tenant. */
 async function openOwn(practitioners: number): Promise<Clinic> {
   const as = { tenantId: randomUUID() };
-  const made = Array.from({ length: practitioners }, () => makers.practitioner.create(service, as));
+  const made = Array.from({ length: practitioners }, () => fixtures.practitioner.create(service, as));
   return openClinic(service, { as, practitionerIds: await Promise.all(made) });
 }
 
@@ -107,7 +107,7 @@ async function daysOf(clinic: Clinic, from: number, through = from, filter: Json
   return itemsIn(await callRpc(service, OccupancyService.method.getOccupancy, request, { as }), "programDays");
 }
 
-/** The rows of a day by their practitioners. */
+/** Returns the rows of a day by practitioner. */
 async function practitionersOn(
   clinic: Clinic,
   days: number,

@@ -3,7 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OpportunityService } from "../../src/gen/cupo/clinic/v1/opportunity_service_pb.js";
 import { lastDayOfWait } from "../../src/scheduling/last-day-of-wait.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, type Clinic, call, day, mustCall, openClinic, search } from "../schedule/clinic.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc } from "../support/rpc.js";
@@ -28,7 +28,7 @@ describe("ListOpportunityBreaches", () => {
     () => service,
   );
 
-  test("lists appointments behind the date that the definition of their type allows, and not those on it", async () => {
+  test("lists appointments after the last date that the definition of their type allows, not those on it", async () => {
     const clinic = await openOwn({ maxWaitDays: 3 });
     const inTime = await bookFirst(clinic, await patientOf(clinic), onDay(clinic, 3));
     const late = await bookFirst(clinic, await patientOf(clinic), onDay(clinic, 4));
@@ -55,7 +55,7 @@ describe("ListOpportunityBreaches", () => {
     expect(dueOn).toBe(lastDayOfWait(day(clinic, 0), { maxWaitDays: 5, dayKind: "BUSINESS" }, holidays));
   });
 
-  test("keeps to the definition as it was when the appointment was asked for, and to none that is not in force", async () => {
+  test("uses the definition as it was when the appointment was requested, and none that is not in force", async () => {
     const clinic = await openOwn({ maxWaitDays: 3 });
     await bookFirst(clinic, await patientOf(clinic), onDay(clinic, 5));
     const { opportunityDefinitionId } = clinic;
@@ -68,13 +68,13 @@ describe("ListOpportunityBreaches", () => {
     expect(await breachesOf(clinic)).toHaveLength(1);
   });
 
-  test("has one no more that was cancelled or moved to a date in time, and again one that was moved away", async () => {
+  test("omits appointments that were cancelled or moved to a date in time, and lists those moved out of time", async () => {
     const clinic = await openOwn({ maxWaitDays: 3 });
     const [first, second] = [await patientOf(clinic), await patientOf(clinic)];
     const moved = await bookFirst(clinic, first, onDay(clinic, 4));
     const cancelled = await bookFirst(clinic, second, onDay(clinic, 5));
     expect(await breachesOf(clinic)).toHaveLength(2);
-    const cancellationReasonId = await makers.cancellationReason.create(service, clinic.as);
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, clinic.as);
     const end = { appointmentId: idOf(cancelled), cancellationReasonId, expectedVersion: 1, comment: "Viaje." };
     await mustCall(clinic, "CancelAppointment", end);
     await move(clinic, idOf(moved), 1, 2);
@@ -83,11 +83,13 @@ describe("ListOpportunityBreaches", () => {
     expect((await breachesOf(clinic)).map(({ appointmentId }) => appointmentId)).toEqual([idOf(moved)]);
   });
 
-  test("lists open waitlist entries once the days of their service are over", async () => {
+  test("lists open waitlist entries after the last date of their service", async () => {
     const clinic = await openOwn({ maxWaitDays: 3 });
     const entry = await enter(clinic);
     const closed = await enter(clinic);
-    await enter(clinic, await makers.createPatient(service, {}, clinic.as), { serviceId: await plainService(clinic) });
+    await enter(clinic, await fixtures.createPatient(service, {}, clinic.as), {
+      serviceId: await plainService(clinic),
+    });
     const { body } = await call(clinic, "GetWaitlistEntry", { waitlistEntryId: closed });
     const { version } = body["waitlistEntry"] as { version?: number };
     const close = { waitlistEntryId: closed, reason: "Se atendió.", ...(version && { expectedVersion: version }) };
@@ -101,7 +103,7 @@ describe("ListOpportunityBreaches", () => {
     ]);
   });
 
-  test("walks both in the order of their due dates, keeps to its filters and binds its page tokens to them", async () => {
+  test("lists both by due date, applies its filters and binds its page tokens to them", async () => {
     const clinic = await openOwn({ maxWaitDays: 1 });
     const date = day(clinic, 1);
     for (const days of [3, 4, 5]) await bookFirst(clinic, await patientOf(clinic), onDay(clinic, days));
@@ -120,7 +122,7 @@ describe("ListOpportunityBreaches", () => {
     await expectTokenIsBound(service, listOpportunityBreaches, filters, { as: clinic.as });
   });
 
-  test("tells nothing of another tenant, names no patient and leaves no trace", async () => {
+  test("returns nothing of another tenant, names no patient and writes nothing", async () => {
     const clinic = await openOwn({ maxWaitDays: 1 });
     const patientId = await patientOf(clinic);
     await bookFirst(clinic, patientId, onDay(clinic, 3));
@@ -130,14 +132,14 @@ describe("ListOpportunityBreaches", () => {
     expect(await auditOf(service, answer)).toEqual([]);
   });
 
-  test("refuses dates the wrong way round", async () => {
+  test("rejects a last date before the first", async () => {
     const dates = { dateFrom: "2026-01-02", dateTo: "2026-01-01" };
     expectRefusal(await callRpc(service, listOpportunityBreaches, dates), 422, ["dateTo INVALID_RANGE"]);
   });
 });
 
 describe("options", () => {
-  test("say which lie behind the days that the definition of the service allows a patient from today", async () => {
+  test("show whether they are after the last date that the service's definition allows, counted from today", async () => {
     const clinic = await openOwn({ maxWaitDays: 3 });
     for (const [days, overdue] of [
       [3, false],
@@ -149,7 +151,7 @@ describe("options", () => {
     }
   });
 
-  test("go by the date of a waitlist entry, and by the booking of an appointment", async () => {
+  test("count from the date of a waitlist entry, or from the booking of an appointment", async () => {
     const clinic = await openOwn({ maxWaitDays: 3 });
     const waitlistEntryId = await enter(clinic);
     const { appointmentId, serviceId } = {
@@ -164,30 +166,30 @@ describe("options", () => {
     expect(options).toMatchObject({ dueOn });
   });
 
-  test("have no date where nothing limits the wait", async () => {
+  test("have no such date if no definition applies", async () => {
     const clinic = await openClinic(service, { serviceId: await plainService({ as: {} }) });
     expect(await searchOn(clinic, 4)).not.toHaveProperty("dueOn");
   });
 });
 
-test("a service refuses an opportunity definition that the token gives no access to: 404", async () => {
+test("a service cannot refer to an opportunity definition that the token cannot access: 404", async () => {
   const hidden = await createResource(service, opportunityDefinition, {}, { tenantId: randomUUID() });
   const named = { code: randomUUID(), name: "Medicina general", active: true };
   const clinic = { service, as: {} };
   const missing = ["opportunityDefinitionId NOT_FOUND"];
-  const wished = { ...named, opportunityDefinitionId: hidden.id };
-  expectRefusal(await call(clinic, "CreateHealthcareService", wished), 404, missing);
-  const serviceId = await makers.healthcareService.create(service, {});
+  const request = { ...named, opportunityDefinitionId: hidden.id };
+  expectRefusal(await call(clinic, "CreateHealthcareService", request), 404, missing);
+  const serviceId = await fixtures.healthcareService.create(service, {});
   const change = { serviceId, opportunityDefinitionId: hidden.id, expectedVersion: 1 };
   expectRefusal(await call(clinic, "UpdateHealthcareService", change), 404, missing);
 });
 
 const MEMBER = "opportunityBreaches";
 
-/** A clinic in a tenant of its own, whose service and appointment type have one opportunity definition. */
-async function openOwn(terms: JsonObject) {
+/** Opens a clinic in a new tenant, whose service and appointment type have one opportunity definition. */
+async function openOwn(definition: JsonObject) {
   const as = { tenantId: randomUUID() };
-  const limit = { dayKind: "CALENDAR", ...terms };
+  const limit = { dayKind: "CALENDAR", ...definition };
   const { id: opportunityDefinitionId } = await createResource(service, opportunityDefinition, limit, as);
   const make = { code: randomUUID(), name: "Medicina general", active: true, opportunityDefinitionId };
   const made = await mustCall({ service, as }, "CreateHealthcareService", make);
@@ -202,7 +204,7 @@ async function plainService({ as }: Pick<Clinic, "as">): Promise<string> {
 }
 
 function patientOf({ as }: Clinic): Promise<string> {
-  return makers.createPatient(service, {}, as);
+  return fixtures.createPatient(service, {}, as);
 }
 
 async function enter(clinic: Clinic, patientId?: string, changes: JsonObject = {}): Promise<string> {
@@ -216,8 +218,8 @@ async function enter(clinic: Clinic, patientId?: string, changes: JsonObject = {
 }
 
 async function move(clinic: Clinic, appointmentId: string, expectedVersion: number, days: number): Promise<void> {
-  const wish = { appointmentId, serviceId: clinic.serviceId, ...onDay(clinic, days) };
-  const { options } = await mustCall(clinic, "SearchAppointmentOptions", wish);
+  const criteria = { appointmentId, serviceId: clinic.serviceId, ...onDay(clinic, days) };
+  const { options } = await mustCall(clinic, "SearchAppointmentOptions", criteria);
   const [option] = options as readonly Item[];
   const optionToken = String(option?.["optionToken"]);
   await mustCall(clinic, "RescheduleAppointment", { appointmentId, optionToken, expectedVersion });

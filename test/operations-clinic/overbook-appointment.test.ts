@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { appointmentIn, bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { brokenInvariants, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
@@ -32,17 +32,17 @@ describe("OverbookAppointment", () => {
     () => service,
   );
 
-  test("books beside an appointment of the practitioner, for a reason that is kept, and counts on no day", async () => {
+  test("books at the same time as another appointment of the practitioner, stores the reason, and uses no daily capacity", async () => {
     const clinic = await fullClinic();
     const answer = await send(await overbooking(clinic, { durationMinutes: 25 }));
-    const expected = { overbooked: true, overbookingReason: reason, status: "PENDING", version: 1, retained: false };
+    const expected = { overbooked: true, overbookingReason: reason, status: "PENDING", version: 1, displaced: false };
     expect(appointmentIn(answer)).toMatchObject(expected);
     expect(times(appointmentIn(answer))).toEqual(["13:00", "13:25"]);
     expect(await countsOf(service, clinic)).toEqual({ counted: 1, beside: 1 });
     expect(await auditOf(service, answer)).toMatchObject([{ action: "CREATE", resource_type: "Appointment" }]);
   });
 
-  test("is counted apart by VerifyInvariants, which finds nothing wrong", async () => {
+  test("is counted separately by VerifyInvariants, which reports no findings", async () => {
     const as = { tenantId: randomUUID() };
     const clinic = await fullClinic(as);
     appointmentIn(await send(await overbooking(clinic), { as }));
@@ -57,7 +57,7 @@ describe("OverbookAppointment", () => {
     });
   });
 
-  test("books beyond a day's capacity, and where the practitioner has no slots at all", async () => {
+  test("books beyond the daily capacity, and where the practitioner has no slots", async () => {
     const clinic = await fullClinic();
     for (const time of ["11:00", "19:07"]) {
       expect(appointmentIn(await send(await overbooking(clinic, { startsAt: at(clinic, time) })))).toMatchObject({
@@ -67,7 +67,7 @@ describe("OverbookAppointment", () => {
     expect(await countsOf(service, clinic)).toEqual({ counted: 1, beside: 2 });
   });
 
-  test("books under a block, by which it is retained and accepted until the block is cancelled", async () => {
+  test("books under a block, which retains the appointment until it is accepted or the block is cancelled", async () => {
     const clinic = await openClinic(service);
     const target = { practitionerId: `${clinic.practitionerIds[0]}`, kind: "MEETING" };
     const block = { ...target, startsAt: at(clinic, "08:00"), endsAt: at(clinic, "09:00") };
@@ -76,18 +76,18 @@ describe("OverbookAppointment", () => {
     const { appointmentId, ...booked } = appointmentIn(await send(await overbooking(clinic)));
     const retained = {
       overbooked: true,
-      retained: true,
-      retainedBy: "BLOCK",
+      displaced: true,
+      displacedBy: "BLOCK",
       scheduleBlockId,
-      retentionAccepted: true,
+      displacementAccepted: true,
     };
     expect(booked).toMatchObject(retained);
     await mustCall(clinic, "CancelScheduleBlock", { scheduleBlockId, expectedVersion: 1 });
     const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId });
-    expect(appointment).toMatchObject({ overbooked: true, retained: false });
+    expect(appointment).toMatchObject({ overbooked: true, displaced: false });
   });
 
-  test("books in the schedule where that is possible", async () => {
+  test("books an ordinary slot if there is a free one", async () => {
     const clinic = await openClinic(service);
     const appointment = appointmentIn(await send(await overbooking(clinic)));
     expect(appointment).toMatchObject({ overbooked: false });
@@ -95,13 +95,13 @@ describe("OverbookAppointment", () => {
     expect(await countsOf(service, clinic)).toEqual({ counted: 1, beside: 0 });
   });
 
-  test("books the present minute where no time is named, and confirms it", async () => {
+  test("books the current minute if no time is sent, and confirms it", async () => {
     const clinic = await fullClinic();
     const { startsAt: _, ...now } = await overbooking(clinic, { durationMinutes: 1 });
     expect(appointmentIn(await send(now))).toMatchObject({ status: "CONFIRMED", overbooked: true });
   });
 
-  test("never books when the patient is expected elsewhere, be that overbooked too: 409", async () => {
+  test("rejects a time at which the patient has another appointment, overbooked or not: 409", async () => {
     const clinic = await fullClinic();
     const request = await overbooking(clinic, { startsAt: at(clinic, "08:10") });
     appointmentIn(await send(request));
@@ -111,7 +111,16 @@ describe("OverbookAppointment", () => {
     }
   });
 
-  test("does once what is sent twice under one key", async () => {
+  test("books directly before and after another appointment of the patient", async () => {
+    const clinic = await fullClinic();
+    const patientId = await fixtures.createPatient(service);
+    for (const time of ["08:10", "08:00", "08:20"]) {
+      const request = await overbooking(clinic, { patientId, startsAt: at(clinic, time), durationMinutes: 10 });
+      expect(appointmentIn(await send(request))).toMatchObject({ overbooked: true });
+    }
+  });
+
+  test("books once if the request is repeated with its key", async () => {
     const request = await overbooking(await fullClinic());
     const headers = { "idempotency-key": randomUUID() };
     const answers = [await send(request, { headers }), await send(request, { headers })];
@@ -119,7 +128,7 @@ describe("OverbookAppointment", () => {
     expect(answers[1]?.text).toBe(answers[0]?.text);
   });
 
-  test("wants a reason that is fit to be kept, and a time within one day: 422", async () => {
+  test("requires a reason that may be stored, and a time within one day: 422", async () => {
     const clinic = await fullClinic();
     const { reason: _, ...without } = await overbooking(clinic);
     expectRefusal(await send(without), 422, ["reason REQUIRED"]);
@@ -127,11 +136,13 @@ describe("OverbookAppointment", () => {
     expectRefusal(await send(await overbooking(clinic, { reason: said })), 422, ["reason CONTAINS_CREDENTIAL"]);
     const late = await overbooking(clinic, { startsAt: at(clinic, "23:50"), durationMinutes: 11 });
     expectRefusal(await send(late), 422, ["durationMinutes INVALID_RANGE"]);
-    const practitionerId = await makers.practitioner.create(service, {});
+    const untilMidnight = await overbooking(clinic, { startsAt: at(clinic, "23:50"), durationMinutes: 10 });
+    expect(times(appointmentIn(await send(untilMidnight)))).toEqual(["04:50", "05:00"]);
+    const practitionerId = await fixtures.practitioner.create(service, {});
     expectRefusal(await send(await overbooking(clinic, { practitionerId })), 422, ["practitionerId INVALID_VALUE"]);
   });
 
-  test("does not tell another tenant's program from one that never existed: 404", async () => {
+  test("returns the same answer for another tenant's program and an unknown one: 404", async () => {
     const request = await overbooking(await fullClinic());
     const ids = ["patientId", "programId", "practitionerId", "serviceId", "requestSourceId", "appointmentTypeId"];
     const absent = { ...request, ...Object.fromEntries(ids.map((id) => [id, randomUUID()])) };
@@ -141,34 +152,34 @@ describe("OverbookAppointment", () => {
 });
 
 describe("an overbooked appointment", () => {
-  test("takes its slot along when it is cancelled, and leaves the day's count as it was", async () => {
+  test("takes its slot with it when it is cancelled, and leaves the daily count unchanged", async () => {
     const clinic = await fullClinic();
     const { appointmentId } = appointmentIn(await send(await overbooking(clinic)));
-    const cancellationReasonId = await makers.cancellationReason.create(service, {});
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
     await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion: 1, cancellationReasonId });
     expect(await countsOf(service, clinic)).toEqual({ counted: 1, beside: 0 });
   });
 
-  test("keeps others from being offered its time, and gives it back", async () => {
+  test("removes its time from options, and restores it when it is cancelled", async () => {
     const clinic = await openClinic(service);
     appointmentIn(await send(await overbooking(clinic, { startsAt: at(clinic, "09:10"), durationMinutes: 30 })));
-    const patientId = await makers.createPatient(service);
+    const patientId = await fixtures.createPatient(service);
     const starts = (await optionsFor(clinic, { patientId })).map(({ startsAt }) => startsAt.slice(11, 16));
     expect(starts).toEqual(["13:00", "13:30", "15:00", "15:30", "16:00", "16:30"]);
   });
 
-  test("stays as it is when the rules change, and is retained when its practitioner leaves the program", async () => {
+  test("stays unchanged when rules change, and is retained when its practitioner leaves the program", async () => {
     const clinic = await fullClinic();
     const { appointmentId } = appointmentIn(await send(await overbooking(clinic)));
     const { programId, ruleId } = clinic;
     await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion: 1, startsAtLocal: "10:00" });
     const details = async () => (await mustCall(clinic, "GetAppointment", { appointmentId }))["appointment"];
-    expect(await details()).toMatchObject({ retained: false, overbooked: true });
+    expect(await details()).toMatchObject({ displaced: false, overbooked: true });
     await mustCall(clinic, "ReplaceProgramPractitioners", { programId, practitionerIds: [], expectedVersion: 2 });
-    expect(await details()).toMatchObject({ retained: true });
+    expect(await details()).toMatchObject({ displaced: true });
   });
 
-  test("is rescheduled over REST into the schedule, where it counts as any other, and keeps its reason", async () => {
+  test("is rescheduled over REST into an ordinary slot, where it uses daily capacity, and keeps its reason", async () => {
     const clinic = await fullClinic();
     const { appointmentId } = appointmentIn(await send(await overbooking(clinic, { durationMinutes: 50 })));
     const dates = { dateFrom: day(clinic, 3), dateTo: day(clinic, 3) };
@@ -182,10 +193,10 @@ describe("an overbooked appointment", () => {
   });
 });
 
-/** A clinic whose first slot of the day after tomorrow is taken, with the one appointment that the day may have. */
+/** Opens a clinic with a daily capacity of one, and books the first slot of the day after tomorrow. */
 async function fullClinic(as = {}): Promise<Clinic> {
   const clinic = await openClinic(service, { as, rule: { dailyCapacity: 1 } });
-  await bookFirst(clinic, await makers.createPatient(service, {}, as));
+  await bookFirst(clinic, await fixtures.createPatient(service, {}, as));
   return clinic;
 }
 

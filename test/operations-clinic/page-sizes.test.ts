@@ -25,16 +25,16 @@ test("there are lists", () => {
 });
 
 describe.each(lists)("the pages of $name", (list) => {
-  test.each([0, 200, 201, 2_147_483_647])("may be asked for in the size %i", async (pageSize) => {
+  test.each([0, 200, 201, 2_147_483_647])("can have the size %i", async (pageSize) => {
     expect(sizeErrors(await callRpc(service, list, { pageSize }))).toEqual([]);
   });
 
-  test("have no negative size", async () => {
+  test("cannot have a negative size", async () => {
     expect(sizeErrors(await callRpc(service, list, { pageSize: -1 }))).toEqual(["pageSize OUT_OF_RANGE"]);
   });
 });
 
-test("a size of more than 200 stands for 200, and absent or 0 for 50", async () => {
+test("have at most 200 items, and 50 if the size is absent or 0", async () => {
   const as = { tenantId: randomUUID() };
   await service.query(manyPatients(as.tenantId, 201));
   for (const [pageSize, size] of [

@@ -30,28 +30,28 @@ describe("GetPatient", () => {
     () => service,
   );
 
-  test.each(["ACTIVE", "INACTIVE", "DECEASED"])("gives every field of a patient who is %s", async (status) => {
+  test.each(["ACTIVE", "INACTIVE", "DECEASED"])("returns all fields of a patient who is %s", async (status) => {
     const patient = await registerPatient(service);
     await setStatus(patient.id, status);
     const answer = await callRpc(service, getPatient, { patientId: patient.id.toUpperCase() });
     expect([answer.status, answer.body]).toEqual([200, { patient: detailsOf(patient, { status }) }]);
   });
 
-  test("has no email where none was given", async () => {
+  test("has no email if none was sent", async () => {
     const patient = await registerPatient(service, { email: undefined });
     const { body } = await callRpc(service, getPatient, { patientId: patient.id });
     expect(body["patient"]).toEqual(detailsOf(patient));
     expect(body["patient"]).not.toHaveProperty("email");
   });
 
-  test("shows the document number only to a token with the scope for it", async () => {
+  test("returns the document number only to a token with the scope for it", async () => {
     const patient = await registerPatient(service);
     const answer = await callRpc(service, getPatient, { patientId: patient.id }, { as: { scopes: [scope] } });
     expect(answer.body["patient"]).not.toHaveProperty("documentNumber");
     expect(answer.text).not.toContain(patient.documentNumber);
   });
 
-  test("records who has read whom, when and in which exchange", async () => {
+  test("records who read which patient, when and in which call", async () => {
     const { id } = await registerPatient(service);
     const client = randomUUID();
     const answer = await callRpc(service, getPatient, { patientId: id }, { as: { client } });
@@ -69,7 +69,7 @@ describe("GetPatient", () => {
     expect(age).toEqual({ fresh: true });
   });
 
-  test("shows no patient whose access cannot be recorded", async () => {
+  test("returns no patient if the access cannot be recorded", async () => {
     const { id } = await registerPatient(service);
     await service.query("ALTER TABLE patient_access_records ADD CONSTRAINT never CHECK (operation = '') NOT VALID");
     try {
@@ -90,7 +90,7 @@ describe("FindPatientByDocument", () => {
     () => service,
   );
 
-  test("finds the patient by the document however it is written, and records the access", async () => {
+  test("finds the patient by any spelling of the document, and records the access", async () => {
     const number = randomUUID().slice(0, 12).toUpperCase();
     const patient = await registerPatient(service, { documentType: "Pa_s", documentNumber: `0${number}` });
     const written = `0.${number.toLowerCase().replace("-", " / ")}`;
@@ -100,7 +100,7 @@ describe("FindPatientByDocument", () => {
     expect(await accessRecords(patient.id)).toMatchObject([{ operation, correlation_id: correlationIdOf(answer) }]);
   });
 
-  test("gives the active one of those with the document", async () => {
+  test("returns the active patient with the document", async () => {
     const former = await registerPatient(service);
     await setStatus(former.id, "INACTIVE");
     const patient = await registerPatient(service, { documentNumber: former.documentNumber });
@@ -116,7 +116,7 @@ describe("FindPatientByDocument", () => {
     expect(await accessRecords(patient.id)).toEqual([]);
   });
 
-  test("tells leading zeros, types and tenants apart", async () => {
+  test("distinguishes leading zeros, types and tenants", async () => {
     const patient = await registerPatient(service, { documentNumber: `0${randomInt(1e12)}` });
     const { documentType, documentNumber } = documentOf(patient);
     const others = [
@@ -128,7 +128,7 @@ describe("FindPatientByDocument", () => {
     expectRefusal(await callRpc(service, findPatientByDocument, documentOf(patient), { as }), 404);
   });
 
-  test("names what is missing or no document", async () => {
+  test("lists missing and invalid members of a document", async () => {
     expectRefusal(await callRpc(service, findPatientByDocument), 422, [
       "documentType REQUIRED",
       "documentNumber REQUIRED",
@@ -142,7 +142,7 @@ describe("FindPatientByDocument", () => {
 describe("ListPatients", () => {
   describeAccess({ method: listPatients, scope, prepare: async () => ({ pageSize: 1 }) }, () => service);
 
-  test("walks all patients of the tenant by id, each once, and records whom each page has shown", async () => {
+  test("lists all patients of the tenant by id, each once, and records the patients of each page", async () => {
     const { as, patients } = await makeTenant(5);
     const pages = await walkPages(service, listPatients, "patients", { pageSize: 2 }, { as });
     expect(pages.map((page) => page.length)).toEqual([2, 2, 1]);
@@ -158,7 +158,7 @@ describe("ListPatients", () => {
     expect(exchanges.map(({ records }) => records)).toEqual([1, 2, 2]);
   });
 
-  test("lists those of a status, and nothing in a tenant without patients", async () => {
+  test("filters by status, and returns nothing in a tenant without patients", async () => {
     const { as, patients } = await makeTenant(3);
     const [first, second] = patients;
     await setStatus(`${first?.id}`, "INACTIVE");
@@ -172,23 +172,23 @@ describe("ListPatients", () => {
     expect([nobody.status, nobody.body]).toEqual([200, { patients: [], nextPageToken: "" }]);
   });
 
-  test("gives document numbers only to tokens with the scope for them", async () => {
+  test("returns document numbers only to tokens with the scope for them", async () => {
     const { as } = await makeTenant(2);
     const answer = await callRpc(service, listPatients, {}, { as: { ...as, scopes: [scope] } });
     for (const patient of itemsIn(answer, "patients")) expect(patient).not.toHaveProperty("documentNumber");
   });
 
-  test("refuses a page token of another list, or one that was altered", async () => {
+  test("rejects a page token of another list, and an altered one", async () => {
     const { as } = await makeTenant(3);
     await expectTokenIsBound(service, listPatients, { request: {}, other: { status: "ACTIVE" } }, { as });
   });
 
-  test("refuses a status that there is not", async () => {
+  test("rejects an unknown status", async () => {
     expectRefusal(await callRpc(service, listPatients, { status: 0 }), 422, ["status INVALID_VALUE"]);
   });
 });
 
-/** A tenant with so many patients, and for whom its tokens are. */
+/** Creates a tenant with `count` patients. Returns the claims of its tokens, and the patients. */
 async function makeTenant(count: number): Promise<{ as: { tenantId: string }; patients: PatientBody[] }> {
   const as = { tenantId: randomUUID() };
   const patients: PatientBody[] = [];

@@ -25,11 +25,11 @@ const ofPatient = (method: RpcUnderTest["method"]): RpcUnderTest => ({
   prepare: async (target) => ({ patientId: (await registerPatient(target)).id }),
 });
 
-describe("an answer that shows a patient to whoever changes nothing", () => {
+describe("a call that changes nothing but returns a patient", () => {
   test.each([
     ["RegisterPatient", PatientService.method.registerPatient],
     ["UpdatePatient", PatientService.method.updatePatient],
-  ] as const)("leaves an access record: a replay of %s", async (name, method) => {
+  ] as const)("writes an access record: a replay of %s", async (name, method) => {
     const { id } = await registerPatient(service);
     const update = { patientId: id, fullName: "Ana Ruiz", phone: "6015550100", expectedVersion: 1 };
     const request = name === "UpdatePatient" ? update : { ...registration() };
@@ -44,7 +44,7 @@ describe("an answer that shows a patient to whoever changes nothing", () => {
     ]);
   });
 
-  test("leaves an access record: an update whose mask names nothing", async () => {
+  test("writes an access record: an update with an empty mask", async () => {
     const { id } = await registerPatient(service);
     const request = { patientId: id, fullName: "Otra", phone: "6015550199", expectedVersion: 1, updateMask: "" };
     const answer = await callRpc(service, PatientService.method.updatePatient, request);
@@ -58,7 +58,7 @@ describe("an answer that shows a patient to whoever changes nothing", () => {
 describe("ListConsents", () => {
   describeAccess(ofPatient(listConsents), () => service);
 
-  test("gives the evidence of the registration, and records the access", async () => {
+  test("returns the consents given at registration, and records the access", async () => {
     const request = { ...registration({ consentGrantedAt: "2026-01-15T10:00:00-05:00" }) };
     const registered = await callRpc(service, PatientService.method.registerPatient, request);
     const { id } = registered.body["patient"] as { id: string };
@@ -78,7 +78,7 @@ describe("ListConsents", () => {
     ]);
   });
 
-  test("walks what was recorded last first, also where the ids tell another order", async () => {
+  test("lists the latest first, even if the ids have another order", async () => {
     const { id } = await registerPatient(service);
     const ids = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
     const rows = ids.map(
@@ -103,7 +103,7 @@ describe("ListConsents", () => {
 describe("ListAccessRecords", () => {
   describeAccess(ofPatient(listAccessRecords), () => service);
 
-  test("gives every field of the records, the latest first, and leaves none itself", async () => {
+  test("returns all fields of the records, the latest first, and writes none itself", async () => {
     const { id } = await registerPatient(service);
     expect((await callRpc(service, listAccessRecords, { patientId: id })).body).toEqual({
       accessRecords: [],
@@ -126,7 +126,7 @@ describe("ListAccessRecords", () => {
     expect(await accessRecords(id)).toHaveLength(2);
   });
 
-  test("walks all of them, also those of one instant", async () => {
+  test("lists all of them, even several with the same time", async () => {
     const { id } = await registerPatient(service);
     const moments = [0, 1, 1, 1, 2].map(
       (i) => `('${service.tenantId}', gen_random_uuid(), '${id}', ${microsecond(i)}, 'o', 'p', gen_random_uuid())`,
@@ -153,7 +153,7 @@ function correlationIdOf({ headers }: RestAnswer): string | null {
   return headers.get("x-correlation-id");
 }
 
-/** SQL for instants of the past that only their microseconds tell apart. */
+/** Returns SQL for an instant in the past. The instants differ only in microseconds. */
 function microsecond(i: number): string {
   return `timestamptz '2026-01-01 10:00:00.00000${i}Z'`;
 }

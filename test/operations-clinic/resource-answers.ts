@@ -20,13 +20,13 @@ import {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Describes how resources of a kind are added. `serviceOf` is called within tests. */
+/** Describes how resources of a type are created. `serviceOf` is called within tests. */
 export function describeCreate(resource: ResourceUnderTest, serviceOf: () => TestService): void {
   const method = rpcNamed(`Create${resource.type}`);
   const create = (attributes: JsonObject, changes?: RpcChanges) => callRpc(serviceOf(), method, attributes, changes);
 
   describe(method.name, () => {
-    test("gives the new resource as it is then read, at version 1", async () => {
+    test("returns the new resource as a read does, at version 1", async () => {
       const attributes = await attributesOf(serviceOf(), resource);
       const created = resourceIn(resource, await create(attributes));
       const { id, createdAt, updatedAt } = created;
@@ -38,7 +38,7 @@ export function describeCreate(resource: ResourceUnderTest, serviceOf: () => Tes
     });
 
     for (const name of resource.optional ?? []) {
-      test(`keeps nothing for ${name} that is left out`, async () => {
+      test(`stores nothing for an omitted ${name}`, async () => {
         const { [name]: _, ...attributes } = await attributesOf(serviceOf(), resource);
         const created = resourceIn(resource, await create(attributes));
         expect(created).not.toHaveProperty(name);
@@ -46,7 +46,7 @@ export function describeCreate(resource: ResourceUnderTest, serviceOf: () => Tes
       });
     }
 
-    test("adds one resource and one audit row, however often it is sent under one key", async () => {
+    test("creates one resource and one audit row, however often it is sent with one key", async () => {
       const attributes = await attributesOf(serviceOf(), resource);
       const headers = { "idempotency-key": randomUUID() };
       const first = await create(attributes, { headers });
@@ -60,7 +60,7 @@ export function describeCreate(resource: ResourceUnderTest, serviceOf: () => Tes
       expect(await auditOf(serviceOf(), again)).toEqual([]);
     });
 
-    test("refuses a code that is taken, of two at once too, but not in another case or organization", async () => {
+    test("rejects an existing code, also of concurrent calls, but not in another letter case or organization", async () => {
       const attributes = await attributesOf(serviceOf(), resource);
       const both = await Promise.all([create(attributes), create(attributes)]);
       expect(both.map(summary).toSorted()).toEqual(["200", "409 code DUPLICATE"]);
@@ -72,7 +72,7 @@ export function describeCreate(resource: ResourceUnderTest, serviceOf: () => Tes
       expect(summary(await create(attributes, { as: { ...as, companyId: randomUUID() } }))).toBe("200");
     });
 
-    test("names every attribute that is missing", async () => {
+    test("lists each missing attribute", async () => {
       const attributes = Object.keys(await attributesOf(serviceOf(), resource));
       const required = attributes.filter((name) => !resource.optional?.includes(name));
       const answer = await create({});
@@ -80,14 +80,14 @@ export function describeCreate(resource: ResourceUnderTest, serviceOf: () => Tes
       expect(itemsOf(answer).toSorted()).toEqual(required.map((name) => `${name} REQUIRED`).toSorted());
     });
 
-    test("needs its scope", async () => {
+    test("requires its scope", async () => {
       const attributes = await attributesOf(serviceOf(), resource);
       expect(summary(await create(attributes, { as: withoutScope(serviceOf(), method) }))).toBe("403");
     });
   });
 }
 
-/** Describes how resources of a kind are changed. `serviceOf` is called within tests. */
+/** Describes how resources of a type are updated. `serviceOf` is called within tests. */
 export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => TestService): void {
   const method = rpcNamed(`Update${resource.type}`);
   const update = ({ id, ...request }: JsonObject, changes?: RpcChanges) =>
@@ -99,7 +99,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
     );
 
   describe(method.name, () => {
-    test("gives the resource with every attribute that is sent changed, one version on", async () => {
+    test("returns the resource with the sent attributes changed, one version on", async () => {
       const before = await provideResource(serviceOf(), resource);
       serviceOf().advance(1_000);
       const changes = { ...(await attributesOf(serviceOf(), resource)), ...resource.changes };
@@ -110,7 +110,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
       expect(await readResource(serviceOf(), resource, before)).toEqual(updated);
     });
 
-    test.each(Object.entries(resource.changes))("changes nothing but %s where a mask says so", async (name, value) => {
+    test.each(Object.entries(resource.changes))("changes only %s if the mask says so", async (name, value) => {
       const before = await provideResource(serviceOf(), resource);
       const answer = await update({ id: before.id, expectedVersion: 1, ...resource.changes, updateMask: name });
       const updated = resourceIn(resource, answer);
@@ -118,7 +118,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
     });
 
     for (const name of resource.removable ?? []) {
-      test(`removes ${name} where the mask names it and there is no value, and not otherwise`, async () => {
+      test(`removes ${name} only if the mask names it and the request omits it`, async () => {
         const before = await provideResource(serviceOf(), resource);
         expect(before).toHaveProperty(name);
         expect(resourceIn(resource, await update({ id: before.id, expectedVersion: 1 }))).toEqual(before);
@@ -130,7 +130,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
       });
     }
 
-    test("adds one to the version also for equal values, and nothing where no attribute is named", async () => {
+    test("increments the version even for equal values, but not if no attribute is sent", async () => {
       const before = await provideResource(serviceOf(), resource);
       const { id, code } = before;
       const unchanged = await update({ id, expectedVersion: 1 });
@@ -139,7 +139,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
       expect(resourceIn(resource, await update({ id, code, expectedVersion: 1 }))).toMatchObject({ code, version: 2 });
     });
 
-    test("leaves one audit row", async () => {
+    test("writes one audit row", async () => {
       const { id } = await provideResource(serviceOf(), resource);
       const answer = await update({ id, expectedVersion: 1, active: false });
       const row = { action: "UPDATE", resource_type: resource.type, resource_id: id, resource_version: 2 };
@@ -148,7 +148,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
       ]);
     });
 
-    test("refuses another version than the current one, which it tells, and lets one of two at once win", async () => {
+    test("rejects another version, names the current one, and lets one of two concurrent updates succeed", async () => {
       const { id } = await provideResource(serviceOf(), resource);
       const request = { id, expectedVersion: 1, active: false };
       const both = await Promise.all([update(request), update(request)]);
@@ -160,25 +160,25 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
       expect(await readResource(serviceOf(), resource, { id })).toEqual(before);
     });
 
-    test("refuses a code that is taken, once the version is right", async () => {
+    test("rejects an existing code, but only after the version", async () => {
       const { code } = await provideResource(serviceOf(), resource);
       const { id } = await provideResource(serviceOf(), resource);
       expect(summary(await update({ id, code, expectedVersion: 2 }))).toBe("409 expectedVersion STALE_VERSION");
       expect(summary(await update({ id, code, expectedVersion: 1 }))).toBe("409 code DUPLICATE");
     });
 
-    test("refuses a mask of other fields, and one of a field without a value", async () => {
+    test("rejects a mask with other fields, and with a required field that has no value", async () => {
       const { id } = await provideResource(serviceOf(), resource);
       const unknown = await update({ id, expectedVersion: 1, updateMask: "version" });
       expect(summary(unknown)).toBe("422 updateMask INVALID_VALUE");
       expect(summary(await update({ id, expectedVersion: 1, updateMask: "code" }))).toBe("422 code REQUIRED");
     });
 
-    test("does not tell a hidden resource from one that never existed", async () => {
+    test("returns the same answer for a hidden resource and an unknown one", async () => {
       await expectHidden(serviceOf(), resource, (id, changes) => update({ id, expectedVersion: 1 }, changes));
     });
 
-    test("needs its scope", async () => {
+    test("requires its scope", async () => {
       const { id } = await provideResource(serviceOf(), resource);
       const as = withoutScope(serviceOf(), method);
       expect(summary(await update({ id, expectedVersion: 1 }, { as }))).toBe("403");
@@ -186,7 +186,7 @@ export function describeUpdate(resource: ResourceUnderTest, serviceOf: () => Tes
   });
 }
 
-/** Describes how a resource of a kind is read. `serviceOf` is called within tests. */
+/** Describes how a resource of a type is read. `serviceOf` is called within tests. */
 export function describeGet(resource: ResourceUnderTest, serviceOf: () => TestService): void {
   const method = rpcNamed(`Get${resource.type}`);
   const idName = idNameOf(method.input);
@@ -194,7 +194,7 @@ export function describeGet(resource: ResourceUnderTest, serviceOf: () => TestSe
     callRpc(serviceOf(), method, id === undefined ? {} : { [idName]: id }, changes);
 
   describe(method.name, () => {
-    test("gives the resource, whatever the case of its id, without an idempotency key and without a trace", async () => {
+    test("returns the resource, in any letter case of its id, without an idempotency key, and writes nothing", async () => {
       const created = await provideResource(serviceOf(), resource);
       const answer = await get({ id: created.id.toUpperCase() }, { headers: { "idempotency-key": "" } });
       expect(Object.keys(answer.body)).toEqual([memberNamed(resource.type)]);
@@ -203,11 +203,11 @@ export function describeGet(resource: ResourceUnderTest, serviceOf: () => TestSe
       expect(await auditOf(serviceOf(), answer)).toEqual([]);
     });
 
-    test("does not tell a hidden resource from one that never existed", async () => {
+    test("returns the same answer for a hidden resource and an unknown one", async () => {
       await expectHidden(serviceOf(), resource, (id, changes) => get({ id }, changes));
     });
 
-    test("refuses what is no UUID, and a call without its scope", async () => {
+    test("rejects an invalid UUID, and a call without its scope", async () => {
       expect(summary(await get({ id: "42" }))).toBe(`422 ${idName} INVALID_UUID`);
       expect(summary(await get({}))).toBe(`422 ${idName} REQUIRED`);
       expect(summary(await get({ id: randomUUID() }, { as: withoutScope(serviceOf(), method) }))).toBe("403");
@@ -215,17 +215,17 @@ export function describeGet(resource: ResourceUnderTest, serviceOf: () => TestSe
   });
 }
 
-/** An answer on one line: its status, and its items. */
+/** Summarizes an answer on one line: its status and items. */
 export function summary(answer: RestAnswer): string {
   return [answer.status, ...itemsOf(answer)].join(" ");
 }
 
-/** A token for everything but the scope of an operation. */
+/** Returns the claims of a token that has every scope but the operation's. */
 export function withoutScope({ scopes }: TestService, method: Parameters<typeof operationOf>[0]) {
   return { scopes: scopes.filter((scope) => scope !== operationOf(method).scope) };
 }
 
-/** Requires a call to answer for resources of another tenant, organization or company as for one that is not there. */
+/** Requires the same answer for resources of another tenant, organization or company as for unknown ones. */
 export async function expectHidden(
   service: TestService,
   resource: ResourceUnderTest,

@@ -3,13 +3,16 @@ import type { DescMessage, DescMethodUnary, JsonObject } from "@bufbuild/protobu
 import { CatalogService } from "../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { CatalogAdminService } from "../../src/gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
-import { makeAlike } from "../support/alike.js";
+import { createFromTemplate } from "../support/fixture-templates.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 
-/** A resource in its JSON form, with its own id as `id`, whatever its name: what all have, beside the attributes of its kind. */
+/**
+ * A resource in its JSON form, with its own id as `id`: the members of all types, besides the attributes of its own
+ * type.
+ */
 export interface ResourceBody {
   readonly id: string;
   readonly code: string;
@@ -18,21 +21,21 @@ export interface ResourceBody {
   readonly updatedAt: string;
 }
 
-/** A kind of administered resource, with good values of its attributes in their JSON form. */
+/** A type of configured resource, with valid values of its attributes in their JSON form. */
 export interface ResourceUnderTest {
-  /** Its name in the proto. */
+  /** The type's name in the proto. */
   readonly type: string;
   readonly plural: string;
   readonly table: string;
-  /** Every attribute but code and references. */
+  /** Values of all attributes except code and references. */
   readonly attributes: JsonObject;
-  /** Another good value of each attribute but code and references. */
+  /** Other valid values of all attributes except code and references. */
   readonly changes: JsonObject;
-  /** The attributes that can be left out. */
+  /** Attributes that a request can omit. */
   readonly optional?: readonly string[];
-  /** The attributes that an update can remove. */
+  /** Attributes that an update can remove. */
   readonly removable?: readonly string[];
-  /** The attribute that refers to a resource of another kind. */
+  /** The attribute that refers to a resource of another type. */
   readonly reference?: { readonly attribute: string; readonly to: () => ResourceUnderTest };
 }
 
@@ -140,22 +143,22 @@ const rpcs = new Map(
     .map((method) => [method.name, method]),
 );
 
-/** The RPC of this name, of whichever service has it. */
+/** Returns the RPC with this name, of any service. */
 export function rpcNamed(name: string): DescMethodUnary {
   const method = rpcs.get(name);
   if (method?.methodKind !== "unary") throw new Error(`there is no RPC ${name}`);
   return method as DescMethodUnary;
 }
 
-/** The name that an RPC, or a message, has for the id of what it is about: its first field. */
+/** Returns the name of the first field of an RPC's request or of a message, which is the id of its resource. */
 export function idNameOf({ fields: [first] }: DescMessage): string {
   if (first === undefined) throw new Error("a message without fields has no id");
   return first.localName;
 }
 
 /**
- * Good attributes of a new resource, with a code of its own and these changes, and with a new resource that it refers to,
- * unless they name one.
+ * Returns valid attributes of a new resource with a new code and these changes. Creates the resource it refers to,
+ * unless `changes` name one.
  */
 export async function attributesOf(
   service: TestService,
@@ -169,7 +172,7 @@ export async function attributesOf(
   return { code, ...attributes, [reference.attribute]: id, ...changes };
 }
 
-/** A new resource. */
+/** Creates a resource. */
 export async function createResource(
   service: TestService,
   resource: ResourceUnderTest,
@@ -181,8 +184,8 @@ export async function createResource(
 }
 
 /**
- * A resource with these attributes, for a test that does not look at how it comes to be: the service makes the first two,
- * and the others are copies, of which there are no events.
+ * Returns a resource with these attributes, for tests that do not depend on its creation. The service creates the first
+ * two; later ones are copies of rows, without events.
  */
 export function provideResource(
   service: TestService,
@@ -199,10 +202,10 @@ export function provideResource(
     const column = reference.attribute.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     return { [reference.to().table]: `id = (SELECT ${column} FROM ${table} WHERE ${row})`, [table]: row };
   };
-  return makeAlike(service, JSON.stringify([service.tenantId, type, attributes, as]), rowsOf, make);
+  return createFromTemplate(service, JSON.stringify([service.tenantId, type, attributes, as]), rowsOf, make);
 }
 
-/** A resource as it is now. */
+/** Reads the current state of a resource. */
 export async function readResource(
   service: TestService,
   resource: ResourceUnderTest,
@@ -212,25 +215,25 @@ export async function readResource(
   return resourceIn(resource, await callRpc(service, method, { [idNameOf(method.input)]: id }));
 }
 
-/** The resource in an answer. Throws where the answer is an error. */
+/** Returns the resource in an answer. Throws if the answer is an error. */
 export function resourceIn({ type }: ResourceUnderTest, { body, text }: RestAnswer): ResourceBody {
   const found = body[memberNamed(type)];
   if (found === undefined) throw new Error(`a ${type} was expected, but the answer is ${text}`);
   return withId(found as object);
 }
 
-/** A resource in its JSON form, with its own id as `id`. */
+/** Returns a resource in its JSON form, with its own id as `id`. */
 export function withId(message: object): ResourceBody {
   const { [idNameIn(message)]: id, ...rest } = message as JsonObject;
   return { id, ...rest } as unknown as ResourceBody;
 }
 
-/** The member of a response that holds something of this name. */
+/** Converts a type's name to the name of the response member that holds it. */
 export function memberNamed(name: string): string {
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
 }
 
-/** The own id of something in its JSON form, which is its first member. */
+/** Returns the own id of a resource in its JSON form, which is its first member. */
 export function idOf(message: object): string {
   const id: unknown = Reflect.get(message, idNameIn(message));
   if (typeof id !== "string") throw new Error("an id was expected");

@@ -6,23 +6,23 @@ import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 
-/** An RPC, and how to make requests that it accepts. */
+/** An RPC under test, and how to make requests that it accepts. */
 export interface RpcUnderTest {
   readonly method: DescMethodUnary;
-  /** The scope that it needs. */
+  /** The scope that the RPC requires. */
   readonly scope: string;
-  /** The member of the request that names what it is about, where it is one resource by its id. */
+  /** The request member with the id of the resource, if the RPC is about one. */
   readonly id?: string;
-  /** A request that succeeds once in the service's own tenant; each call another. */
+  /** Returns a new request that succeeds once in the service's own tenant. */
   prepare(service: TestService): Promise<JsonObject>;
 }
 
-/** What there is in a list, as JSON. */
+/** An item of a list, as JSON. */
 export type Item = Readonly<Record<string, unknown>>;
 
 /**
- * Describes whom an RPC about resources of the tenant as a whole serves: a token with its scope, of any organization and
- * company of the tenant; and that what is another tenant's cannot be told from what never existed.
+ * Describes the access to an RPC about resources of the whole tenant. It accepts tokens with its scope of any
+ * organization and company. It answers for another tenant's resources as for unknown ones.
  */
 export function describeAccess({ method, scope, id, prepare }: RpcUnderTest, serviceOf: () => TestService): void {
   const send = async (changes: RpcChanges) => callRpc(serviceOf(), method, await prepare(serviceOf()), changes);
@@ -30,13 +30,13 @@ export function describeAccess({ method, scope, id, prepare }: RpcUnderTest, ser
   const unused = () => (made ??= prepare(serviceOf()));
 
   describe("access", () => {
-    test("refuses a token without the scope, and is content with one that has no other", async () => {
+    test("rejects a token without the scope, and accepts one with no other scope", async () => {
       const scopes = serviceOf().scopes.filter((other) => other !== scope);
       expectRefusal(await callRpc(serviceOf(), method, await unused(), { as: { scopes } }), 403);
       expect((await send({ as: { scopes: [scope] } })).status).toBe(200);
     });
 
-    test("serves every organization and company of the tenant", async () => {
+    test("accepts each organization and company of the tenant", async () => {
       const as = { organizationId: randomUUID(), companyId: randomUUID() };
       expect((await send({ as })).status).toBe(200);
     });
@@ -45,34 +45,36 @@ export function describeAccess({ method, scope, id, prepare }: RpcUnderTest, ser
   });
 }
 
-/** An RPC, and a request of it that refusals leave as it is. */
+/** An RPC, and a request that rejected calls leave unused. */
 interface RefusedRpc extends Required<Pick<RpcUnderTest, "method" | "id">> {
   unused(): Promise<JsonObject>;
 }
 
 function describeId({ method, id, unused }: RefusedRpc, serviceOf: () => TestService): void {
-  test("does not tell another tenant's from what never existed", async () => {
+  test("returns the same answer for another tenant's resource and an unknown one", async () => {
     const headers = { "x-correlation-id": randomUUID() };
     const as = { tenantId: randomUUID() };
     const request = await unused();
-    const absent = await callRpc(serviceOf(), method, { ...request, [id]: randomUUID() }, { headers });
+    const never = { ...request, [id]: randomUUID() };
+    expectRefusal(await callRpc(serviceOf(), method, never), 404);
+    const absent = await callRpc(serviceOf(), method, never, { headers, as });
     const foreign = await callRpc(serviceOf(), method, request, { headers, as });
     expectRefusal(absent, 404);
     expect([foreign.status, foreign.text]).toEqual([absent.status, absent.text]);
   });
 
-  test("refuses an id that is none", async () => {
+  test("rejects an invalid id", async () => {
     const answer = await callRpc(serviceOf(), method, { ...(await unused()), [id]: "42" });
     expectRefusal(answer, 422, [`${id} INVALID_UUID`]);
   });
 }
 
-/** Requires an answer to be a refusal with these field-level errors, each `field CODE`. */
+/** Requires a rejection with these field errors, each `field CODE`. */
 export function expectRefusal(answer: RestAnswer, status: number, items: readonly string[] = []): void {
   expect({ status: answer.status, items: itemsOf(answer) }).toEqual({ status, items });
 }
 
-/** The pages of a list from the first to the last, `member` by `member`. Requires that all but the last are full. */
+/** Returns all items of a list, page by page. Requires that all pages but the last are full. */
 export async function walkPages(
   service: TestService,
   method: DescMethodUnary,
@@ -91,20 +93,20 @@ export async function walkPages(
   return pages;
 }
 
-/** The items of a list in an answer. */
+/** Returns the items of a list in an answer. */
 export function itemsIn(answer: RestAnswer, member: string): Item[] {
   expect(answer.status).toBe(200);
   return answer.body[member] as Item[];
 }
 
-/** The ids of items, each of which has its own id before all else. */
+/** Returns the ids of items, which are their first members. */
 export function idsOf(items: readonly Item[]): unknown[] {
   return items.map((item) => Object.values(item)[0]);
 }
 
 /**
- * Requires that a page token is refused, without an internal error, for other filters and where it was altered. The
- * request has more than one item.
+ * Requires that a page token is rejected, without an internal error, for other filters and after any alteration. The
+ * request must match more than one item.
  */
 export async function expectTokenIsBound(
   service: TestService,
@@ -133,15 +135,15 @@ export async function expectTokenIsBound(
   }
 }
 
-/** What is sealed in a token, in a form that anybody could write. */
+/** The plaintext of a token, which anybody could write. */
 const UNSEALED = '["fingerprint","-271821-04-20T00:00:00.000Z","00000000-0000-4000-8000-000000000000"]';
 
-/** Empty on the last page. */
+/** Returns the next page token. Empty on the last page. */
 function nextPageToken({ body }: RestAnswer): string {
   return (body["nextPageToken"] as string | undefined) ?? "";
 }
 
-/** The token with another character at a place. */
+/** Replaces one character of the token. */
 function withOther(token: string, index: number): string {
   return `${token.slice(0, index)}${token[index] === "A" ? "B" : "A"}${token.slice(index + 1)}`;
 }

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScheduleBlockService } from "../../src/gen/cupo/clinic/v1/schedule_block_service_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, call, day, mustCall, openClinic } from "../schedule/clinic.js";
 import { foundByTheService } from "../schedule/invariants.js";
 import { scheduleDifferences } from "../schedule/schedule-differences.js";
+import { messagesOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { describeAccess, expectRefusal, expectTokenIsBound, walkPages } from "./rpc-under-test.js";
@@ -32,7 +33,7 @@ afterAll(() => service.close());
 
 describe("GetScheduleBlock", () => {
   const prepare = async () => {
-    const practitionerId = await makers.practitioner.create(service, {});
+    const practitionerId = await fixtures.practitioner.create(service, {});
     const request = { practitionerId, kind: "MEETING", ...wholeDay({ service }, 3) };
     const created = await callRpc(service, createScheduleBlock, request);
     return { scheduleBlockId: (created.body["scheduleBlock"] as BlockBody).scheduleBlockId };
@@ -42,21 +43,21 @@ describe("GetScheduleBlock", () => {
 });
 
 describe("UpdateScheduleBlock", () => {
-  test("moves a block: slots that it no longer lies over are back, with their appointments", async () => {
+  test("moves a block: slots that it no longer covers are restored, with their appointments", async () => {
     const clinic = await openClinic(service);
-    const { appointmentId: id } = await bookFirst(clinic, await makers.createPatient(service));
+    const { appointmentId: id } = await bookFirst(clinic, await fixtures.createPatient(service));
     const { scheduleBlock } = await mustBlock(clinic, { programId: clinic.programId, note: "Sin luz" });
     const { scheduleBlockId } = scheduleBlock;
     const request = { scheduleBlockId, ...wholeDay(clinic, 5), note: "", kind: "CLOSED_ROOM", expectedVersion: 1 };
     const changed = await mustChange(clinic, "UpdateScheduleBlock", request);
     expect(changed.scheduleBlock).toMatchObject({ version: 2, kind: "CLOSED_ROOM" });
     expect(changed.scheduleBlock).not.toHaveProperty("note");
-    expect(changed.effect).toMatchObject({ withdrawnSlotCount: 8, restoredSlotCount: 7, retainedAppointmentCount: 0 });
-    expect(await appointmentOf(clinic, id)).toMatchObject({ retained: false });
+    expect(changed.effect).toMatchObject({ withdrawnSlotCount: 8, restoredSlotCount: 7, displacedAppointmentCount: 0 });
+    expect(await appointmentOf(clinic, id)).toMatchObject({ displaced: false });
     expect([await scheduleDifferences(service), await foundByTheService(service)]).toEqual([[], []]);
   });
 
-  test("refuses a stale version, an end that is past, and a block that is cancelled or over", async () => {
+  test("rejects a stale version, an end in the past, and a block that is cancelled or over", async () => {
     const clinic = await openClinic(service, { materialized: false });
     const { scheduleBlock } = await mustBlock(clinic, { programId: clinic.programId });
     const { scheduleBlockId } = scheduleBlock;
@@ -64,7 +65,10 @@ describe("UpdateScheduleBlock", () => {
       call(clinic, "UpdateScheduleBlock", { scheduleBlockId, kind: "OTHER", ...changes });
     expectRefusal(await send({ expectedVersion: 7 }), 409, ["expectedVersion STALE_VERSION"]);
     const past = { startsAt: "2026-01-01T00:00:00Z", endsAt: "2026-01-02T00:00:00Z" };
-    expectRefusal(await send({ ...past, expectedVersion: 1 }), 422, ["endsAt OUT_OF_RANGE"]);
+    const refused = await send({ ...past, expectedVersion: 1 });
+    expectRefusal(refused, 422, ["endsAt OUT_OF_RANGE"]);
+    const [, now = ""] = /^the value must be in the future, after (\S+)$/.exec(messagesOf(refused).join()) ?? [];
+    expect(Math.abs(Date.parse(now) - service.now())).toBeLessThan(60_000);
     expectRefusal(await send({ startsAt: wholeDay(clinic, 9).startsAt, expectedVersion: 1 }), 422, [
       "endsAt INVALID_RANGE",
     ]);
@@ -80,22 +84,22 @@ describe("UpdateScheduleBlock", () => {
 });
 
 describe("CancelScheduleBlock", () => {
-  test("brings the slots back and retains appointments no longer, but for another block", async () => {
+  test("restores slots, and ends the retention of appointments unless another block covers them", async () => {
     const clinic = await openClinic(service);
-    const patientId = await makers.createPatient(service);
+    const patientId = await fixtures.createPatient(service);
     const { appointmentId: id } = await bookFirst(clinic, patientId);
     const open = await openSlots(clinic);
     const first = (await mustBlock(clinic, { programId: clinic.programId })).scheduleBlock;
     const second = (await mustBlock(clinic, { practitionerId: `${clinic.practitionerIds[0]}` })).scheduleBlock;
     const cancel = ({ scheduleBlockId, version }: BlockBody) =>
       mustChange(clinic, "CancelScheduleBlock", { scheduleBlockId, expectedVersion: version });
-    expect((await cancel(first)).effect).toMatchObject({ restoredSlotCount: 0, retainedAppointmentCount: 0 });
+    expect((await cancel(first)).effect).toMatchObject({ restoredSlotCount: 0, displacedAppointmentCount: 0 });
     expect(await appointmentOf(clinic, id)).toMatchObject({
-      retainedBy: "BLOCK",
+      displacedBy: "BLOCK",
       scheduleBlockId: second.scheduleBlockId,
     });
     expect((await cancel(second)).effect).toMatchObject({ restoredSlotCount: 7 });
-    expect(await appointmentOf(clinic, id)).toMatchObject({ retained: false });
+    expect(await appointmentOf(clinic, id)).toMatchObject({ displaced: false });
     expect(await openSlots(clinic)).toBe(open);
     expect([await scheduleDifferences(service), await foundByTheService(service)]).toEqual([[], []]);
     const { scheduleBlockId } = first;
@@ -104,10 +108,10 @@ describe("CancelScheduleBlock", () => {
   });
 });
 
-describe("one of another tenant or organization", () => {
-  test("is not there", async () => {
+describe("a block of another tenant or organization", () => {
+  test("is not found", async () => {
     const as = { organizationId: randomUUID() };
-    const practitionerId = await makers.practitioner.create(service, as);
+    const practitionerId = await fixtures.practitioner.create(service, as);
     const request = { practitionerId, kind: "VACATION", ...wholeDay({ service }, 2) };
     const created = await callRpc(service, createScheduleBlock, request, { as });
     const { scheduleBlockId } = created.body["scheduleBlock"] as BlockBody;
@@ -125,7 +129,7 @@ describe("one of another tenant or organization", () => {
 });
 
 describe("ListScheduleBlocks", () => {
-  test("gives the blocks that are wanted in the order in which they begin", async () => {
+  test("returns the matching blocks, ordered by start", async () => {
     const clinic = await openClinic(service, { materialized: false, as: { tenantId: randomUUID() } });
     const { programId, as } = clinic;
     const practitionerId = `${clinic.practitionerIds[0]}`;

@@ -7,37 +7,37 @@ export interface BlockBody {
   readonly version: number;
 }
 
-/** What a block does, in its JSON form. */
+/** The effect of a block, in its JSON form. */
 export interface EffectBody {
   readonly withdrawnSlotCount: number;
   readonly restoredSlotCount: number;
-  readonly retainedAppointmentCount: number;
-  readonly retainedAppointments: readonly JsonObject[];
+  readonly displacedAppointmentCount: number;
+  readonly displacedAppointments: readonly JsonObject[];
 }
 
-/** The answer of an RPC that changes a block. */
+/** The response of an RPC that changes a block. */
 export interface BlockAnswer {
   readonly scheduleBlock: BlockBody;
   readonly effect: EffectBody;
 }
 
-/** The whole local day so many days after today. */
+/** Returns the whole local day a number of days after today. */
 export function wholeDay(clinic: Pick<Clinic, "service">, days: number): { startsAt: string; endsAt: string } {
   return { startsAt: `${day(clinic, days)}T00:00:00-05:00`, endsAt: `${day(clinic, days + 1)}T00:00:00-05:00` };
 }
 
-/** Adds a block, of the day after tomorrow unless the request says otherwise. */
+/** Creates a block. Defaults to the day after tomorrow. */
 export async function mustBlock(clinic: Clinic, request: JsonObject): Promise<BlockAnswer> {
   const body = await mustCall(clinic, "CreateScheduleBlock", { kind: "ILLNESS", ...wholeDay(clinic, 2), ...request });
   return body as unknown as BlockAnswer;
 }
 
-/** Changes a block by an RPC that is to succeed. */
+/** Changes a block by an RPC that must succeed. */
 export async function mustChange(clinic: Clinic, rpc: string, request: JsonObject): Promise<BlockAnswer> {
   return (await mustCall(clinic, rpc, request)) as unknown as BlockAnswer;
 }
 
-/** How many free slots the program has. */
+/** Returns the number of free slots of the program. */
 export async function openSlots({ service, programId }: Clinic): Promise<number> {
   const [row] = await service.query(
     `SELECT count(*)::int AS open FROM slots WHERE program_id = '${programId}' AND appointment_id IS NULL`,
@@ -45,12 +45,12 @@ export async function openSlots({ service, programId }: Clinic): Promise<number>
   return Number(row?.["open"]);
 }
 
-/** An appointment as staff see it. */
+/** Returns an appointment as staff see it. */
 export async function appointmentOf(clinic: Clinic, appointmentId: string): Promise<JsonObject> {
   return (await mustCall(clinic, "GetAppointment", { appointmentId }))["appointment"] as JsonObject;
 }
 
-/** Where the program is held. */
+/** Returns the program's location. */
 export async function locationOf(clinic: Clinic): Promise<string> {
   const { program } = await mustCall(clinic, "GetProgram", { programId: clinic.programId });
   return (program as { locationId: string }).locationId;

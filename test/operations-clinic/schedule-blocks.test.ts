@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScheduleBlockService } from "../../src/gen/cupo/clinic/v1/schedule_block_service_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { book, bookFirst, type Clinic, call, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { foundByTheService } from "../schedule/invariants.js";
 import { scheduleDifferences } from "../schedule/schedule-differences.js";
@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** What is blocked, and how a request says so. */
+/** The targets of a block, each with its request members. */
 const targets: [string, (clinic: Clinic) => Promise<JsonObject>][] = [
   ["practitioner", async ({ practitionerIds }) => ({ practitionerId: `${practitionerIds[0]}` })],
   ["location", async (clinic) => ({ locationId: await locationOf(clinic) })],
@@ -43,7 +43,7 @@ describe("CreateScheduleBlock", () => {
       method: createScheduleBlock,
       scope: "scheduling:write",
       prepare: async () => {
-        const practitionerId = await makers.practitioner.create(service, {});
+        const practitionerId = await fixtures.practitioner.create(service, {});
         return { practitionerId, kind: "MEETING", ...wholeDay({ service }, 3) };
       },
     },
@@ -51,10 +51,10 @@ describe("CreateScheduleBlock", () => {
   );
 
   test.each(targets)(
-    "of a %s withdraws free slots, keeps booked ones as retained by it, and leaves an audit row",
+    "of a %s withdraws free slots, retains booked ones, and writes an audit row",
     async (_, targetOf) => {
       const clinic = await openClinic(service);
-      const patientId = await makers.createPatient(service);
+      const patientId = await fixtures.createPatient(service);
       const { appointmentId: id } = await bookFirst(clinic, patientId, {}, 3);
       const elsewhere = await openClinic(service);
       const [open, openElsewhere] = [await openSlots(clinic), await openSlots(elsewhere)];
@@ -66,12 +66,12 @@ describe("CreateScheduleBlock", () => {
       const answer = await call(clinic, "CreateScheduleBlock", request);
       const { scheduleBlock, effect } = answer.body as unknown as BlockAnswer;
       expect(scheduleBlock).toMatchObject({ ...target, kind: "ILLNESS", version: 1 });
-      expect(effect).toMatchObject({ withdrawnSlotCount: 7, restoredSlotCount: 0, retainedAppointmentCount: 1 });
-      expect({ ...effect, retainedAppointments: [] }).toEqual({ ...told.effect, retainedAppointments: [] });
-      expect(effect.retainedAppointments).toEqual([await appointmentOf(clinic, id)]);
+      expect(effect).toMatchObject({ withdrawnSlotCount: 7, restoredSlotCount: 0, displacedAppointmentCount: 1 });
+      expect({ ...effect, displacedAppointments: [] }).toEqual({ ...told.effect, displacedAppointments: [] });
+      expect(effect.displacedAppointments).toEqual([await appointmentOf(clinic, id)]);
       expect(await appointmentOf(clinic, id)).toMatchObject({
-        retained: true,
-        retainedBy: "BLOCK",
+        displaced: true,
+        displacedBy: "BLOCK",
         scheduleBlockId: scheduleBlock.scheduleBlockId,
         version: 1,
       });
@@ -89,8 +89,8 @@ describe("CreateScheduleBlock", () => {
     },
   );
 
-  test("lies over every program of the practitioner, and over no other practitioner", async () => {
-    const practitionerIds = await Promise.all([1, 2].map(() => makers.practitioner.create(service, {})));
+  test("covers all programs of the practitioner, and no other practitioner", async () => {
+    const practitionerIds = await Promise.all([1, 2].map(() => fixtures.practitioner.create(service, {})));
     const [first, second] = [
       await openClinic(service, { practitionerIds }),
       await openClinic(service, { practitionerIds, rule: { slotDurationMinutes: 60 } }),
@@ -100,36 +100,38 @@ describe("CreateScheduleBlock", () => {
       startsAt: `${day(first, 2)}T09:15:00-05:00`,
       endsAt: `${day(first, 2)}T10:00:00-05:00`,
     });
-    expect(effect).toMatchObject({ withdrawnSlotCount: 2 + 1, retainedAppointmentCount: 0 });
-    const patientId = await makers.createPatient(service);
+    expect(effect).toMatchObject({ withdrawnSlotCount: 2 + 1, displacedAppointmentCount: 0 });
+    const patientId = await fixtures.createPatient(service);
     const [left, right] = [await optionsFor(first, { patientId }), await optionsFor(second, { patientId })];
     expect([left.length, right.length]).toEqual([14, 7]);
     expect(await scheduleDifferences(service)).toEqual([]);
   });
 
-  test("ends options on the slots it lies over, and no others", async () => {
+  test("invalidates options on the slots it covers, and no others", async () => {
     const clinic = await openClinic(service);
-    const patientId = await makers.createPatient(service);
-    const [early, late] = await optionsFor(clinic, { patientId });
-    await mustBlock(clinic, {
+    const patientId = await fixtures.createPatient(service);
+    const [before, blocked, after] = await optionsFor(clinic, { patientId });
+    const { effect } = await mustBlock(clinic, {
       programId: clinic.programId,
-      startsAt: `${early?.startsAt}`,
-      endsAt: `${early?.endsAt}`,
+      startsAt: `${blocked?.startsAt}`,
+      endsAt: `${blocked?.endsAt}`,
     });
-    expect((await book(clinic, patientId, `${early?.optionToken}`)).body["code"]).toBe("OPTION_EXPIRED");
-    expect((await book(clinic, patientId, `${late?.optionToken}`)).status).toBe(200);
+    expect(effect).toMatchObject({ withdrawnSlotCount: 1 });
+    expect((await book(clinic, patientId, `${blocked?.optionToken}`)).body["code"]).toBe("OPTION_EXPIRED");
+    for (const beside of [before, after])
+      expect((await book(clinic, patientId, `${beside?.optionToken}`)).status).toBe(200);
   });
 
-  test("holds for slots that are made later", async () => {
+  test("applies to slots that are made later", async () => {
     const clinic = await openClinic(service);
     await mustBlock(clinic, { programId: clinic.programId });
     const { programId, ruleId } = clinic;
     await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, slotDurationMinutes: 20, expectedVersion: 1 });
-    expect(await optionsFor(clinic, { patientId: await makers.createPatient(service) })).toEqual([]);
+    expect(await optionsFor(clinic, { patientId: await fixtures.createPatient(service) })).toEqual([]);
     expect(await scheduleDifferences(service)).toEqual([]);
   });
 
-  test("is done once for a key", async () => {
+  test("is done once per key", async () => {
     const clinic = await openClinic(service);
     const request = {
       programId: clinic.programId,
@@ -146,14 +148,14 @@ describe("CreateScheduleBlock", () => {
   });
 
   test.each<[string, (clinic: Clinic) => JsonObject, number, string[]]>([
-    ["nothing that is blocked", () => ({}), 422, ["programId INVALID_VALUE"]],
+    ["no target", () => ({}), 422, ["programId INVALID_VALUE"]],
     [
-      "two things that are",
+      "two targets",
       ({ programId, practitionerIds }) => ({ programId, practitionerId: `${practitionerIds[0]}` }),
       422,
       ["programId INVALID_VALUE"],
     ],
-    ["a program that is not there", () => ({ programId: randomUUID() }), 404, ["programId NOT_FOUND"]],
+    ["an unknown program", () => ({ programId: randomUUID() }), 404, ["programId NOT_FOUND"]],
     [
       "an end before the start",
       (clinic) => ({ programId: clinic.programId, endsAt: `${day(clinic, 1)}T00:00:00-05:00` }),
@@ -161,19 +163,19 @@ describe("CreateScheduleBlock", () => {
       ["endsAt INVALID_RANGE"],
     ],
     [
-      "an end 367 days behind the start",
+      "an end 367 days after the start",
       (clinic) => ({ programId: clinic.programId, endsAt: `${day(clinic, 369)}T00:00:00-05:00` }),
       422,
       ["endsAt INVALID_RANGE"],
     ],
     [
-      "an end at the end of all time",
+      "an end at the latest representable time",
       (clinic) => ({ programId: clinic.programId, endsAt: "9999-12-31T23:59:59.999Z" }),
       422,
       ["endsAt INVALID_RANGE"],
     ],
     [
-      "an end that is past",
+      "an end in the past",
       (clinic) => ({ programId: clinic.programId, startsAt: "2026-01-01T00:00:00Z", endsAt: "2026-01-02T00:00:00Z" }),
       422,
       ["endsAt OUT_OF_RANGE"],
@@ -185,13 +187,13 @@ describe("CreateScheduleBlock", () => {
       422,
       ["note CONTAINS_DIAGNOSIS"],
     ],
-  ])("refuses %s", async (_, changes, status, items) => {
+  ])("rejects %s", async (_, changes, status, items) => {
     const clinic = await openClinic(service, { materialized: false });
     const request = { kind: "OTHER", ...wholeDay(clinic, 2), ...changes(clinic) };
     expectRefusal(await call(clinic, "CreateScheduleBlock", request), status, items);
   });
 
-  test("refuses more than 500 to come of one program", async () => {
+  test("rejects more than 500 future blocks of a program", async () => {
     const clinic = await openClinic(service, { materialized: false });
     const { scheduleBlock } = await mustBlock(clinic, { programId: clinic.programId });
     await service.query(

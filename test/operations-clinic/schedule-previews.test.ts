@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ProgramService } from "../../src/gen/cupo/clinic/v1/program_service_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, type Clinic, call, day, materialize, mustCall, openClinic } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -35,9 +35,9 @@ describe("PreviewRuleChange", () => {
     ["of the validity", { validFrom: "2020-01-01", validTo: "2020-12-31" }],
     ["of the holiday policy", { holidayPolicy: "SKIP" }],
     ["of the capacity alone", { dailyCapacity: 1 }],
-    ["of nothing", {}],
+    ["without any attribute", {}],
     ["to the values it has", { slotDurationMinutes: 30 }],
-  ])("of a change %s tells what the update then does", async (_, change) => {
+  ])("of a change %s returns the effect of the same update", async (_, change) => {
     const clinic = await openClinic(service, { as: { tenantId: randomUUID() } });
     const { programId, ruleId } = clinic;
     await mustCall(clinic, "CreateHoliday", { date: day(clinic, 9), name: "Fiesta", active: true });
@@ -47,32 +47,32 @@ describe("PreviewRuleChange", () => {
     expect(await slotsOf(clinic)).toEqual(before);
     await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, ...change, expectedVersion: 1 });
     await expectEffect(clinic, before, preview);
-    expect(booked).toEqual(expect.arrayContaining(idsOf(preview.retainedAppointments)));
+    expect(booked).toEqual(expect.arrayContaining(idsOf(preview.displacedAppointments)));
   });
 
-  test("counts what is retained already, and free slots that come back", async () => {
+  test("counts appointments that are already retained, and free slots that are restored", async () => {
     const clinic = await openClinic(service);
     const { programId, ruleId } = clinic;
     const booked = await bookSeveral(clinic, 2);
     const whole = await slotsOf(clinic);
     await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, active: false, expectedVersion: 1 });
     const stays = await previewOf(clinic, "PreviewRuleChange", { ruleId, dailyCapacity: 7 });
-    expect(stays).toMatchObject({ addedSlotCount: 0, withdrawnSlotCount: 0, retainedAppointmentCount: 2 });
-    expect(idsOf(stays.retainedAppointments)).toEqual(booked);
+    expect(stays).toMatchObject({ addedSlotCount: 0, withdrawnSlotCount: 0, displacedAppointmentCount: 2 });
+    expect(idsOf(stays.displacedAppointments)).toEqual(booked);
     const returns = await previewOf(clinic, "PreviewRuleChange", { ruleId, active: true });
     expect(returns).toMatchObject({
       addedSlotCount: whole.length - 2,
       withdrawnSlotCount: 0,
-      retainedAppointmentCount: 0,
-      retainedAppointments: [],
+      displacedAppointmentCount: 0,
+      displacedAppointments: [],
     });
   });
 
-  test("judges the rule that would result as the update does", async () => {
+  test("validates the resulting rule as the update does", async () => {
     const { programId, ruleId } = shared;
     const request = { programId, ruleId };
-    const terms = { startsAtLocal: "14:00", endsAtLocal: "18:00" };
-    await makers.createRule(service, programId, terms);
+    const hours = { startsAtLocal: "14:00", endsAtLocal: "18:00" };
+    await fixtures.createRule(service, programId, hours);
     for (const change of [
       { endsAtLocal: "08:00" },
       { slotDurationMinutes: 300 },
@@ -89,15 +89,15 @@ describe("PreviewRuleChange", () => {
     expectRefusal(await call(shared, "PreviewRuleChange", { ...request, ruleId: stranger.ruleId }), 404);
   });
 
-  test("of a schedule that was never made tells that nothing happens", async () => {
+  test("returns no effect for a schedule that was never materialized", async () => {
     const clinic = await openClinic(service, { materialized: false });
     const { programId, ruleId } = clinic;
     expect(await previewOf(clinic, "PreviewRuleChange", { ruleId, slotDurationMinutes: 60 })).toEqual({
       programId,
       addedSlotCount: 0,
       withdrawnSlotCount: 0,
-      retainedAppointmentCount: 0,
-      retainedAppointments: [],
+      displacedAppointmentCount: 0,
+      displacedAppointments: [],
     });
   });
 });
@@ -113,8 +113,8 @@ describe("PreviewPractitionerChange", () => {
     () => service,
   );
 
-  test("tells what the replacement then does", async () => {
-    const [ana, luz, eva] = await Promise.all([1, 2, 3].map(() => makers.practitioner.create(service, {})));
+  test("returns the effect of the same replacement", async () => {
+    const [ana, luz, eva] = await Promise.all([1, 2, 3].map(() => fixtures.practitioner.create(service, {})));
     const clinic = await openClinic(service, { practitionerIds: [`${ana}`, `${luz}`] });
     await bookSeveral(clinic, 3);
     const { programId } = clinic;
@@ -128,7 +128,7 @@ describe("PreviewPractitionerChange", () => {
     }
   });
 
-  test("names the practitioners that there are not", async () => {
+  test("lists unknown practitioners", async () => {
     const practitionerIds = [...shared.practitionerIds, randomUUID()];
     const refused = await call(shared, "PreviewPractitionerChange", { programId: shared.programId, practitionerIds });
     expectRefusal(refused, 404, ["practitionerIds[1] NOT_FOUND"]);
@@ -139,8 +139,8 @@ interface Preview {
   readonly previewedThrough?: string;
   readonly addedSlotCount: number;
   readonly withdrawnSlotCount: number;
-  readonly retainedAppointmentCount: number;
-  readonly retainedAppointments: readonly JsonObject[];
+  readonly displacedAppointmentCount: number;
+  readonly displacedAppointments: readonly JsonObject[];
 }
 
 async function previewOf(clinic: Clinic, rpc: string, change: JsonObject): Promise<Preview> {
@@ -148,7 +148,7 @@ async function previewOf(clinic: Clinic, rpc: string, change: JsonObject): Promi
   return schedulePreview as unknown as Preview;
 }
 
-/** Requires that a change did to the slots what its preview had said. */
+/** Requires that a change had the effect on slots that its preview stated. */
 async function expectEffect(clinic: Clinic, before: readonly Slot[], preview: Preview): Promise<void> {
   const after = await slotsOf(clinic);
   const free = (slots: readonly Slot[]) => new Set(slots.filter((slot) => !slot.appointment).map(({ id }) => id));
@@ -159,9 +159,9 @@ async function expectEffect(clinic: Clinic, before: readonly Slot[], preview: Pr
     previewedThrough: materializedThrough,
     addedSlotCount: [...current].filter((id) => !old.has(id)).length,
     withdrawnSlotCount: [...old].filter((id) => !current.has(id)).length,
-    retainedAppointmentCount: retained.length,
+    displacedAppointmentCount: retained.length,
   });
-  expect(idsOf(preview.retainedAppointments)).toEqual(retained);
+  expect(idsOf(preview.displacedAppointments)).toEqual(retained);
 }
 
 interface Slot {
@@ -170,7 +170,7 @@ interface Slot {
   readonly retained: boolean;
 }
 
-/** All slots of the clinic's program, which lie ahead but for those of today, in the order in which they begin. */
+/** Returns the slots of the clinic's program, ordered by start. Except for today's, all are in the future. */
 async function slotsOf({ programId }: Clinic): Promise<readonly Slot[]> {
   const rows = await service.query(
     `SELECT id, appointment_id AS appointment, retained FROM slots WHERE program_id = '${programId}'
@@ -179,9 +179,9 @@ async function slotsOf({ programId }: Clinic): Promise<readonly Slot[]> {
   return rows as unknown as Slot[];
 }
 
-/** Books the first slots that there are on different days, for a patient, and gives the appointments in order. */
+/** Books the first slot of several days for a patient. Returns the appointment ids in order. */
 async function bookSeveral(clinic: Clinic, count: number): Promise<string[]> {
-  const patientId = await makers.patient.create(service, clinic.as);
+  const patientId = await fixtures.patient.create(service, clinic.as);
   const ids: string[] = [];
   for (let i = 0; i < count; i += 1) {
     const date = day(clinic, 2 + i);
@@ -190,7 +190,7 @@ async function bookSeveral(clinic: Clinic, count: number): Promise<string[]> {
   return ids;
 }
 
-test("a program of another organization is not there", async () => {
+test("a program of another organization is not found", async () => {
   const as = { organizationId: randomUUID() };
   const { programId } = await openClinic(service, { as });
   expect((await callRpc(service, previewPractitionerChange, { programId }, { as })).status).toBe(200);

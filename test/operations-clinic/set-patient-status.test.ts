@@ -3,6 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { auditOf } from "../support/audit.js";
+import { SESSIONS } from "../support/citus.js";
 import { patience } from "../support/eventually.js";
 import { messagesOf } from "../support/problem.js";
 import { detailsOf, type PatientBody, registerPatient, registration } from "../support/registration.js";
@@ -39,7 +40,7 @@ describe("SetPatientStatus", () => {
     ["INACTIVE", "DECEASED"],
     ["ACTIVE", "ACTIVE"],
     ["INACTIVE", "INACTIVE"],
-  ])("moves a patient from %s to %s, one version on, and nothing else", async (from, to) => {
+  ])("moves a patient from %s to %s, one version on, and changes nothing else", async (from, to) => {
     const patient = await registerPatient(service);
     await service.query(`UPDATE patients SET status = '${from}' WHERE id = '${patient.id}'`);
     const answer = await send(moveOf(patient, to));
@@ -49,7 +50,7 @@ describe("SetPatientStatus", () => {
     expect(Number(updatedAt)).toBeGreaterThan(Number(createdAt));
   });
 
-  test.each(["ACTIVE", "INACTIVE", "DECEASED"])("moves nobody from DECEASED to %s", async (to) => {
+  test.each(["ACTIVE", "INACTIVE", "DECEASED"])("does not move a patient from DECEASED to %s", async (to) => {
     const patient = await registerPatient(service);
     await send(moveOf(patient, "DECEASED"));
     const before = await stored(patient.id);
@@ -57,7 +58,7 @@ describe("SetPatientStatus", () => {
     expect(await stored(patient.id)).toEqual(before);
   });
 
-  test("refuses another version before it looks at the status, and tells the current one", async () => {
+  test("rejects another version before it checks the status, and names the current one", async () => {
     const patient = await registerPatient(service);
     await send(moveOf(patient, "DECEASED"));
     const answer = await send(moveOf(patient, "ACTIVE"));
@@ -65,7 +66,7 @@ describe("SetPatientStatus", () => {
     expect(messagesOf(answer).join()).toContain("2");
   });
 
-  test("lets one of 10 moves of a version at once win", async () => {
+  test("one of 10 concurrent changes of a version succeeds", async () => {
     const patient = await registerPatient(service);
     const answers = await Promise.all(Array.from({ length: 10 }, () => send(moveOf(patient, "INACTIVE"))));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -74,14 +75,14 @@ describe("SetPatientStatus", () => {
     }
   });
 
-  test("names what is missing or no status", async () => {
+  test("lists missing members and an unknown status", async () => {
     expectRefusal(await send({}), 422, ["patientId REQUIRED", "status REQUIRED", "expectedVersion REQUIRED"]);
     const patient = await registerPatient(service);
     expectRefusal(await send({ ...moveOf(patient, "ACTIVE"), status: 0 }), 422, ["status INVALID_VALUE"]);
     expectRefusal(await send({ ...moveOf(patient, "ACTIVE"), status: 4 }), 422, ["status INVALID_VALUE"]);
   });
 
-  test("is done once for a key, leaves one audit row, an access record for the replay alone, and gives no number without the scope", async () => {
+  test("is done once per key, writes one audit row, an access record only for the replay, and returns no number without the scope", async () => {
     const patient = await registerPatient(service);
     const changes = { headers: { "idempotency-key": randomUUID() } };
     const first = await send(moveOf(patient, "INACTIVE"), changes);
@@ -111,19 +112,19 @@ describe("SetPatientStatus", () => {
 });
 
 describe("a reactivation", () => {
-  test("is refused while another active patient has the document, however it is written, and possible after", async () => {
+  test("is rejected while another active patient has the document in any spelling, and succeeds afterwards", async () => {
     const former = await inactive({ documentNumber: `AB-${randomInt(1e12)}` });
     const documentNumber = `${former.documentNumber}`.toLowerCase().replace("-", ". ");
     const current = await registerPatient(service, { documentNumber });
     const refusal = await send(moveOf(former, "ACTIVE"));
     expectRefusal(refusal, 409, DUPLICATE);
-    expect(messagesOf(refusal)).toEqual(["an active patient with this document exists already"]);
+    expect(messagesOf(refusal)).toEqual(["another active patient has this document"]);
     expect(await stored(former.id)).toMatchObject({ status: "INACTIVE", version: 2 });
     expect((await send(moveOf(current, "DECEASED"))).status).toBe(200);
     expect((await send(moveOf(former, "ACTIVE"))).status).toBe(200);
   });
 
-  test("does not mind the same document of another type, in another tenant, or of a patient who is not active", async () => {
+  test("ignores the same document of another type, in another tenant, or of an inactive patient", async () => {
     const former = await inactive();
     const { documentNumber } = former;
     await inactive({ documentNumber });
@@ -133,7 +134,7 @@ describe("a reactivation", () => {
     expect((await send(moveOf(former, "ACTIVE"))).status).toBe(200);
   });
 
-  test("makes no duplicate where two with one document, or a registration of it, come at once", async () => {
+  test("makes no duplicate if it runs concurrently with another reactivation or a registration of the document", async () => {
     const trials = Array.from({ length: 8 }, async () => {
       const one = await inactive();
       const { documentNumber } = one;
@@ -149,11 +150,11 @@ describe("a reactivation", () => {
     await Promise.all(trials);
   });
 
-  test("waits for a rival that has not committed yet, and then is refused", async () => {
+  test("waits for a competing uncommitted reactivation, and is then rejected", async () => {
     const former = await inactive();
     const { documentNumber } = former;
     const rival = await inactive({ documentNumber });
-    const isBlocked = `EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+    const isBlocked = `EXISTS (SELECT FROM ${SESSIONS} WHERE datname = current_database()
       AND wait_event_type = 'Lock')`;
     const isHeld = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
@@ -180,12 +181,12 @@ function send(request: JsonObject, changes?: RpcChanges) {
   return callRpc(service, setPatientStatus, request, changes);
 }
 
-/** A request to move a patient, at the version they are known at. */
+/** Builds a request that changes a patient's status, at the known version. */
 function moveOf({ id, version }: PatientBody, status: string) {
   return { patientId: id, status, expectedVersion: version };
 }
 
-/** A patient who was registered and then set INACTIVE. */
+/** Registers a patient and sets them INACTIVE. */
 async function inactive(changes?: object): Promise<PatientBody> {
   const patient = await registerPatient(service, changes);
   await send(moveOf(patient, "INACTIVE"));

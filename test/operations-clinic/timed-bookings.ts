@@ -1,12 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { type Clinic, day } from "../schedule/clinic.js";
 import type { TestService } from "../support/service.js";
 
-/** A request to book the first slot of the day after tomorrow, 8:00 in Bogotá, with these changes. */
+/** Builds a request that books the first slot of the day after tomorrow, 8:00 in Bogotá, with these changes. */
 export async function timedBooking(clinic: Clinic, changes: JsonObject = {}): Promise<JsonObject> {
   const { programId, serviceId, requestSourceId, appointmentTypeId, practitionerIds } = clinic;
-  const patientId = changes["patientId"] ?? (await makers.createPatient(clinic.service, {}, clinic.as));
+  const patientId = changes["patientId"] ?? (await fixtures.createPatient(clinic.service, {}, clinic.as));
   return {
     patientId,
     programId,
@@ -19,7 +19,7 @@ export async function timedBooking(clinic: Clinic, changes: JsonObject = {}): Pr
   };
 }
 
-/** A time of day in Bogotá on the day after tomorrow. */
+/** Returns a time of day in Bogotá on the day after tomorrow. */
 export function at(clinic: Pick<Clinic, "service">, time: string): string {
   return `${day(clinic, 2)}T${time}:00-05:00`;
 }
@@ -32,7 +32,7 @@ export const AROUND_THE_CLOCK: JsonObject = {
   dailyCapacity: 100,
 };
 
-/** Moves the service's clock to so many minutes after a slot has begun that is ahead; gives when it began. */
+/** Advances the service's clock to `minutes` after the start of a future slot. Returns its start. */
 export async function moveIntoSlot(clinic: Clinic, minutes: number): Promise<string> {
   const { service, programId } = clinic;
   const [slot] = await service.query(
@@ -44,12 +44,12 @@ export async function moveIntoSlot(clinic: Clinic, minutes: number): Promise<str
   return startsAt.toISOString();
 }
 
-/** What the tenant's counters of days and slots without a rule come to. */
+/** Returns the sum of the tenant's day counters, and the number of slots without a rule. */
 export async function countsOf({ query, tenantId }: TestService, { programId, as }: Clinic): Promise<JsonObject> {
   const tenant = `'${as.tenantId ?? tenantId}'`;
   const [row] = await query(
-    `SELECT (SELECT coalesce(sum(booked), 0)::int FROM day_counters c JOIN program_rules r ON r.id = c.rule_id
-       WHERE c.tenant_id = ${tenant} AND r.program_id = '${programId}') AS counted,
+    `SELECT (SELECT coalesce(sum(booked), 0)::int FROM day_counters c JOIN program_rules r
+       ON r.tenant_id = c.tenant_id AND r.id = c.rule_id WHERE c.tenant_id = ${tenant} AND r.program_id = '${programId}') AS counted,
      (SELECT count(*)::int FROM slots WHERE tenant_id = ${tenant} AND program_id = '${programId}'
        AND rule_id IS NULL) AS beside`,
   );

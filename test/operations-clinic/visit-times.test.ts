@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import {
   type AppointmentBody,
   appointmentIn,
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 describe("CheckInAppointment", () => {
-  test("is too early until four hours before the start, which the error says, and not later", async () => {
+  test("is too early until four hours before the start, which the error states, and not later", async () => {
     const { clinic, appointment } = await prepare("ConfirmAppointment");
     const early = await stepAt(-4 * 60 - 1, "CheckInAppointment", clinic, appointment);
     expectRefusal(early, 409, TOO_EARLY);
@@ -46,7 +46,7 @@ describe("CheckInAppointment", () => {
     expectStatus(await stepAt(-4 * 60, "CheckInAppointment", clinic, appointment), "CHECKED_IN");
   });
 
-  test("is too early on the day before, however soon the appointment begins", async () => {
+  test("is too early on the day before, even shortly before the appointment", async () => {
     const { clinic, appointment } = await prepare("ConfirmAppointment", {
       startsAtLocal: "01:00",
       endsAtLocal: "02:00",
@@ -55,19 +55,19 @@ describe("CheckInAppointment", () => {
     expectStatus(await stepAt(-60, "CheckInAppointment", clinic, appointment), "CHECKED_IN");
   });
 
-  test("may be entered days later", async () => {
+  test("can be recorded days later", async () => {
     const { clinic, appointment } = await prepare("ConfirmAppointment");
     expectStatus(await stepAt(2 * DAY, "CheckInAppointment", clinic, appointment), "CHECKED_IN");
   });
 
-  test("of a pending appointment, begun or not, is that of a patient who came without confirming", async () => {
+  test("of a pending appointment, begun or not, means that the patient came without confirming", async () => {
     for (const minutes of [-30, 5]) {
       const { clinic, appointment } = await prepare();
       expectStatus(await stepAt(minutes, "CheckInAppointment", clinic, appointment), "CHECKED_IN");
     }
   });
 
-  test("of a pending appointment is refused for a patient who is not active, of a confirmed one it is not", async () => {
+  test("is rejected for an inactive patient if the appointment is pending, but not if it is confirmed", async () => {
     for (const [first, items] of [[undefined, NOT_ACTIVE] as const, ["ConfirmAppointment", []] as const]) {
       const { clinic, appointment } = await prepare(first);
       await setStatus(clinic, appointment, "INACTIVE", 1);
@@ -91,24 +91,21 @@ describe("MarkAppointmentNoShow", () => {
   test.each([
     ["PENDING", undefined],
     ["CONFIRMED", "ConfirmAppointment"],
-  ])(
-    "of an appointment that is %s is too early until a quarter of an hour after the start, and not later",
-    async (_, first) => {
-      const { clinic, appointment } = await prepare(first);
-      expectRefusal(await stepAt(14, "MarkAppointmentNoShow", clinic, appointment), 409, TOO_EARLY);
-      expectStatus(await stepAt(15, "MarkAppointmentNoShow", clinic, appointment), "NO_SHOW");
-    },
-  );
+  ])("with status %s is too early until a quarter of an hour after the start, and not later", async (_, first) => {
+    const { clinic, appointment } = await prepare(first);
+    expectRefusal(await stepAt(14, "MarkAppointmentNoShow", clinic, appointment), 409, TOO_EARLY);
+    expectStatus(await stepAt(15, "MarkAppointmentNoShow", clinic, appointment), "NO_SHOW");
+  });
 
-  test("says of another status that it is not allowed, early or not", async () => {
+  test("reports a status that does not allow it, early or not", async () => {
     const { clinic, appointment } = await prepare("ConfirmAppointment");
     await stepAt(-60, "CheckInAppointment", clinic, appointment);
     expectRefusal(await stepAt(-59, "MarkAppointmentNoShow", clinic, appointment), 409, NOT_ALLOWED);
   });
 
-  test("frees a slot that nobody is offered any more", async () => {
+  test("frees a slot that is no longer offered", async () => {
     const { clinic, appointment } = await prepare("ConfirmAppointment");
-    const patientId = await makers.createPatient(service);
+    const patientId = await fixtures.createPatient(service);
     const date = dateOf(appointment);
     expectStatus(await stepAt(15, "MarkAppointmentNoShow", clinic, appointment), "NO_SHOW");
     const offered = await optionsFor(clinic, { patientId, dateFrom: date, dateTo: date });
@@ -122,7 +119,7 @@ describe("MarkAppointmentNoShow", () => {
 });
 
 describe("ConfirmAppointment", () => {
-  test("is refused once the appointment has begun, and not a minute before", async () => {
+  test("is rejected once the appointment has begun, and not a minute before", async () => {
     for (const [minutes, hasBegun] of [[0, true] as const, [-1, false] as const]) {
       const { clinic, appointment } = await prepare();
       const answer = await stepAt(minutes, "ConfirmAppointment", clinic, appointment);
@@ -131,7 +128,7 @@ describe("ConfirmAppointment", () => {
     }
   });
 
-  test("is refused for a patient who is not active, until they are again", async () => {
+  test("is rejected for an inactive patient, until they are active again", async () => {
     const { clinic, appointment } = await prepare();
     await setStatus(clinic, appointment, "INACTIVE", 1);
     expectRefusal(await stepNow("ConfirmAppointment", clinic, appointment), 409, NOT_ACTIVE);
@@ -139,14 +136,14 @@ describe("ConfirmAppointment", () => {
     expectStatus(await stepNow("ConfirmAppointment", clinic, appointment), "CONFIRMED");
   });
 
-  test("is refused for a patient who has died", async () => {
+  test("is rejected for a deceased patient", async () => {
     const { clinic, appointment } = await prepare();
     await setStatus(clinic, appointment, "DECEASED", 1);
     expectRefusal(await stepNow("ConfirmAppointment", clinic, appointment), 409, NOT_ACTIVE);
   });
 });
 
-test("the settings say how early and how late", async () => {
+test("settings define how early and how late steps can be taken", async () => {
   const strict = await startTestService({
     CHECK_IN_EARLY_MINUTES: "30",
     ATTENDED_EARLY_MINUTES: "0",
@@ -158,7 +155,7 @@ test("the settings say how early and how late", async () => {
     expectStatus(await stepAt(-30, "CheckInAppointment", clinic, appointment), "CHECKED_IN");
     expectRefusal(await stepAt(-1, "MarkAppointmentAttended", clinic, appointment), 409, TOO_EARLY);
     expectStatus(await stepAt(0, "MarkAppointmentAttended", clinic, appointment), "ATTENDED");
-    const other = await bookFirst(clinic, await makers.createPatient(strict));
+    const other = await bookFirst(clinic, await fixtures.createPatient(strict));
     expectRefusal(await stepAt(39, "MarkAppointmentNoShow", clinic, other), 409, TOO_EARLY);
     expectStatus(await stepAt(40, "MarkAppointmentNoShow", clinic, other), "NO_SHOW");
   } finally {
@@ -166,15 +163,15 @@ test("the settings say how early and how late", async () => {
   }
 });
 
-/** A clinic with an appointment on the day after tomorrow, which a first step was taken on, if one is named. */
+/** Opens a clinic with an appointment on the day after tomorrow, and takes the first step if one is given. */
 async function prepare(step?: string, rule: JsonObject = {}, at = service) {
-  const [clinic, patientId] = await Promise.all([openClinic(at, { rule }), makers.createPatient(at)]);
+  const [clinic, patientId] = await Promise.all([openClinic(at, { rule }), fixtures.createPatient(at)]);
   const appointment = await bookFirst(clinic, patientId);
   if (step !== undefined) expect((await stepNow(step, clinic, appointment)).status).toBe(200);
   return { clinic, appointment };
 }
 
-/** Takes a step so many minutes after the start of an appointment, or before it. */
+/** Takes a step a number of minutes after the start of an appointment, or before it if negative. */
 async function stepAt(minutes: number, rpc: string, clinic: Clinic, appointment: AppointmentBody) {
   const atMs = Date.parse(appointment.startsAt) + minutes * MINUTE_MS;
   expect(atMs).toBeGreaterThan(clinic.service.now() - MINUTE_MS);
@@ -182,13 +179,13 @@ async function stepAt(minutes: number, rpc: string, clinic: Clinic, appointment:
   return stepNow(rpc, clinic, appointment);
 }
 
-/** Takes a step on the appointment as it is now. */
+/** Takes a step on the current version of the appointment. */
 async function stepNow(rpc: string, clinic: Clinic, { appointmentId }: AppointmentBody) {
   const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId });
   const expectedVersion = (appointment as unknown as AppointmentBody).version;
   const reason =
     rpc === "MarkAppointmentNoShow"
-      ? { noShowReasonId: await makers.noShowReason.create(clinic.service, clinic.as) }
+      ? { noShowReasonId: await fixtures.noShowReason.create(clinic.service, clinic.as) }
       : {};
   return call(clinic, rpc, { appointmentId, expectedVersion, ...reason });
 }
@@ -201,7 +198,7 @@ function expectStatus(answer: Awaited<ReturnType<typeof call>>, status: string):
   expect(appointmentIn(answer)).toMatchObject({ status });
 }
 
-/** The local date of an appointment in the morning. */
+/** Returns the local date of a morning appointment. */
 function dateOf({ startsAt }: AppointmentBody): string {
   return startsAt.slice(0, 10);
 }

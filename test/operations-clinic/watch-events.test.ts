@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Event_ResourceType, Event_Start } from "../../src/gen/cupo/clinic/v1/event_pb.js";
 import { EventService, type WatchEventsResponse } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { ErrorInfoSchema } from "../../src/gen/google/rpc/error_details_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { startTwins, type Twins } from "../schedule/twins.js";
 import { transports } from "../support/rpc-clients.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -23,29 +23,29 @@ beforeAll(async () => {
 afterAll(() => twins.close());
 
 describe.each(Object.entries(transports))("watching over %s", (_, createTransport) => {
-  test("gives what this and another replica change, as it happens, and ends when the caller does", async () => {
+  test("receives the changes of this and another replica as they happen, and ends when the caller aborts", async () => {
     const as = { tenantId: randomUUID() };
     const watch = await open(second, createTransport, as);
     expect(await watch.next()).toMatchObject({ events: [] });
     const ids: string[] = [];
     for (const service of [first, second, first]) {
-      ids.push((await makers.registerPatient(service, {}, as)).id);
+      ids.push((await fixtures.registerPatient(service, {}, as)).id);
       expect(await watch.next()).toMatchObject({ events: [{ resourceId: ids.at(-1), type: "cupo.patient.created" }] });
     }
     watch.leave();
     expect(ConnectError.from(await watch.failure()).code).toBe(Code.Canceled);
   });
 
-  test("goes on at another replica from the cursor that it was given", async () => {
+  test("continues at another replica from the last cursor", async () => {
     const as = { tenantId: randomUUID() };
     const watch = await open(first, createTransport, as, { start: Event_Start.OLDEST });
     await watch.next();
-    const before = (await makers.registerPatient(first, {}, as)).id;
+    const before = (await fixtures.registerPatient(first, {}, as)).id;
     const { cursor } = await watch.next();
     watch.leave();
     const missed = [
-      (await makers.registerPatient(second, {}, as)).id,
-      (await makers.registerPatient(first, {}, as)).id,
+      (await fixtures.registerPatient(second, {}, as)).id,
+      (await fixtures.registerPatient(first, {}, as)).id,
     ];
     const again = await open(second, createTransport, as, { cursor });
     const given = await again.events(2);
@@ -54,18 +54,18 @@ describe.each(Object.entries(transports))("watching over %s", (_, createTranspor
     again.leave();
   });
 
-  test("gives the kinds that are asked for", async () => {
+  test("receives only the requested resource types", async () => {
     const as = { tenantId: randomUUID() };
     const resourceTypes = [Event_ResourceType.PAYER];
     const watch = await open(first, createTransport, as, { resourceTypes });
     await watch.next();
-    await makers.registerPatient(first, {}, as);
+    await fixtures.registerPatient(first, {}, as);
     const payerId = (await resources.createResource(first, resources.payer, {}, as)).id;
     expect(await watch.next()).toMatchObject({ events: [{ resourceId: payerId }] });
     watch.leave();
   });
 
-  test("is refused where the feed does not go back to the cursor, in a way that a client can tell from a bad request", async () => {
+  test("is rejected if events after the cursor were purged, with a code that differs from a bad request's", async () => {
     const stranger = await open(first, createTransport, { tenantId: randomUUID() });
     const { cursor } = await stranger.next();
     stranger.leave();
@@ -79,27 +79,27 @@ describe.each(Object.entries(transports))("watching over %s", (_, createTranspor
   });
 });
 
-describe("who watches", () => {
+describe("a watcher", () => {
   test("needs the scope", async () => {
     const scopes = first.scopes.filter((scope) => scope !== "events:read");
     const watch = await open(first, transports["gRPC, HTTP/2"], { scopes });
     expect(ConnectError.from(await watch.failure()).code).toBe(Code.PermissionDenied);
   });
 
-  test("is told of what belongs to an organization if they are of the same", async () => {
+  test("receives events of an organization only if they belong to it", async () => {
     const tenantId = randomUUID();
     const owner = { tenantId, organizationId: randomUUID() };
     const watches = await Promise.all([owner, { tenantId }].map((as) => open(first, transports["gRPC, HTTP/2"], as)));
     for (const watch of watches) await watch.next();
     const payerId = (await resources.createResource(first, resources.payer, {}, owner)).id;
-    const patientId = (await makers.registerPatient(first, {}, owner)).id;
+    const patientId = (await fixtures.registerPatient(first, {}, owner)).id;
     const [own, others] = await Promise.all([watches[0]?.events(2), watches[1]?.events(1)]);
     expect(own?.map(({ resourceId }) => resourceId)).toEqual([payerId, patientId]);
     expect(others?.map(({ resourceId }) => resourceId)).toEqual([patientId]);
     for (const watch of watches) watch.leave();
   });
 
-  test("is told to come again when the service stops, and misses nothing by going on from the cursor", async () => {
+  test("is asked to reconnect when the service stops, and misses nothing after its cursor", async () => {
     const service = await startTestService();
     const as = { tenantId: randomUUID() };
     const watch = await open(service, transports["gRPC, HTTP/2"], as);
@@ -109,9 +109,9 @@ describe("who watches", () => {
   });
 });
 
-test("a watch and the pages of the list give the same events in the same order", async () => {
+test("a watch and the pages of the list return the same events in the same order", async () => {
   const as = { tenantId: randomUUID() };
-  await Promise.all(Array.from({ length: 12 }, (_, i) => makers.registerPatient(i % 2 ? first : second, {}, as)));
+  await Promise.all(Array.from({ length: 12 }, (_, i) => fixtures.registerPatient(i % 2 ? first : second, {}, as)));
   const watch = await open(first, transports["gRPC, HTTP/2"], as, { start: Event_Start.OLDEST });
   const watched = await watch.events(12);
   watch.leave();
@@ -121,11 +121,11 @@ test("a watch and the pages of the list give the same events in the same order",
 });
 
 interface Watch {
-  /** The next response. */
+  /** Returns the next response. */
   next(): Promise<WatchEventsResponse>;
-  /** Takes responses until so many events have come. */
+  /** Reads responses until `count` events have arrived. */
   events(count: number): Promise<WatchEventsResponse["events"]>;
-  /** The error that it ends with. */
+  /** Returns the error that ended the stream. */
   failure(): Promise<unknown>;
   leave(): void;
 }

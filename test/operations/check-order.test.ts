@@ -4,7 +4,7 @@ import { expectProblem } from "../support/problem.js";
 import { registerPatient, registration } from "../support/registration.js";
 import { startTestService, type TestService } from "../support/service.js";
 
-/** A request before it is sent. Faults change parts of it that no other fault changes. */
+/** A request before it is sent. Each fault changes another part of it. */
 interface Draft {
   method: string;
   path: string;
@@ -15,11 +15,11 @@ interface Draft {
   expiresInSeconds: number;
   correlationId: string;
   body: object;
-  /** Sends another request of the operation, by the same principal and under the same key, that succeeds. */
+  /** Sends another successful request of the same operation with the same principal and key. */
   useKey(): Promise<void>;
 }
 
-/** One thing that is wrong with a request, and what it is answered with when nothing comes before it. */
+/** One defect of a request, and the answer to it if there is no earlier one. */
 interface Fault {
   readonly name: string;
   readonly status: number;
@@ -39,13 +39,13 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const beforeTheBody: readonly Fault[] = [
-  fault("a method that the path does not have", 405, undefined, (draft) => {
+  fault("an unsupported method", 405, undefined, (draft) => {
     draft.method = "DELETE";
   }),
   fault("an expired token", 401, undefined, (draft) => {
     draft.expiresInSeconds = -300;
   }),
-  fault("a quota that is used up", 429, undefined, async ({ client }) => {
+  fault("an exhausted quota", 429, undefined, async ({ client }) => {
     const token = await service.token({ client });
     for (let i = 0; i < QUOTA; i++) await service.request("POST", "/patients", { token, body: {} });
   }),
@@ -64,7 +64,7 @@ const ofTheBody: readonly Fault[] = [
   fault("an invalid body", 422, "unknown UNKNOWN_FIELD", (draft) => {
     draft.body = { ...draft.body, unknown: 1 };
   }),
-  fault("a key that was used otherwise", 409, "Idempotency-Key IDEMPOTENCY_KEY_REUSED", (draft) => draft.useKey()),
+  fault("a key used with another request", 409, "Idempotency-Key IDEMPOTENCY_KEY_REUSED", (draft) => draft.useKey()),
 ];
 
 const ofRegistrations: readonly Fault[] = [
@@ -78,7 +78,7 @@ const ofRegistrations: readonly Fault[] = [
 ];
 
 const ofUpdates: readonly Fault[] = [
-  fault("a patient that does not exist", 404, undefined, (draft) => {
+  fault("an unknown patient", 404, undefined, (draft) => {
     draft.path = `/patients/${randomUUID()}`;
   }),
   fault("a stale version", 409, "expectedVersion STALE_VERSION", (draft) => {
@@ -90,11 +90,11 @@ describe.each([
   ["registering", draftRegistration, [...beforeTheBody, ...ofTheBody, ...ofRegistrations]],
   ["updating", draftUpdate, [...beforeTheBody, ...ofTheBody, ...ofUpdates]],
 ])("when %s a patient", (_, makeDraft, faults) => {
-  test("the request without a fault succeeds", async () => {
+  test("a request without a fault succeeds", async () => {
     expect((await send(await makeDraft())).status).toBeLessThan(300);
   });
 
-  test.each(pairsOf(faults))("$earlier.name comes before $later.name", async ({ earlier, later }) => {
+  test.each(pairsOf(faults))("$earlier.name is reported before $later.name", async ({ earlier, later }) => {
     const draft = await makeDraft();
     await later.inflict(draft);
     await earlier.inflict(draft);
@@ -106,7 +106,7 @@ function fault(name: string, status: number, item: string | undefined, inflict: 
   return { name, status, ...(item === undefined ? {} : { item }), inflict };
 }
 
-/** Every fault with each that comes after it, and the last one by itself. */
+/** Returns each fault paired with each later one, and the last one with itself. */
 function pairsOf(faults: readonly Fault[]): { earlier: Fault; later: Fault }[] {
   const pairs = faults.flatMap((earlier, i) => faults.slice(i + 1).map((later) => ({ earlier, later })));
   return [...pairs, ...faults.slice(-1).map((last) => ({ earlier: last, later: last }))];

@@ -5,28 +5,30 @@ import { expectCommonHeaders, expectProblem } from "../support/problem.js";
 import type { RequestChanges } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 
-/** An operation, and how to make requests that it accepts. */
+/** An operation under test, and how to make requests that it accepts. */
 export interface OperationUnderTest {
   readonly method: string;
-  /** The scope that it needs. */
+  /** The scope that the operation requires. */
   readonly scope: string;
   readonly successStatus: number;
-  /** A path and a body that succeed once; each call others. */
+  /** Returns the path and body of a new request that succeeds once. */
   prepare(service: TestService): Promise<{ readonly path: string; readonly body: object }>;
 }
 
-/** Sends a good request with changes. */
+/** Sends a valid request with changes. */
 type Send = (changes?: RequestChanges) => ReturnType<TestService["request"]>;
 
-/** Sends requests that succeed, each another one, and such as are refused, all of them the same one that is never used up. */
+/**
+ * `send` sends a new successful request each time. `sendRefused` sends the same one each time, which must be rejected.
+ */
 interface Senders {
   readonly send: Send;
   readonly sendRefused: Send;
 }
 
 /**
- * Describes what every operation answers whatever it does: the headers of a success, and the statuses 400, 401, 403 and
- * 429 (specification sections 4, 5, 7 and 8). `serviceOf` is called within tests.
+ * Describes what all operations have in common: the headers of a success, and the statuses 400, 401, 403 and 429
+ * (specification sections 4, 5, 7 and 8). `serviceOf` is called within tests.
  */
 export function describeCommonAnswers(operation: OperationUnderTest, serviceOf: () => TestService): void {
   const sendDraft = async (draft: ReturnType<OperationUnderTest["prepare"]>, changes: RequestChanges = {}) => {
@@ -46,7 +48,7 @@ export function describeCommonAnswers(operation: OperationUnderTest, serviceOf: 
 }
 
 function describeHeaders({ successStatus }: OperationUnderTest, { send, sendRefused }: Senders): void {
-  test("is JSON that is not to be stored, under a generated correlation id, with the state of the quotas", async () => {
+  test("is JSON with no-store, a generated correlation id and the state of the quotas", async () => {
     const answer = await send();
     expect(answer.status).toBe(successStatus);
     expectCommonHeaders(answer);
@@ -73,8 +75,8 @@ function describeInvalidRequests({ send, sendRefused }: Senders): void {
     ["an Idempotency-Key of 256 characters", { "idempotency-key": "k".repeat(256) }, "Idempotency-Key TOO_LONG"],
     ["an Idempotency-Key with a space", { "idempotency-key": "a b" }, "Idempotency-Key INVALID_FORMAT"],
     ["an Idempotency-Key that is not ASCII", { "idempotency-key": "café" }, "Idempotency-Key INVALID_FORMAT"],
-    ["an X-Correlation-Id that is no UUID", { "x-correlation-id": "42" }, "X-Correlation-Id INVALID_UUID"],
-  ])("refuses %s and names it", async (_, headers, item) => {
+    ["an X-Correlation-Id that is not a UUID", { "x-correlation-id": "42" }, "X-Correlation-Id INVALID_UUID"],
+  ])("rejects %s and names it", async (_, headers, item) => {
     expectProblem(await sendRefused({ headers }), 400, [item]);
   });
 
@@ -83,12 +85,12 @@ function describeInvalidRequests({ send, sendRefused }: Senders): void {
     expect((await send({ headers: { "idempotency-key": key } })).status).toBeLessThan(300);
   });
 
-  test("names every bad header at once", async () => {
+  test("lists all invalid headers at once", async () => {
     const answer = await sendRefused({ headers: { "idempotency-key": null, "x-correlation-id": "42" } });
     expectProblem(answer, 400, ["X-Correlation-Id INVALID_UUID", "Idempotency-Key REQUIRED"]);
   });
 
-  test("refuses a body that is not JSON, or not declared as JSON", async () => {
+  test("rejects a body that is not JSON or not declared as JSON", async () => {
     expectProblem(await sendRefused({ body: "{" }), 400);
     expectProblem(await sendRefused({ headers: { "content-type": "text/plain" } }), 400);
   });
@@ -99,8 +101,8 @@ function describeInvalidTokens({ sendRefused }: Senders, serviceOf: () => TestSe
     ["no Authorization header", null],
     ["another scheme", "Basic dXNlcjpwYXNzd29yZA=="],
     ["a scheme without a token", "Bearer"],
-    ["a token that is none", "Bearer abc.def.ghi"],
-  ])("refuses %s", async (_, authorization) => {
+    ["a malformed token", "Bearer abc.def.ghi"],
+  ])("rejects %s", async (_, authorization) => {
     const answer = await sendRefused({ headers: { authorization } });
     expectProblem(answer, 401);
     expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer\b/);
@@ -110,11 +112,11 @@ function describeInvalidTokens({ sendRefused }: Senders, serviceOf: () => TestSe
     ["that has expired", (service) => service.token({ expiresInSeconds: -300 })],
     ["for another audience", (service) => service.forgeToken({ aud: "https://elsewhere.example.org" })],
     ["of another issuer", (service) => service.forgeToken({ iss: "https://elsewhere.example.org" })],
-    ["that is no access token", (service) => service.forgeToken({}, { typ: "JWT" })],
-    ["that names no tenant", (service) => service.forgeToken({ tenant_id: undefined })],
-    ["whose signing key nobody knows", (service) => service.forgeToken({}, { kid: "unknown" })],
-    ["that somebody else has signed", signedByStranger],
-  ])("refuses a token %s, and says so in WWW-Authenticate (RFC 6750)", async (_, tokenOf) => {
+    ["that is not an access token", (service) => service.forgeToken({}, { typ: "JWT" })],
+    ["without a tenant", (service) => service.forgeToken({ tenant_id: undefined })],
+    ["with an unknown signing key", (service) => service.forgeToken({}, { kid: "unknown" })],
+    ["with an invalid signature", signedByStranger],
+  ])("rejects a token %s, and says so in WWW-Authenticate (RFC 6750)", async (_, tokenOf) => {
     const answer = await sendRefused({ token: await tokenOf(serviceOf()) });
     expectProblem(answer, 401);
     expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer .*error="invalid_token"/);
@@ -126,7 +128,7 @@ function describeMissingScope(
   { send, sendRefused }: Senders,
   serviceOf: () => TestService,
 ): void {
-  test("refuses a token without the operation's scope and names the scope", async () => {
+  test("rejects a token without the operation's scope and names the scope", async () => {
     const scopes = serviceOf().scopes.filter((other) => other !== scope);
     const answer = await sendRefused({ token: await serviceOf().token({ scopes }) });
     expectProblem(answer, 403);
@@ -135,13 +137,13 @@ function describeMissingScope(
     expect(challenge).toContain(`scope="${scope}"`);
   });
 
-  test("is content with a token that has no other scope", async () => {
+  test("accepts a token whose only scope is the operation's", async () => {
     expect((await send({ token: await serviceOf().token({ scopes: [scope] }) })).status).toBeLessThan(300);
   });
 }
 
 function describeRateLimit({ method, prepare }: OperationUnderTest): void {
-  test("refuses what exceeds the quota of a principal, for as long as Retry-After says, and nobody else", async () => {
+  test("rejects calls above a principal's quota until Retry-After has passed, and affects no other principal", async () => {
     const service = await startTestService({ RATE_LIMIT_PER_MINUTE: "2" });
     try {
       const refused = await prepare(service);

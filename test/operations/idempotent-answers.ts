@@ -8,25 +8,25 @@ import type { TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 import type { OperationUnderTest } from "./common-answers.js";
 
-/** Connections that have done all that they were told, which is not all that comes. */
+/** Connections on which PostgreSQL waits for the next statement of an unfinished pipeline. */
 const WAITING_FOR_COMMIT = `SELECT FROM pg_stat_activity
   WHERE datname = current_database() AND state = 'active' AND wait_event = 'ClientRead'`;
 
-/** A request that can be sent again: same path, body and key, by default the same principal. */
+/** A request that can be repeated with the same path, body and key. Defaults to the same principal. */
 interface Repeatable {
   readonly client: string;
   readonly body: object;
   send(changes?: { readonly body?: unknown; readonly claims?: TokenFor; readonly key?: string }): Promise<RestAnswer>;
 }
 
-/** A request that was done, and its first answer. What comes under its key later does nothing, so that tests share it. */
+/** A completed request and its first answer. Later requests with its key do nothing, so tests can share it. */
 interface Done {
   readonly request: Repeatable;
   readonly first: RestAnswer;
 }
 
 /**
- * Describes what every operation does with its Idempotency-Key (specification sections 4 and 8). `serviceOf` is called
+ * Describes how all operations handle the Idempotency-Key (specification sections 4 and 8). `serviceOf` is called
  * within tests.
  */
 export function describeIdempotency(operation: OperationUnderTest, serviceOf: () => TestService): void {
@@ -36,7 +36,7 @@ export function describeIdempotency(operation: OperationUnderTest, serviceOf: ()
   describe("a replay", () => describeReplays(operation, done, serviceOf));
   describe("409 for the Idempotency-Key", () => describeConflicts(prepare, done, serviceOf));
   describe("an Idempotency-Key", () => describeKeys(prepare, done));
-  test("one request that is sent 64 times at once is done once and answered equally", async () => {
+  test("of one request sent 64 times concurrently, one is executed and all are answered alike", async () => {
     const request = await prepare();
     const answers = await sendAtOnce(serviceOf().publicUrl, 64, request.send);
     expect(violationsOfOnce(answers)).toEqual([]);
@@ -49,7 +49,7 @@ function describeReplays(
   done: () => Promise<Done>,
   serviceOf: () => TestService,
 ): void {
-  test("gives status and body of the first answer, says so, and does nothing", async () => {
+  test("has the status and body of the first answer and the replay header, and does nothing", async () => {
     const { request, first } = await done();
     const second = await request.send();
     expect(second.status).toBe(successStatus);
@@ -61,14 +61,14 @@ function describeReplays(
     expect(await effectsOf(request.client, serviceOf())).toBe(1);
   });
 
-  test("does not depend on how the same JSON is written", async () => {
+  test("does not depend on the formatting of the JSON", async () => {
     const { request, first } = await done();
     const reversed = Object.fromEntries(Object.entries(request.body).toReversed());
     const second = await request.send({ body: JSON.stringify(reversed, null, 2) });
     expect([second.status, second.text]).toEqual([successStatus, first.text]);
   });
 
-  test("is for those only who may do it now", async () => {
+  test("requires the permissions that the operation requires now", async () => {
     const { request } = await done();
     expectProblem(await request.send({ claims: { scopes: ["patients:document:read"] } }), 403);
     expectProblem(await request.send({ claims: { expiresInSeconds: -300 } }), 401);
@@ -80,7 +80,7 @@ function describeConflicts(
   done: () => Promise<Done>,
   serviceOf: () => TestService,
 ): void {
-  test("refuses another request under a used key", async () => {
+  test("rejects another request with a used key", async () => {
     const { request, first } = await done();
     const other = await prepare();
     const body = { ...other.body, ...("fullName" in other.body ? { fullName: "Somebody Else" } : {}) };
@@ -89,13 +89,13 @@ function describeConflicts(
     expect(await effectsOf(request.client, serviceOf())).toBe(1);
   });
 
-  test.each(["organizationId", "companyId"])("takes a request under another %s for another one", async (claim) => {
+  test.each(["organizationId", "companyId"])("treats the same key under another %s as another key", async (claim) => {
     const { request } = await done();
     const answer = await request.send({ claims: { [claim]: randomUUID() } });
     expectProblem(answer, 409, ["Idempotency-Key IDEMPOTENCY_KEY_REUSED"]);
   });
 
-  test("asks for patience while the first request is still at work", async () => {
+  test("answers that the first request is still in progress", async () => {
     const request = await prepare();
     const hold = serviceOf().proxy.holdBefore("COMMIT", "cupo.access.v1.");
     const first = request.send();
@@ -110,7 +110,7 @@ function describeConflicts(
 }
 
 function describeKeys(prepare: () => Promise<Repeatable>, done: () => Promise<Done>): void {
-  test("is free again after a request that failed, for any request", async () => {
+  test("can be reused for any request after a failed one", async () => {
     const request = await prepare();
     expectProblem(await request.send({ body: {} }), 422);
     const answer = await request.send();
@@ -123,7 +123,7 @@ function describeKeys(prepare: () => Promise<Repeatable>, done: () => Promise<Do
     expectProblem(await request.send({ body: { ...request.body, unknown: true } }), 422, ["unknown UNKNOWN_FIELD"]);
   });
 
-  test("is a principal's own", async () => {
+  test("belongs to one principal", async () => {
     const [mine, theirs] = await Promise.all([prepare(), prepare()]);
     const key = randomUUID();
     for (const request of [mine, theirs]) {
@@ -133,7 +133,7 @@ function describeKeys(prepare: () => Promise<Repeatable>, done: () => Promise<Do
     }
   });
 
-  test("is told apart by case", async () => {
+  test("is case-sensitive", async () => {
     const key = randomUUID();
     for (const variant of [`${key}a`, `${key}A`]) {
       const answer = await (await prepare()).send({ key: variant, claims: { client: `client-of-${key}` } });
@@ -158,7 +158,7 @@ async function prepareRequest({ method, prepare }: OperationUnderTest, service: 
   };
 }
 
-/** How many changes the client has made, by the audit trail. */
+/** Returns how many changes of the client are in the audit trail. */
 async function effectsOf(client: string, service: TestService): Promise<number> {
   return (await service.query(`SELECT FROM audit_events WHERE principal LIKE '%${client}'`)).length;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { summaryOf } from "../contract/send.js";
 import {
   type AppointmentBody,
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 describe("409 STALE_VERSION", () => {
-  test("tells the current version and leaves everything as it is, the token too", async () => {
+  test("names the current version and changes nothing, not even the token", async () => {
     const move = await prepareMove(service);
     await mustCall(move.clinic, "ConfirmAppointment", {
       appointmentId: move.appointment.appointmentId,
@@ -45,7 +45,7 @@ describe("409 STALE_VERSION", () => {
     await expectMoved(move, { expectedVersion: 2 });
   });
 
-  test("is what all but one of several moves of one appointment at once are answered with", async () => {
+  test("is the answer to all but one of several concurrent moves of an appointment", async () => {
     const move = await prepareMove(service);
     const answers = await Promise.all(move.options.map(({ optionToken }) => sendMove(move, { optionToken })));
     const stale = Array.from({ length: answers.length - 1 }, () => "409 expectedVersion STALE_VERSION");
@@ -59,7 +59,7 @@ describe("409 STATE_NOT_ALLOWED", () => {
     ["ATTENDED", ["ConfirmAppointment", "CheckInAppointment", "MarkAppointmentAttended"]],
     ["CANCELLED", ["CancelAppointment"]],
     ["NO_SHOW", ["ConfirmAppointment", "MarkAppointmentNoShow"]],
-  ])("keeps an appointment that is %s where it is", async (status, steps) => {
+  ])("does not move an appointment with status %s", async (status, steps) => {
     const move = await prepareMove(service);
     const expectedVersion = await take(steps, move.clinic, move.appointment);
     const { appointment } = await mustCall(move.clinic, "GetAppointment", {
@@ -69,7 +69,7 @@ describe("409 STATE_NOT_ALLOWED", () => {
     await expectRefusal(move, { expectedVersion }, 409, NOT_ALLOWED);
   });
 
-  test("keeps an appointment that has begun where it is, and not one that is about to", async () => {
+  test("does not move an appointment that has begun, but moves one that is about to begin", async () => {
     for (const [waitMs, hasBegun] of [[FIVE_MINUTES_MS, true] as const, [FIVE_MINUTES_MS - 60_000, false] as const]) {
       const { clinic, appointment } = await prepareMove(service);
       service.advance(Date.parse(appointment.startsAt) - FIVE_MINUTES_MS - service.now());
@@ -84,7 +84,7 @@ describe("409 STATE_NOT_ALLOWED", () => {
 });
 
 describe("409 PATIENT_NOT_ACTIVE", () => {
-  test("refuses a patient who is not active, until they are again", async () => {
+  test("rejects an inactive patient until they are active again", async () => {
     const move = await prepareMove(service);
     const { patientId } = move.appointment;
     await mustCall(move.clinic, "SetPatientStatus", { patientId, status: "INACTIVE", expectedVersion: 1 });
@@ -93,7 +93,7 @@ describe("409 PATIENT_NOT_ACTIVE", () => {
     await expectMoved(move);
   });
 
-  test("refuses a patient who has died", async () => {
+  test("rejects a deceased patient", async () => {
     const move = await prepareMove(service);
     const { patientId } = move.appointment;
     await mustCall(move.clinic, "SetPatientStatus", { patientId, status: "DECEASED", expectedVersion: 1 });
@@ -102,7 +102,7 @@ describe("409 PATIENT_NOT_ACTIVE", () => {
 });
 
 describe("409 SAME_SLOT", () => {
-  test("refuses the slot that the appointment was moved to by another token of it", async () => {
+  test("rejects another token of the slot that the appointment was moved to", async () => {
     const move = await prepareMove(service);
     const again = {
       ...move,
@@ -116,29 +116,29 @@ describe("409 SAME_SLOT", () => {
 });
 
 describe("409 SLOT_OCCUPIED", () => {
-  test("refuses a slot that somebody else has, until it is free again", async () => {
+  test("rejects an occupied slot until it is free again", async () => {
     const move = await prepareMove(service);
-    const other = await bookFirst(move.clinic, await makers.createPatient(service));
+    const other = await bookFirst(move.clinic, await fixtures.createPatient(service));
     await expectRefusal(move, {}, 409, ["optionToken SLOT_OCCUPIED"]);
     await cancel(move.clinic, other);
     await expectMoved(move);
   });
 
-  test("refuses an hour in which the practitioner is expected in another program", async () => {
+  test("rejects a time at which the practitioner has an appointment in another program", async () => {
     const move = await prepareMove(service);
     const { practitionerIds } = move.clinic;
     const elsewhere = await openClinic(service, { practitionerIds, rule: { startsAtLocal: "08:15:00" } });
-    const other = await bookFirst(elsewhere, await makers.createPatient(service));
+    const other = await bookFirst(elsewhere, await fixtures.createPatient(service));
     expect(Date.parse(other.startsAt) - Date.parse(`${move.options[0]?.startsAt}`)).toBe(15 * 60_000);
     await expectRefusal(move, {}, 409, ["optionToken SLOT_OCCUPIED"]);
     await cancel(elsewhere, other);
     await expectMoved(move);
   });
 
-  test("is what one of two is answered with who want one slot at once", async () => {
+  test("is the answer to one of two concurrent moves to the same slot", async () => {
     const first = await prepareMove(service);
     const { clinic } = first;
-    const appointment = await bookFirst(clinic, await makers.createPatient(service), {}, 6);
+    const appointment = await bookFirst(clinic, await fixtures.createPatient(service), {}, 6);
     const second = {
       clinic,
       appointment,
@@ -160,7 +160,7 @@ describe("409 SLOT_OCCUPIED", () => {
 });
 
 describe("409 CAPACITY_EXHAUSTED", () => {
-  test("refuses a day whose capacity is used up, until some is given back", async () => {
+  test("rejects a day whose capacity is exhausted, until a unit is free", async () => {
     const { clinic, appointment } = await prepareMove(service, { rule: { dailyCapacity: 1 } });
     const dates = { dateFrom: day(clinic, 3), dateTo: day(clinic, 3) };
     const move = {
@@ -168,13 +168,13 @@ describe("409 CAPACITY_EXHAUSTED", () => {
       appointment,
       options: await optionsFor(clinic, { appointmentId: appointment.appointmentId, ...dates }),
     };
-    const other = await bookFirst(clinic, await makers.createPatient(service), dates, 4);
+    const other = await bookFirst(clinic, await fixtures.createPatient(service), dates, 4);
     await expectRefusal(move, {}, 409, ["optionToken CAPACITY_EXHAUSTED"]);
     await cancel(clinic, other);
     await expectMoved(move);
   });
 
-  test("refuses a day whose capacity is now below what is booked, all of which stays", async () => {
+  test("rejects a day whose capacity was lowered below its bookings, which all stay", async () => {
     const { clinic, appointment } = await prepareMove(service);
     const dates = { dateFrom: day(clinic, 3), dateTo: day(clinic, 3) };
     const move = {
@@ -183,19 +183,19 @@ describe("409 CAPACITY_EXHAUSTED", () => {
       options: await optionsFor(clinic, { appointmentId: appointment.appointmentId, ...dates }),
     };
     const booked = [];
-    for (const skip of [3, 4]) booked.push(await bookFirst(clinic, await makers.createPatient(service), dates, skip));
+    for (const skip of [3, 4]) booked.push(await bookFirst(clinic, await fixtures.createPatient(service), dates, skip));
     const { programId, ruleId } = clinic;
     await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, dailyCapacity: 1, expectedVersion: 1 });
     await expectRefusal(move, {}, 409, ["optionToken CAPACITY_EXHAUSTED"]);
     for (const { appointmentId, startsAt } of booked) {
       const { appointment: kept } = await mustCall(clinic, "GetAppointment", { appointmentId });
-      expect(kept).toMatchObject({ status: "PENDING", version: 1, startsAt, retained: false });
+      expect(kept).toMatchObject({ status: "PENDING", version: 1, startsAt, displaced: false });
     }
   });
 });
 
 describe("409 PATIENT_OVERLAP", () => {
-  test("refuses an hour in which the patient is expected elsewhere, but for the appointment itself", async () => {
+  test("rejects a time at which the patient has another appointment, but not the one that moves", async () => {
     const move = await prepareMove(service);
     const elsewhere = await openClinic(service, { rule: { startsAtLocal: "08:15:00" } });
     const other = await bookFirst(elsewhere, move.appointment.patientId);
@@ -205,11 +205,11 @@ describe("409 PATIENT_OVERLAP", () => {
   });
 });
 
-/** Takes an appointment these steps on and gives the version that it then has. */
+/** Takes the steps on an appointment. Returns its version after them. */
 async function take(steps: readonly string[], clinic: Clinic, appointment: AppointmentBody): Promise<number> {
   const reasons: Readonly<Record<string, () => Promise<JsonObject>>> = {
-    CancelAppointment: async () => ({ cancellationReasonId: await makers.cancellationReason.create(service, {}) }),
-    MarkAppointmentNoShow: async () => ({ noShowReasonId: await makers.noShowReason.create(service, {}) }),
+    CancelAppointment: async () => ({ cancellationReasonId: await fixtures.cancellationReason.create(service, {}) }),
+    MarkAppointmentNoShow: async () => ({ noShowReasonId: await fixtures.noShowReason.create(service, {}) }),
   };
   for (const [i, step] of steps.entries()) {
     awaitStep(clinic, step, appointment);

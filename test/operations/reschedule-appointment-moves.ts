@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { expect } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import {
   type AppointmentBody,
   bookFirst,
@@ -13,36 +13,39 @@ import {
   optionsFor,
   rowsOfClinic,
 } from "../schedule/clinic.js";
-import { makeAlike, type RowsOf } from "../support/alike.js";
 import { auditOf } from "../support/audit.js";
+import { createFromTemplate, type RowsOf } from "../support/fixture-templates.js";
 import { expectProblem } from "../support/problem.js";
 import type { RequestChanges, RestAnswer } from "../support/rest-request.js";
 import type { TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 
-/** An appointment and where it can be moved to: seven slots of its own day, for each the time and a token. */
+/** An appointment and seven slots on the same day that it can move to, each with its time and token. */
 export interface Move {
   readonly clinic: Clinic;
   readonly appointment: AppointmentBody;
   readonly options: Awaited<ReturnType<typeof optionsFor>>;
 }
 
-/** What a request may differ in from one that moves the appointment to the first of the options. */
+/** Deviations from the request that moves the appointment to the first option. */
 export interface MoveChanges extends Omit<RequestChanges, "body"> {
   readonly appointmentId?: string;
   readonly optionToken?: string | undefined;
   readonly expectedVersion?: number | undefined;
 }
 
-/** Books the first slot of a day in a program of its own and looks for others, on the same day or so many days after today. */
+/**
+ * Books the first slot of a day in a new program and searches for other slots. `days` is the number of days after
+ * today.
+ */
 export async function prepareMove(
   service: TestService,
   { rule = {}, as = {}, days = 2 }: { readonly rule?: JsonObject; readonly as?: TokenFor; readonly days?: number } = {},
 ): Promise<Move> {
   const words = JSON.stringify([calendarOf(service, as), await commonCatalogs(service, as), rule, as]);
   const make = () => makeBooked(service, { rule, as });
-  const made = await makeAlike(service, `Move ${words}`, rowsOfBooked, make, ({ patient }) =>
-    makers.otherDocument(patient),
+  const made = await createFromTemplate(service, `Move ${words}`, rowsOfBooked, make, ({ patient }) =>
+    fixtures.otherDocument(patient),
   );
   const { ids, appointment } = made;
   const clinic = { service, as, ...ids };
@@ -51,27 +54,27 @@ export async function prepareMove(
   return { clinic, appointment, options: await optionsFor(clinic, { appointmentId, ...dates }) };
 }
 
-/** A clinic, and a patient whom it expects. */
+/** A clinic, and a patient with an appointment there. */
 interface Booked {
   readonly ids: Omit<Clinic, "service" | "as">;
-  readonly patient: makers.Registered;
+  readonly patient: fixtures.Registered;
   readonly appointment: AppointmentBody;
 }
 
 async function makeBooked(service: TestService, { rule, as }: { rule: JsonObject; as: TokenFor }): Promise<Booked> {
   const clinic = await openClinic(service, { rule, as });
-  const patient = await makers.provideRegistered(service, {}, as);
+  const patient = await fixtures.provideRegistered(service, {}, as);
   const appointment = await bookFirst(clinic, patient.id);
   const { service: _, as: __, ...ids } = clinic;
   return { ids, patient, appointment };
 }
 
-/** Slots come last, because one of them refers to the appointment. */
+/** Slots are last because one of them refers to the appointment. */
 const rowsOfBooked: RowsOf<Booked> = ({ ids, patient, appointment: { appointmentId } }) => {
   const { slots = "", ...rows } = rowsOfClinic(ids);
   return {
     ...rows,
-    ...makers.rowsOfPatient(patient),
+    ...fixtures.rowsOfPatient(patient),
     appointments: `id = '${appointmentId}'`,
     appointment_history: `appointment_id = '${appointmentId}'`,
     day_counters: `rule_id = '${ids.ruleId}'`,
@@ -79,7 +82,7 @@ const rowsOfBooked: RowsOf<Booked> = ({ ids, patient, appointment: { appointment
   };
 };
 
-/** Sends the request to move the appointment. */
+/** Sends the request that moves the appointment. */
 export async function sendMove(move: Move, changes: MoveChanges = {}): Promise<RestAnswer> {
   const { service, as } = move.clinic;
   const {
@@ -92,14 +95,14 @@ export async function sendMove(move: Move, changes: MoveChanges = {}): Promise<R
   return service.request("POST", `/appointments/${appointmentId}/reschedule`, { token, headers, body });
 }
 
-/** The token of the first option, or of one further on. */
+/** Returns the token of an option. Defaults to the first one. */
 export function tokenOf({ options }: Pick<Move, "options">, index = 0): string {
   const option = options[index];
   if (option === undefined) throw new Error(`there are ${options.length} options only`);
   return option.optionToken;
 }
 
-/** Requires a request to be refused with these items, each `field CODE`, and to leave everything as it was. */
+/** Requires that a request is rejected with these items, each `field CODE`, and that it writes nothing. */
 export async function expectRefusal(
   move: Move,
   changes: MoveChanges,
@@ -113,22 +116,25 @@ export async function expectRefusal(
   expect(await auditOf(move.clinic.service, answer)).toEqual([]);
 }
 
-/** Requires a request to move the appointment, as one does whose token no refusal has used up. */
+/**
+ * Requires that a request moves the appointment, for example with a token that earlier rejections must not have used
+ * up.
+ */
 export async function expectMoved(move: Move, changes: MoveChanges = {}): Promise<void> {
   const answer = await sendMove(move, changes);
   expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
 }
 
-/** Cancels an appointment as it was booked. */
+/** Cancels an appointment at the version at which it was booked. */
 export async function cancel(clinic: Clinic, { appointmentId: id, version }: AppointmentBody): Promise<void> {
-  const cancellationReasonId = await makers.cancellationReason.create(clinic.service, clinic.as);
+  const cancellationReasonId = await fixtures.cancellationReason.create(clinic.service, clinic.as);
   const request = { appointmentId: id, expectedVersion: version, cancellationReasonId };
   await mustCall(clinic, "CancelAppointment", request);
 }
 
 /**
- * Of each table that a rescheduling writes to how many rows it has, and the last transaction that wrote one of them: whatever is
- * written changes one of the two, also where a row is written as it was.
+ * Returns the row count and the latest writing transaction of each table that a rescheduling writes. Every write
+ * changes one of them, even one with equal values.
  */
 async function everything({ clinic }: Move): Promise<Record<string, unknown>[]> {
   const tables = [

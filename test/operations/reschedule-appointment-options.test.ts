@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, day, mustCall, optionsFor } from "../schedule/clinic.js";
 import { brokenInvariants } from "../schedule/invariants.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -21,7 +21,7 @@ afterAll(async () => {
   expect(broken).toEqual([]);
 });
 
-/** A change after which an option is no longer one, of a clinic whose parts are all at version 1 or as it made them. */
+/** A change that invalidates an option. The clinic's resources are at version 1, or as the change itself made them. */
 type Change = (move: Move) => Promise<unknown>;
 
 const changesOfTheSchedule: Readonly<Record<string, Change>> = {
@@ -47,7 +47,7 @@ const changesOfItsParts: Readonly<Record<string, Change>> = {
 };
 
 describe("410", () => {
-  test("refuses a token when its time is over, and not before", async () => {
+  test("rejects an expired token, but not before it expires", async () => {
     const move = await prepareMove(service);
     service.advance(LIFETIME_MS - 30_000);
     await expectMoved(move);
@@ -58,23 +58,20 @@ describe("410", () => {
     await expectMoved({ clinic, appointment, options }, { expectedVersion: 2 });
   });
 
-  test("refuses a token that was used, though its slot is free again", async () => {
+  test("rejects a used token even if its slot is free again", async () => {
     const move = await prepareMove(service);
     await expectMoved(move);
     await expectMoved(move, { optionToken: tokenOf(move, 1), expectedVersion: 2 });
     await expectRefusal(move, { expectedVersion: 3 }, 410);
   });
 
-  test.each(Object.entries(changesOfTheSchedule))(
-    "refuses a slot that is withdrawn by a change of %s",
-    async (_, change) => {
-      const move = await prepareMove(service, { rule: { holidayPolicy: "SKIP" }, as: { tenantId: randomUUID() } });
-      await change(move);
-      await expectRefusal(move, {}, 410);
-    },
-  );
+  test.each(Object.entries(changesOfTheSchedule))("rejects a slot that a change of %s withdrew", async (_, change) => {
+    const move = await prepareMove(service, { rule: { holidayPolicy: "SKIP" }, as: { tenantId: randomUUID() } });
+    await change(move);
+    await expectRefusal(move, {}, 410);
+  });
 
-  test("refuses a slot that was withdrawn and made again", async () => {
+  test("rejects a slot that was withdrawn and made again", async () => {
     const move = await prepareMove(service);
     const { clinic, appointment } = move;
     const { programId, ruleId } = clinic;
@@ -86,13 +83,13 @@ describe("410", () => {
     await expectMoved({ ...move, options });
   });
 
-  test.each(Object.entries(changesOfItsParts))("refuses a slot since %s no longer active", async (_, change) => {
+  test.each(Object.entries(changesOfItsParts))("rejects a slot since %s no longer active", async (_, change) => {
     const move = await prepareMove(service);
     await change(move);
     await expectRefusal(move, {}, 410);
   });
 
-  test("refuses a slot of a program that no longer offers the service", async () => {
+  test("rejects a slot in a program that no longer offers the service", async () => {
     const move = await prepareMove(service);
     const { programId } = move.clinic;
     await mustCall(move.clinic, "ReplaceProgramServices", { programId, serviceIds: [], expectedVersion: 2 });
@@ -101,7 +98,7 @@ describe("410", () => {
 });
 
 describe("422", () => {
-  test("refuses what is no token, or an altered one", async () => {
+  test("rejects text that is not a token, or an altered token", async () => {
     const move = await prepareMove(service);
     const token = tokenOf(move);
     const last = token.endsWith("A") ? "B" : "A";
@@ -112,7 +109,7 @@ describe("422", () => {
     await expectMoved(move);
   });
 
-  test("refuses a token of another tenant, be its time over or not", async () => {
+  test("rejects a token of another tenant, expired or not", async () => {
     const move = await prepareMove(service);
     const foreign = await prepareMove(service, { as: { tenantId: randomUUID() } });
     await expectRefusal(move, { optionToken: tokenOf(foreign) }, 422, INVALID_OPTION);
@@ -121,7 +118,7 @@ describe("422", () => {
     await expectRefusal(move, { optionToken: tokenOf(foreign, 1) }, 422, INVALID_OPTION);
   });
 
-  test("refuses a token for another appointment, though of the same patient, and leaves it good for that one", async () => {
+  test("rejects a token for another appointment of the same patient, which stays valid for that one", async () => {
     const move = await prepareMove(service);
     const { clinic, appointment } = move;
     const other = await bookFirst(clinic, appointment.patientId, {}, 2);
@@ -130,15 +127,15 @@ describe("422", () => {
     await expectMoved({ clinic, appointment: other, options });
   });
 
-  test("refuses a token to book for the patient of the appointment", async () => {
+  test("rejects a token for booking, even if it is for the appointment's patient", async () => {
     const move = await prepareMove(service);
     const options = await optionsFor(move.clinic, { patientId: move.appointment.patientId });
     await expectRefusal(move, { optionToken: tokenOf({ options }) }, 422, INVALID_OPTION);
   });
 
-  test("refuses a token for another service than that of the appointment", async () => {
+  test("rejects a token for another service than the appointment's", async () => {
     const move = await prepareMove(service);
-    const serviceId = await makers.healthcareService.create(service, {});
+    const serviceId = await fixtures.healthcareService.create(service, {});
     const { appointmentId: id } = move.appointment;
     await service.query(`UPDATE appointments SET service_id = '${serviceId}' WHERE id = '${id}'`);
     await expectRefusal(move, {}, 422, INVALID_OPTION);

@@ -1,24 +1,24 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { cancel, expectMoved, expectRefusal, type Move, prepareMove, tokenOf } from "./reschedule-appointment-moves.js";
 
-/** A request before it is sent. Faults change parts of it, or of the world, that no other fault changes. */
+/** A request before it is sent. Each fault changes another part of it or of the stored data. */
 interface Draft {
   readonly move: Move;
-  /** The slot is one of this day, on which nothing else is booked. */
+  /** The day of the slot. Nothing else is booked on it. */
   readonly dates: JsonObject;
   readonly idempotencyKey: string;
   appointmentId: string;
   optionToken: string;
-  /** How far the version that is expected is from the current one. */
+  /** Difference between the expected version and the current one. */
   lag: number;
 }
 
-/** One thing that is wrong with a request, and what it is answered with when nothing comes before it. */
+/** One defect of a request, and the answer to it if there is no earlier one. */
 interface Fault {
   readonly name: string;
   readonly status: number;
@@ -34,15 +34,15 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** In the order in which they are found; of those that are found together none comes before another. */
+/** The stages of checks, in order. Faults of one stage are reported together. */
 const stages: readonly (readonly Fault[])[] = [
   [
-    fault("a key that was used otherwise", 409, ["Idempotency-Key IDEMPOTENCY_KEY_REUSED"], async (draft) =>
+    fault("a key used with another request", 409, ["Idempotency-Key IDEMPOTENCY_KEY_REUSED"], async (draft) =>
       expectMoved(await prepareMove(service), { headers: { "idempotency-key": draft.idempotencyKey } }),
     ),
   ],
   [
-    fault("an appointment that does not exist", 404, [], (draft) => {
+    fault("an unknown appointment", 404, [], (draft) => {
       draft.appointmentId = randomUUID();
     }),
   ],
@@ -52,10 +52,10 @@ const stages: readonly (readonly Fault[])[] = [
     }),
   ],
   [
-    fault("an appointment that is cancelled", 409, ["appointmentId STATE_NOT_ALLOWED"], ({ move }) =>
+    fault("a cancelled appointment", 409, ["appointmentId STATE_NOT_ALLOWED"], ({ move }) =>
       cancel(move.clinic, move.appointment),
     ),
-    fault("a patient who is not active", 409, ["appointmentId PATIENT_NOT_ACTIVE"], ({ move }) =>
+    fault("an inactive patient", 409, ["appointmentId PATIENT_NOT_ACTIVE"], ({ move }) =>
       mustCall(move.clinic, "SetPatientStatus", {
         patientId: move.appointment.patientId,
         status: "INACTIVE",
@@ -64,7 +64,7 @@ const stages: readonly (readonly Fault[])[] = [
     ),
   ],
   [
-    fault("what is no token", 422, ["optionToken INVALID_OPTION"], (draft) => {
+    fault("text that is not a token", 422, ["optionToken INVALID_OPTION"], (draft) => {
       draft.optionToken = "garbage";
     }),
   ],
@@ -73,24 +73,24 @@ const stages: readonly (readonly Fault[])[] = [
     fault("a slot that was withdrawn", 410, [], ({ move }) => withdraw(move)),
   ],
   [
-    fault("a slot that somebody else has", 409, ["optionToken SLOT_OCCUPIED"], async ({ move, dates }) =>
-      bookFirst(move.clinic, await makers.createPatient(service), dates),
+    fault("an occupied slot", 409, ["optionToken SLOT_OCCUPIED"], async ({ move, dates }) =>
+      bookFirst(move.clinic, await fixtures.createPatient(service), dates),
     ),
     fault("a day whose capacity is used up", 409, ["optionToken CAPACITY_EXHAUSTED"], async ({ move, dates }) =>
-      bookFirst(move.clinic, await makers.createPatient(service), dates, 4),
+      bookFirst(move.clinic, await fixtures.createPatient(service), dates, 4),
     ),
-    fault("a patient who is expected elsewhere", 409, ["optionToken PATIENT_OVERLAP"], async ({ move, dates }) =>
+    fault("a patient with another appointment then", 409, ["optionToken PATIENT_OVERLAP"], async ({ move, dates }) =>
       bookFirst(await openClinic(service), move.appointment.patientId, dates),
     ),
   ],
 ];
 
-test("the request without a fault succeeds", async () => {
+test("a request without a fault succeeds", async () => {
   const { move } = await makeDraft();
   await expectMoved(move);
 });
 
-test.each(pairsOf(stages))("$earlier.name comes before $later.name", async ({ earlier, later }) => {
+test.each(pairsOf(stages))("$earlier.name is reported before $later.name", async ({ earlier, later }) => {
   const draft = await makeDraft();
   await later.inflict(draft);
   await earlier.inflict(draft);
@@ -104,34 +104,34 @@ test.each(pairsOf(stages))("$earlier.name comes before $later.name", async ({ ea
   await expectRefusal(move, changes, earlier.status, earlier.items);
 });
 
-test("a token for another appointment comes before a slot that was withdrawn", async () => {
+test("a token for another appointment is reported before a withdrawn slot", async () => {
   const { move, dates } = await makeDraft();
-  const other = await bookFirst(move.clinic, await makers.createPatient(service), dateAfter(move, 4));
+  const other = await bookFirst(move.clinic, await fixtures.createPatient(service), dateAfter(move, 4));
   const options = await optionsFor(move.clinic, { appointmentId: other.appointmentId, ...dates });
   expect(options[0]?.startsAt).toBe(move.options[0]?.startsAt);
   await withdraw(move);
   await expectRefusal(move, { optionToken: tokenOf({ options }) }, 422, ["optionToken INVALID_OPTION"]);
 });
 
-test("a token for another appointment comes before its time being over", async () => {
+test("a token for another appointment is reported before its expiry", async () => {
   const { move, dates } = await makeDraft();
-  const other = await bookFirst(move.clinic, await makers.createPatient(service), dateAfter(move, 4));
+  const other = await bookFirst(move.clinic, await fixtures.createPatient(service), dateAfter(move, 4));
   const options = await optionsFor(move.clinic, { appointmentId: other.appointmentId, ...dates });
   service.advance(10 * 60_000);
   await expectRefusal(move, { optionToken: tokenOf({ options }) }, 422, ["optionToken INVALID_OPTION"]);
 });
 
-test("a token that was used comes before the slot that the appointment has by it", async () => {
+test("a used token is reported before the same slot, which the appointment has by it", async () => {
   const { move } = await makeDraft();
   await expectMoved(move);
   await expectRefusal(move, { expectedVersion: 2 }, 410);
 });
 
-test("a token that was used comes before a slot that somebody else has", async () => {
+test("a used token is reported before an occupied slot", async () => {
   const { move, dates } = await makeDraft();
   await expectMoved(move);
   await expectMoved({ ...move, options: await optionsOn(move, 4) }, { expectedVersion: 2 });
-  const other = await bookFirst(move.clinic, await makers.createPatient(service), dates);
+  const other = await bookFirst(move.clinic, await fixtures.createPatient(service), dates);
   expect(other.startsAt).toBe(move.options[0]?.startsAt);
   await expectRefusal(move, { expectedVersion: 3 }, 410);
 });
@@ -140,7 +140,7 @@ function fault(name: string, status: number, items: readonly string[], inflict: 
   return { name, status, items, inflict };
 }
 
-/** Every fault with each of the stages after its own. */
+/** Returns each fault paired with each fault of a later stage. */
 function pairsOf(all: readonly (readonly Fault[])[]): { earlier: Fault; later: Fault }[] {
   return all.flatMap((stage, i) => {
     const after = all.slice(i + 1).flat();
@@ -148,7 +148,7 @@ function pairsOf(all: readonly (readonly Fault[])[]): { earlier: Fault; later: F
   });
 }
 
-/** A request that moves an appointment to the first slot of another day, which has the capacity for no more. */
+/** Prepares a move to the first slot of another day, with a daily capacity of one. */
 async function makeDraft(): Promise<Draft> {
   const move = await prepareMove(service, { rule: { dailyCapacity: 1 }, days: 3 });
   return {
@@ -169,7 +169,7 @@ function dateAfter({ clinic }: Move, days: number): JsonObject {
   return { dateFrom: day(clinic, days), dateTo: day(clinic, days) };
 }
 
-/** Has the rule begin an hour later, which withdraws the first slots of every day. */
+/** Starts the rule an hour later, which withdraws the first slots of each day. */
 async function withdraw({ clinic }: Move): Promise<void> {
   const { programId, ruleId } = clinic;
   const change = { programId, ruleId, expectedVersion: 1, startsAtLocal: "09:00:00" };

@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AppointmentService } from "../../src/gen/cupo/access/v1/appointment_service_pb.js";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { brokenInvariants } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
@@ -44,7 +44,7 @@ describe("200", () => {
   test.each([
     ["PENDING", 1],
     ["CONFIRMED", 2],
-  ])("moves an appointment that is %s, and keeps its id and status", async (status, version) => {
+  ])("moves an appointment with status %s, and keeps its id and status", async (status, version) => {
     const move = await prepareMove(service);
     const { clinic, appointment, options } = move;
     const confirmation = { appointmentId: appointment.appointmentId, expectedVersion: 1 };
@@ -62,7 +62,7 @@ describe("200", () => {
     });
   });
 
-  test("moves it to where and with whom the option is", async () => {
+  test("moves it to the location and practitioner of the option", async () => {
     const move = await prepareMove(service);
     const { serviceId } = move.clinic;
     const other = await openClinic(service, { serviceId });
@@ -71,20 +71,20 @@ describe("200", () => {
     await expectMoved(move, { optionToken: option?.optionToken });
     const { appointment } = await mustCall(other, "GetAppointment", { appointmentId: move.appointment.appointmentId });
     const { programId, practitionerId, locationId, startsAt, endsAt } = option ?? {};
-    expect(appointment).toMatchObject({ programId, practitionerId, locationId, startsAt, endsAt, retained: false });
+    expect(appointment).toMatchObject({ programId, practitionerId, locationId, startsAt, endsAt, displaced: false });
   });
 
-  test("gives the slot that it had to whoever books it next", async () => {
+  test("frees its former slot for other bookings", async () => {
     const move = await prepareMove(service);
     await expectMoved(move);
-    const next = await bookFirst(move.clinic, await makers.createPatient(service));
+    const next = await bookFirst(move.clinic, await fixtures.createPatient(service));
     expect(next.startsAt).toBe(move.appointment.startsAt);
   });
 
-  test("gives the capacity of its day back, and takes that of the other day", async () => {
+  test("restores the capacity of its former day, and uses that of the new day", async () => {
     const move = await prepareMove(service, { rule: { dailyCapacity: 1 } });
     const { clinic, appointment } = move;
-    const patientId = await makers.createPatient(service);
+    const patientId = await fixtures.createPatient(service);
     const [there, here] = [3, 2].map((days) => ({ dateFrom: day(clinic, days), dateTo: day(clinic, days) }));
     expect(await optionsFor(clinic, { patientId, ...here })).toHaveLength(0);
     await expectMoved({
@@ -95,26 +95,26 @@ describe("200", () => {
     expect(await optionsFor(clinic, { patientId, ...there })).toHaveLength(0);
   });
 
-  test("needs no other unit of capacity within its day", async () => {
+  test("uses no second unit of capacity within its day", async () => {
     const move = await prepareMove(service, { rule: { dailyCapacity: 1 } });
     await expectMoved(move);
-    expect(await optionsFor(move.clinic, { patientId: await makers.createPatient(service) })).toHaveLength(0);
+    expect(await optionsFor(move.clinic, { patientId: await fixtures.createPatient(service) })).toHaveLength(0);
   });
 
-  test("lets a slot go that was only kept for the appointment", async () => {
+  test("removes a slot that was retained for the appointment", async () => {
     const { clinic, appointment } = await prepareMove(service);
     const { programId, ruleId } = clinic;
     const change = { programId, ruleId, expectedVersion: 1, startsAtLocal: "09:00:00" };
     await mustCall(clinic, "UpdateProgramRule", change);
-    const retained = () => mustCall(clinic, "ListRetainedAppointments", { programId });
+    const retained = () => mustCall(clinic, "ListDisplacedAppointments", { programId });
     expect((await retained())["appointments"]).toMatchObject([{ appointmentId: appointment.appointmentId }]);
     const options = await optionsFor(clinic, { appointmentId: appointment.appointmentId });
     await expectMoved({ clinic, appointment, options });
     expect((await retained())["appointments"]).toEqual([]);
-    expect(await optionsFor(clinic, { patientId: await makers.createPatient(service) })).toHaveLength(5);
+    expect(await optionsFor(clinic, { patientId: await fixtures.createPatient(service) })).toHaveLength(5);
   });
 
-  test("leaves one audit row, in one commit with the appointment, its slot, its history and the stored result", async () => {
+  test("writes one audit row in the transaction of the appointment, its slot, its history and the stored result", async () => {
     const move = await prepareMove(service);
     const answer = await sendMove(move);
     const { appointmentId: id } = move.appointment;
@@ -140,7 +140,7 @@ describe("200", () => {
     expect(commits).toHaveLength(1);
   });
 
-  test("adds to the history what was moved, from where to where, by whom and in which request", async () => {
+  test("records in the history what was moved, from where to where, by whom and in which request", async () => {
     const move = await prepareMove(service);
     const { clinic, appointment, options } = move;
     const answer = await sendMove(move);
@@ -166,7 +166,7 @@ describe("200", () => {
 });
 
 describe("a replay", () => {
-  test("comes after the token is used up, and after its time is over, and moves nothing", async () => {
+  test("works after the token was used or has expired, and moves nothing", async () => {
     const move = await prepareMove(service);
     const headers = { "idempotency-key": randomUUID() };
     const first = await sendMove(move, { headers });
@@ -183,7 +183,7 @@ describe("a replay", () => {
 });
 
 describe("404", () => {
-  test("does not tell an appointment of another tenant from one that never existed, or is no UUID", async () => {
+  test("returns the same answer for an appointment of another tenant, an unknown one and an id that is not a UUID", async () => {
     const [move, foreign] = [
       await prepareMove(service),
       await prepareMove(service, { as: { tenantId: randomUUID() } }),
@@ -217,7 +217,7 @@ describe("over RPC", () => {
     });
   });
 
-  test("an option that is gone is FAILED_PRECONDITION with the Problem of REST", async () => {
+  test("an option that no longer exists is FAILED_PRECONDITION with the Problem of REST", async () => {
     const move = await prepareMove(service);
     service.advance(10 * 60_000);
     const headers = { "x-correlation-id": randomUUID() };
@@ -235,7 +235,7 @@ describe("over RPC", () => {
 
 const withoutQuotas = new WeakMap<TestService, TestService>();
 
-/** The same service for callers who are another principal each time, so that what is prepared uses up nobody's quota. */
+/** Returns the service for callers with a new principal each time, so that preparations use no quota. */
 function withoutQuota(target: TestService): TestService {
   const token: TestService["token"] = (claims = {}) => target.token({ ...claims, client: randomUUID() });
   const unlimited = withoutQuotas.get(target) ?? { ...target, token };

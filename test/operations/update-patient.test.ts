@@ -30,7 +30,7 @@ describeCommonAnswers(operation, () => service);
 describeIdempotency(operation, () => service);
 
 describe("200", () => {
-  test("gives the patient with the new name and contact channels, one version on", async () => {
+  test("returns the patient with the new name and contact channels, one version on", async () => {
     const patient = await registerPatient(service);
     const body = { ...CHANGES, email: "ana.lopez@example.com" };
     const answer = await update(patient.id, { body });
@@ -39,19 +39,19 @@ describe("200", () => {
     expect(answer.body).toEqual({ ...patient, ...changes, version: 2 });
   });
 
-  test("keeps the email that it is not given", async () => {
+  test("keeps the email if none is sent", async () => {
     const patient = await registerPatient(service, { email: "old@example.com" });
     expect(patientOf(await update(patient.id)).email).toBe("old@example.com");
   });
 
-  test("adds an email where there was none", async () => {
+  test("adds an email to a patient without one", async () => {
     const patient = await registerPatient(service, { email: undefined });
     expect(await update(patient.id).then(patientOf)).not.toHaveProperty("email");
     const body = { ...CHANGES, email: "new@example.com", expectedVersion: 2 };
     expect(patientOf(await update(patient.id, { body })).email).toBe("new@example.com");
   });
 
-  test("adds one to the version each time, also for equal values", async () => {
+  test("increments the version each time, also for equal values", async () => {
     const { id } = await registerPatient(service);
     for (const version of [1, 2, 3]) {
       const answer = await update(id, { body: { ...CHANGES, expectedVersion: version } });
@@ -65,7 +65,7 @@ describe("200", () => {
     expect(patientOf(await update(patient.id))).toMatchObject({ status, version: 2 });
   });
 
-  test("shows the document number only to a token with the scope for it", async () => {
+  test("returns the document number only to a token with the scope for it", async () => {
     const patient = await registerPatient(service);
     const answer = await update(patient.id, { token: await service.token({ scopes: ["patients:write"] }) });
     expect(answer.status).toBe(200);
@@ -73,7 +73,7 @@ describe("200", () => {
     expect(answer.text).not.toContain(patient.documentNumber);
   });
 
-  test("leaves one audit row, in the commit of the patient and the stored result", async () => {
+  test("writes one audit row in the transaction of the patient and the stored result", async () => {
     const { id } = await registerPatient(service);
     const answer = await update(id);
     expect(await auditOf(service, answer)).toEqual([
@@ -90,7 +90,7 @@ describe("200", () => {
     expect(await countCommits(service, answer)).toBe(1);
   });
 
-  test("takes an id in upper case and with percent escapes", async () => {
+  test("accepts an id in upper case and with percent-encoding", async () => {
     const { id } = await registerPatient(service);
     expect(patientOf(await update(id.toUpperCase())).id).toBe(id);
     const escaped = id.replaceAll("-", "%2D");
@@ -99,7 +99,7 @@ describe("200", () => {
 });
 
 describe("404", () => {
-  test("does not tell a patient of another tenant from one that never existed", async () => {
+  test("returns the same answer for a patient of another tenant and an unknown one", async () => {
     const token = await service.token({ tenantId: randomUUID() });
     const foreign = patientOf(await service.request("POST", "/patients", { token, body: registration() }));
     const headers = { "x-correlation-id": randomUUID() };
@@ -112,7 +112,7 @@ describe("404", () => {
   });
 
   test.each(["42", "not-a-uuid", "%C3%B1", "00000000000000000000000000000000", "null"])(
-    "takes %s, which is no UUID, for a patient that does not exist",
+    "treats %s, which is not a UUID, as an unknown patient",
     async (id) => {
       const headers = { "x-correlation-id": randomUUID() };
       const absent = await update(randomUUID(), { headers });
@@ -122,7 +122,7 @@ describe("404", () => {
 });
 
 describe("409 STALE_VERSION", () => {
-  test("tells the current version and leaves the patient as it is", async () => {
+  test("names the current version and does not change the patient", async () => {
     const { id } = await registerPatient(service);
     await update(id);
     const before = await stored(id);
@@ -133,7 +133,7 @@ describe("409 STALE_VERSION", () => {
   });
 
   test.each([0, 2, -1, 2_147_483_647, -2_147_483_648])(
-    "refuses version %i of a patient at version 1",
+    "rejects version %i of a patient at version 1",
     async (version) => {
       const { id } = await registerPatient(service);
       const answer = await update(id, { body: { ...CHANGES, expectedVersion: version } });
@@ -141,7 +141,7 @@ describe("409 STALE_VERSION", () => {
     },
   );
 
-  test("lets one of 50 updates of a version at once win", async () => {
+  test("accepts one of 50 concurrent updates of a version", async () => {
     const { id } = await registerPatient(service);
     const answers = await sendAtOnce(service.publicUrl, 50, () => update(id));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -153,7 +153,7 @@ describe("409 STALE_VERSION", () => {
 });
 
 describe("422", () => {
-  test("names every missing field, in the order of the contract", async () => {
+  test("lists every missing field, in the order of the contract", async () => {
     const { id } = await registerPatient(service);
     expectProblem(await update(id, { body: {} }), 422, [
       "fullName REQUIRED",
@@ -162,7 +162,7 @@ describe("422", () => {
     ]);
   });
 
-  test("names every wrong field at once, unknown ones last", async () => {
+  test("lists every invalid field at once, unknown ones last", async () => {
     const { id } = await registerPatient(service);
     const body = { zip: 1, expectedVersion: "1", email: "ana@", phone: "1234", fullName: " " };
     expectProblem(await update(id, { body }), 422, [
@@ -183,7 +183,7 @@ describe("422", () => {
     "id",
     "patientId",
     "updateMask",
-  ])("knows no %s in the body", async (field) => {
+  ])("rejects %s in the body as unknown", async (field) => {
     const { id } = await registerPatient(service);
     expectProblem(await update(id, { body: { ...CHANGES, [field]: "x" } }), 422, [`${field} UNKNOWN_FIELD`]);
   });
@@ -197,13 +197,13 @@ describe("422", () => {
     ["true", "INVALID_TYPE"],
     ["null", "INVALID_TYPE"],
     ["[1]", "INVALID_TYPE"],
-  ])("takes %s for no version", async (text, code) => {
+  ])("rejects %s as a version", async (text, code) => {
     const { id } = await registerPatient(service);
     const body = JSON.stringify({ ...CHANGES, expectedVersion: 0 }).replace(":0}", `:${text}}`);
     expectProblem(await update(id, { body }), 422, [`expectedVersion ${code}`]);
   });
 
-  test.each(["1.0", "1e0", "0.1e1"])("takes %s for 1", async (text) => {
+  test.each(["1.0", "1e0", "0.1e1"])("accepts %s as 1", async (text) => {
     const { id } = await registerPatient(service);
     const body = JSON.stringify({ ...CHANGES, expectedVersion: 0 }).replace(":0}", `:${text}}`);
     expect((await update(id, { body })).status).toBe(200);
@@ -211,7 +211,7 @@ describe("422", () => {
 });
 
 describe("a replay", () => {
-  test("wins over the version that has gone on since", async () => {
+  test("succeeds even if the version has changed since", async () => {
     const { id } = await registerPatient(service);
     const headers = { "idempotency-key": randomUUID() };
     const first = await update(id, { headers });
@@ -221,7 +221,7 @@ describe("a replay", () => {
     expect(await stored(id)).toMatchObject({ full_name: "Later Name", version: 3 });
   });
 
-  test("is refused to a request that names more, fewer or other things", async () => {
+  test("requires that the body is the same", async () => {
     const [patient, other] = [await registerPatient(service), await registerPatient(service)];
     const headers = { "idempotency-key": randomUUID() };
     await update(patient.id, { headers });
@@ -231,7 +231,7 @@ describe("a replay", () => {
     expectProblem(await update(other.id, { headers }), 409, reused);
   });
 
-  test("is of the same operation only", async () => {
+  test("requires that the operation is the same", async () => {
     const headers = { "idempotency-key": randomUUID() };
     const patient = patientOf(await service.request("POST", "/patients", { headers, body: registration() }));
     const answer = await update(patient.id, { headers });
@@ -247,7 +247,7 @@ async function stored(id: string): Promise<Record<string, unknown> | undefined> 
   return (await service.query(`SELECT * FROM patients WHERE id = '${id}'`))[0];
 }
 
-/** The headers that do not belong to the moment of an answer. */
+/** Returns the headers except those that depend on the time of the answer. */
 function shared(headers: Headers): Record<string, string> {
   const { date: _date, ratelimit: _state, ...rest } = Object.fromEntries(headers);
   return rest;

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 describe("a key ring", () => {
-  test("makes the first key of an empty store: 32 random bytes", async () => {
+  test("creates the first key of an empty store: 32 random bytes", async () => {
     const ring = await open();
     expect(store.keys).toEqual([
       { kid: ring.current().kid, secret: expect.objectContaining({ length: 32 }), createdAtMs: startMs },
@@ -28,14 +28,14 @@ describe("a key ring", () => {
     expect(other.keys[0]?.secret).not.toEqual(store.keys[0]?.secret);
   });
 
-  test("uses the key that the store has", async () => {
+  test("uses the key in the store", async () => {
     const first = await open();
     const second = await open();
     expect(second.current().kid).toBe(first.current().kid);
     expect(store.keys).toHaveLength(1);
   });
 
-  test("does not show its keys to whoever prints them", async () => {
+  test("does not show its keys when printed", async () => {
     const shown = inspect((await open()).current(), { depth: null, showHidden: true });
     const [{ secret } = { secret: Buffer.alloc(0) }] = store.keys;
     for (const form of ["hex", "base64", "base64url"] as const) expect(shown).not.toContain(secret.toString(form));
@@ -45,21 +45,21 @@ describe("a key ring", () => {
   test.each([
     ["a short secret", { kid: "abcdefgh", secret: randomBytes(16), createdAtMs: startMs }],
     ["a long id", { kid: "abcdefghi", secret: randomBytes(32), createdAtMs: startMs }],
-  ])("refuses a store with %s", async (_, key) => {
+  ])("rejects a store with %s", async (_, key) => {
     store.keys = [key];
-    await expect(open()).rejects.toThrow("the store holds what is no key of option tokens");
+    await expect(open()).rejects.toThrow("the key store contains an invalid option token key");
   });
 
-  test("says so when the store was emptied under it", async () => {
+  test("throws if the store is emptied while in use", async () => {
     const ring = await open();
     store.keys = [];
     expect(await ring.find("abcdefgh")).toBeUndefined();
-    expect(() => ring.current()).toThrow("was emptied");
+    expect(() => ring.current()).toThrow("is empty");
   });
 });
 
 describe("rotation", () => {
-  test("makes a new key once the newest is 24 hours old", async () => {
+  test("creates a new key once the newest is 24 hours old", async () => {
     const ring = await open();
     const first = ring.current().kid;
     await passTime(ring, 24 * hourMs - 1);
@@ -89,7 +89,7 @@ describe("rotation", () => {
     expect(nowMs - (store.keys.at(-1)?.createdAtMs ?? 0)).toBeLessThanOrEqual(24 * hourMs);
   });
 
-  test("leaves the ring as it was when the store fails", async () => {
+  test("leaves the ring unchanged if the store fails", async () => {
     const ring = await open();
     const { kid } = ring.current();
     store.failure = new Error("away");
@@ -99,7 +99,7 @@ describe("rotation", () => {
     expect(await ring.find(kid)).toBeDefined();
   });
 
-  test("does not end with the life of any token", async () => {
+  test("does not shorten the validity of a token", async () => {
     const ring = await open();
     const tokens = createOptionTokens({ keyRing: ring, now: () => nowMs });
     nowMs += 24 * hourMs - 1;
@@ -111,7 +111,7 @@ describe("rotation", () => {
     expect(await tokens.open(token, holder)).toMatchObject({ kind: "EXPIRED" });
   });
 
-  test("goes on beside a key from a clock that is years ahead, which is not used before its time", async () => {
+  test("continues beside a key from a clock that is years ahead, and does not use that key early", async () => {
     const future = { kid: "ahead-of", secret: randomBytes(32), createdAtMs: startMs + 2 * 365 * 24 * hourMs };
     store.keys = [future];
     const ring = await open();
@@ -125,7 +125,7 @@ describe("rotation", () => {
 });
 
 describe("two rings that share a store", () => {
-  test("open each other's tokens, also when one has rotated and the other has not", async () => {
+  test("open each other's tokens, even if only one has rotated", async () => {
     const [first, second] = [await open(), await open()];
     await expectOpened(first, second);
     await passTime(first, 24 * hourMs);
@@ -135,7 +135,7 @@ describe("two rings that share a store", () => {
     expect(second.current().kid).toBe(first.current().kid);
   });
 
-  test("open each other's tokens when they start at once, each with a key of its own", async () => {
+  test("open each other's tokens if they start at the same time, each with its own key", async () => {
     const [first, second] = await Promise.all([open(), open()]);
     expect(store.keys).toHaveLength(2);
     await expectOpened(first, second);
@@ -144,7 +144,7 @@ describe("two rings that share a store", () => {
     expect(second.current().kid).toBe(first.current().kid);
   });
 
-  test("look into the store only for keys that they do not know", async () => {
+  test("read the store only for unknown keys", async () => {
     const [first, second] = [await open(), await open()];
     const before = store.loads;
     await expectOpened(first, second);

@@ -1,13 +1,13 @@
 import type { KeyRecord, KeyRingStore } from "../../src/option-tokens/key-ring-store.js";
 
-/** A store in memory, whose keys and loads can be looked at, and which can be made to fail. */
+/** A store in memory. Tests can inspect its keys and loads, and make it fail. */
 export interface MemoryKeyStore extends KeyRingStore {
   keys: KeyRecord[];
   loads: number;
   failure: Error | undefined;
 }
 
-/** Makes an empty store. */
+/** Creates an empty store. */
 export function createMemoryKeyStore(): MemoryKeyStore {
   return {
     keys: [],

@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 
 describe("a token", () => {
-  test("gives back the option that was sealed, and when it ends", async () => {
+  test("returns the sealed option and its expiry", async () => {
     await fc.assert(
       fc.asyncProperty(anyOption, anyHolder, async (option, finder) => {
         const { startsAtMs, ...rest } = option;
@@ -57,7 +57,7 @@ describe("a token", () => {
     );
   });
 
-  test("has 252 characters whatever it stands for, all of them good in an address", async () => {
+  test("always has 252 characters, all safe in a URL", async () => {
     await fc.assert(
       fc.asyncProperty(anyOption, anyHolder, async (option, finder) => {
         expect((await tokens.seal(option, finder)).token).toMatch(/^[\w.-]{252}$/);
@@ -65,7 +65,7 @@ describe("a token", () => {
     );
   });
 
-  test("is another one each time, with another id", async () => {
+  test("differs each time, and has a different id", async () => {
     const option = makeOption();
     const sealed = await Promise.all(Array.from({ length: 100 }, () => tokens.seal(option, holder)));
     const opened = await Promise.all(sealed.map(({ token }) => tokens.open(token, holder)));
@@ -73,7 +73,7 @@ describe("a token", () => {
     expect(new Set(opened.map((each) => each.kind === "OPTION" && each.option.jti)).size).toBe(100);
   });
 
-  test("shows none of what it says", async () => {
+  test("does not reveal its contents", async () => {
     const option = makeOption({ slotId: "61626364-6162-6162-6162-616263646566" });
     const { token } = await tokens.seal(option, holder);
     const bytes = token.split(".").map((part) => Buffer.from(part, "base64url").toString("latin1"));
@@ -81,7 +81,7 @@ describe("a token", () => {
     expect(bytes[0]).toBe(`{"alg":"dir","enc":"A256GCM","kid":"${store.keys[0]?.kid}"}`);
   });
 
-  test("is not made of what is no UUID in lower case, or no number that it can hold", async () => {
+  test("cannot be made of an id that is not a lower-case UUID, or of a number out of range", async () => {
     for (const changes of [{ slotId: randomUUID().toUpperCase() }, { generation: -1 }, { generation: 2 ** 32 }])
       await expect(tokens.seal(makeOption(changes), holder)).rejects.toThrow(RangeError);
     for (const changes of [{ tenantId: `${randomUUID()}0` }, { organizationId: "" }, { companyId: "1" }])
@@ -89,11 +89,11 @@ describe("a token", () => {
   });
 });
 
-describe("the time of a token", () => {
+describe("the expiry of a token", () => {
   test.each([
     ["ten minutes", 60 * minuteMs, 10 * minuteMs],
-    ["the start of the slot, where that comes first", 3 * minuteMs, 3 * minuteMs],
-  ])("ends after %s, to the millisecond", async (_, startsInMs, livesMs) => {
+    ["the start of the slot, if that is earlier", 3 * minuteMs, 3 * minuteMs],
+  ])("is after %s, to the millisecond", async (_, startsInMs, livesMs) => {
     const option = makeOption({ startsAtMs: startMs + startsInMs });
     const { token } = await tokens.seal(option, holder);
     nowMs = startMs + livesMs - 1;
@@ -102,25 +102,25 @@ describe("the time of a token", () => {
     expect(await tokens.open(token, holder)).toMatchObject({ kind: "EXPIRED" });
   });
 
-  test("is over from the beginning for a slot that has begun", async () => {
+  test("is immediate for a slot that has begun", async () => {
     const option = makeOption({ startsAtMs: startMs });
     const { token } = await tokens.seal(option, holder);
     expect(await tokens.open(token, holder)).toMatchObject({ kind: "EXPIRED" });
   });
 });
 
-describe("refused as invalid is", () => {
+describe("rejected as invalid are", () => {
   test.each<[string, Partial<OptionHolder>]>([
     ["tenant", { tenantId: randomUUID() }],
     ["organization", { organizationId: randomUUID() }],
     ["company", { companyId: randomUUID() }],
-    ["company, which is none", { companyId: undefined }],
-    ["organization and company, though with the ids exchanged", exchanged(holder)],
+    ["company (no company)", { companyId: undefined }],
+    ["organization and company, with the ids exchanged", exchanged(holder)],
     [
-      "organization, which is none, and its id as company",
+      "organization (no organization, and its id as company)",
       { organizationId: undefined, companyId: holder.organizationId },
     ],
-  ])("a token of another %s, in time or not", async (_, changes) => {
+  ])("a token of another %s, expired or not", async (_, changes) => {
     const { token } = await tokens.seal(makeOption(), holder);
     expect(await tokens.open(token, { ...holder, ...changes })).toEqual({ kind: "INVALID" });
     nowMs += 60 * minuteMs;
@@ -140,7 +140,7 @@ describe("refused as invalid is", () => {
     }
   });
 
-  test("any other way to write the same bytes", async () => {
+  test("any other encoding of the same bytes", async () => {
     const option = makeOption();
     const { token } = await tokens.seal(option, holder);
     const [header = "", , iv = "", ciphertext = "", tag = ""] = token.split(".");
@@ -156,7 +156,7 @@ describe("refused as invalid is", () => {
     for (const other of others) expect(await tokens.open(other, holder), other).toEqual({ kind: "INVALID" });
   });
 
-  test("any text, without a look at the store", async () => {
+  test("any other text, without reading the store", async () => {
     const before = store.loads;
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string(), anyTokenLikeText()), async (text) => {
@@ -170,10 +170,10 @@ describe("refused as invalid is", () => {
 
   test.each([
     ["of another version", (claims: Buffer) => claims.fill(1, 0, 1)],
-    ["for what is neither an emergency nor none", (claims: Buffer) => claims.fill(2, 85, 86)],
+    ["with an invalid emergency flag", (claims: Buffer) => claims.fill(2, 85, 86)],
     ["for no kind of subject", (claims: Buffer) => claims.fill(0, 86, 87)],
     ["for an unknown kind of subject", (claims: Buffer) => claims.fill(3, 86, 87)],
-  ])("a token %s, though our own key sealed it", async (_, alter) => {
+  ])("a token %s, although sealed with a valid key", async (_, alter) => {
     const { token } = await tokens.seal(makeOption(), holder);
     expect(await tokens.open(await encrypt(await decrypt(token)), holder)).toEqual(await tokens.open(token, holder));
     expect(await tokens.open(await encrypt(alter(await decrypt(token))), holder)).toEqual({ kind: "INVALID" });
@@ -183,10 +183,10 @@ describe("refused as invalid is", () => {
     ["of another length", { ciphertextBytes: 110 }],
     ["with an encrypted key", { encryptedKey: "AAAA" }],
     ["of another algorithm", { enc: "A192GCM" }],
-    ["of another way to give the key", { alg: "ecd", enc: "A256GCM" }],
-    ["with a key id of other characters", { kid: "unkn.own" }],
-    ["with a header of another order", { json: '{"enc":"A256GCM","alg":"dir","kid":"unknown1"}' }],
-  ])("a token %s, without a look at the store", async (_, changes) => {
+    ["with another key management algorithm", { alg: "ecd", enc: "A256GCM" }],
+    ["with a key id of invalid characters", { kid: "unkn.own" }],
+    ["with another order of header members", { json: '{"enc":"A256GCM","alg":"dir","kid":"unknown1"}' }],
+  ])("a token %s, without reading the store", async (_, changes) => {
     const before = store.loads;
     expect(await tokens.open(makeTokenText({}), holder)).toEqual({ kind: "INVALID" });
     expect(store.loads).toBe(before + 1);
@@ -194,7 +194,7 @@ describe("refused as invalid is", () => {
     expect(store.loads).toBe(before + 1);
   });
 
-  test("a token whose key is of another ring", async () => {
+  test("a token with a key of another ring", async () => {
     const option = makeOption();
     const { token } = await tokens.seal(option, holder);
     store = createMemoryKeyStore();
@@ -202,7 +202,7 @@ describe("refused as invalid is", () => {
   });
 });
 
-test("a store that cannot be reached is not taken for an invalid token", async () => {
+test("an unreachable store is not reported as an invalid token", async () => {
   const option = makeOption();
   const { token } = await tokens.seal(option, holder);
   store = createMemoryKeyStore();
@@ -235,7 +235,7 @@ function anyTokenLikeText(): fc.Arbitrary<string> {
   return fc.tuple(part(46), fc.constant(""), part(12), part(111), part(16)).map((parts) => parts.join("."));
 }
 
-/** A token in the form of ours that names a key which nobody has, but for what is changed. */
+/** Builds a token in the right format with an unknown key id, with the given changes. */
 function makeTokenText(changes: {
   alg?: string;
   enc?: string;

@@ -23,7 +23,7 @@ beforeEach(async () => {
   tokens = createPageTokens(ring);
 });
 
-test("a token gives back the place that was sealed, shows none of it, and is short enough for the contract", async () => {
+test("a token returns its sealed position, does not reveal it, and is short enough for the contract", async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ minLength: 1, maxLength: 150, unit: "grapheme" }), fc.string(), async (place, who) => {
       const token = await tokens.seal(place, who);
@@ -35,7 +35,7 @@ test("a token gives back the place that was sealed, shows none of it, and is sho
   expect(Buffer.from(await tokens.seal("a place", holder), "base64url").toString("latin1")).not.toContain("place");
 });
 
-describe("refused is", () => {
+describe("rejected are", () => {
   test("a token of another holder", async () => {
     const token = await tokens.seal("place", holder);
     expect(await tokens.open(token, `${holder} `)).toBeUndefined();
@@ -51,7 +51,7 @@ describe("refused is", () => {
     }
   });
 
-  test("any text, without a look at the store", async () => {
+  test("any other text, without reading the store", async () => {
     const before = store.loads;
     await fc.assert(
       fc.asyncProperty(fc.string(), async (text) => {
@@ -62,7 +62,7 @@ describe("refused is", () => {
     expect(store.loads).toBe(before);
   });
 
-  test("the token of an option, as that of a page as an option", async () => {
+  test("an option token as a page token, and the reverse", async () => {
     const options = createOptionTokens({ keyRing: ring, now: () => nowMs });
     const finder = { tenantId: randomUUID(), organizationId: undefined, companyId: undefined };
     const { token } = await options.seal(makeOption(), finder);
@@ -71,21 +71,21 @@ describe("refused is", () => {
     expect(await options.open(page, finder)).toEqual({ kind: "INVALID" });
   });
 
-  test("a token whose key is of another ring", async () => {
+  test("a token with a key of another ring", async () => {
     const token = await tokens.seal("place", holder);
     store = createMemoryKeyStore();
     expect(await createPageTokens(await open()).open(token, holder)).toBeUndefined();
   });
 });
 
-test("another process opens a token, also one that was sealed with a key that it does not know yet", async () => {
+test("another process opens a token, even one sealed with a key it does not know yet", async () => {
   const other = createPageTokens(await open());
   nowMs += 24 * hourMs;
   await ring.rotate();
   expect(await other.open(await tokens.seal("place", holder), holder)).toBe("place");
 });
 
-test("a token is read for an hour and more after a rotation, though the process that sealed it had not learnt of that", async () => {
+test("a token can be opened for at least an hour after a rotation that its process has not seen", async () => {
   const other = await open();
   nowMs += 24 * hourMs;
   await other.rotate();

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { Pool } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createAnnouncer } from "../../src/postgres/signals/announce-changes.js";
-import { Ear } from "../../src/postgres/signals/ear.js";
 import { type Listener, listenForChanges } from "../../src/postgres/signals/listen-for-changes.js";
+import { NotificationListener } from "../../src/postgres/signals/notification-listener.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
@@ -41,9 +41,9 @@ afterEach(async () => {
   await proxy.close();
 });
 
-describe("what is said of changes", () => {
-  test("is heard, of every tenant that is named", async () => {
-    await eventually(() => listener.isHeard());
+describe("a change notification", () => {
+  test("arrives for each tenant", async () => {
+    await eventually(() => listener.isReceiving());
     const tenants = Array.from({ length: 450 }, () => randomUUID());
     const announcer = createAnnouncer(pool);
     for (const tenant of tenants) announcer.announce(tenant);
@@ -52,7 +52,7 @@ describe("what is said of changes", () => {
     expect(heard.toSorted()).toEqual(tenants.toSorted());
   });
 
-  test("is said once for all that changes within a moment, and never in the transaction of somebody else", async () => {
+  test("is sent once for all changes within a moment, outside the transactions of calls", async () => {
     const spoken = await startPostgresProxy(database.url);
     const sent = recordStatements(spoken);
     const speaking = openPool(spoken.url, 1);
@@ -71,7 +71,7 @@ describe("what is said of changes", () => {
     await spoken.close();
   });
 
-  test("may be lost without harm to who says it", async () => {
+  test("can be lost without an error for its sender", async () => {
     const away = openPool(database.url.replace(/:\d+\//, ":1/"), 1);
     const announcer = createAnnouncer(away);
     announcer.announce(randomUUID());
@@ -79,13 +79,13 @@ describe("what is said of changes", () => {
     await away.end();
   });
 
-  test("is known not to be heard while the connection is lost, and heard again behind it", async () => {
-    await eventually(() => listener.isHeard());
+  test("is known not to arrive while the connection is lost, and arrives again afterwards", async () => {
+    await eventually(() => listener.isReceiving());
     proxy.setDown(true);
-    await eventually(() => !listener.isHeard());
+    await eventually(() => !listener.isReceiving());
     await eventually(() => errors.length > 0);
     proxy.setDown(false);
-    await eventually(() => listener.isHeard());
+    await eventually(() => listener.isReceiving());
     const announcer = createAnnouncer(pool);
     const tenant = randomUUID();
     announcer.announce(tenant);
@@ -95,24 +95,24 @@ describe("what is said of changes", () => {
   });
 });
 
-test("who listens leaves no connection behind", async () => {
-  await eventually(() => listener.isHeard());
+test("closing the listener closes its connection", async () => {
+  await eventually(() => listener.isReceiving());
   await listener.close();
   const ears = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'cupo-events' AND datname = current_database()";
   await eventually(async () => (await execute(database.adminUrl, ears)).length === 0);
-  expect(listener.isHeard()).toBe(false);
+  expect(listener.isReceiving()).toBe(false);
 });
 
-test("a connection over which nothing comes any more is given up", async () => {
-  const ear = new Ear(proxy.url, () => undefined);
-  await ear.open();
+test("a connection on which nothing arrives any more is given up", async () => {
+  const connection = new NotificationListener(proxy.url, () => undefined);
+  await connection.open();
   proxy.silence("OPEN");
-  expect(await ear.hears(pool)).toBe(false);
-  await ear.close();
-  expect(ear.lost.aborted).toBe(true);
+  expect(await connection.receives(pool)).toBe(false);
+  await connection.close();
+  expect(connection.lost.aborted).toBe(true);
 });
 
-/** A pool ends before its connections do, and the database that is removed then says so to them. */
+/** Ignores errors: a pool closes before its connections do, and dropping the database then ends them with an error. */
 function openPool(connectionString: string, max: number): Pool {
   return new Pool({ connectionString, max }).on("error", () => undefined);
 }

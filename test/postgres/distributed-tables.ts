@@ -1,7 +1,7 @@
 import { execute } from "../support/database.js";
 import type { DistributedTables } from "./statement-tenants.js";
 
-/** The tables of tenants, by what is in a migrated database: those with a tenant_id. A partition is of its table. */
+/** Returns the tables of tenants in a migrated database: those with a tenant_id. Partitions count as their table. */
 export async function readDistributedTables(url: string): Promise<DistributedTables> {
   const rows = await execute(
     url,

@@ -1,5 +1,8 @@
 import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { knownMigrations, MIGRATIONS_FOLDER } from "../../src/postgres/migration/known-migrations.js";
+import { splitStatements } from "../../src/postgres/migration/split-statements.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { readDistributedTables } from "./distributed-tables.js";
 
@@ -9,7 +12,7 @@ const distributed = [
 ];
 const order = distributed.map(([, table = ""]) => table);
 
-/** Tables that belong to no tenant. */
+/** Tables without a tenant. */
 const LOCAL = [
   "option_token_keys",
   "schema_compatibility",
@@ -18,10 +21,10 @@ const LOCAL = [
   "schema_partitions",
 ];
 
-/** The tables that are parted, whose partitions are distributed with them. */
+/** Partitioned tables. Distributing them distributes their partitions too. */
 const PARTED = ["appointment_history", "audit_events", "patient_access_records"];
 
-/** The policies for what is done for all tenants at once, which ask for no tenant: what they let through is said otherwise. */
+/** Policies for operations on all tenants, which do not check the tenant. They restrict rows by other conditions. */
 const ACROSS_TENANTS = [
   "consumed_option_tokens.purge_delete",
   "consumed_option_tokens.purge_read",
@@ -38,7 +41,7 @@ const ACROSS_TENANTS = [
   "quota_windows.purge_read",
 ];
 
-/** The longest name with which the number of a shard fits into the 63 bytes of a name. */
+/** The longest name that a shard's number can be added to within 63 bytes. */
 const MAX_NAME = 63 - "_102008".length;
 
 let database: TestDatabase;
@@ -52,23 +55,23 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 describe("deploy/citus/distribute.sql", () => {
-  test("distributes every table of tenants once, beside the first, and nothing else", async () => {
+  test("distributes each table of tenants once, colocated with the first, and no other table", async () => {
     expect(order.toSorted()).toEqual([...tables].toSorted());
     expect(distributed.map(([, , beside]) => beside)).toEqual(["none", ...order.slice(1).map(() => order[0])]);
     expect(text.match(/create_distributed_table/g)).toHaveLength(order.length);
   });
 
-  test("names every other table as one that stays on the coordinator", async () => {
+  test("names each other table as one that stays on the coordinator", async () => {
     const others = await rows(
       `SELECT relname FROM pg_class WHERE relkind = 'r' AND NOT relispartition AND relnamespace = 'public'::regnamespace`,
     );
     const names = others.map(({ relname }) => String(relname)).filter((name) => !tables.has(name));
     expect(names.toSorted()).toEqual(LOCAL);
-    const stay = /Stay on the coordinator[^:]*:([^.]*)\./.exec(text)?.[1] ?? "";
+    const stay = /stay on the coordinator[^:]*:([^.]*)\./.exec(text)?.[1] ?? "";
     expect(LOCAL.filter((name) => !new RegExp(`\\b${name}\\b`).test(stay))).toEqual([]);
   });
 
-  test("has a table behind those that it refers to", async () => {
+  test("lists a table after those that it refers to", async () => {
     const references = await rows(
       `SELECT conrelid::regclass::text AS source, confrelid::regclass::text AS target FROM pg_constraint
        WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND conrelid <> confrelid AND conparentid = 0`,
@@ -80,7 +83,7 @@ describe("deploy/citus/distribute.sql", () => {
     expect(early).toEqual([]);
   });
 
-  test("hands out every function that a policy calls", async () => {
+  test("distributes every function that a policy calls", async () => {
     const called = await rows(
       `SELECT DISTINCT d.refobjid::regprocedure::text AS name FROM pg_depend d JOIN pg_policy p ON p.oid = d.objid
        WHERE d.classid = 'pg_policy'::regclass AND d.refclassid = 'pg_proc'::regclass`,
@@ -90,7 +93,17 @@ describe("deploy/citus/distribute.sql", () => {
   });
 });
 
-describe("a table of tenants has the tenant in", () => {
+describe("a migration", () => {
+  test("creates an extension only after checking that it is missing: Citus forwards IF NOT EXISTS to workers, where the role has no right", async () => {
+    const names = await knownMigrations();
+    const texts = await Promise.all(names.map((name) => readFile(new URL(`${name}.sql`, MIGRATIONS_FOLDER), "utf8")));
+    const statements = texts.flatMap(splitStatements);
+    expect(statements.filter((statement) => statement.includes("CREATE EXTENSION"))).toHaveLength(1);
+    expect(statements.filter((statement) => /CREATE EXTENSION IF NOT EXISTS/i.test(statement))).toEqual([]);
+  });
+});
+
+describe("a table of tenants has the tenant_id in", () => {
   test("every primary key and unique index", async () => {
     const without = await rows(
       `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE indisunique AND indrelid = ANY(${ofTenants()})
@@ -99,7 +112,7 @@ describe("a table of tenants has the tenant in", () => {
     expect(without).toEqual([]);
   });
 
-  test("every exclusion constraint, where it has to be equal", async () => {
+  test("each exclusion constraint, compared for equality", async () => {
     const exclusions = await rows(
       `SELECT conname, EXISTS (SELECT FROM unnest(conkey, conexclop) AS part (attribute, operator)
           JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = part.attribute
@@ -110,7 +123,7 @@ describe("a table of tenants has the tenant in", () => {
     expect(exclusions.filter(({ holds }) => holds !== true)).toEqual([]);
   });
 
-  test("every foreign key, on both sides in the same place, and refers to tables of tenants alone", async () => {
+  test("each foreign key, at the same position on both sides, and refers only to tables of tenants", async () => {
     const without = await rows(
       `SELECT conname FROM pg_constraint WHERE contype = 'f' AND conparentid = 0 AND (conrelid = ANY(${ofTenants()}) OR confrelid = ANY(${ofTenants()}))
          AND NOT (conrelid = ANY(${ofTenants()}) AND confrelid = ANY(${ofTenants()}) AND EXISTS (
@@ -121,7 +134,7 @@ describe("a table of tenants has the tenant in", () => {
     expect(without).toEqual([]);
   });
 
-  test("every policy, but those of what is done for all tenants at once", async () => {
+  test("each policy, except those for all tenants", async () => {
     const without = await rows(
       `SELECT polrelid::regclass || '.' || polname AS name FROM pg_policy WHERE polrelid = ANY(${ofTenants()})
          AND NOT coalesce(pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)) = '(tenant_id = cupo_tenant_id())'`,
@@ -138,7 +151,7 @@ describe("a table of tenants has nothing that a distributed table cannot have:",
     expect(await rows(`SELECT rulename FROM pg_rewrite WHERE ev_class = ANY(${ofTenants()})`)).toEqual([]);
   });
 
-  test("no sequence, but one of bigint as an identity; no type of its own; no view on it", async () => {
+  test("no sequence except bigint identities, no type of its own, and no view on it", async () => {
     const filled = await rows(
       `SELECT attrelid::regclass || '.' || attname AS name, atttypid::regtype::text AS type FROM pg_attribute
        WHERE attrelid = ANY(${ofTenants()}) AND attidentity <> ''`,
@@ -156,7 +169,7 @@ describe("a table of tenants has nothing that a distributed table cannot have:",
     expect(await rows(views)).toEqual([]);
   });
 
-  test("no partitions, but by range below the tenant, and none of a partition", async () => {
+  test("no partitions, except by range, with the tenant in the key, and no nested ones", async () => {
     const parted = await rows(
       `SELECT relname AS name, partstrat AS strategy FROM pg_partitioned_table JOIN pg_class ON pg_class.oid = partrelid
        WHERE NOT relispartition ORDER BY relname`,
@@ -165,7 +178,7 @@ describe("a table of tenants has nothing that a distributed table cannot have:",
     expect(await rows("SELECT relname FROM pg_class WHERE relkind = 'p' AND relispartition")).toEqual([]);
   });
 
-  test("no unique index whose name the number of a shard would make unrecognizable", async () => {
+  test("no unique index with a name too long for a shard's number", async () => {
     const names = await rows(
       `SELECT relname AS name FROM pg_class WHERE oid IN (
          SELECT indexrelid FROM pg_index WHERE indisunique AND indrelid = ANY(${ofTenants()}))`,

@@ -3,24 +3,24 @@ import { type Client, escapeLiteral } from "pg";
 import { expect } from "vitest";
 import type { Statement, Transaction } from "../../src/call.js";
 
-/** Where plans are looked at. */
-export interface PlanGround {
+/** The connection and tenant for which plans are checked. */
+export interface ExplainContext {
   readonly client: Client;
   readonly tenantId: string;
-  /** Those of which nobody may read all. */
+  /** Tables of which no plan may read all rows. */
   readonly largeTables: ReadonlySet<string>;
 }
 
-/** What a plan may cost at most. */
+/** The limits of a plan. */
 export interface PlanLimits {
   readonly mode: string;
-  /** Blocks of all its statements together. */
+  /** The largest number of blocks of all statements together. */
   readonly blocks: number;
-  /** Rows of any one of its nodes. */
+  /** The largest number of rows of a single plan node. */
   readonly rows: number;
 }
 
-/** A node of a plan, as EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) gives it. */
+/** A node of a plan, in the format of EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON). */
 interface PlanNode {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
@@ -33,33 +33,36 @@ interface PlanNode {
 }
 
 /**
- * Runs what reads as a transaction of the tenant, planned by this mode (plan_cache_mode). Gives what was read, and holds it to so
- * many blocks, and to indexes where a table is large.
+ * Runs a read in a transaction of the tenant with this plan_cache_mode. Requires that it stays within the limits and
+ * reads large tables by indexes. Returns its result.
  */
 export function expectFewBlocks<T>(
-  ground: PlanGround,
+  context: ExplainContext,
   limits: PlanLimits,
   read: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
-  return heldTo(ground, limits, async (plans) =>
-    read(explaining(ground, limits, plans, (name) => rowsOf(ground, name))),
+  return heldTo(context, limits, async (plans) =>
+    read(explaining(context, limits, plans, (name) => rowsOf(context, name))),
   );
 }
 
-/** Holds a read of one statement to the same as {@link expectFewBlocks}, for who does not ask what it gives: it is run once, not twice. */
+/**
+ * Checks a read of a single statement as {@link expectFewBlocks} does, but runs it once instead of twice and returns no
+ * result.
+ */
 export async function expectFewBlocksOfOne(
-  ground: PlanGround,
+  context: ExplainContext,
   limits: PlanLimits,
   read: (transaction: Transaction) => Promise<unknown>,
 ): Promise<void> {
-  await heldTo(ground, limits, async (plans) => {
-    await read(explaining(ground, limits, plans, async () => []));
+  await heldTo(context, limits, async (plans) => {
+    await read(explaining(context, limits, plans, async () => []));
     expect(plans).toHaveLength(1);
   });
 }
 
 async function heldTo<T>(
-  { client, largeTables }: PlanGround,
+  { client, largeTables }: ExplainContext,
   { mode, blocks: most, rows }: PlanLimits,
   read: (plans: PlanNode[]) => Promise<T>,
 ): Promise<T> {
@@ -82,9 +85,9 @@ async function heldTo<T>(
 
 type Rows = Record<string, unknown>[];
 
-/** A transaction that keeps the plan of each statement that gives rows, as it was run. */
+/** Returns a transaction that records the plan of each statement that returns rows. */
 function explaining(
-  { client, tenantId }: PlanGround,
+  { client, tenantId }: ExplainContext,
   { mode }: PlanLimits,
   plans: PlanNode[],
   rowsOfExecution: (execution: string) => Promise<Rows>,
@@ -107,13 +110,16 @@ function explaining(
   };
 }
 
-async function rowsOf({ client }: PlanGround, execution: string): Promise<Rows> {
+async function rowsOf({ client }: ExplainContext, execution: string): Promise<Rows> {
   return (await client.query(execution)).rows;
 }
 
 const preparedOf = new WeakMap<Client, Map<string, string>>();
 
-/** Prepares a statement once for a mode that is forced, in which it makes no difference how often it was executed; else each time. */
+/**
+ * Prepares a statement once per forced mode, in which the number of executions does not matter. Prepares it each time
+ * in mode `auto`.
+ */
 async function prepare(client: Client, mode: string, statement: Statement): Promise<string> {
   const { sql, bindings } = statement.toSQL().toNative();
   const known = preparedOf.get(client) ?? new Map<string, string>();

@@ -29,7 +29,7 @@ afterEach(async () => {
   await pool.end();
 });
 
-test("a connection that is in use is waited for, however long a job takes", async () => {
+test("a connection in use is waited for, however long its job takes", async () => {
   const job = await pool.connect();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const waiting = pool.connect();
@@ -41,7 +41,7 @@ test("a connection that is in use is waited for, however long a job takes", asyn
   next.release();
 });
 
-test("a connection that cannot be made is given up", async () => {
+test("an attempt to connect that gets no answer is given up", async () => {
   proxy.silence("ALL");
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const refused = expect(pool.connect()).rejects.toThrow("timeout expired");

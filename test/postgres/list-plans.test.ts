@@ -12,23 +12,23 @@ import { programs } from "../../src/postgres/tables/schedule/programs.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 
 /**
- * Patients, half as many of each kind of record, and a tenth of programs. TEST_LIST_ROWS=1000000 is the size that the service
- * is made for.
+ * Number of patients. There are half as many records of each other type, and a tenth as many programs.
+ * TEST_LIST_ROWS=1000000 is the size that the service is designed for.
  */
 const ROWS = Number(process.env["TEST_LIST_ROWS"] || 50_000);
 const NEIGHBOURS = ROWS / 10;
 const SERVICES = 20;
 const HOLIDAYS = 3_000;
 const PROGRAMS = Math.max(10_000, ROWS / 10);
-/** The page that a client gets unless it says otherwise, and the row behind it. */
+/** The default page size, and one row to detect a next page. */
 const LIMIT = 51;
-/** A block of the table and one of an index for every row, and the ways down. A scan of one of these tables reads more. */
+/** A block of the table and one of an index per row, and the inner pages of indexes. A sequential scan reads more. */
 const MAX_BLOCKS = 3 * LIMIT;
-/** The rows of the page, and neighbours that a second filter leaves out. */
+/** The rows of the page, and neighbouring rows that a second filter excludes. */
 const MAX_ROWS = 10 * LIMIT;
 const FILL_TIMEOUT_MS = 60_000 + ROWS / 5;
 
-/** Ids are spread over the rows like time: row n of the tenant has the n-th id. */
+/** Row n of a tenant has the n-th id, so ids have the order of creation. */
 const patientId = numbered(ROWS / 2);
 const serviceId = numbered(7);
 const locationId = numbered(9);
@@ -115,11 +115,11 @@ describe.each([
 describe("of a patient with many records,", () => {
   const pagesOfPatient = [undefined, numbered(ROWS / 4 - 1)];
 
-  test.each(pagesOfPatient)("those of consent reads few blocks, after %s", (afterId) =>
+  test.each(pagesOfPatient)("a page of consents reads few blocks, after %s", (afterId) =>
     expectFewBlocks((transaction) => listConsents(transaction, patientId, { afterId, limit: LIMIT })),
   );
 
-  test.each(pagesOfPatient)("those of access reads few blocks, after %s", (afterId) =>
+  test.each(pagesOfPatient)("a page of access records reads few blocks, after %s", (afterId) =>
     expectFewBlocks((transaction) => listAccessRecords(transaction, patientId, { afterId, limit: LIMIT })),
   );
 });
@@ -138,7 +138,7 @@ test.each([
 
 describe.each([
   ["everybody's", {}],
-  ["of an organization that has few", { organizationId: serviceId }],
+  ["of an organization with few", { organizationId: serviceId }],
 ])("a page of programs, %s,", (_, claims) => {
   test.each([
     {},
@@ -165,7 +165,7 @@ describe.each([
   });
 });
 
-test("a list without its index is found out", async () => {
+test("a list without its index is detected", async () => {
   const lists = (transaction: Transaction) => listPatients(transaction, { status: "INACTIVE" }, firstPage);
   const firstPage = { afterId: undefined, limit: LIMIT };
   const definition = "SELECT indexdef FROM pg_indexes WHERE indexname = 'patients_status_idx'";
@@ -180,9 +180,9 @@ test("a list without its index is found out", async () => {
 });
 
 /**
- * One in 100 patients is not ACTIVE, nobody is DECEASED; nine in ten entries and cases are closed, one in ten of the other
- * cases is OPEN; entries that want a place or a practitioner spread over twenty. Every
- * second record of consent or access is about one patient.
+ * Returns the statements that fill a tenant. One in 100 patients is not ACTIVE, and none is DECEASED. Nine in ten
+ * entries and cases are closed; one in ten of the other cases is OPEN. Entries with a location or practitioner are
+ * spread over twenty. Every second consent and access record is about one patient.
  */
 function fillStatements(tenant: string, rows: number): string[] {
   const id = "('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid";
@@ -226,12 +226,12 @@ function fillStatements(tenant: string, rows: number): string[] {
   ];
 }
 
-/** When the n-th record of the desk was made. */
+/** Returns when the n-th record of the desk was created. */
 function recordedAt(n: number): Date {
   return new Date(Date.UTC(2026, 0, 1) + n * 1_000);
 }
 
-/** The n-th id of the rows of a tenant. */
+/** Returns the n-th id of a tenant's rows. */
 function numbered(n: number): string {
   return `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 }
@@ -251,7 +251,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Holds a list to an index and few blocks, both planned for its values and planned once for any. */
+/** Requires that a list uses an index and reads few blocks, with a custom and with a generic plan. */
 async function expectFewBlocks(list: (transaction: Transaction) => Promise<unknown>): Promise<void> {
   for (const mode of ["force_custom_plan", "force_generic_plan"]) {
     const plans: PlanNode[] = [];

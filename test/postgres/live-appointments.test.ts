@@ -51,12 +51,12 @@ const statuses = Object.values(Appointment_Status).filter(
   (name): name is AppointmentStatus => typeof name === "string" && name !== "STATUS_UNSPECIFIED",
 );
 
-test("the states of the contract are those that the table takes", async () => {
+test("the table accepts exactly the statuses of the contract", async () => {
   const [check] = await definitionsOf("c.contype = 'c' AND pg_get_constraintdef(c.oid) LIKE '%status%'");
   expect(check?.toSorted()).toEqual(statuses.toSorted());
 });
 
-test("the live states are those in which the exclusion constraints hold", async () => {
+test("the exclusion constraints apply to exactly the live statuses", async () => {
   const named = await definitionsOf(`c.conname = ANY('{${EXCLUSIONS.join()}}')`);
   expect(named).toEqual([liveStatuses, liveStatuses]);
 });
@@ -66,7 +66,7 @@ test.each([
   "status = 'PENDING'",
   `tenant_id = '${tenantId}' AND patient_id = '${numbered(1)}' AND status IN ('PENDING', 'CONFIRMED')`,
   `tenant_id = '${tenantId}' AND practitioner_id = '${numbered(1)}' AND status = 'PENDING' AND NOT overbooked`,
-])("no query is planned by the index of an exclusion constraint: %s", async (condition) => {
+])("no query is planned with the index of an exclusion constraint: %s", async (condition) => {
   expect(await indexesOf("am.amname = 'gist'")).toEqual(EXCLUSIONS);
   await client.query("ALTER TABLE appointments DROP CONSTRAINT appointments_pkey CASCADE");
   for (const index of await indexesOf("am.amname <> 'gist' AND NOT i.indisprimary AND t.relname = 'appointments'"))
@@ -76,7 +76,7 @@ test.each([
   expect(JSON.stringify(rows)).toContain("Seq Scan on appointments");
 });
 
-/** Times beside an appointment from 10:00 to 10:20, and whether they overlap with it. */
+/** Periods next to an appointment from 10:00 to 10:20, and whether they overlap it. */
 const times: readonly (readonly [string, string, boolean])[] = [
   ["09:40", "10:00", false],
   ["09:40", "10:01", true],
@@ -87,8 +87,8 @@ const times: readonly (readonly [string, string, boolean])[] = [
   ["10:20", "10:40", false],
 ];
 
-describe.each(statuses)("beside an appointment that is %s", (status) => {
-  test.each(times)("a time from %s to %s is judged alike by booking, constraints and invariants", async (...time) => {
+describe.each(statuses)("next to an appointment with status %s", (status) => {
+  test.each(times)("a period from %s to %s is judged alike by booking, constraints and invariants", async (...time) => {
     const [from, to, overlaps] = time;
     const isTaken = overlaps && isLive(status);
     const [patientId, practitionerId] = [numbered(1), numbered(1)];
@@ -110,7 +110,7 @@ describe.each(statuses)("beside an appointment that is %s", (status) => {
   });
 });
 
-test("an overbooked appointment may stand beside others of its practitioner, and of its patient none may", async () => {
+test("an overbooked appointment may overlap others of its practitioner, but none of its patient", async () => {
   const people = { patientId: numbered(1), practitionerId: numbered(1) };
   const time = { status: "PENDING", from: "10:00", to: "10:20" } as const;
   await insert({ ...people, ...time });
@@ -155,7 +155,7 @@ async function insert({
   return id;
 }
 
-/** Whether a constraint refuses it; in either case it is not there afterwards. */
+/** Whether a constraint rejects an appointment. Undoes the insert in either case. */
 async function isRefused(appointment: Inserted): Promise<boolean> {
   await client.query("SAVEPOINT attempt");
   try {
@@ -169,7 +169,7 @@ async function isRefused(appointment: Inserted): Promise<boolean> {
   }
 }
 
-/** The names of indexes of the service's tables, in order. */
+/** Returns the names of the matching indexes of the service's tables, sorted. */
 async function indexesOf(condition: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
@@ -179,7 +179,7 @@ async function indexesOf(condition: string): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The texts that are named in constraints of appointments. */
+/** Returns the string literals in the matching constraints of appointments. */
 async function definitionsOf(condition: string): Promise<string[][]> {
   const { rows } = await client.query<{ definition: string }>(
     `SELECT pg_get_constraintdef(c.oid) AS definition FROM pg_constraint c

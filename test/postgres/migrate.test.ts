@@ -3,12 +3,13 @@ import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isUpToDate } from "../../src/postgres/migration/is-up-to-date.js";
+import { knownMigrations } from "../../src/postgres/migration/known-migrations.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
 import { oldestReleaseFor } from "../../src/postgres/migration/newer-migrations.js";
 import { createEmptyDatabase, createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 
-test("brings an empty database up to date once, however many processes start at the same time", async () => {
+test("migrates an empty database once, even if many processes start at the same time", async () => {
   const url = await open(createEmptyDatabase());
   const progress: string[] = [];
   await Promise.all(Array.from({ length: 6 }, () => migrate({ url, onProgress: (text) => progress.push(text) })));
@@ -17,14 +18,14 @@ test("brings an empty database up to date once, however many processes start at 
   expect(applied.length).toBeGreaterThan(0);
 });
 
-test("has nothing to do, and says nothing, the second time", async () => {
+test("does nothing and logs nothing the second time", async () => {
   const url = await open(createTestDatabase());
   const progress: string[] = [];
   await migrate({ url, onProgress: (text) => progress.push(text) });
   expect(progress).toEqual([]);
 });
 
-test("is known to be done from one statement, and to be undone where something is missing or newer", async () => {
+test("one statement shows whether it is done, also if a migration is missing or newer", async () => {
   const empty = new Client(await open(createEmptyDatabase()));
   await empty.connect();
   expect(await isUpToDate(empty)).toBe(false);
@@ -46,7 +47,7 @@ test("is known to be done from one statement, and to be undone where something i
   await client.end();
 });
 
-test("goes on where a process died that was migrating", async () => {
+test("continues after a process died while migrating", async () => {
   const url = await open(createTestDatabase());
   await execute(
     url,
@@ -62,7 +63,34 @@ test("goes on where a process died that was migrating", async () => {
   expect(lock?.["locks"]).toBe(0);
 });
 
-test("gives way to calls that have a table, holds up no other for long, and is done when they are", async () => {
+test("an error starts with the failure, then has the migration, the statement and its first words, and nothing else of the file", async () => {
+  const url = await open(createTestDatabase());
+  await execute(url, "DELETE FROM schema_migrations WHERE name = '0033-practitioner-exclusion'");
+  await execute(url, "ALTER TABLE appointments DROP CONSTRAINT appointments_practitioner_excl");
+  await expect(migrate({ url })).rejects.toThrow(
+    /^constraint "appointments_practitioner_excl" of relation "appointments" does not exist \(migration 0033-practitioner-exclusion, statement 1 of 2: ALTER TABLE appointments DROP CONSTRAINT appointments_practi…\)$/,
+  );
+});
+
+test("an error starts with the missing right, and does not suggest a setting that is already set", async () => {
+  const { url: serviceUrl, ownerUrl: url, adminUrl, drop } = await createTestDatabase();
+  onTestFinished(drop);
+  await execute(
+    adminUrl,
+    "DELETE FROM schema_migrations WHERE name = '0033-practitioner-exclusion'",
+    "ALTER TABLE appointments OWNER TO CURRENT_USER",
+  );
+  const cause =
+    "must be owner of table appointments (migration 0033-practitioner-exclusion, statement 1 of 2: ALTER TABLE";
+  const both = await messageOf(migrate({ url, serviceUrl }));
+  expect(both.startsWith(cause)).toBe(true);
+  expect(both).toMatch(/this role may not change it\. The role in MIGRATION_DATABASE_URL needs that right\.$/);
+  const one = await messageOf(migrate({ url }));
+  expect(one.startsWith(cause)).toBe(true);
+  expect(one).toContain("Set MIGRATION_DATABASE_URL");
+});
+
+test("waits for calls that use a table, delays none for long, and completes when they end", async () => {
   const url = await open(createTestDatabase());
   const table = "user_attention_cases";
   const migration = "0023-cases-by-appointment";
@@ -86,8 +114,8 @@ test("gives way to calls that have a table, holds up no other for long, and is d
   expect(await execute(url, `SELECT FROM schema_migrations WHERE name = '${migration}'`)).toHaveLength(1);
 });
 
-describe("a schema that a newer release has migrated", () => {
-  test("is left as it is by a release that the newer one says can work with it", async () => {
+describe("a schema migrated by a newer release", () => {
+  test("is left unchanged by a release that the newer one declares compatible", async () => {
     const url = await open(createTestDatabase());
     await addNewer(url, "SELECT max(name) FROM schema_migrations");
     const progress: string[] = [];
@@ -96,22 +124,29 @@ describe("a schema that a newer release has migrated", () => {
   });
 
   test.each([
-    ["says nothing of older ones", undefined],
-    ["goes with newer ones only", "'9998-later'"],
-  ])("is refused where it %s", async (_, oldest) => {
+    ["declares no older one compatible", undefined],
+    ["declares only newer ones compatible", "'9998-later'"],
+  ])("is rejected if it %s", async (_, oldest) => {
     const url = await open(createTestDatabase());
     await addNewer(url, oldest);
-    await expect(migrate({ url })).rejects.toThrow("The schema has the migration 9999-newer");
+    const own = await knownMigrations();
+    await expect(migrate({ url })).rejects.toThrow(
+      `The database is at migration 9999-newer of a newer release. This release ends with migration ${own.at(-1)} and cannot ` +
+        `serve it. The oldest release that can serve it ends with migration ${oldest === undefined ? "9999-newer" : "9998-later"}`,
+    );
   });
 
-  /** Adds what a newer release leaves behind that goes with releases from one on, or says nothing of others. */
+  /**
+   * Adds the records of a newer release, which is compatible with releases from `oldest` on. Undefined declares none
+   * compatible.
+   */
   async function addNewer(url: string, oldest: string | undefined): Promise<void> {
     const said = `INSERT INTO schema_compatibility SELECT '9999-newer', (${oldest})`;
     const applied = "INSERT INTO schema_migrations (name, batch, migration_time) VALUES ('9999-newer', 2, now())";
     await execute(url, ...(oldest === undefined ? [] : [said]), applied);
   }
 
-  /** A role that would have to be made if the rights in the schema were to be those of this release. */
+  /** Returns the URL of a role that does not exist, which a migration of this release would have to create. */
   function unknownService(url: string): string {
     const service = new URL(url);
     service.username = `${service.pathname.slice(1)}_service`;
@@ -119,9 +154,9 @@ describe("a schema that a newer release has migrated", () => {
   }
 });
 
-test("each migration since compatibility is stated says from which release on it is compatible", async () => {
+test("each migration since compatibility is declared names the oldest compatible release", async () => {
   const folder = new URL("../../src/postgres/migrations/", import.meta.url);
-  const files = (await readdir(fileURLToPath(folder))).toSorted();
+  const files = (await readdir(fileURLToPath(folder))).filter((name) => name.endsWith(".sql")).toSorted();
   const stated = await Promise.all(
     files.map(async (file) => [file, oldestReleaseFor(await readFile(new URL(file, folder), "utf8"))] as const),
   );
@@ -130,7 +165,7 @@ test("each migration since compatibility is stated says from which release on it
   expect(since.filter(([, oldest]) => oldest === undefined || !known.has(oldest))).toEqual([]);
 });
 
-test("forces row-level security on every table of a tenant's, and puts tenant_id first in every key", async () => {
+test("forces row-level security on each table of tenants, and puts tenant_id first in every key", async () => {
   const url = await open(createTestDatabase());
   const unprotected = await execute(
     url,
@@ -149,7 +184,15 @@ test("forces row-level security on every table of a tenant's, and puts tenant_id
   expect(keys).toEqual([]);
 });
 
-/** Where a database is reached as its owner, which is dropped behind the test. */
+/** Returns the message of the error that a migration rejects with. */
+async function messageOf(migrated: Promise<void>): Promise<string> {
+  return migrated.then(
+    () => "",
+    (error: unknown) => String(error instanceof Error ? error.message : error),
+  );
+}
+
+/** Returns the owner's URL of a database that is dropped after the test. */
 async function open(made: Promise<TestDatabase>): Promise<string> {
   const { ownerUrl, drop } = await made;
   onTestFinished(drop);

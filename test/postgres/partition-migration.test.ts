@@ -7,15 +7,15 @@ import { migrate } from "../../src/postgres/migration/migrate.js";
 import { cloneDatabase, createEmptyDatabase, execute, type TestDatabase } from "../support/database.js";
 import { idAt, PARTED, TENANT } from "./partitions-under-test.js";
 
-/** The last migration ahead of the partitions. */
+/** The last migration before the partitions. */
 const BEFORE = "0023-cases-by-appointment";
 const YEAR_MS = 365 * 86_400_000;
 const AS_TENANT = `SET cupo.tenant_id = '${TENANT}'`;
 
-/** Migrated so far, and granted what the service has been. */
+/** A database migrated up to there, with the rights that the service had then. */
 let former: TestDatabase;
 let database: TestDatabase;
-/** The clock of the database. */
+/** The database's current time. */
 let now: Date;
 
 beforeAll(async () => {
@@ -36,8 +36,8 @@ beforeEach(async () => {
 
 afterEach(() => database.drop());
 
-describe("tables that are filled", () => {
-  test("become the first partitions of themselves, and not a row is written anew", async () => {
+describe("tables with rows", () => {
+  test("become their own first partitions without rewriting a row", async () => {
     const ids = [idAt(new Date(0)), idAt(ago(5)), idAt(now)];
     await fill(ids);
     const files = await Promise.all(PARTED.map((table) => fileOf(table)));
@@ -49,7 +49,7 @@ describe("tables that are filled", () => {
     }
   });
 
-  test("keep rows of a clock that ran ahead, which have no partition", async () => {
+  test("keep rows from a clock that ran ahead, in the default partition", async () => {
     await fill([idAt(ago(1)), idAt(ago(-1)), idAt(ago(-40))]);
     await migrate({ url: database.ownerUrl });
     for (const table of PARTED) {
@@ -58,7 +58,7 @@ describe("tables that are filled", () => {
     }
   });
 
-  test("keep the rights to them, row-level security and what the former release has prepared", async () => {
+  test("keep their rights, row-level security and the prepared statements of the former release", async () => {
     const caller = new Client(database.url);
     await caller.connect();
     try {
@@ -81,7 +81,7 @@ describe("tables that are filled", () => {
   });
 });
 
-test("a migration that fails leaves those ahead of it done, and the next run goes on behind them", async () => {
+test("a failed migration keeps the earlier ones, and the next run continues after them", async () => {
   await execute(database.ownerUrl, "CREATE TABLE patient_access_records_first ()");
   await expect(migrate({ url: database.ownerUrl })).rejects.toThrow("already exists");
   const applied = "SELECT max(name) AS last FROM schema_migrations";
@@ -119,7 +119,10 @@ async function fill(ids: readonly string[]): Promise<void> {
   await execute(database.adminUrl, replica, ...Object.values(insertsOf(ids)));
 }
 
-/** Adds a row to each of the tables for each id, past their foreign keys; of an appointment, besides, which history refers to. */
+/**
+ * Returns statements that add a row to each table per id, ignoring foreign keys. Adds an appointment too, which the
+ * history refers to.
+ */
 function insertsOf(ids: readonly string[]) {
   const from = `FROM unnest(ARRAY['${ids.join("', '")}']::uuid[]) AS one (id)`;
   return {

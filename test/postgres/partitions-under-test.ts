@@ -3,30 +3,35 @@ import { Client } from "pg";
 import { createUuid7Source } from "../../src/uuid.js";
 import { execute, type TestDatabase } from "../support/database.js";
 
-/** The tables that are parted by month. */
+/** The tables partitioned by month. */
 export const PARTED = ["appointment_history", "audit_events", "patient_access_records"] as const;
 
-/** Tables that are parted, in a database of their own, with what is done to them at other times than now. */
+/** Partitioned tables in a separate database, with functions that act on them at another time. */
 export interface PartedTables {
   readonly database: TestDatabase;
-  /** The month, counted from the first that the first partition has not, as the end of the name of its partition: _2027_01. */
+  /**
+   * Returns the suffix of a month's partition, such as _2027_01. Month 0 is the first one after the first partition.
+   */
   month(n: number): string;
-  /** When a month begins that is counted so. */
+  /** Returns when a month begins. Months are counted as in `month`. */
   startOf(n: number): Date;
-  /** Does all that is due at a moment, or as a service's clock has told it, as the owner; gives what was done. */
+  /**
+   * Does all partition maintenance that is due at a time, as the owner. `told` is the time of the service's clock.
+   * Returns the steps.
+   */
   tendAt(at: Date, told?: Date): Promise<string[]>;
-  /** Adds a row to the audit trail whose id was made at a moment, as an admin, and gives its id. */
+  /** Adds an audit event whose id was made at a time, as an admin. Returns its id. */
   addAudit(at: Date): Promise<string>;
-  /** The rows of the audit trail, by the partition that has them. */
+  /** Returns the ids of audit events by partition. */
   auditPlaces(): Promise<Readonly<Record<string, unknown[]>>>;
-  /** The partitions of a table. */
+  /** Returns the partitions of a table. */
   partitionsOf(table: string): Promise<string[]>;
 }
 
-/** The tenant of every row. */
+/** The tenant of all rows. */
 export const TENANT = randomUUID();
 
-/** Finds out from when on the first partitions of a migrated database end: two months behind the one of its migration. */
+/** Reads when the first partitions of a migrated database end: two months after the month of the migration. */
 export async function partedTables(database: TestDatabase): Promise<PartedTables> {
   const [row] = await execute(
     database.ownerUrl,
@@ -45,7 +50,7 @@ export async function partedTables(database: TestDatabase): Promise<PartedTables
   };
 }
 
-/** An id that is made at a moment. */
+/** Returns an id made at a time. */
 export function idAt(at: Date): string {
   return createUuid7Source(() => at.getTime())();
 }

@@ -18,25 +18,25 @@ beforeEach(async () => {
 afterEach(() => tables.database.drop());
 
 describe("partitions", () => {
-  test("are made for the month at hand and three ahead, and once", async () => {
+  test("are created once for the current month and the next three", async () => {
     const made = PARTED.flatMap((table) => [0, 1, 2, 3].map((n) => `made ${table}${tables.month(n)}`));
     expect(await tables.tendAt(tables.startOf(0))).toEqual(made);
     expect(await tables.tendAt(lastDayOf(0))).toEqual([]);
   });
 
-  test("are one more for each table when the month turns", async () => {
+  test("are created for each table when a month begins", async () => {
     await tables.tendAt(lastDayOf(0));
     expect(await tables.tendAt(tables.startOf(1))).toEqual(PARTED.map((table) => `made ${table}${tables.month(4)}`));
   });
 
-  test("are made for months that were missed too", async () => {
+  test("are created for months that were missed", async () => {
     await tables.tendAt(tables.startOf(0));
     await tables.tendAt(tables.startOf(9));
     const months = Array.from({ length: 13 }, (_, n) => `audit_events${tables.month(n)}`);
     expect(await tables.partitionsOf("audit_events")).toEqual([...months, "audit_events_first", "audit_events_rest"]);
   });
 
-  test("take the rows whose ids were made in their month, from its first millisecond to its last", async () => {
+  test("hold the rows whose ids were made in their month, from its first millisecond to its last", async () => {
     await tables.tendAt(tables.startOf(0));
     const before = await tables.addAudit(new Date(tables.startOf(0).getTime() - 1));
     const first = await tables.addAudit(tables.startOf(0));
@@ -58,8 +58,8 @@ describe("partitions", () => {
   });
 });
 
-describe("rows that have no partition", () => {
-  test("are kept and read as others, and move to their partition when it is made", async () => {
+describe("rows without a partition", () => {
+  test("are stored and read like others, and move to their partition when it is created", async () => {
     const [early, late] = [await tables.addAudit(tables.startOf(0)), await tables.addAudit(tables.startOf(30))];
     expect(await tables.auditPlaces()).toEqual({ audit_events_rest: [early, late] });
     expect(await readAsService("audit_events", "id")).toEqual([early, late]);
@@ -71,7 +71,7 @@ describe("rows that have no partition", () => {
     expect(await readAsService("audit_events", "id")).toEqual([early, late]);
   });
 
-  test("move with what they refer to, which row-level security hides from the owner", async () => {
+  test("move with the rows they refer to, which row-level security hides from the owner", async () => {
     const appointmentId = await addHistory(tables.startOf(1));
     await tables.tendAt(tables.startOf(0));
     expect(await readAsService("appointment_history", "appointment_id")).toEqual([appointmentId]);
@@ -79,7 +79,7 @@ describe("rows that have no partition", () => {
     expect(await execute(tables.database.adminUrl, place)).toEqual([{ id: appointmentId }]);
   });
 
-  test("are left to people where they are many, behind all that is due to other tables", async () => {
+  test("raise an error for an operator if there are many, after all maintenance of other tables", async () => {
     await tables.addAudit(tables.startOf(0));
     await tables.addAudit(tables.startOf(0));
     const next = (most: number) => {
@@ -94,7 +94,7 @@ describe("rows that have no partition", () => {
 });
 
 describe("retention", () => {
-  test("drops what is wholly older, and nothing else, and says since when it is gone", async () => {
+  test("drops only partitions that are wholly older, and records since when rows are gone", async () => {
     await keepMonths(12);
     await tables.tendAt(tables.startOf(0));
     await tables.addAudit(new Date(0));
@@ -113,7 +113,7 @@ describe("retention", () => {
     expect(await execute(tables.database.url, since)).toEqual([gone, gone]);
   });
 
-  test("goes by the earlier of two clocks", async () => {
+  test("uses the earlier of two clocks", async () => {
     await keepMonths(12);
     expect((await tables.tendAt(tables.startOf(13), lastDayOf(11))).filter(isOfDrop)).toEqual([]);
     expect(await tables.tendAt(tables.startOf(13), tables.startOf(12))).toEqual(
@@ -123,18 +123,18 @@ describe("retention", () => {
 
   test.each([
     [
-      "audit_events, for less than a year",
+      "less than a year for audit_events",
       "UPDATE schema_partitions SET kept_months = 11 WHERE table_name = 'audit_events'",
     ],
     [
-      "appointment_history, which belongs to its appointments",
+      "any for appointment_history, which is kept with its appointments",
       "UPDATE schema_partitions SET kept_months = 12 WHERE table_name = 'appointment_history'",
     ],
-  ])("is none of %s", async (_, statement) => {
+  ])("rejects %s", async (_, statement) => {
     await expect(execute(tables.database.ownerUrl, statement)).rejects.toMatchObject({ code: "23514" });
   });
 
-  test("is what the owner migrates with, and nothing where that says nothing", async () => {
+  test("is the one that the owner migrates with, and unlimited if none is given", async () => {
     const stated = "SELECT DISTINCT kept_months FROM schema_partitions WHERE table_name <> 'appointment_history'";
     for (const months of [undefined, 24, 36, undefined]) {
       await keepMonths(months);
@@ -150,8 +150,8 @@ describe("retention", () => {
   });
 });
 
-describe("nobody", () => {
-  test("of the service's role reads or writes a partition but through its table", async () => {
+describe("no role", () => {
+  test("of the service can read or write a partition except through its table", async () => {
     const { ownerUrl, url } = tables.database;
     await execute(ownerUrl, `ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO ${serviceName()}`);
     await tables.tendAt(tables.startOf(0));
@@ -166,7 +166,7 @@ describe("nobody", () => {
     await expectDenied(url, [AS_TENANT], statements);
   });
 
-  test("sees a row in a partition, the owner neither, as whichever tenant", async () => {
+  test("can see a row in a partition, not even the owner with any tenant set", async () => {
     await tables.tendAt(tables.startOf(0));
     const moments = [new Date(0), tables.startOf(0), tables.startOf(30)];
     for (const at of moments) await tables.addAudit(at);
@@ -178,7 +178,7 @@ describe("nobody", () => {
     expect(await execute(tables.database.ownerUrl, foreign, "SELECT FROM audit_events")).toEqual([]);
   });
 
-  test("of the service's role may make, close or drop one, or say how long they are kept", async () => {
+  test("of the service can create, detach or drop a partition, or change the retention", async () => {
     await expectDenied(
       tables.database.url,
       [],
@@ -194,7 +194,7 @@ describe("nobody", () => {
   });
 });
 
-test("whoever has a table for longer is let go on, and nothing is done", async () => {
+test("if a transaction holds a table for longer, it continues and maintenance does nothing", async () => {
   const caller = new Client(tables.database.adminUrl);
   await caller.connect();
   try {
@@ -207,7 +207,9 @@ test("whoever has a table for longer is let go on, and nothing is done", async (
   expect(await tables.tendAt(tables.startOf(0))).toContain(`made audit_events${tables.month(0)}`);
 });
 
-/** Requires each of the statements to be refused for want of a right, on a connection that has run the first ones. */
+/**
+ * Requires each statement to be rejected for a missing right, on a connection that has run the statements in `first`.
+ */
 async function expectDenied(url: string, first: readonly string[], statements: readonly string[]): Promise<void> {
   const client = new Client(url);
   await client.connect();
@@ -232,7 +234,7 @@ function keepMonths(auditRetentionMonths: number | undefined): Promise<void> {
   return migrate({ url: tables.database.ownerUrl, auditRetentionMonths });
 }
 
-/** Whether there is nothing to migrate for a role that is to keep the audit trail for so many months. */
+/** Whether a role has nothing to migrate if the audit trail is to be kept for a number of months. */
 async function isKept(url: string, months: number | undefined): Promise<boolean> {
   const client = new Client(url);
   await client.connect();
@@ -248,7 +250,7 @@ async function readAsService(table: string, id: string): Promise<unknown[]> {
   return rows.map((row) => row["id"]);
 }
 
-/** Adds an appointment that was booked at a moment, and its history, past their other foreign keys; gives its id. */
+/** Adds an appointment booked at a time and its history, ignoring other foreign keys. Returns its id. */
 async function addHistory(at: Date): Promise<string> {
   const id = idAt(at);
   await execute(
@@ -265,7 +267,7 @@ async function addHistory(at: Date): Promise<string> {
   return id;
 }
 
-/** What a partition has of its own, without the names. */
+/** Returns the constraints and indexes of a partition, without their names. */
 async function shapeOf(name: string): Promise<string> {
   const [row] = await execute(
     tables.database.ownerUrl,

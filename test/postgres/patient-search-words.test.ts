@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(() => database.drop());
 
-test("a migration gives the patients of every tenant their words", async () => {
+test("a migration adds the search words of all tenants' patients", async () => {
   const [patient] = await execute(
     database.adminUrl,
     `SELECT search_words, ARRAY(SELECT word FROM patient_search_words w WHERE w.patient_id = p.id ORDER BY word) AS words
@@ -48,12 +48,12 @@ test("a migration gives the patients of every tenant their words", async () => {
   ]);
 });
 
-test("row-level security is forced again behind it", async () => {
+test("row-level security is forced again after it", async () => {
   const forced = `SELECT relforcerowsecurity AS forced FROM pg_class WHERE relname IN ('patients', 'patient_search_words')`;
   expect(await execute(database.ownerUrl, forced)).toEqual([{ forced: true }, { forced: true }]);
 });
 
-test("no search reads a table but by an index, under row-level security, be the plan for its values or for any", async () => {
+test("no search scans a table under row-level security, with a custom or a generic plan", async () => {
   const client = new Client(database.url);
   await client.connect();
   try {

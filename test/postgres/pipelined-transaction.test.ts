@@ -50,7 +50,7 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
   const value = (n: number) => sql.raw("SELECT ?::int AS n", [n]);
   const failing = (n: number) => sql.raw("SELECT 1 / ?::int AS n", [n]);
 
-  test("gives each statement of a batch its own rows, of their own types", async () => {
+  test("returns the rows of each statement of a batch, with their types", async () => {
     const transaction = begin();
     const answers = Promise.all([
       transaction.rows(value(1)),
@@ -72,7 +72,7 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     ]);
   });
 
-  test("sends all of a turn at once, and again what follows an answer", async () => {
+  test("sends all statements of one turn at once, and those after an answer at once again", async () => {
     const before = proxy.roundTrips();
     const transaction = begin();
     await Promise.all([transaction.rows(value(1)), transaction.rows(value(2))]);
@@ -81,7 +81,7 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     expect(proxy.roundTrips() - before).toBe(2);
   });
 
-  test("fails the statement that failed, with its own error, and those behind it as aborted", async () => {
+  test("fails the failed statement with its own error, and later ones as aborted", async () => {
     const transaction = begin();
     const [before, failed, behind, commit] = await Promise.allSettled([
       transaction.rows(value(1)),
@@ -98,7 +98,7 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     expect(client.getTransactionStatus()).toBe("I");
   });
 
-  test("leaves a connection that works after a failure, also for the statements that failed or were passed over", async () => {
+  test("leaves a usable connection after a failure, also for statements that failed or were skipped", async () => {
     const aborted = begin();
     const passedOver = () => sql.raw("SELECT ?::text AS behind", ["x"]);
     await Promise.allSettled([aborted.rows(failing(0)), aborted.rows(passedOver())]);
@@ -108,7 +108,7 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     expect(await answers).toEqual([[{ n: 1 }], [{ behind: "x" }], [{ n: -1 }]]);
   });
 
-  test("takes one round trip to give up a transaction and begin another", async () => {
+  test("needs one round trip to roll back a transaction and begin another", async () => {
     const aborted = begin();
     await Promise.allSettled([aborted.rows(failing(0))]);
     const before = proxy.roundTrips();
@@ -117,7 +117,7 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     expect(proxy.roundTrips() - before).toBe(1);
   });
 
-  test("fails all that is on its way where the connection breaks", async () => {
+  test("fails all pending statements if the connection breaks", async () => {
     const transaction = begin();
     await transaction.rows(value(1));
     proxy.cutBefore("COMMIT");
@@ -131,7 +131,7 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     }
   });
 
-  test("refuses a value that cannot be sent, and sends the rest", async () => {
+  test("rejects a value that cannot be sent, and sends the others", async () => {
     const circular: Record<string, unknown> = {};
     circular["itself"] = circular;
     const transaction = begin();
@@ -142,19 +142,19 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
     await transaction.rollback();
   });
 
-  test("refuses statements behind its end, which would fall into the next transaction of the connection", async () => {
+  test("rejects statements after its end, which would run in the next transaction of the connection", async () => {
     const ended = begin();
     await Promise.allSettled([ended.rows(failing(0))]);
     const next = ended.restart();
-    await expect(ended.rows(value(1))).rejects.toThrow("behind the end of its transaction");
+    await expect(ended.rows(value(1))).rejects.toThrow("after the end of its transaction");
     await next.commit();
-    await expect(next.rows(value(1))).rejects.toThrow("behind the end of its transaction");
+    await expect(next.rows(value(1))).rejects.toThrow("after the end of its transaction");
     const undone = begin();
     await undone.rollback();
-    await expect(undone.rows(value(1))).rejects.toThrow("behind the end of its transaction");
+    await expect(undone.rows(value(1))).rejects.toThrow("after the end of its transaction");
   });
 
-  test("answers an empty statement with nothing", async () => {
+  test("answers an empty statement with no rows", async () => {
     const transaction = begin();
     const answers = Promise.all([transaction.rows(sql.raw("-- nothing")), transaction.rows(value(1))]);
     await transaction.commit();
@@ -162,20 +162,22 @@ describe.each(["", "?prepared_statements=false"])("a transaction over a connecti
   });
 });
 
-test("the scope of a transaction is nothing but a UUID or a plain text", async () => {
-  const start = { limits: LIMITS, namedStatements: true };
+test("the settings of a transaction accept only a UUID or plain text", async () => {
+  const start = { limits: LIMITS, namedStatements: true, plansOnce: true };
   const client = {} as PoolClient;
   for (const tenantId of ["", randomUUID().toUpperCase(), `${randomUUID()}'; RESET ALL; --`]) {
     expect(() => new PipelinedTransaction(client, { ...start, scope: { tenantId } })).toThrow("lower-case UUID");
   }
   for (const value of ["", "on'; RESET ALL; --", "a\\b"]) {
     const scope = { setting: "cupo.jobs", value } as const;
-    expect(() => new PipelinedTransaction(client, { ...start, scope })).toThrow("cupo.jobs is not plain");
+    expect(() => new PipelinedTransaction(client, { ...start, scope })).toThrow(
+      "the value of cupo.jobs may only contain",
+    );
   }
 });
 
 describe("a database that does not answer", () => {
-  test("is given up after a while, with its connection, and a new one is made", async () => {
+  test("is given up after a while with its connection, and a new one is opened", async () => {
     const database = openDatabase({
       url: proxy.url,
       maxConnections: 1,
@@ -197,7 +199,7 @@ describe("a database that does not answer", () => {
     await database.close();
   });
 
-  test("is given up by a connection that was given back with an answer outstanding, so that the pool can close", async () => {
+  test("is given up by a released connection with a pending answer, so that the pool can close", async () => {
     const database = openDatabase({
       url: proxy.url,
       maxConnections: 1,
@@ -214,7 +216,7 @@ describe("a database that does not answer", () => {
     hold.release();
   });
 
-  test("does not concern a connection that nobody uses", async () => {
+  test("does not affect an idle connection", async () => {
     let idleErrors = 0;
     const database = openDatabase({
       url: proxy.url,
@@ -238,5 +240,10 @@ describe("a database that does not answer", () => {
 });
 
 function beginOn(client: PoolClient, namedStatements: boolean): PipelinedTransaction {
-  return new PipelinedTransaction(client, { scope: { tenantId: randomUUID() }, limits: LIMITS, namedStatements });
+  return new PipelinedTransaction(client, {
+    scope: { tenantId: randomUUID() },
+    limits: LIMITS,
+    namedStatements,
+    plansOnce: true,
+  });
 }

@@ -4,13 +4,13 @@ import { sql } from "../../src/postgres/sql.js";
 
 const insert = prepared(["a", "b"], (row) => sql("things").insert(row).onConflict().ignore().returning("a"));
 
-test("says what Knex says of the statement with the values in it", () => {
+test("sends the text that Knex builds for the statement with its values", () => {
   const values = { a: Buffer.from("1"), b: "x" };
   const built = sql("things").insert(values).onConflict().ignore().returning("a");
   expect(insert(values).toSQL().toNative()).toEqual(native(built));
 });
 
-test("binds each value where the text has its parameter, whatever the order of the names", () => {
+test("binds each value to its parameters, in any order of the names", () => {
   const update = prepared(["id", "name"], ({ id, name }) =>
     sql("things").where({ id }).whereRaw("name <> ?", [name]).whereRaw("kind = ?", ["fixed"]).update({ name }),
   );
@@ -20,13 +20,13 @@ test("binds each value where the text has its parameter, whatever the order of t
   });
 });
 
-test("keeps the values of one call from another", () => {
+test("keeps the values of calls apart", () => {
   const first = insert({ a: 1, b: 2 });
   insert({ a: 3, b: 4 });
   expect(first.toSQL().toNative().bindings).toEqual([1, 2]);
 });
 
-test("takes a list as one value", () => {
+test("binds a list as one value", () => {
   const select = prepared(["ids"], ({ ids }) => sql("things").whereRaw("id = ANY(?::uuid[])", [ids]).select("id"));
   expect(
     select({ ids: ["x", "y"] })
@@ -35,12 +35,12 @@ test("takes a list as one value", () => {
   ).toEqual([["x", "y"]]);
 });
 
-test("binds null, and refuses a value that is not there", () => {
+test("binds null, and rejects a missing value", () => {
   expect(insert({ a: null, b: 0 }).toSQL().toNative().bindings).toEqual([null, 0]);
   expect(() => insert({ a: 1, b: undefined })).toThrow("no value for b");
 });
 
-test("refuses a statement that does not bind one of its names", () => {
+test("rejects a statement that does not use one of its names", () => {
   expect(() => prepared(["a", "b"], ({ a }) => sql("things").insert({ a }))).toThrow("not bound: b");
 });
 

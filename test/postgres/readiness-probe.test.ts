@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterEach(() => vi.useRealTimers());
 
-test("that a database went away is known at the first question, and that it is back at the next", async () => {
+test("the first probe detects that a database is unreachable, and the next one that it is back", async () => {
   stopTimers();
   expect(await probe.takesWrites()).toBe(true);
   proxy.setDown(true);
@@ -30,7 +30,7 @@ test("that a database went away is known at the first question, and that it is b
   expect(await probe.takesWrites()).toBe(true);
 });
 
-test("a connection that is cut while it is asked is a database that is away, and ends nothing else", async () => {
+test("a connection that breaks during a probe means an unreachable database, and breaks nothing else", async () => {
   stopTimers();
   expect(await probe.takesWrites()).toBe(true);
   const question = proxy.holdBefore(QUESTION);
@@ -42,7 +42,7 @@ test("a connection that is cut while it is asked is a database that is away, and
   expect(await probe.takesWrites()).toBe(true);
 });
 
-test("a database that says nothing more is not waited for longer than a second", async () => {
+test("a probe waits at most a second for an answer", async () => {
   stopTimers();
   expect(await probe.takesWrites()).toBe(true);
   const question = proxy.holdBefore(QUESTION);
@@ -53,7 +53,7 @@ test("a database that says nothing more is not waited for longer than a second",
   question.release();
 });
 
-test("nor is one that lets itself be connected to slowly, and then says nothing", async () => {
+test("a probe waits at most a second in total for a slow connection and an answer", async () => {
   const connecting = proxy.holdBefore("cupo-readiness");
   const question = proxy.holdBefore(QUESTION);
   stopTimers();
@@ -67,7 +67,7 @@ test("nor is one that lets itself be connected to slowly, and then says nothing"
   question.release();
 });
 
-/** So that no answer is late, however busy the machine is, until a test says that time passes. */
+/** Stops timers, so that no answer is late on a busy machine until a test advances the time. */
 function stopTimers(): void {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 }

@@ -10,17 +10,17 @@ import { createTestDatabase, execute, type TestDatabase } from "../support/datab
 const ROWS = 100_000;
 const ORGANIZATIONS = 1_000;
 const PAYERS = 100;
-/** A page of the default size, and the row that tells whether another follows. */
+/** The default page size, and one row to detect a next page. */
 const LIMIT = 51;
-/** About a block for each row of a page, or for each row of a small organization or of a rare value. */
+/** About a block per row of a page, or per row of a small organization or rare value. */
 const MAX_BLOCKS = 300;
-/** PostgreSQL plans a prepared statement anew five times before it may keep a plan for any values. */
+/** PostgreSQL plans a prepared statement five times before it may keep a generic plan. */
 const RUNS_BEFORE_PLAN_IS_KEPT = 6;
 
 type Claims = Partial<Pick<Principal, "organizationId" | "companyId">>;
 
 const tenantId = randomUUID();
-/** Numbered ids, so that rows can be spread over them. */
+/** Numbered ids, over which rows are spread. */
 const organizationId = "00000000-0000-4000-8000-000000000007";
 const payerId = "11111111-0000-4000-8000-000000000007";
 const inTheMiddle = "80000000-0000-4000-8000-000000000000";
@@ -45,26 +45,26 @@ describe.each<[string, Claims]>([
   ["without organization", {}],
   ["of an organization", { organizationId }],
   ["of a company in an organization", { organizationId, companyId: randomUUID() }],
-])("for a token %s a page reads few blocks, along indexes,", (_, claims) => {
+])("for a token %s a page reads few blocks, by indexes,", (_, claims) => {
   test.each<[string, Partial<catalogs.ContractAttributes>]>([
     ["all", {}],
     ["active ones", { active: true }],
-    ["the few that are not active", { active: false }],
+    ["the few inactive ones", { active: false }],
     ["a code", { code: "C 507" }],
-    ["a code that nothing has", { code: "none", active: true }],
+    ["an unused code", { code: "none", active: true }],
     ["a payer", { payerId }],
     ["a payer, active ones", { payerId, active: true }],
-    ["a payer, not active ones", { payerId, active: false }],
-  ])(`of ${ROWS} contracts that everybody sees: %s`, async (_name, filter) => {
+    ["a payer, inactive ones", { payerId, active: false }],
+  ])(`of ${ROWS} contracts visible to all: %s`, async (_name, filter) => {
     await expectCheapPages(catalogs.contracts, claims, filter);
   });
 
   test.each<[string, Partial<referenceData.LocationAttributes>]>([
     ["all", {}],
     ["active ones", { active: true }],
-    ["the few that are not active", { active: false }],
+    ["the few inactive ones", { active: false }],
     ["a code", { code: "L 507" }],
-  ])(`of ${ROWS} locations that are nearly all of other organizations: %s`, async (_name, filter) => {
+  ])(`of ${ROWS} locations, nearly all of other organizations: %s`, async (_name, filter) => {
     await expectCheapPages(referenceData.locations, claims, filter);
   });
 });
@@ -84,7 +84,7 @@ test("the tables of all resources have the same indexes", async () => {
   }
 });
 
-/** Contracts that everybody sees, and locations spread over organizations; one in 1,000 is not active. */
+/** Creates contracts visible to all, and locations spread over organizations. One in 1,000 is inactive. */
 async function fill(): Promise<void> {
   const columns = "tenant_id, active, version, created_at, updated_at, id, code, name";
   const head = `'${tenantId}', n % 1000 <> 507, 1, now(), now()`;
@@ -103,7 +103,7 @@ async function fill(): Promise<void> {
   await execute(database.ownerUrl, "ANALYZE payers, contracts, locations");
 }
 
-/** SQL for the id like this one whose last group is a number. */
+/** Returns SQL for an id like this one, with a number as its last group. */
 function numbered(id: string, number: string): string {
   return `('${id.slice(0, -12)}' || lpad((${number})::text, 12, '0'))::uuid`;
 }
@@ -123,7 +123,7 @@ async function expectCheapPages<A extends object>(
 
 type SentText = ReturnType<ReturnType<Statement["toSQL"]>["toNative"]>;
 
-/** Lists a page of nothing and gives the statement that would have read it. */
+/** Lists a page from a transaction without rows. Returns the statement that would read it. */
 async function statementOf<A extends object>(
   table: ResourceTable<A>,
   { organizationId: organization, companyId }: Claims,
@@ -145,7 +145,7 @@ async function statementOf<A extends object>(
   return statement;
 }
 
-/** A node of a plan, as EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) gives it. */
+/** A node of a plan, in the format of EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON). */
 interface PlanNode {
   readonly "Node Type": string;
   readonly "Shared Hit Blocks": number;
@@ -153,7 +153,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** The nodes of the plan that a statement has once it has run often, the root first. */
+/** Returns the plan nodes of a statement that has been executed often, the root first. */
 async function explain({ sql, bindings }: SentText): Promise<PlanNode[]> {
   const values = bindings.map((value) => (value === null ? "NULL" : escapeLiteral(`${value as string | number}`)));
   const execution = `EXECUTE page (${values.join(", ")})`;

@@ -1,9 +1,9 @@
 import type { SentStatement } from "../support/sent-statements.js";
 
 /**
- * The round trips to the database that each operation that writes takes, in one transaction with everything around it, for its
- * documented example. One where nothing hangs on an answer; two where something has to be looked at before it is changed, a
- * version at least; more where what is looked at says what else has to be.
+ * Database round trips of each writing operation, from its documented example, including the surrounding transaction.
+ * One if no statement depends on an answer. Two if a row is read before it is changed, at least for its version. More
+ * if an answer decides which other rows to read.
  */
 export const ROUND_TRIPS: Readonly<Record<string, number>> = {
   ...each(1, [
@@ -51,25 +51,30 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "MarkAppointmentNoShow",
     "CancelAppointment",
     "CorrectAppointmentStatus",
-    "AcceptRetainedAppointments",
+    "AcceptDisplacedAppointments",
     "SubstitutePractitioner",
     "SetPatientStatus",
     "CorrectPatientDocument",
-    "AddNote",
+    "CreateNote",
     "UpdateNote",
-    "RemoveNote",
+    "DeleteNote",
     "CloseWaitlistEntry",
-    "TakeUserAttentionCase",
-    "CloseUserAttentionCase",
+    "TakeCase",
+    "CloseCase",
   ]),
-  /** Rules that make a plan larger have the tenant's open slots counted; the slots at a time are known before they are locked. */
+  /**
+   * Rules that enlarge a plan count the tenant's open slots. Bookings by time find their slots before they lock them.
+   */
   ...each(3, ["UpdateProgramRule", "CreateProgramRule", "BookAppointmentAt", "MergePatients", "ErasePatient"]),
-  /** Schedules are planned from what is read, and what the plan withdraws or keeps is part of the answer. */
+  /** Schedules are planned from rows read before, and withdrawn and retained slots are part of the answer. */
   ...each(4, ["UpdateHoliday", "MaterializeSchedule", "OverbookAppointment", "CreateScheduleBlock"]),
   ...each(5, ["UpdateScheduleBlock", "CancelScheduleBlock"]),
 };
 
-/** The round trips of the last call that took an idempotency key: from its BEGIN to its COMMIT, which go with others. */
+/**
+ * Counts the round trips of the last call with an idempotency key. BEGIN and COMMIT share round trips with other
+ * statements.
+ */
 export function tripsOfLastCall(statements: readonly SentStatement[]): number {
   const claim = statements.findLast(({ text }) => text.startsWith('insert into "idempotency_keys"'));
   const own = statements.filter(({ connection }) => connection === claim?.connection);

@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 
 describe("row-level security", () => {
-  test("shows and takes nothing of another tenant, whatever a statement asks for", async () => {
+  test("hides and protects rows of other tenants from any statement", async () => {
     const call = newCall();
     await work.register(call, work.claim(call), newPatient());
     const foreigner = { ...work.principal, tenantId: randomUUID() };
@@ -55,7 +55,7 @@ describe("row-level security", () => {
     await expect(forgery).rejects.toMatchObject({ code: "42501" });
   });
 
-  test("keeps audit and consent append-only, also where a role has every right to the tables", async () => {
+  test("keeps audit and consents append-only, even for a role with all rights to the tables", async () => {
     const call = newCall();
     await work.register(call, work.claim(call), newPatient());
     const asTenant = `SET cupo.tenant_id = '${work.principal.tenantId}'`;

@@ -1,44 +1,48 @@
-/** How large the schedule of a tenant is. */
+/** The size of a tenant's schedule. */
 export interface ScheduleSize {
-  /** Slots ahead; one in ten of them is occupied, the others are free. */
+  /** Future slots. One in ten is occupied, the others are free. */
   readonly slotsAhead: number;
-  /** Slots that lie behind, each with its appointment. */
+  /** Past slots, each with an appointment. */
   readonly slotsBehind: number;
-  /** Whether each version of an appointment has its row in the audit trail too. */
+  /** Whether each version of an appointment has an audit event. */
   readonly isAudited?: boolean;
 }
 
 export const PROGRAMS = 10;
-/** Twenty minutes each, from 7:00 to 15:00, every day. */
+/** Slots of twenty minutes, from 7:00 to 15:00, every day. */
 const SLOTS_A_DAY = 24;
 const DAYS_AHEAD = 90;
-/** How far back days are counted. */
+/** Number of past days with day counters and blocks. */
 const DAYS_BEHIND = 400;
 const PATIENTS = 2_000;
-/** How often the first appointment was changed. */
+/** Number of changes of the first appointment. */
 export const CHANGES = 500;
-/** When the first slot ahead begins: at 7:00 in Bogotá. */
+/** Start of the first future slot: 7:00 in Bogotá. */
 export const FIRST_START = "2030-01-07T12:00:00Z";
 
-/** The n-th id of the rows of a tenant. */
+/** Returns the n-th id of a tenant's rows. */
 export function numbered(n: number): string {
   return `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 }
 
-/** How many practitioners such a schedule has; the n-th one's program is n modulo the number of programs. */
+/** Returns the number of practitioners of a schedule. The n-th one works in program n modulo the number of programs. */
 export function staffOf({ slotsAhead }: ScheduleSize): number {
   return Math.max(PROGRAMS, Math.ceil(slotsAhead / (DAYS_AHEAD * SLOTS_A_DAY)));
 }
 
 /**
- * Statements that fill the schedule of a tenant, each row with the number of its slot: programs of one service, one in four
- * of the last practitioner's appointments with the first patient, the first program's occupied slots retained, every fifth day full.
+ * Returns statements that fill the schedule of a tenant. Row ids contain the number of their slot. All programs offer
+ * one service. One in four appointments of the last practitioner is of the first patient. The occupied slots of the
+ * first program are retained. Every fifth day is full.
  */
 export function fillSchedule(tenant: string, size: ScheduleSize): string[] {
   return [...fillGround(tenant, size), ...fillBookings(tenant, size)];
 }
 
-/** Statements that add to such a schedule, once or again, who works in which program, and an hour's block of each on each day. */
+/**
+ * Returns statements that add the practitioners of each program, and a block of an hour for each on each day. They can
+ * run repeatedly.
+ */
 export function fillBlocks(tenant: string, size: ScheduleSize): string[] {
   const staff = `FROM generate_series(1, ${staffOf(size)}) AS n`;
   return [
@@ -111,7 +115,10 @@ function fillBookings(tenant: string, { isAudited = false, ...size }: ScheduleSi
   ];
 }
 
-/** The slots behind and ahead by number: all practitioners' of one time, then all of the next. */
+/**
+ * Returns SQL for the past and future slots by number: the slots of all practitioners at one time, then those of the
+ * next.
+ */
 function slots(size: Omit<ScheduleSize, "isAudited">): string {
   const staff = staffOf(size);
   const turnsBehind = Math.ceil(size.slotsBehind / staff);

@@ -6,7 +6,7 @@ import type { AppointmentFilter } from "../../src/postgres/tables/appointments/a
 import { listAppointmentChanges } from "../../src/postgres/tables/appointments/appointment-history.js";
 import {
   listAppointments,
-  listRetainedAppointments,
+  listDisplacedAppointments,
 } from "../../src/postgres/tables/appointments/appointment-lists.js";
 import type { AppointmentStatus } from "../../src/postgres/tables/appointments/appointment-status.js";
 import { findAppointment } from "../../src/postgres/tables/appointments/appointments.js";
@@ -22,16 +22,19 @@ import { createTestDatabase, execute, type TestDatabase } from "../support/datab
 import { expectFewBlocks, expectFewBlocksOfOne } from "./explained-reads.js";
 import { CHANGES, FIRST_START, fillBlocks, fillSchedule, numbered, PROGRAMS, staffOf } from "./schedule-fill.js";
 
-/** Slots ahead, nine in ten of them free. SCHEDULE_PLAN_SLOTS=1000000 is the size that the service is made for. */
+/**
+ * Number of future slots, nine in ten of them free. SCHEDULE_PLAN_SLOTS=1000000 is the size that the service is
+ * designed for.
+ */
 const SLOTS = Number(process.env["SCHEDULE_PLAN_SLOTS"] || 20_000);
 const size = { slotsAhead: SLOTS, slotsBehind: SLOTS / 4 };
 const FILL_TIMEOUT_MS = 60_000 + SLOTS / 2;
-/** The page that a client gets unless it says otherwise, and the row behind it. */
+/** The default page size, and one row to detect a next page. */
 const LIMIT = 51;
 const PAGE = { blocks: 20 * LIMIT, rows: 20 * LIMIT };
-/** By id, or a person's day. */
+/** Limits of a read by id, or of one person's day. */
 const ONE = { blocks: 60, rows: 60 };
-/** All statements of a search, which go from stretch to stretch and judge slots one by one. */
+/** Limits of all statements of a search, which proceeds by stretches of time and checks slots one by one. */
 const SEARCH = { blocks: 80 * LIMIT, rows: 100 * LIMIT };
 const LARGE_TABLES = new Set(["slots", "appointments", "appointment_history_first", "day_counters", "schedule_blocks"]);
 
@@ -46,7 +49,7 @@ const ANY: AppointmentFilter = {
   programId: undefined,
   locationId: undefined,
   statuses: [],
-  retained: undefined,
+  displaced: undefined,
   from: undefined,
   before: undefined,
 };
@@ -57,21 +60,21 @@ const STATUSES: readonly (readonly AppointmentStatus[])[] = [
   ["PENDING", "CONFIRMED", "CANCELLED"],
 ];
 
-/** Filters by each combination of these, each of which can be absent too; all that the program has ahead is retained. */
+/** All combinations of these filters, each present or absent. All future appointments of the program are retained. */
 const combinations = [
   [{ patientId: numbered(1) }],
   [{ practitionerId: numbered(staffOf(size)) }],
   [{ programId: numbered(PROGRAMS) }],
   [{ locationId: numbered(1) }],
   STATUSES.map((statuses) => ({ statuses })),
-  [{ retained: true }, { retained: false }],
+  [{ displaced: true }, { displaced: false }],
   [1, 366].map((days) => ({ from: start, before: new Date(start.getTime() + days * 86_400_000) })),
 ].reduce<readonly Partial<AppointmentFilter>[]>(
   (all, choices) => all.flatMap((filter) => [filter, ...choices.map((choice) => ({ ...filter, ...choice }))]),
   [{}],
 );
 
-const filters = combinations.filter(({ programId, retained }) => programId === undefined || retained !== false);
+const filters = combinations.filter(({ programId, displaced }) => programId === undefined || displaced !== false);
 
 let database: TestDatabase;
 let client: Client;
@@ -104,7 +107,7 @@ describe(`among ${SLOTS} slots, a page of options`, () => {
     ["of a practitioner", { practitionerId: numbered(2) }],
     ["at a location", { locationId: numbered(2) }],
     ["at some times of day", { windows: MORNING }],
-    ["for which there are none", { windows: NIGHT }],
+    ["without any results", { windows: NIGHT }],
     ["of a practitioner, at a location, at some times", { practitionerId: numbered(2), windows: MORNING }],
     ["of an hour each, three slots long", { minutes: 60 }],
     ["of a practitioner, an hour each", { practitionerId: numbered(2), minutes: 60 }],
@@ -140,13 +143,13 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
     );
 
     test.each([undefined, { startsAt: new Date(start.getTime() + 86_400_000), id: numbered(1) }])(
-      "a page of retained appointments after %o reads few blocks",
+      "a page of displaced appointments after %o reads few blocks",
       async (after) => {
         const page = { after, limit: LIMIT };
         const anything = { cause: undefined, blockId: undefined, practitionerId: undefined, includesAccepted: true };
         for (const programId of [undefined, numbered(PROGRAMS)]) {
           const filter = { ...anything, programId, from: start, to: undefined };
-          await fewBlocksOfOne(mode, PAGE, (transaction) => listRetainedAppointments(transaction, filter, page));
+          await fewBlocksOfOne(mode, PAGE, (transaction) => listDisplacedAppointments(transaction, filter, page));
         }
       },
     );
@@ -169,7 +172,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
       },
     );
 
-    test("what a booking looks for by its id reads few blocks", async () => {
+    test("the reads by id of a booking read few blocks", async () => {
       const [run, occupiedBy] = [{ firstSlotId: numbered(SLOTS), minutes: 60 }, numbered(SLOTS / 8)];
       await fewBlocksOfOne(mode, ONE, (transaction) => lockSlots(transaction, { run }));
       await fewBlocksOfOne(mode, ONE, (transaction) => lockSlots(transaction, { occupiedBy }));
@@ -181,7 +184,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
     });
 
     test.each([{ patientId: numbered(1) }, { practitionerId: numbered(staffOf(size)) }])(
-      "whether %o is busy at a time reads few blocks",
+      "the check whether %o is busy at a time reads few blocks",
       async (who) => {
         const time = { startsAt: start, endsAt: new Date(start.getTime() + 1_200_000) };
         await fewBlocksOfOne(mode, ONE, (transaction) => isBusy(transaction, who, time, undefined));
@@ -196,7 +199,7 @@ test.each<[string, () => Promise<unknown>]>([
     "slots_appointment_idx",
     () => fewBlocks("auto", ONE, (transaction) => findOccupiedSlots(transaction, numbered(SLOTS / 8))),
   ],
-])("a schedule without its %s is found out", async (index, read) => {
+])("a schedule without its %s is detected", async (index, read) => {
   const definition = `SELECT indexdef FROM pg_indexes WHERE indexname = '${index}'`;
   const [made] = await execute(database.ownerUrl, definition);
   await execute(database.ownerUrl, `DROP INDEX ${index}`);
@@ -223,7 +226,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
       ["a practitioner in a program", { programId: numbered(2), practitionerId: numbered(2) }],
       ["a practitioner", { practitionerId: numbered(2) }],
       ["all programs", {}],
-    ])("the occupancy of a day of %s is read by programs and starts", async (_, filter) => {
+    ])("the occupancy of a day of %s is read by program and start", async (_, filter) => {
       const perDay = (filter.programId === undefined ? PROGRAMS : 1) * Math.ceil(staffOf(size) / PROGRAMS) * 24;
       const day = { blocks: 60 * PROGRAMS + 3 * perDay, rows: 3 * perDay };
       const query = { from: start, to: dayAfter(start), now: start, limit: 10_001, ...noFilter, ...filter };
@@ -233,7 +236,10 @@ describe.each(["force_custom_plan", "force_generic_plan"])(
   },
 );
 
-/** Nothing analyzes or vacuums them but this test: what does at the time of its VACUUM keeps pages from being all visible. */
+/**
+ * Turns autovacuum off for large tables. Another transaction during this test's VACUUM keeps pages from becoming
+ * all-visible.
+ */
 async function leaveTablesAlone() {
   for (const table of LARGE_TABLES) {
     await execute(database.ownerUrl, `ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
@@ -262,12 +268,12 @@ function weekOfOptions(): OptionQuery {
   };
 }
 
-/** Gives what was read, and holds it to so many blocks and to indexes. */
+/** Runs a read, and requires that it stays within the limits and uses indexes. Returns its result. */
 function fewBlocks<T>(mode: string, most: typeof PAGE, read: (transaction: Transaction) => Promise<T>): Promise<T> {
   return expectFewBlocks({ client, tenantId, largeTables: LARGE_TABLES }, { mode, ...most }, read);
 }
 
-/** Holds a read of one statement to so many blocks and to indexes. */
+/** Requires that a read of one statement stays within the limits and uses indexes. */
 function fewBlocksOfOne(
   mode: string,
   most: typeof PAGE,
@@ -276,7 +282,7 @@ function fewBlocksOfOne(
   return expectFewBlocksOfOne({ client, tenantId, largeTables: LARGE_TABLES }, { mode, ...most }, read);
 }
 
-/** A search as the service runs it: it says itself how it is to be planned. */
+/** Runs a search as the service does, which sets the plan mode itself. */
 async function searched(query: OptionQuery) {
   return fewBlocks("auto", SEARCH, (transaction) => searchOptions(transaction, principal, query));
 }

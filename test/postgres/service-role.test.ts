@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 describe("the service's role", () => {
-  test("has the rights that are listed for each table, and no other", async () => {
+  test("has exactly the rights listed for each table", async () => {
     const held = await execute(
       database.ownerUrl,
       `SELECT relname AS name, ARRAY(SELECT right_name FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE',
@@ -36,7 +36,7 @@ describe("the service's role", () => {
     expect(Object.fromEntries(held.map(({ name, rights }) => [name, rights]))).toEqual(serviceRights);
   });
 
-  test("may update besides columns that it may empty, and no other", async () => {
+  test("can also update the columns that it may empty, and no others", async () => {
     const held = await execute(
       database.ownerUrl,
       `SELECT attrelid::regclass::text AS name, array_agg(attname::text ORDER BY attname) AS columns FROM pg_attribute
@@ -47,7 +47,7 @@ describe("the service's role", () => {
     expect(Object.fromEntries(held.map(({ name, columns }) => [name, columns]))).toEqual(erasableColumns);
   });
 
-  test("is given the columns that it lacks, and loses those that it should not have, by the next migration", async () => {
+  test("gets missing column rights and loses extra ones at the next migration", async () => {
     const name = serviceName();
     await execute(
       database.ownerUrl,
@@ -66,7 +66,7 @@ describe("the service's role", () => {
     ["appointment_history", "correction_reason = 'otra cosa'"],
     ["patient_changes", "reason = 'otra cosa'"],
     ["patient_changes", "reason = '', former_document_type = 'CC', former_document_number = '1'"],
-  ])("cannot put another text in the place of one that it empties: %s, %s", async (table, change) => {
+  ])("can empty but not replace a text: %s, %s", async (table, change) => {
     const tenant = "5b8d5b34-2f0e-4b5e-9f3a-5ad6b3a3f0f1";
     await execute(database.adminUrl, ...rowsToEmpty(tenant));
     const bound = [`SET cupo.tenant_id = '${tenant}'`, `UPDATE ${table} SET ${change}`];
@@ -76,7 +76,7 @@ describe("the service's role", () => {
     await execute(database.url, bound[0] ?? "", emptied, "UPDATE appointment_history SET comment = NULL");
   });
 
-  test.each(APPEND_ONLY)("neither changes nor erases what is in %s, without regard to its policies", async (table) => {
+  test.each(APPEND_ONLY)("can neither change nor delete rows of %s, regardless of policies", async (table) => {
     const statements = [`UPDATE ${table} SET principal = ''`, `DELETE FROM ${table}`, `TRUNCATE ${table}`];
     for (const text of statements) await expect(execute(database.url, text)).rejects.toMatchObject(FORBIDDEN);
   });
@@ -95,7 +95,7 @@ describe("the service's role", () => {
     await expect(execute(database.url, statement)).rejects.toMatchObject(FORBIDDEN);
   });
 
-  test("puts jobs into the queue, sees and removes them", async () => {
+  test("can add, read and remove jobs in the queue", async () => {
     await execute(database.url, "SELECT graphile_worker.add_job('anything', '{}'::json, job_key => 'one')");
     const queued = "SELECT task_identifier AS task FROM graphile_worker.jobs";
     expect(await execute(database.url, queued)).toEqual([{ task: "anything" }]);
@@ -104,8 +104,8 @@ describe("the service's role", () => {
   });
 });
 
-describe("migrating with an owner and a service", () => {
-  test("takes rights away that the service should not have", async () => {
+describe("migrating with separate roles for owner and service", () => {
+  test("revokes rights that the service should not have", async () => {
     const name = serviceName();
     await execute(
       database.ownerUrl,
@@ -118,7 +118,7 @@ describe("migrating with an owner and a service", () => {
     await expect(execute(database.url, "CREATE TABLE public.mine ()")).rejects.toMatchObject(FORBIDDEN);
   });
 
-  test("makes the service's role where the owner may, and gives it what it needs", async () => {
+  test("creates the service's role if the owner may, with the rights it needs", async () => {
     const service = newService("p@ss wörd/'");
     await migrate({ url: database.adminUrl, serviceUrl: service.url });
     const self = "SELECT rolsuper, rolcreatedb, rolcreaterole, rolbypassrls FROM pg_roles WHERE rolname = current_user";
@@ -130,20 +130,20 @@ describe("migrating with an owner and a service", () => {
     await execute(inject("testServer").adminUrl, `DROP ROLE ${service.name}`);
   });
 
-  test("says what to do by hand where the owner may not make the role", async () => {
+  test("explains the manual steps if the owner may not create the role", async () => {
     const service = newService("secret");
     const refusal = migrate({ url: database.ownerUrl, serviceUrl: service.url });
     await expect(refusal).rejects.toThrow(`CREATE ROLE "${service.name}" LOGIN PASSWORD '…'`);
     await expect(refusal).rejects.not.toThrow("secret");
   });
 
-  test("refuses tables that belong to the service, and says how they get an owner", async () => {
+  test("rejects tables that belong to the service, and explains how to give them to an owner", async () => {
     await execute(database.adminUrl, `ALTER TABLE audit_events OWNER TO ${serviceName()}`);
     const refusal = migrate({ url: database.ownerUrl, serviceUrl: database.url });
     await expect(refusal).rejects.toThrow(`REASSIGN OWNED BY "${serviceName()}" TO`);
   });
 
-  test("brings the job queue to the revision that its library has", async () => {
+  test("migrates the job queue to the revision of its library", async () => {
     const folder = new URL("../../node_modules/graphile-worker/sql/", import.meta.url);
     const files = await readdir(fileURLToPath(folder));
     const [row] = await execute(database.url, "SELECT max(id) AS revision FROM graphile_worker.migrations");
@@ -152,37 +152,37 @@ describe("migrating with an owner and a service", () => {
 });
 
 describe("the start of the service", () => {
-  test("finds a schema that is up to date without the rights to change it", async () => {
+  test("detects an up-to-date schema without rights to change it", async () => {
     expect(await warningsOfStart({ databaseUrl: database.url, migrationDatabaseUrl: undefined })).toEqual([]);
   });
 
-  test("says who can migrate where the schema is not up to date", async () => {
+  test("names the role that can migrate if the schema is out of date", async () => {
     await execute(
       database.ownerUrl,
       "DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations)",
     );
     const start = warningsOfStart({ databaseUrl: database.url, migrationDatabaseUrl: undefined });
-    await expect(start).rejects.toThrow("Run migrate with MIGRATION_DATABASE_URL");
+    await expect(start).rejects.toThrow("Set MIGRATION_DATABASE_URL");
   });
 
-  test("with one role for everything works, and says in one line what is not protected", async () => {
+  test("works with one role for everything, and logs one line about the missing protection", async () => {
     const urls = { databaseUrl: database.ownerUrl, migrationDatabaseUrl: undefined };
     expect(await warningsOfStart(urls)).toEqual([
       expect.stringContaining("can change tables and erase the audit trail"),
     ]);
   });
 
-  test("with an owner and a service says nothing", async () => {
+  test("logs nothing about roles with separate owner and service", async () => {
     const urls = { databaseUrl: database.url, migrationDatabaseUrl: database.ownerUrl };
     expect(await warningsOfStart(urls)).toEqual([]);
   });
 
-  test("refuses a service that row-level security does not bind", async () => {
+  test("rejects a service role that bypasses row-level security", async () => {
     const urls = { databaseUrl: database.adminUrl, migrationDatabaseUrl: undefined };
     await expect(warningsOfStart(urls)).rejects.toThrow("is a superuser or has BYPASSRLS");
   });
 
-  test("refuses it before anything is made in its name", async () => {
+  test("rejects it before it creates anything in its name", async () => {
     const name = `cupo_empty_${randomBytes(4).toString("hex")}`;
     const { adminUrl } = inject("testServer");
     await execute(adminUrl, `CREATE DATABASE "${name}" TEMPLATE template0`);
@@ -193,21 +193,21 @@ describe("the start of the service", () => {
     expect(await execute(databaseUrl, tables)).toEqual([]);
   });
 
-  test("says in one line how a database is made that the server does not have", async () => {
+  test("explains in one line how to create a missing database", async () => {
     const urls = { databaseUrl: withDatabase(database.url, "nowhere"), migrationDatabaseUrl: undefined };
-    await expect(warningsOfStart(urls)).rejects.toThrow(/^[^\n]+Make it: CREATE DATABASE "nowhere" OWNER "[^\n]+"$/);
+    await expect(warningsOfStart(urls)).rejects.toThrow(/^[^\n]+Create it: CREATE DATABASE "nowhere" OWNER "[^\n]+"$/);
   });
 
   test.each([
     ["that the server does not have", () => newService("secret").url],
-    ["whose password is another", () => database.url.replace(/:[^:@]+@/, ":wrong@")],
-  ])("says in one line that the role is one %s", async (_, urlOf) => {
+    ["with another password", () => database.url.replace(/:[^:@]+@/, ":wrong@")],
+  ])("explains in one line that the role is one %s", async (_, urlOf) => {
     const start = warningsOfStart({ databaseUrl: urlOf(), migrationDatabaseUrl: undefined });
-    await expect(start).rejects.toThrow(/^The PostgreSQL server refuses a role[^\n]+$/);
+    await expect(start).rejects.toThrow(/^The PostgreSQL server rejects the role[^\n]+$/);
   });
 });
 
-/** A row of each of the tables, past their foreign keys. */
+/** Adds a row to each of the tables, ignoring foreign keys. */
 function rowsToEmpty(tenant: string): string[] {
   const id = "0190163d-8694-739b-aea5-966c26f8ad91";
   return [

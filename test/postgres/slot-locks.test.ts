@@ -34,7 +34,7 @@ const run = { firstSlotId, minutes: 60 };
 test.each([
   ["of a run", { run }],
   ["of a run and of an appointment", { run, occupiedBy }],
-])("a slot %s that somebody changes meanwhile is waited for and found as it is then", async (_, which) => {
+])("a slot %s that another transaction changes is waited for and returned as changed", async (_, which) => {
   const [other, mine] = clients;
   await other.query("BEGIN");
   await other.query(`UPDATE slots SET generation = generation + 1 WHERE id = '${firstSlotId}'`);

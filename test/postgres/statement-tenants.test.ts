@@ -19,7 +19,7 @@ import { readDistributedTables } from "./distributed-tables.js";
 import { ROUND_TRIPS, tripsOfLastCall } from "./round-trips.js";
 import { type DistributedTables, strayQueries } from "./statement-tenants.js";
 
-/** What is for all tenants at once, as deploy/citus/README.md lists it with the reasons: what each statement begins with. */
+/** The first words of statements for all tenants at once. deploy/citus/README.md lists them with the reasons. */
 const ACROSS_TENANTS = [
   "DELETE FROM consumed_option_tokens WHERE (tenant_id, jti) IN (",
   "DELETE FROM event_positions WHERE (tenant_id, position) IN (",
@@ -33,7 +33,7 @@ const ACROSS_TENANTS = [
   "SELECT tenant_id, last_position::text, false AS is_outstanding FROM event_feeds",
 ];
 
-/** Has a join over all tenants, which is one on tenant_id. */
+/** Has a join over all tenants, on tenant_id. */
 const FOR_ALL_TENANTS = "postgres/tables/schedule/due-programs.ts";
 
 let database: TestDatabase;
@@ -56,7 +56,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("every operation and every job states the tenant in each query for each table, but for what is for all tenants", async () => {
+test("every operation and job states the tenant in each query for each table, except statements for all tenants", async () => {
   await doEveryJob();
   const texts = new Set([...sent, ...taken()].map(({ text }) => text));
   expect(texts.size).toBeGreaterThan(250);
@@ -68,18 +68,18 @@ test("every operation and every job states the tenant in each query for each tab
   expect(known).toHaveLength(ACROSS_TENANTS.length);
 });
 
-test("every operation that writes takes as many round trips to the database as are stated for it", () => {
+test("each writing operation takes the documented number of round trips to the database", () => {
   expect(trips).toEqual(ROUND_TRIPS);
 });
 
-test("a call whose statements wait for one another takes a round trip for each that it waits for", () => {
+test("a call whose statements wait for each other takes a round trip per wait", () => {
   const statement = (text: string, flight: number) => ({ text, values: [], connection: 1, flight });
   const claim = statement('insert into "idempotency_keys" ("response") values ($1)', 1);
   const call = [statement("BEGIN", 1), claim, statement("SELECT 1", 2), statement("COMMIT", 3)];
   expect(tripsOfLastCall([statement("BEGIN", 0), statement("COMMIT", 0), ...call])).toBe(3);
 });
 
-test("no statement in the source takes its tenant from another table, whether something above sends it or not", () => {
+test("no statement in the source takes its tenant from another table, used or not", () => {
   const fromAnother = /\btenant_id\s*=\s*"?\w+"?\."?tenant_id\b/;
   const sources = readSources(fileURLToPath(new URL("../../src", import.meta.url)));
   const ofCalls = /^postgres\/(?!migration|search\/)/;
@@ -89,60 +89,60 @@ test("no statement in the source takes its tenant from another table, whether so
   expect(matches(seeded, ofCalls, fromAnother)).toEqual(["postgres/tables/a.ts:2"]);
 });
 
-describe("a statement strays that", () => {
+describe("a statement is reported as not routable that", () => {
   test.each([
     ["names no tenant", "SELECT id FROM slots WHERE id = $1", ["slots without its tenant"]],
     [
-      "takes the tenant from a table beside it",
+      "takes the tenant from a joined table",
       "SELECT s.id FROM programs p JOIN slots s ON s.tenant_id = p.tenant_id AND s.program_id = p.id WHERE p.tenant_id = $1",
       ["slots s without its tenant"],
     ],
     [
-      "takes the tenant from a query around it",
+      "takes the tenant from an outer query",
       `SELECT id FROM appointments WHERE tenant_id = $1
          AND (SELECT bool_or(s.retained) FROM slots s WHERE s.tenant_id = appointments.tenant_id)`,
       ["slots s without its tenant"],
     ],
     [
-      "states the tenant in an alternative only",
+      "states the tenant only in one branch of an OR",
       "SELECT id FROM slots WHERE tenant_id = $1 OR retained",
       ["slots without its tenant"],
     ],
     [
-      "has a side of a union without it",
+      "has a side of a UNION without the tenant",
       "SELECT id FROM slots WHERE tenant_id = $1 UNION ALL SELECT id FROM slots",
       ["slots without its tenant"],
     ],
     [
-      "changes or deletes what may be everybody's",
+      "changes or deletes rows that may be another tenant's",
       "WITH gone AS (DELETE FROM slots s USING programs p WHERE p.tenant_id = $1 RETURNING s.id) SELECT id FROM gone",
       ["slots s without its tenant"],
     ],
-    ["is not alone in its text", "BEGIN; SET LOCAL lock_timeout = 1", ["several statements in one text"]],
-    ["updates so", "UPDATE slots SET retained = true WHERE id = $1", ["slots without its tenant"]],
+    ["shares its text with another statement", "BEGIN; SET LOCAL lock_timeout = 1", ["several statements in one text"]],
+    ["updates without a tenant", "UPDATE slots SET retained = true WHERE id = $1", ["slots without its tenant"]],
     [
-      "changes rows in the WITH of a statement that does",
+      "changes rows in the WITH of a statement that changes rows too",
       "WITH one AS (INSERT INTO notes (tenant_id) VALUES ($1)) INSERT INTO calendars (tenant_id) VALUES ($1)",
       ["one changes rows in the WITH of a statement that does"],
     ],
     [
-      "adds what has no tenant of its own",
+      "inserts rows selected without FROM",
       "INSERT INTO contract_services (tenant_id, contract_id, service_id) SELECT $1, $2, unnest($3::uuid[])",
-      ["contract_services from what has no tenant of its own"],
+      ["contract_services from rows without a tenant"],
     ],
     [
-      "asks for a tenant in VALUES",
+      "has a query in VALUES",
       "INSERT INTO notes (tenant_id, id) VALUES ((SELECT tenant_id FROM patients WHERE tenant_id = $1), $2)",
       ["notes without its tenant", "notes with a query in VALUES"],
     ],
     [
-      "asks in ON CONFLICT",
+      "has a query in ON CONFLICT",
       `INSERT INTO day_counters AS c (tenant_id, booked) VALUES ($1, 1) ON CONFLICT (tenant_id) DO UPDATE SET booked = 2
          WHERE c.booked < (SELECT daily_capacity FROM program_rules WHERE tenant_id = $1)`,
       ["day_counters with a query in ON CONFLICT"],
     ],
     [
-      "copies from a query to where a column makes its own value",
+      "copies from a query to a table with a generated column",
       "INSERT INTO event_outbox (tenant_id, audit_event_id) SELECT tenant_id, id FROM audit_events WHERE tenant_id = $1",
       ["event_outbox from a query, filled anew, with no RETURNING"],
     ],
@@ -150,7 +150,7 @@ describe("a statement strays that", () => {
     expect(await strayQueries(text, tables)).toEqual(found);
   });
 
-  test("does not: parts of a WITH, tables of no tenant, and a tenant as a constant or behind a cast", async () => {
+  test("is not reported: parts of a WITH, tables without a tenant, and a tenant as a constant or behind a cast", async () => {
     const text = `WITH slots AS (SELECT id FROM appointments a WHERE $1::uuid = a.tenant_id AND a.id = $2)
       SELECT FROM slots, option_token_keys, pg_class LEFT JOIN notes n
         ON n.tenant_id = '00000000-0000-0000-0000-000000000000'::uuid AND n.id = $3`;
@@ -158,7 +158,10 @@ describe("a statement strays that", () => {
   });
 });
 
-/** Fills the demo tenants and calls the example of every operation: what was sent, and the round trips of those that write. */
+/**
+ * Fills the demo tenants and calls the example of each operation. Returns the statements sent, and the round trips of
+ * writing operations.
+ */
 async function callEverything() {
   const all: SentStatement[] = [];
   const tripsByName: Record<string, number> = {};

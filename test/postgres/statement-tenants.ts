@@ -1,20 +1,21 @@
 import { parse } from "libpg-query";
 
-/** The tables that are distributed by tenant_id, and those of them whose columns make a value anew where one is left out. */
+/** The tables distributed by tenant_id, and those among them with columns that get a generated value by default. */
 export interface DistributedTables {
   readonly names: ReadonlySet<string>;
   readonly selfFilling: ReadonlySet<string>;
 }
 
 /**
- * What keeps a distributed PostgreSQL from sending a statement to the one shard of its tenant, a line for each; nothing for
- * one that it can send. Each query within the statement is judged by itself: it states the tenant, as a parameter or a
- * constant, for every table that it reads or changes. To take it from another table, by a join or from a query around it, is
- * not enough, because a planner does not see through all of those.
+ * Returns why Citus could not route a statement to its tenant's shard, one line per reason. Empty if it can. Each query
+ * within the statement must state the tenant for each table, as a parameter or constant. A tenant taken from another
+ * table, by a join or from an outer query, does not count, because the planner does not see through all of those.
  *
- * Of the ways to insert some are refused too: those that would copy what they select to another shard, and nothing is copied
- * under row-level security; and queries in VALUES or in ON CONFLICT. Rows are changed in a WITH of a SELECT alone. Statements
- * have a text each, because a text with several is handed on to the workers once for each SET in it.
+ * Also reports:
+ * - inserts that would copy selected rows to another shard, which Citus does not do under row-level security
+ * - queries in VALUES or in ON CONFLICT
+ * - changes of rows in the WITH of anything but a SELECT
+ * - several statements in one text, which Citus forwards to the workers once for each SET in it
  */
 export async function strayQueries(text: string, tables: DistributedTables): Promise<string[]> {
   const parsed: unknown = await parse(text);
@@ -29,7 +30,7 @@ export async function strayQueries(text: string, tables: DistributedTables): Pro
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** A statement, or a query within one, with the names that stand for parts of a WITH in it. */
+/** A statement or a query within one, with the names of the WITH parts that are visible in it. */
 interface Query {
   readonly kind: string;
   readonly node: Node;
@@ -48,7 +49,10 @@ function* queriesIn(value: unknown, parts: ReadonlySet<string>): Generator<Query
   }
 }
 
-/** The two sides of a UNION are queries too, which the parser does not name so. */
+/**
+ * Yields a query and those below it. The sides of a UNION are queries too, although the parser has no node type for
+ * them.
+ */
 function* queryAndBelow(kind: string, node: Node, outer: ReadonlySet<string>): Generator<Query> {
   const parts = new Set([...outer, ...withOf(node).map(({ name }) => name)]);
   yield { kind, node, parts };
@@ -118,7 +122,7 @@ function isValue(node: Node): boolean {
   return "ParamRef" in node || "A_Const" in node || ("TypeCast" in node && isValue(nodeIn(node, "TypeCast", "arg")));
 }
 
-/** The names of a column, the table's first where it has one. */
+/** Returns the name parts of a column, with the table's first if present. */
 function namesOf(node: Node): string[] {
   return listIn(node, "ColumnRef", "fields").map((field) => textIn(field, "String", "sval") ?? "");
 }
@@ -138,7 +142,7 @@ function straysOfInsert({ kind, node }: Query, { names, selfFilling }: Distribut
     return isQueried(rows) ? [...strays, `${table} with a query in VALUES`] : strays;
   }
   const tenant = nodeIn(listIn(select, "targetList")[place], "ResTarget", "val");
-  if (namesOf(tenant).at(-1) !== "tenant_id") strays.push(`${table} from what has no tenant of its own`);
+  if (namesOf(tenant).at(-1) !== "tenant_id") strays.push(`${table} from rows without a tenant`);
   const isCopied = node["onConflictClause"] === undefined && !hasReturning(node);
   return isCopied && selfFilling.has(table)
     ? [...strays, `${table} from a query, filled anew, with no RETURNING`]

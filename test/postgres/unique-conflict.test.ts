@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { CupoError } from "../../src/errors.js";
 import { uniqueConflict } from "../../src/postgres/unique-conflict.js";
 
-describe("a unique violation is a conflict on the field that its constraint is named after", () => {
+describe("a unique violation is a conflict on the field in the constraint's name", () => {
   test.each([
     [
-      "as PostgreSQL tells it",
+      "as PostgreSQL reports it",
       violation("payers_code_key", 'duplicate key value violates unique constraint "payers_code_key"'),
       "code",
     ],
@@ -14,12 +14,12 @@ describe("a unique violation is a conflict on the field that its constraint is n
     ["of a primary key", violation("notes_pkey", ""), "id"],
     ["with the number of a shard", violation("holidays_date_key_102041", ""), "date"],
     [
-      "with the number of a shard in the message alone, as a coordinator hands it on",
+      "with the number of a shard only in the message, as a Citus coordinator forwards it",
       violation(undefined, 'duplicate key value violates unique constraint "payers_code_key_102008"'),
       "code",
     ],
     [
-      "of a primary key in the message alone",
+      "of a primary key only in the message",
       violation(undefined, 'duplicate key value violates unique constraint "appointments_pkey_1020115"'),
       "id",
     ],
@@ -40,12 +40,12 @@ describe("a unique violation is a conflict on the field that its constraint is n
   });
 });
 
-describe("means nothing to the caller:", () => {
+describe("is no conflict:", () => {
   test.each([
-    ["a constraint that no field is named after", violation("slots_start_key_102030", "")],
-    ["a message that names nothing", violation(undefined, "duplicate key value violates a unique constraint")],
+    ["a constraint without a field in its name", violation("slots_start_key_102030", "")],
+    ["a message without a constraint", violation(undefined, "duplicate key value violates a unique constraint")],
     ["another violation that names such a constraint", violation("payers_code_key", "", "23503")],
-    ["what is no error of the database", new Error('violates unique constraint "payers_code_key"')],
+    ["an error that is not from the database", new Error('violates unique constraint "payers_code_key"')],
   ])("%s", (_, error) => {
     expect(uniqueConflict(error)).toBeUndefined();
   });

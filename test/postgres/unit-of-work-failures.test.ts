@@ -6,6 +6,7 @@ import {
   newCall,
   newPatient,
   RESPONSE,
+  STATEMENT_TIMEOUT_SECONDS,
   startWorkServer,
   type TenantWork,
   transactionOf,
@@ -27,14 +28,14 @@ beforeEach(() => {
 });
 
 describe("a connection that breaks", () => {
-  test("before COMMIT arrives: the call is run again and takes effect once", async () => {
+  test("before COMMIT arrives: the call is repeated and takes effect once", async () => {
     const call = newCall();
     server.proxy.cutBefore("COMMIT");
     expect(await work.register(call, work.claim(call), newPatient())).toEqual({ kind: "EXECUTED" });
     expect(await work.count("patients")).toBe(1);
   });
 
-  test("after COMMIT took effect: the key gives the result of the first run", async () => {
+  test("after COMMIT took effect: the key returns the result of the first run", async () => {
     const call = newCall();
     server.proxy.cutAfter("COMMIT\0");
     expect(await work.register(call, work.claim(call), newPatient())).toMatchObject({ kind: "REPLAY", isOwn: true });
@@ -52,7 +53,7 @@ describe("a connection that breaks", () => {
     expect(await work.count("patients")).toBe(0);
   });
 
-  test("and a database that is away: 503, healed when it is back", async () => {
+  test("and a database that is unreachable: 503, until it is back", async () => {
     server.proxy.setDown(true);
     const call = newCall();
     await expect(work.register(call, work.claim(call), newPatient())).rejects.toMatchObject({
@@ -64,7 +65,7 @@ describe("a connection that breaks", () => {
 });
 
 describe("a transaction that PostgreSQL could not serialize", () => {
-  test.each(["40001", "40P01"])("is run again up to three times after %s", async (state) => {
+  test.each(["40001", "40P01"])("is repeated up to three times after %s", async (state) => {
     const call = newCall();
     let runs = 0;
     const outcome = await work.store.execute(work.claim(call), call, work.principal, async () => {
@@ -82,12 +83,16 @@ describe("a transaction that PostgreSQL could not serialize", () => {
       await transactionOf(call).rows(raise("40001"));
       return RESPONSE;
     });
-    await expect(attempt).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE", headers: { "Retry-After": "1" } });
+    await expect(attempt).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      errors: [{ code: "BUSY", field: "" }],
+      headers: { "Retry-After": "1" },
+    });
     expect(work.backOffs).toEqual([1, 2, 3]);
   });
 });
 
-test("a row that another call holds for too long: 503 with Retry-After, which says so", async () => {
+test("a row that another call locks for too long: 503 with Retry-After and the reason", async () => {
   const patient = newPatient();
   const first = newCall();
   await work.register(first, work.claim(first), patient);
@@ -104,14 +109,40 @@ test("a row that another call holds for too long: 503 with Retry-After, which sa
   const attempt = work.inTransaction(waiter, work.principal, () => lockPatient(transactionOf(waiter), patient.id));
   await expect(attempt).rejects.toMatchObject({
     code: "SERVICE_UNAVAILABLE",
-    detail: expect.stringContaining("Another change holds what this one needs"),
+    detail: expect.stringContaining("Another request is changing the same data"),
+    errors: [expect.objectContaining({ code: "BUSY", field: "" })],
     headers: { "Retry-After": "1" },
   });
   end();
   await holding;
 });
 
-test("work that has its key waits for locks for longer than it would have waited for the key", async () => {
+test("a statement that exceeds its time limit: 503 TIMEOUT with the limit, without an immediate retry", async () => {
+  const call = newCall();
+  const key = work.claim(call);
+  let runs = 0;
+  const attempt = work.store.execute(key, call, work.principal, async () => {
+    runs += 1;
+    await Promise.all([
+      transactionOf(call).rows(sql.raw("SET LOCAL statement_timeout = 1")),
+      transactionOf(call).rows(sql.raw("SELECT pg_sleep(60)")),
+    ]);
+    return RESPONSE;
+  });
+  const message = `A statement reached the service's limit of ${STATEMENT_TIMEOUT_SECONDS} s, or an operator cancelled it.`;
+  await expect(attempt).rejects.toMatchObject({
+    code: "SERVICE_UNAVAILABLE",
+    detail: expect.stringMatching(
+      /Nothing was changed\. A retry with the same Idempotency-Key is safe, but may end the same way\.$/,
+    ),
+    errors: [{ code: "TIMEOUT", field: "", message }],
+    headers: { "Retry-After": String(STATEMENT_TIMEOUT_SECONDS) },
+  });
+  expect(runs).toBe(1);
+  expect(await work.register(newCall(), key, newPatient())).toEqual({ kind: "EXECUTED" });
+});
+
+test("work that holds its key waits longer for locks than it would have waited for the key", async () => {
   const call = newCall();
   const setting = sql.raw("SELECT current_setting('lock_timeout') AS patience");
   const seen = await work.inTransaction(call, work.principal, () => transactionOf(call).rows(setting));

@@ -28,7 +28,7 @@ beforeEach(() => {
   work = server.newTenant();
 });
 
-describe("a key that is free", () => {
+describe("an unused key", () => {
   test("commits effect, audit and result together", async () => {
     const call = newCall();
     const patient = newPatient();
@@ -47,7 +47,7 @@ describe("a key that is free", () => {
     expect(server.proxy.roundTrips() - before).toBe(1);
   });
 
-  test("takes two round trips for work that waits for one, and keeps its result all the same", async () => {
+  test("takes two round trips for work that waits for one answer, and stores its result too", async () => {
     const call = newCall();
     const key = work.claim(call);
     const before = server.proxy.roundTrips();
@@ -61,7 +61,7 @@ describe("a key that is free", () => {
     expect(await work.register(newCall(), key, newPatient())).toEqual(replay);
   });
 
-  test("is refused, with nothing kept, where a row that is required is not added", async () => {
+  test("is rejected and stores nothing if a required row is not inserted", async () => {
     const patient = newPatient();
     await work.register(newCall(), work.claim(newCall()), patient);
     const key = work.claim(newCall());
@@ -73,7 +73,7 @@ describe("a key that is free", () => {
     expect(await work.register(newCall(), key, newPatient())).toEqual({ kind: "EXECUTED" });
   });
 
-  test("leaves nothing behind, and the key free, where the work fails", async () => {
+  test("writes nothing and leaves the key unused if the work fails", async () => {
     const call = newCall();
     const refused = new CupoError("VALIDATION_FAILED");
     const attempt = work.store.execute(work.claim(call), call, work.principal, async () => {
@@ -87,7 +87,7 @@ describe("a key that is free", () => {
     expect(await work.register(call, work.claim(call), newPatient())).toEqual({ kind: "EXECUTED" });
   });
 
-  test("tells of whom something has changed, once it has: of no failure, no replay and nothing that changed nothing", async () => {
+  test("announces the tenant after a change, but not after a failure, a replay or work without changes", async () => {
     const call = newCall();
     const key = work.claim(call);
     const failure = work.store.execute(key, call, work.principal, async () => {
@@ -103,7 +103,7 @@ describe("a key that is free", () => {
     expect(work.changed).toEqual([work.principal.tenantId]);
   });
 
-  test("fails where a statement fails that nobody waits for", async () => {
+  test("fails if a statement fails that no code waits for", async () => {
     const call = newCall();
     const attempt = work.store.execute(work.claim(call), call, work.principal, async () => {
       transactionOf(call).send(sql.raw("SELECT 1 / 0"));
@@ -114,8 +114,8 @@ describe("a key that is free", () => {
   });
 });
 
-describe("a key that is taken", () => {
-  test("gives the first result and does not do the work again", async () => {
+describe("a used key", () => {
+  test("returns the first result and does not repeat the work", async () => {
     const first = newCall();
     const key = work.claim(first);
     await work.register(first, key, newPatient());
@@ -126,7 +126,7 @@ describe("a key that is taken", () => {
     expect(await work.count("patients")).toBe(1);
   });
 
-  test("wins over the error that the work would end with by now", async () => {
+  test("takes precedence over the error that the work would end with now", async () => {
     const first = newCall();
     const key = work.claim(first);
     await work.register(first, key, newPatient());
@@ -136,7 +136,7 @@ describe("a key that is taken", () => {
     expect(outcome).toMatchObject({ kind: "REPLAY" });
   });
 
-  test("refuses another request", async () => {
+  test("rejects another request", async () => {
     const first = newCall();
     const key = work.claim(first);
     await work.register(first, key, newPatient());
@@ -144,7 +144,7 @@ describe("a key that is taken", () => {
     expect(await work.register(newCall(), other, newPatient())).toEqual({ kind: "REUSED" });
   });
 
-  test("by a call that is still at work is waited for, and given up after a while", async () => {
+  test("of a call that is still running is waited for, until a time limit", async () => {
     const first = newCall();
     const key = work.claim(first);
     const [begun, ended] = [deferred(), deferred()];
@@ -161,7 +161,7 @@ describe("a key that is taken", () => {
     expect(await slow).toEqual({ kind: "EXECUTED" });
   });
 
-  test("by one of 64 equal calls at once leaves one effect and 64 equal answers", async () => {
+  test("of 64 equal concurrent calls has one effect and 64 equal answers", async () => {
     const patient = 30_000;
     work = server.newTenant(patient);
     const key = work.claim(newCall());

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Call, Principal, Transaction } from "../../src/call.js";
 import type { IdempotencyClaim, Outcome } from "../../src/interceptors/idempotency.js";
-import { openCall } from "../../src/interceptors/open-call.js";
+import { openCall } from "../../src/open-call.js";
 import { openDatabase } from "../../src/postgres/database.js";
 import { insertPatient, type PatientRecord } from "../../src/postgres/tables/patients/patients.js";
 import { UnitOfWork } from "../../src/postgres/unit-of-work.js";
@@ -10,43 +10,46 @@ import { testNow } from "../support/clock.js";
 import { createTestDatabase, execute } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 
-/** A database of its own, which units of work reach through a proxy. */
+/** A separate database, which units of work reach through a proxy. */
 export interface WorkServer {
   readonly proxy: PostgresProxy;
-  /** Leads past the proxy, as the owner of the tables. */
+  /** Bypasses the proxy, as the owner of the tables. */
   readonly ownerUrl: string;
-  /** Leads past the proxy and past row-level security. */
+  /** Bypasses the proxy and row-level security. */
   readonly adminUrl: string;
   newTenant(keyLockTimeoutMs?: number): TenantWork;
   close(): Promise<void>;
 }
 
-/** A unit of work for the calls of a tenant that has nothing yet. */
+/** A unit of work for a tenant without rows. */
 export interface TenantWork {
   readonly principal: Principal;
   readonly store: UnitOfWork;
-  /** What the store asked to be backed off for, one after the other; nothing is waited for. */
+  /** The pauses that the store requested, in order. They are not waited for. */
   readonly backOffs: readonly number[];
-  /** The tenants of which the store said that something changed, one after the other. */
+  /** The tenants whose changes the store announced, in order. */
   readonly changed: readonly string[];
-  /** A claim of a new key by a call. */
+  /** Returns the claim of a new key by a call. */
   claim(call: Call): IdempotencyClaim;
-  /** Adds a patient under a key and answers with {@link RESPONSE}. */
+  /** Inserts a patient with a key and answers with {@link RESPONSE}. */
   register(call: Call, key: IdempotencyClaim, patient: PatientRecord): Promise<Outcome>;
-  /** Does work under a new key as another principal, or this one, and gives what it gave. */
+  /** Runs work with a new key as the given principal. Returns its result. */
   inTransaction<T>(call: Call, who: Principal, does: () => Promise<T>): Promise<T>;
-  /** How many rows of a table are the tenant's. */
+  /** Returns how many rows of a table belong to the tenant. */
   count(table: string): Promise<unknown>;
 }
 
 /** The response of {@link TenantWork.register}. */
 export const RESPONSE = new TextEncoder().encode("first");
 
-/** How long work waits for what others have locked. */
+/** How long work waits for locks, in milliseconds. */
 export const WORK_LOCK_TIMEOUT_MS = 400;
 
+/** The statement timeout, in seconds. */
+export const STATEMENT_TIMEOUT_SECONDS = 5;
+
 const LIMITS = {
-  statementTimeoutMs: 5_000,
+  statementTimeoutMs: STATEMENT_TIMEOUT_SECONDS * 1_000,
   lockTimeoutMs: 200,
   workLockTimeoutMs: WORK_LOCK_TIMEOUT_MS,
   idleTimeoutMs: 5_000,
@@ -82,20 +85,20 @@ export async function startWorkServer(): Promise<WorkServer> {
   };
 }
 
-/** A call that has not begun. */
+/** Returns a call that has not started. */
 export function newCall(): Call {
   const call = openCall({ rawHeaders: [] });
   call.operation = "test.Service/Method";
   return call;
 }
 
-/** The transaction of a call that is at work. */
+/** Returns the transaction of a running call. */
 export function transactionOf(call: Call): Transaction {
   if (call.transaction === undefined) throw new Error("no transaction");
   return call.transaction;
 }
 
-/** A patient that no tenant has. */
+/** Returns a patient that no tenant has. */
 export function newPatient(): PatientRecord {
   return {
     id: randomUUID(),

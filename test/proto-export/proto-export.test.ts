@@ -14,7 +14,7 @@ const PATH = [process.env["PATH"], join(root, "node_modules/.bin")].join(delimit
 const env = { ...process.env, PATH };
 const COMPILER_MS = 120_000;
 
-/** The templates whose plugins run here, what they need and a file that they make. */
+/** Templates whose plugins can run here, with their requirements and one expected output file. */
 const templates = [
   {
     language: "typescript",
@@ -51,9 +51,9 @@ beforeAll(async () => {
 
 afterAll(() => removeFolder(folder));
 
-describe("what proto:export writes", () => {
+describe("the output of proto:export", () => {
   test.skipIf(!areThere("protoc"))(
-    "is taken by protoc alone, as its README says (needs protobuf-compiler)",
+    "is accepted by protoc alone, as its README says (needs protobuf-compiler)",
     async () => {
       const [, commands = ""] =
         /^```sh\n(.*?protoc.*?)^```$/ms.exec(await readFile(join(folder, "README.md"), "utf8")) ?? [];
@@ -65,7 +65,7 @@ describe("what proto:export writes", () => {
 
   for (const { language, programs, file, packages } of templates) {
     test.skipIf(!areThere(...programs))(
-      `is taken by buf generate with the template of ${language} (needs ${packages})`,
+      `is accepted by buf generate with the template of ${language} (needs ${packages})`,
       async () => {
         await run(process.execPath, [buf, "generate", "--template", `buf.gen.${language}.yaml`], { cwd: folder, env });
         expect(existsSync(join(folder, "generated", language, file))).toBe(true);
@@ -74,7 +74,7 @@ describe("what proto:export writes", () => {
     );
   }
 
-  test("has a template for each language, and says which are run elsewhere", async () => {
+  test("has a template for each language, and says which ones need remote plugins", async () => {
     const names = (await readdir(folder)).filter((name) => name.startsWith("buf.gen."));
     const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
     const remote = names.filter((_, index) => texts[index]?.includes("remote:"));
@@ -85,11 +85,11 @@ describe("what proto:export writes", () => {
   });
 });
 
-describe("the contract as it was last released", () => {
+describe("the last released contract", () => {
   const check = (image: string) =>
     run(process.execPath, [join(root, "scripts/contract.mjs"), "check", image], { cwd: root });
 
-  test("is kept", async () => {
+  test("is kept by the current protos", async () => {
     await expect(check(await imageOf("kept.binpb"))).resolves.toBeDefined();
   });
 
@@ -98,7 +98,7 @@ describe("the contract as it was last released", () => {
     ["a field that is removed", "cupo/access/v1/patient.proto", /^ +optional string phone = \d+.*?;\n/ms, ""],
     ["a value that changes its name", "cupo/access/v1/patient.proto", "DECEASED = ", "DEAD = "],
     ["a method that is removed", "cupo/access/v1/patient_service.proto", /^ {2}rpc UpdatePatient.*?^ {2}\}\n/ms, ""],
-  ])("is not kept by %s", async (_, path, what, by) => {
+  ])("is broken by %s", async (_, path, what, by) => {
     const file = join(folder, "protos", path);
     const text = await readFile(file, "utf8");
     expect(text.replace(what, by)).not.toBe(text);

@@ -25,7 +25,7 @@ afterAll(() => service.close());
 
 const binaryFormats = Object.entries(rpcFormats).filter(([, { isJson }]) => !isJson);
 
-describe.each(binaryFormats)("%s holds binary values to what JSON can say:", (_, format) => {
+describe.each(binaryFormats)("%s accepts only binary values that JSON can represent:", (_, format) => {
   const send = async (method: string, message: Uint8Array) => {
     const headers = { authorization: `Bearer ${await service.token()}`, "idempotency-key": randomUUID() };
     const body = format.hasEnvelope ? envelope(message) : message;
@@ -40,14 +40,14 @@ describe.each(binaryFormats)("%s holds binary values to what JSON can say:", (_,
     ["the year 10000", { seconds: 253_402_300_800n, nanos: 0 }],
     ["the most seconds", { seconds: MOST, nanos: 0 }],
     ["the least seconds", { seconds: -MOST - 1n, nanos: 0 }],
-  ])("a timestamp with %s is none", async (_name, at) => {
+  ])("a timestamp with %s is invalid", async (_name, at) => {
     const outcome = await send("RegisterPatient", registrationWith({ consentGrantedAt: create(TimestampSchema, at) }));
     expect(outcome.code).toBe(Code.InvalidArgument);
     expect(outcome.problem).toMatchObject({ status: 422, code: "VALIDATION_FAILED" });
     expect(itemsIn(outcome.problem)).toEqual(["consentGrantedAt INVALID_DATE_TIME"]);
   });
 
-  test("everything that is wrong is listed, in the order of the fields", async () => {
+  test("all violations are listed, in the order of the fields", async () => {
     const changes = { consentGrantedAt: create(TimestampSchema, { nanos: -1 }), fullName: "a\0b", email: "ana" };
     const { problem } = await send("RegisterPatient", registrationWith(changes));
     expect(itemsIn(problem)).toEqual([
@@ -58,25 +58,25 @@ describe.each(binaryFormats)("%s holds binary values to what JSON can say:", (_,
   });
 
   test.each([[["Full_Name"]], [["fullName"]], [["full_name", ""]], [["a..b"]], [["full_name\0"]], [["9"]]])(
-    "a mask of %j is none",
+    "a mask of %j is invalid",
     async (paths) => {
       const { problem } = await send("UpdatePatient", updateWith(create(FieldMaskSchema, { paths })));
       expect(itemsIn(problem)).toEqual(["updateMask INVALID_FORMAT"]);
     },
   );
 
-  test("a mask of names that the request does not have is judged as before", async () => {
+  test("a mask with unknown names is rejected, as in JSON", async () => {
     const { problem } = await send("UpdatePatient", updateWith(create(FieldMaskSchema, { paths: ["birth_date"] })));
     expect(itemsIn(problem)).toEqual(["updateMask INVALID_VALUE"]);
   });
 
-  test("what a field number does not stand for is left out, as protobuf says", async () => {
+  test("unknown field numbers are ignored, as protobuf requires", async () => {
     const unknown = new BinaryWriter().tag(2047, WireType.LengthDelimited).string("anything").finish();
     const sent = Buffer.concat([registrationWith({}), unknown]);
     expect(await send("RegisterPatient", sent)).toMatchObject({ status: 200, code: undefined });
   });
 
-  test("a request with unknown fields is the same one as without", async () => {
+  test("a request with unknown fields equals one without them", async () => {
     const unknown = new BinaryWriter().tag(2047, WireType.Varint).int32(1).finish();
     const key = randomUUID();
     const message = registrationWith({});
@@ -93,7 +93,7 @@ describe.each(binaryFormats)("%s holds binary values to what JSON can say:", (_,
   });
 });
 
-test("nothing of all this is a fault of the service", () => {
+test("none of this counts as an internal error", () => {
   expect(service.log.length).toBeGreaterThan(50);
   expect(service.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
 });

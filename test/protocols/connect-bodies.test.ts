@@ -37,7 +37,7 @@ describe.each(Object.entries(groups))("the JSON of Connect is read as that of RE
   }
 });
 
-test("a field of the path is one of the body, and 400 where it is wrong", async () => {
+test("a path parameter is a member of the body, and 400 if it is invalid", async () => {
   const update = { patientId: 5, fullName: null, phone: "12345", expectedVersion: "1" };
   const rpc = await sendRaw(service.internalUrl, {
     ...asRpc(goodRequest()),
@@ -47,7 +47,7 @@ test("a field of the path is one of the body, and 400 where it is wrong", async 
   expect(problemIn(rpc)).toMatchObject({ status: 400, errors: [{ code: "INVALID_TYPE", field: "patientId" }] });
 });
 
-test("the members of a mask are names of fields in lowerCamelCase", async () => {
+test("the members of a mask are field names in lowerCamelCase", async () => {
   const update = { patientId: randomUUID(), fullName: "Ana", phone: "12345", expectedVersion: 1 };
   const send = (updateMask: unknown) =>
     sendRaw(service.internalUrl, {
@@ -80,7 +80,7 @@ function goodRequest(): RawRequest {
   };
 }
 
-/** The call that a REST request stands for: its id, if it has one, is a member of the body. */
+/** Converts a REST request to a Connect call. The id in the path becomes a member of the body. */
 function asRpc(request: RawRequest): RawRequest {
   const target = `${SERVICE}/${request.method === "POST" ? "RegisterPatient" : "UpdatePatient"}`;
   const id = /patients\/(.+)$/.exec(request.target)?.[1];
@@ -88,7 +88,7 @@ function asRpc(request: RawRequest): RawRequest {
   return { ...request, method: "POST", target, body };
 }
 
-/** The Problem among the details of an error of Connect. */
+/** Returns the Problem in the details of a Connect error. */
 function problemIn({ body }: RestAnswer): unknown {
   const [detail] = (body["details"] ?? []) as { readonly type: string; readonly value: string }[];
   expect(detail?.type).toBe("cupo.access.v1.Problem");

@@ -17,15 +17,15 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-describe("the Connect protocol as JSON, spoken without a client library", () => {
-  test("takes and gives JSON", async () => {
+describe("the Connect protocol as JSON, without a client library", () => {
+  test("accepts and returns JSON", async () => {
     const { consentGrantedAt: _, ...sent } = registration();
     const answer = await send(withBody(registration(sent)));
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ patient: { ...sent, id: expect.any(String), status: "ACTIVE", version: 1 } });
   });
 
-  test("gives errors the Problem among their details", async () => {
+  test("puts the Problem into the details of an error", async () => {
     const answer = await send(withBody({}));
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({
@@ -38,11 +38,11 @@ describe("the Connect protocol as JSON, spoken without a client library", () => 
     });
   });
 
-  test("refuses an unknown field", async () => {
+  test("rejects an unknown field", async () => {
     expectCode(await send(withBody(registration({ clinicalHistory: "none" }))), "invalid_argument");
   });
 
-  test.each(["Authorization", "Idempotency-Key", "X-Correlation-Id"])("refuses two %s headers", async (name) => {
+  test.each(["Authorization", "Idempotency-Key", "X-Correlation-Id"])("rejects two %s headers", async (name) => {
     const once = withBody(registration());
     const twice = [...once.headers, ...once.headers.filter(([other]) => other === name)];
     expectCode(await send(once), undefined);
@@ -50,15 +50,15 @@ describe("the Connect protocol as JSON, spoken without a client library", () => 
     expectCode(await send({ ...once, headers: twice }), code);
   });
 
-  test("refuses a body that is too large, or becomes so when it is unpacked", async () => {
+  test("rejects a body that is too large, compressed or not", async () => {
     const blanks = " ".repeat(10 * 1024 * 1024);
     const keyed = withBody({});
-    expectCode(await send({ ...keyed, body: blanks.slice(0, 200 * 1024) }), "invalid_argument");
+    expectCode(await send({ ...keyed, body: blanks.slice(0, 200 * 1024) }), "resource_exhausted");
     const bomb = { ...withHeader(keyed, "Content-Encoding", "gzip"), body: gzipSync(blanks) };
-    expectCode(await send(bomb), "invalid_argument");
+    expectCode(await send(bomb), "resource_exhausted");
   });
 
-  test("answers every request under a correlation id", async () => {
+  test("returns a correlation id in every answer", async () => {
     for (const request of [withBody(registration()), withBody({}), { ...good, body: "{" }]) {
       expect((await send(request)).headers.get("x-correlation-id")).toMatch(/^[0-9a-f-]{36}$/);
     }
@@ -91,7 +91,7 @@ function send(request: RawRequest): Promise<RestAnswer> {
   return sendRaw(service.internalUrl, request);
 }
 
-/** Requires an error of this code, or a success for undefined. */
+/** Requires an error with this code, or a success for undefined. */
 function expectCode(answer: RestAnswer, code: string | undefined): void {
   const isRefused = answer.status >= 400 && answer.status < 500;
   expect({ isRefused, code: answer.body["code"] }).toEqual({ isRefused: code !== undefined, code });

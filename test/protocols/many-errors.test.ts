@@ -25,15 +25,15 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-describe("what is wrong with a request, over REST and RPC alike", () => {
-  test("is the size of a list that is too large, and nothing of its items", async () => {
+describe("the violations of a request, over REST and RPC alike", () => {
+  test("are only the size of a list that is too large, not its items", async () => {
     const body = { practitionerIds: Array(21_000).fill(""), expectedVersion: 1 };
     const overRest = await problemOverRest(body);
     expect(overRest).toMatchObject({ status: 422, errors: [tooMany] });
     expect(await problemOverRpc(body)).toMatchObject({ status: 422, errors: overRest.errors });
   });
 
-  test("is the first hundred errors in the order of the fields, and how many more there are", async () => {
+  test("are the first hundred errors in the order of the fields, and the number of others", async () => {
     const body = { practitionerIds: Array(500).fill("x"), expectedVersion: 1 };
     const overRest = await problemOverRest(body);
     expect(overRest.errors).toHaveLength(101);
@@ -43,7 +43,7 @@ describe("what is wrong with a request, over REST and RPC alike", () => {
   });
 });
 
-test("what could not be read is never called missing, whatever came before it", async () => {
+test("do not report a value that could not be read as missing, whatever came before it", async () => {
   const unknown = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`x${index}`, 1]));
   const { errors } = await problemOverRest({ ...unknown, practitionerIds: [1], expectedVersion: "1" });
   expect(errors.slice(0, 3).map(({ field, code }) => `${field} ${code}`)).toEqual([

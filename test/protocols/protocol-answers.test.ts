@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-describe.each(Object.entries(rpcFormats))("%s answers as its protocol says", (_, format) => {
+describe.each(Object.entries(rpcFormats))("%s answers as its protocol requires", (_, format) => {
   const send = (call: Partial<RawCall>) =>
     sendCall(service.internalUrl, format, { path: PATH, headers: {}, body: Buffer.alloc(0), ...call });
 
@@ -32,14 +32,17 @@ describe.each(Object.entries(rpcFormats))("%s answers as its protocol says", (_,
     }
   });
 
-  test.each([`/${CatalogService.typeName}/${MARKER}`, `/${MARKER}/CreatePayer`, "/", `${PATH}/`, `/${PATH}`])(
-    "404 for %s",
-    async (path) => {
-      const { status, everything } = await send({ path });
-      expect(status).toBe(404);
-      expect(everything).not.toContain(MARKER);
-    },
-  );
+  test.each([
+    `/${CatalogService.typeName}/${MARKER}`,
+    `/${MARKER}/CreatePayer`,
+    "/CreatePayer",
+    `${PATH}/`,
+    `/${PATH}`,
+  ])("404 for %s", async (path) => {
+    const { status, everything } = await send({ path });
+    expect(status).toBe(404);
+    expect(everything).not.toContain(MARKER);
+  });
 
   test.each([
     "",
@@ -52,14 +55,14 @@ describe.each(Object.entries(rpcFormats))("%s answers as its protocol says", (_,
     "application/grpc-web+json",
     "application/grpc-web-text",
     `application/${MARKER}`,
-  ])("415 with what there is for the media type %j", async (contentType) => {
+  ])("415 with the supported media types for %j", async (contentType) => {
     const { status, headers, everything } = await send({ headers: { "content-type": contentType } });
     const served = "application/json, application/proto, application/grpc, application/grpc-web";
     expect([status, headers.get("accept-post")]).toEqual([415, served]);
     expect(everything).not.toContain(MARKER);
   });
 
-  test("every answer is under a correlation id, and not to be stored", async () => {
+  test("every answer has a correlation id and no-store", async () => {
     for (const call of [{}, { method: "GET" }, { path: "/" }]) {
       const { headers } = await send(call);
       expect(headers.get("x-correlation-id")).toMatch(/^[0-9a-f-]{36}$/);
@@ -75,21 +78,21 @@ describe.each(Object.entries(rpcFormats).filter(([, { hasEnvelope }]) => hasEnve
   test.each([
     ["no message", Buffer.alloc(0)],
     ["two messages", Buffer.concat([envelope(message), envelope(message)])],
-  ])("has %s unimplemented for a unary method", async (_name, body) => {
+  ])("answers that %s is unimplemented for a unary method", async (_name, body) => {
     const { code, everything } = await sendCall(service.internalUrl, format, await callWith(body));
     expect(code).toBe(Code.Unimplemented);
     expect(everything).not.toContain(MARKER);
   });
 
   test.each([
-    ["a cut off prefix", Buffer.alloc(3)],
-    ["a cut off message", envelope(message).subarray(0, -1)],
-    ["a flag for compression without a compression", envelope(message, 1)],
-    ["an unknown flag", envelope(message, 0x80)],
-    ["a message of 4 GiB by its prefix", Buffer.from([0, 255, 255, 255, 255])],
-  ])("takes %s for an invalid argument", async (_name, body) => {
+    ["a cut off prefix", Code.InvalidArgument, Buffer.alloc(3)],
+    ["a cut off message", Code.InvalidArgument, envelope(message).subarray(0, -1)],
+    ["a compression flag without a compression", Code.Internal, envelope(message, 1)],
+    ["an unknown flag", Code.Internal, envelope(message, 0x80)],
+    ["a message of 4 GiB by its prefix", Code.ResourceExhausted, Buffer.from([0, 255, 255, 255, 255])],
+  ])("rejects %s with the code %i and the Problem of a 400", async (_name, expected, body) => {
     const { code, problem, everything } = await sendCall(service.internalUrl, format, await callWith(body));
-    expect([code, problem?.["code"]]).toEqual([Code.InvalidArgument, "INVALID_REQUEST"]);
+    expect([code, problem?.["code"], problem?.["status"]]).toEqual([expected, "INVALID_REQUEST", 400]);
     expect(everything).not.toContain(MARKER);
   });
 });
@@ -109,7 +112,7 @@ test("the JSON of Connect is that of REST, with timestamps in milliseconds", asy
   expect(rest.body["createdAt"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test("an answer of Connect over 1 KiB is compressed where the caller takes that", async () => {
+test("a Connect answer over 1 KiB is compressed if the caller accepts that", async () => {
   const body = { code: "EPS-2", name: "😀".repeat(200), taxId: "9".repeat(32), active: true };
   const send = async (acceptEncoding: string) => {
     const authorization = `Bearer ${await service.token()}`;

@@ -36,20 +36,20 @@ describe.each(Object.entries(transports))("%s", (_, createTransport) => {
     expect(updated.body).toEqual({ ...(registered.body as PatientBody), ...CONTACT, version: 2 });
   });
 
-  test("answers under the caller's correlation id, and with the state of the quotas", async () => {
+  test("returns the caller's correlation id and the state of the quotas", async () => {
     const headers = { ...(await headersFor()), "x-correlation-id": randomUUID() };
     const { headers: received } = await rpc.register(messageOf(registration()), headers);
     expect(received.get("x-correlation-id")).toBe(headers["x-correlation-id"]);
     expect(received.get("ratelimit")).toMatch(/^"second";r=\d+;t=\d+, "minute";r=\d+;t=\d+$/);
   });
 
-  test("shows the document number only to a token with the scope for it", async () => {
+  test("returns the document number only to a token with the scope for it", async () => {
     const { body } = await rpc.register(messageOf(registration()), await headersFor({ scopes: ["patients:write"] }));
     expect(body).toMatchObject({ version: 1 });
     expect(body).not.toHaveProperty("documentNumber");
   });
 
-  test("replays what was done over REST, and REST what was done over it", async () => {
+  test("replays calls that were made over REST, and the reverse", async () => {
     const [first, second] = [registration(), registration()];
     const headers = await headersFor();
     const overRest = await rest("POST", "/patients", first, headers);
@@ -59,7 +59,7 @@ describe.each(Object.entries(transports))("%s", (_, createTransport) => {
     expectReplay(await rest("POST", "/patients", second, other), overRpc.body);
   });
 
-  test("replays an update whether its mask was sent, in any order, or stands for what is set", async () => {
+  test("replays an update with its mask in any order, or without one if it has all set fields", async () => {
     const { id } = await registerPatient(service);
     const headers = await headersFor();
     const overRest = await rest("PATCH", `/patients/${id}`, CHANGES, headers);
@@ -72,7 +72,7 @@ describe.each(Object.entries(transports))("%s", (_, createTransport) => {
     expect((await rpc.update({ patientId: id, ...CHANGES, ...email }, headers)).code).toBe(Code.FailedPrecondition);
   });
 
-  describe("errors have the code of their Problem, which is a detail and the same as over REST", () => {
+  describe("errors have the code of their Problem, which is in the details and equals that of REST", () => {
     test.each<[number, Code, (headers: Record<string, string>) => Promise<Pair> | Pair]>([
       [400, Code.InvalidArgument, ({ "idempotency-key": _key, ...headers }) => registerBoth(registration(), headers)],
       [401, Code.Unauthenticated, ({ authorization: _token, ...headers }) => registerBoth(registration(), headers)],
@@ -114,15 +114,15 @@ describe.each(Object.entries(transports))("%s", (_, createTransport) => {
     });
   });
 
-  describe("errors say what clients of gRPC read without knowing Cupo", () => {
-    test("ErrorInfo: which conflict it is, and on which field", async () => {
+  describe("errors have the standard details of gRPC", () => {
+    test("ErrorInfo: the reason of a conflict, and its field", async () => {
       const request = { patientId: await patientAtVersion(2), ...CHANGES };
       const { details } = await rpc.update(request, await headersFor());
       const metadata = { code: "CONCURRENT_MODIFICATION", status: "409", field: "expectedVersion" };
       expect(details).toEqual({ "google.rpc.ErrorInfo": { reason: "STALE_VERSION", domain: "cupo", metadata } });
     });
 
-    test("BadRequest: each field that is wrong, with the code of its error", async () => {
+    test("BadRequest: each invalid field, with its error code", async () => {
       const { details } = await rpc.register(messageOf(registration({ email: "ana", phone: "1" })), await headersFor());
       const metadata = { code: "VALIDATION_FAILED", status: "422" };
       expect(details).toEqual({
@@ -136,7 +136,7 @@ describe.each(Object.entries(transports))("%s", (_, createTransport) => {
       });
     });
 
-    test("RetryInfo: when another try makes sense", async () => {
+    test("RetryInfo: when to try again", async () => {
       service.proxy.setDown(true);
       const { details, headers } = await rpc.register(messageOf(registration()), await headersFor());
       service.proxy.setDown(false);

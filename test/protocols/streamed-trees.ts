@@ -11,18 +11,18 @@ import type { TokenFor } from "../support/tokens.js";
 /** The scope of the tree service. */
 export const SCOPE = "trees:watch";
 
-/** The described service whose method `watch` answers by a stream, in place of one of the clinic's. */
+/** A test service whose method `watch` returns a stream, served instead of one of the clinic's. */
 export const { service: TreeService, watch, method: read } = describeTreeService(SCOPE);
 
-/** What is streamed to a call whose request has this text: trees as JSON. */
+/** Returns the trees (as JSON) to stream to a call whose request has this text. */
 export type OnWatch = (plain: string, call: StreamCall) => AsyncIterable<JsonValue>;
 
-/** The trees that a call names, one after the other. */
+/** Streams as many trees as the text says. */
 export async function* count(plain: string): AsyncIterable<JsonValue> {
   for (let n = 1; n <= Number(plain); n++) yield { plain: `${n}` };
 }
 
-/** Says that it is there, and nothing more until it has to end. `ended` is called when it did. */
+/** Streams one tree and waits until the stream is aborted. Calls `ended` then. */
 export function wait(ended: () => void = () => undefined): OnWatch {
   return async function* (_, { signal }) {
     try {
@@ -34,7 +34,7 @@ export function wait(ended: () => void = () => undefined): OnWatch {
   };
 }
 
-/** The service with the tree service in it, which does when it is watched what `onWatch` gives at that moment. */
+/** Starts the service with the tree service, which streams what the current `onWatch` returns. */
 export function startTreeService(
   onWatch: () => OnWatch,
   environment: Record<string, string> = {},
@@ -52,7 +52,7 @@ export function startTreeService(
   });
 }
 
-/** What a call may have of its own. */
+/** Options of a call. */
 export interface Opening {
   readonly as?: TokenFor;
   readonly headers?: Readonly<Record<string, string>>;
@@ -60,13 +60,13 @@ export interface Opening {
   readonly timeoutMs?: number;
 }
 
-/** A stream as its caller has it. */
+/** A stream as seen by its caller. */
 export interface OpenStream {
   readonly headers: Headers;
   readonly trees: AsyncIterator<Message>;
 }
 
-/** Watches, as a principal with the scope to do so unless the token is for another. */
+/** Opens a stream. Its principal has the required scope, unless the token differs. */
 export async function openStream(
   { token }: TestService,
   transport: Transport,
@@ -79,20 +79,20 @@ export async function openStream(
   return { headers: answer.header, trees: answer.message[Symbol.asyncIterator]() };
 }
 
-/** The next tree of a stream; undefined where it ended. */
+/** Returns the next tree of a stream. Undefined at its end. */
 export async function next(trees: AsyncIterator<Message>): Promise<JsonValue | undefined> {
   const { done, value } = await trees.next();
   return done === true ? undefined : toJson(watch.output, value);
 }
 
-/** All that a stream still gives. */
+/** Returns all remaining messages of a stream. */
 export async function all(trees: AsyncIterator<Message>): Promise<JsonValue[]> {
   const found: JsonValue[] = [];
   for (let tree = await next(trees); tree !== undefined; tree = await next(trees)) found.push(tree);
   return found;
 }
 
-/** The error that a promise rejects with. */
+/** Returns the error that a promise rejects with. */
 export async function failure(promise: Promise<unknown>): Promise<ConnectError> {
   const error = await promise.then(
     (value) => new Error(`did not fail, but gave ${JSON.stringify(value)}`),
@@ -102,7 +102,7 @@ export async function failure(promise: Promise<unknown>): Promise<ConnectError> 
   throw error;
 }
 
-/** The Problem among the details of an error, as JSON. */
+/** Returns the Problem in the details of an error, as JSON. */
 export function problemOf(error: ConnectError): Record<string, unknown> {
   const [problem] = error.findDetails(ProblemSchema);
   if (problem === undefined) throw error;

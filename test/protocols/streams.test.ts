@@ -26,9 +26,9 @@ import {
   watch,
 } from "./streamed-trees.js";
 
-/** What the service under test does when it is watched; each test puts its own here. */
+/** The stream's implementation, which each test sets. */
 let onWatch: OnWatch = count;
-/** Long enough to be compressed for as long as a caller takes to leave. */
+/** So long that the compression takes longer than a caller needs to abort. */
 const LARGE = "a".repeat(8_000_000);
 let service: TestService;
 
@@ -51,19 +51,19 @@ describe.each(Object.entries(transports))("a stream over %s", (_, createTranspor
 
   const open = (plain: string, changes: Opening = {}) => openStream(service, transport, plain, changes);
 
-  test("gives its messages and ends", async () => {
+  test("returns its messages and ends", async () => {
     const { trees, headers } = await open("3");
     expect(await all(trees)).toEqual([{ plain: "1" }, { plain: "2" }, { plain: "3" }]);
     expect(headers.get("ratelimit")).toMatch(/^"second";r=\d+/);
     expect(headers.get("cache-control")).toBe("no-store");
   });
 
-  test("gives none where there is none", async () => {
+  test("returns nothing if there is nothing", async () => {
     const { trees } = await open("0");
     expect(await all(trees)).toEqual([]);
   });
 
-  test("gives each message when it is there, and not only at the end", async () => {
+  test("sends each message at once, not only at the end", async () => {
     const second = deferred();
     onWatch = async function* () {
       yield { plain: "first" };
@@ -85,7 +85,7 @@ describe.each(Object.entries(transports))("a stream over %s", (_, createTranspor
     expect(await all(trees)).toEqual([{ plain: "a" }, { child: { plain: "b" } }]);
   });
 
-  describe("that is refused tells its Problem, and the implementation is not asked", () => {
+  describe("that is rejected has a Problem, and its implementation is not called", () => {
     test.each<[number, Code, string, Opening]>([
       [400, Code.InvalidArgument, "1", { headers: { "x-correlation-id": "none" } }],
       [401, Code.Unauthenticated, "1", { headers: { authorization: "Bearer none" } }],
@@ -104,7 +104,7 @@ describe.each(Object.entries(transports))("a stream over %s", (_, createTranspor
     });
   });
 
-  test("that fails later tells its Problem behind what was sent", async () => {
+  test("that fails later has its Problem after the sent messages", async () => {
     onWatch = async function* () {
       yield { plain: "first" };
       throw conflict({ code: "STATE_NOT_ALLOWED", field: "cursor", message: "the cursor is of another time" });
@@ -116,7 +116,7 @@ describe.each(Object.entries(transports))("a stream over %s", (_, createTranspor
     expect(problemOf(error)).toMatchObject({ status: 409, errors: [{ code: "STATE_NOT_ALLOWED" }] });
   });
 
-  test("that fails by a fault says nothing of it to the caller, and the cause to the log", async () => {
+  test("that fails with an internal error reports no details to the caller, and logs the cause", async () => {
     onWatch = () => {
       throw new Error("hostile-marker");
     };
@@ -129,7 +129,7 @@ describe.each(Object.entries(transports))("a stream over %s", (_, createTranspor
     expect(JSON.stringify(lines)).not.toContain("hostile-marker");
   });
 
-  test("ends for its implementation when the caller goes away", async () => {
+  test("aborts its implementation when the caller aborts", async () => {
     const ended = deferred();
     onWatch = wait(() => ended.resolve());
     const leaving = new AbortController();
@@ -144,7 +144,7 @@ describe.each(Object.entries(transports))("a stream over %s", (_, createTranspor
     expect(service.log.at(-1)).not.toHaveProperty("code");
   });
 
-  test("ends for its implementation when the caller leaves while its first message is compressed", async () => {
+  test("aborts its implementation when the caller aborts while the first message is compressed", async () => {
     const ended = deferred();
     const leaving = new AbortController();
     onWatch = async function* () {
@@ -160,7 +160,7 @@ describe.each(Object.entries(transports))("a stream over %s", (_, createTranspor
     await ended.promise;
   });
 
-  test("ends at the caller's time limit, though the implementation does not", async () => {
+  test("ends at the caller's deadline, even if the implementation does not", async () => {
     onWatch = async function* () {
       yield { plain: "open" };
       await new Promise(() => undefined);
@@ -182,7 +182,7 @@ describe.each(Object.entries(transports))("an open stream over %s", (_, createTr
       })
     ).trees;
 
-  test("ends with 401 when its access token has expired, and gives nothing that comes later", async () => {
+  test("ends with 401 when its access token expires, and sends nothing afterwards", async () => {
     const later = deferred();
     onWatch = async function* () {
       yield { plain: "open" };
@@ -197,7 +197,7 @@ describe.each(Object.entries(transports))("an open stream over %s", (_, createTr
     expect([error.code, problemOf(error)["code"]]).toEqual([Code.Unauthenticated, "INVALID_ACCESS_TOKEN"]);
   });
 
-  test("ends with 401 within moments of that, though nothing happens on it", async () => {
+  test("ends with 401 soon after that, even without messages", async () => {
     onWatch = wait();
     const trees = await openForAMinute();
     expect(await next(trees)).toEqual({ plain: "open" });
@@ -205,7 +205,7 @@ describe.each(Object.entries(transports))("an open stream over %s", (_, createTr
     expect((await failure(next(trees))).code).toBe(Code.Unauthenticated);
   });
 
-  test("ends with 503 when the service stops, which waits for nothing else", async () => {
+  test("ends with 503 when the service stops, which does not wait for anything else", async () => {
     const own = await startTreeService(() => onWatch);
     const transport = createTransport(own.internalUrl);
     onWatch = wait();
@@ -219,14 +219,18 @@ describe.each(Object.entries(transports))("an open stream over %s", (_, createTr
     for (const error of await Promise.all(failures)) {
       expect([error.code, problemOf(error)["code"]]).toEqual([Code.Unavailable, "SERVICE_UNAVAILABLE"]);
     }
-    expect(own.log.filter(({ msg }) => msg === "connections were cut off after the grace period")).toEqual([]);
+    expect(
+      own.log.filter(
+        ({ msg }) => msg === "connections were closed with requests in flight, because the grace period ended",
+      ),
+    ).toEqual([]);
     process.off("warning", onWarning);
     expect(warnings).not.toContain("MaxListenersExceededWarning");
   });
 });
 
-describe("streams have places of their own:", () => {
-  test("a principal has as many as the setting says, and one that ended is free again", async () => {
+describe("streams have a limit of their own:", () => {
+  test("a principal can have as many as the setting says, and one that ended is free again", async () => {
     await withService({ STREAMS_PER_PRINCIPAL: "1", WAIT_SECONDS: "1" }, async (own) => {
       const transport = transports["gRPC, HTTP/2"](own.internalUrl);
       onWatch = wait();
@@ -243,19 +247,21 @@ describe("streams have places of their own:", () => {
     });
   });
 
-  test("so has a tenant, whoever of it opens them", async () => {
+  test("a tenant too, whatever principals open them", async () => {
     await withService({ STREAMS_PER_TENANT: "1", WAIT_SECONDS: "1" }, async (own) => {
       const transport = transports["gRPC, HTTP/2"](own.internalUrl);
       onWatch = wait();
       expect(await next((await openStream(own, transport, "")).trees)).toEqual({ plain: "open" });
       const second = await openStream(own, transport, "", { as: { client: "other" } });
-      expect((await failure(all(second.trees))).code).toBe(Code.ResourceExhausted);
+      const error = await failure(all(second.trees));
+      expect([error.code, problemOf(error)["status"]]).toEqual([Code.Unavailable, 503]);
+      expect(problemOf(error)["errors"]).toEqual([expect.objectContaining({ code: "BUSY", field: "" })]);
       const elsewhere = await openStream(own, transport, "", { as: { tenantId: crypto.randomUUID() } });
       expect(await next(elsewhere.trees)).toEqual({ plain: "open" });
     });
   });
 
-  test("open ones leave the places of calls that work to these", async () => {
+  test("open ones do not use the places of unary calls", async () => {
     await withService({ CALLS_PER_PRINCIPAL: "1", CALLS_PER_TENANT: "1" }, async (own) => {
       const transport = transports["gRPC, HTTP/2"](own.internalUrl);
       onWatch = wait();
@@ -273,7 +279,7 @@ test.each([
   ["application/json", "Connect, JSON, HTTP/1.1"],
   ["application/proto", "Connect, binary, HTTP/1.1"],
   ["application/grpc+json", "gRPC, HTTP/2"],
-])("415 with what there is for the media type %s", async (contentType, name) => {
+])("415 with the supported media types for %s", async (contentType, name) => {
   const format = rpcFormats[name];
   if (format === undefined) throw new Error(name);
   const path = `/${TreeService.typeName}/${watch.name}`;

@@ -15,7 +15,7 @@ type Patient = MessageInitShape<typeof RegisterPatientRequestSchema>;
 const PATH = "/cupo.access.v1.PatientService/RegisterPatient";
 const MARKER = "hostile-marker";
 const KIB = 1024;
-/** At its usual quality it takes most of a second for what is no smaller then. */
+/** The default quality takes most of a second and compresses these bytes no better. */
 const QUICKLY = { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } };
 
 let service: TestService;
@@ -29,11 +29,11 @@ afterAll(() => service.close());
 describe.each(Object.entries(rpcFormats))("%s", (_, format) => {
   const send = (call: RawCall, to = service) => sendCall(to.internalUrl, format, call);
 
-  test("a good call is answered", async () => {
+  test("a valid call is answered", async () => {
     expect(await send(await goodCall(format))).toMatchObject({ status: 200, code: undefined });
   });
 
-  describe("what cannot be decoded is a Problem that repeats nothing", () => {
+  describe("an undecodable message is a Problem that repeats nothing of it", () => {
     test.each(undecodable(format))("%s", async (_name, message) => {
       const outcome = await send(await callWith(format, message));
       expectRefusal(outcome, Code.InvalidArgument, "INVALID_REQUEST", 400);
@@ -41,7 +41,7 @@ describe.each(Object.entries(rpcFormats))("%s", (_, format) => {
     });
   });
 
-  describe("what cannot be decoded is judged after", () => {
+  describe("an undecodable message is reported after", () => {
     test("the token", async () => {
       for (const headers of [{}, { authorization: "Bearer x" }]) {
         for (const [, message] of undecodable(format)) {
@@ -51,7 +51,7 @@ describe.each(Object.entries(rpcFormats))("%s", (_, format) => {
       }
     });
 
-    test("the quota, which it counts for", async () => {
+    test("the quota, which it counts against", async () => {
       const limited = await startTestService({ RATE_LIMIT_PER_MINUTE: "2" });
       try {
         const headers = { authorization: `Bearer ${await limited.token()}`, "idempotency-key": "k" };
@@ -77,8 +77,8 @@ describe.each(Object.entries(rpcFormats))("%s", (_, format) => {
     });
   });
 
-  describe("a message of more than 64 KiB is an invalid argument", () => {
-    test("and one of less is not too long", async () => {
+  describe("a message of more than 64 KiB is resource_exhausted, with the Problem of a 400", () => {
+    test("but not a shorter one", async () => {
       expect((await send(await callWith(format, padded(format, 64 * KIB)))).status).toBe(200);
     });
 
@@ -89,7 +89,7 @@ describe.each(Object.entries(rpcFormats))("%s", (_, format) => {
     test.each([
       ["gzip", (bytes: Uint8Array) => gzipSync(bytes)],
       ["br", (bytes: Uint8Array) => brotliCompressSync(bytes, QUICKLY)],
-    ])("also when it is made so by %s", async (encoding, compress) => {
+    ])("also if it is that long after %s", async (encoding, compress) => {
       const send64 = await compressed(format, encoding, compress(padded(format, 60 * KIB)));
       expect((await send(send64)).status).toBe(200);
       for (const length of [64 * KIB + 1, 30 * KIB * KIB]) {
@@ -97,19 +97,19 @@ describe.each(Object.entries(rpcFormats))("%s", (_, format) => {
       }
     });
 
-    test("but not before the token is judged", async () => {
+    test("but only after the token is checked", async () => {
       const call = { path: PATH, headers: {}, body: framed(format, padded(format, 300 * KIB)) };
       expectRefusal(await send(call), Code.Unauthenticated, "INVALID_ACCESS_TOKEN", 401);
     });
   });
 
   describe("a compression", () => {
-    test("that is not what the header says is an invalid argument", async () => {
+    test("that does not match its header is an invalid argument", async () => {
       const outcome = await send(await compressed(format, "gzip", Buffer.from(MARKER)));
       expectRefusal(outcome, Code.InvalidArgument, "INVALID_REQUEST", 400);
     });
 
-    test("that is not known is unimplemented, with those that are, and its name is not repeated", async () => {
+    test("that is unknown is unimplemented, with the supported ones, and its name is not repeated", async () => {
       const outcome = await send(await compressed(format, MARKER, Buffer.from("{}")));
       expect(outcome.code).toBe(Code.Unimplemented);
       expect(
@@ -119,9 +119,9 @@ describe.each(Object.entries(rpcFormats))("%s", (_, format) => {
     });
   });
 
-  describe("a time limit", () => {
+  describe("a deadline", () => {
     test.each(format.hasEnvelope ? ["99999999H", "1H", "30001m"] : ["9999999999", "3600000", "30001"])(
-      "of %s is longer than the service's own, and cut",
+      "of %s is reduced to the service's own",
       async (limit) => {
         const { headers, ...call } = await goodCall(format);
         const outcome = await send({ ...call, headers: { ...headers, [format.timeLimitHeader]: limit } });
@@ -129,7 +129,7 @@ describe.each(Object.entries(rpcFormats))("%s", (_, format) => {
       },
     );
 
-    test.each([MARKER, "-1", "", "1.5", "99999999999999", "1S, 2S"])("of %j is none", async (limit) => {
+    test.each([MARKER, "-1", "", "1.5", "99999999999999", "1S, 2S"])("of %j is rejected", async (limit) => {
       const { headers, ...call } = await goodCall(format);
       const outcome = await send({ ...call, headers: { ...headers, [format.timeLimitHeader]: limit } });
       expectRefusal(outcome, Code.InvalidArgument, "INVALID_REQUEST", 400);
@@ -139,7 +139,7 @@ describe.each(Object.entries(rpcFormats))("%s", (_, format) => {
   });
 });
 
-/** Bytes that are no message at all, by what is wrong with them. */
+/** Returns undecodable bytes with a description of their defect. */
 function undecodable(format: RpcFormat): [string, Uint8Array][] {
   const good = encoded(format, { fullName: MARKER });
   const cut: [string, Uint8Array] = ["an end too early", good.subarray(0, -1)];
@@ -158,7 +158,7 @@ function replaced(bytes: Uint8Array, text: string, by: string): Buffer {
   return Buffer.from(Buffer.from(bytes).toString("latin1").replace(text, by), "latin1");
 }
 
-/** A good message, made as long as it should be by what is no part of it: blanks, or a field that nobody knows. */
+/** Returns a valid message of a given length, padded with blanks or an unknown field. */
 function padded(format: RpcFormat, length: number): Uint8Array {
   const good = Buffer.from(encoded(format, {}));
   if (format.isJson) return Buffer.concat([good, Buffer.alloc(length - good.length, " ")]);
@@ -200,7 +200,7 @@ async function callWith(format: RpcFormat, message: Uint8Array, as: TokenFor = {
 }
 
 function expectTooLong(outcome: RawOutcome): void {
-  expectRefusal(outcome, Code.InvalidArgument, "INVALID_REQUEST", 400);
+  expectRefusal(outcome, Code.ResourceExhausted, "INVALID_REQUEST", 400);
   expect(outcome.problem).toMatchObject({ detail: "The body is longer than 65536 bytes." });
 }
 

@@ -11,7 +11,7 @@ import { registration } from "../support/registration.js";
 import { sendRequest } from "../support/rest-request.js";
 import { patientRpc } from "../support/rpc-clients.js";
 
-/** Does the work and remembers nothing. */
+/** Runs the work and stores nothing. */
 const store: IdempotentWork = {
   read: (_call, _principal, work) => work(),
   async execute(_claim, call, { tenantId }, work) {
@@ -27,12 +27,12 @@ let service: ComposedService;
 
 afterEach(() => service.close());
 
-describe("an operation that has no implementation", () => {
+describe("an operation without an implementation", () => {
   test.each<[string, readonly ServiceEntry[]]>([
-    ["whose service is not there at all", []],
+    ["whose service is not registered", []],
     ["whose service has no method", [{ service: PatientService, implementation: {} }]],
     ["whose service has another method", [{ service: PatientService, implementation: { registerPatient } }]],
-  ])("%s is unimplemented over RPC, and nothing over REST", async (_, services) => {
+  ])("%s is unimplemented over RPC, and not found over REST", async (_, services) => {
     service = await startComposedService(services, store);
     const rest = await sendRequest("PATCH", `${service.publicUrl}/patients/${randomUUID()}`, { body: {} });
     expectProblem(rest, 404);
@@ -42,7 +42,7 @@ describe("an operation that has no implementation", () => {
     expect((await patientRpc(connect).update(request, headers)).code).toBe(Code.Unimplemented);
   });
 
-  test("does not take the others of its service with it", async () => {
+  test("does not affect other operations of its service", async () => {
     service = await startComposedService([{ service: PatientService, implementation: { registerPatient } }], store);
     const rest = await sendRequest("POST", `${service.publicUrl}/patients`, { body: registration() });
     expect([rest.status, rest.body]).toEqual([201, { version: 1 }]);

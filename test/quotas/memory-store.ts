@@ -1,6 +1,6 @@
 import type { QuotaStore } from "../../src/quotas/quota-store.js";
 
-/** A store of quotas in the process of the test, by the test's own clock, which counts how often it was asked. */
+/** A quota store in memory, on the test's clock, that counts its calls. */
 export interface MemoryStore extends QuotaStore {
   readonly asked: () => number;
 }

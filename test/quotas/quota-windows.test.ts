@@ -5,7 +5,7 @@ import { purgeQuotas } from "../../src/jobs/purges.js";
 import { openDatabase } from "../../src/postgres/database.js";
 import { openQuotaStore } from "../../src/postgres/quota-windows.js";
 import { quotaPolicies } from "../../src/quotas/quota-policies.js";
-import { createSharedRateLimiter } from "../../src/quotas/shared-rate-limiter.js";
+import { createRateLimiter } from "../../src/quotas/rate-limiter.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { type PostgresProxy, startPostgresProxy } from "../support/postgres-proxy.js";
 
@@ -31,14 +31,14 @@ afterEach(async () => {
 });
 
 describe("three processes on one database", () => {
-  test("let the quota of a minute through once, in turn or at once", async () => {
+  test("let the quota of a minute through once in total, with requests in turn or concurrent", async () => {
     const replicas = [openLimiter(), openLimiter(), openLimiter()];
     const answers = await Promise.all(Array.from({ length: 180 }, (_, i) => isPassed(replicas[i % REPLICAS])));
     expect(answers.filter(Boolean)).toHaveLength(60);
     expect(await Promise.all(replicas.map(isPassed))).toEqual([false, false, false]);
   });
 
-  test("let each its part through while the database is away, and share again when it is back", async () => {
+  test("let a third through each while the database is unreachable, and share again when it is back", async () => {
     let elapsedMs = 0;
     const replicas = Array.from({ length: REPLICAS }, () => openLimiter(() => elapsedMs));
     proxy.setDown(true);
@@ -53,7 +53,7 @@ describe("three processes on one database", () => {
 });
 
 describe("a window", () => {
-  test("gives what is wanted, what there is, and then nothing", async () => {
+  test("grants what is requested, then what is left, then nothing", async () => {
     const store = openStore();
     const take = async (wanted: number) => (await store.take(principal, [{ policy: minute, wanted }]))[0];
     expect(await take(40)).toMatchObject({ granted: 40, left: 20 });
@@ -61,7 +61,7 @@ describe("a window", () => {
     expect(await take(1)).toMatchObject({ granted: 0, left: 0 });
   });
 
-  test("ends a minute after it began, and begins anew with the next request", async () => {
+  test("ends a minute after it began, and a new one begins with the next request", async () => {
     const store = openStore();
     const take = async () => (await store.take(principal, [{ policy: minute, wanted: 60 }]))[0];
     expect((await take())?.endsInMs).toBe(60_000);
@@ -71,7 +71,7 @@ describe("a window", () => {
     expect(await take()).toEqual({ granted: 60, left: 0, endsInMs: 60_000 });
   });
 
-  test("is the tenant's and the principal's own, who is not told from it", async () => {
+  test("belongs to one tenant and principal, and does not store the principal", async () => {
     const store = openStore();
     const other = { ...principal, tenantId: randomUUID() };
     for (const who of [principal, other]) {
@@ -84,7 +84,7 @@ describe("a window", () => {
     expect(JSON.stringify(await rows("quota_windows::text"))).not.toContain("ana");
   });
 
-  test("is forgotten an hour after it ended, by the purge alone", async () => {
+  test("is deleted by the purge an hour after it ended, and not before", async () => {
     const store = openStore();
     await store.take(principal, [{ policy: minute, wanted: 1 }]);
     const purger = openDatabase({ ...LIMITS, url: database.url });
@@ -107,7 +107,7 @@ function openStore() {
 }
 
 function openLimiter(elapsed?: () => number): RateLimiter {
-  return createSharedRateLimiter(QUOTAS, {
+  return createRateLimiter(QUOTAS, {
     store: openStore(),
     replicas: REPLICAS,
     onAway: () => said.push("away"),

@@ -9,19 +9,20 @@ import { chromiumPath, openChromium, openWindow } from "../support/chromium.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 
+const KEY = "key-of-this-start";
 const BROWSER_MS = 240_000;
-/** How long a page may take on a machine that is busy. */
+/** Time limit of a page on a busy machine, in milliseconds. */
 const PATIENCE_MS = 60_000;
 const reason = chromiumPath === undefined ? " (skipped: needs Debian's package chromium)" : "";
-/** The folder that pictures of the page are put into: only when asked for, because they differ by a machine's fonts. */
+/** The folder for screenshots. Only taken if it is set, because they depend on the machine's fonts. */
 const pictures = process.env["SCREENSHOTS"];
 
-/** The page of a listener, as a test finds it: with whatever token, filter and opened operations. */
+/** A listener's page, with the token, filter and open operations that earlier tests left. */
 interface ListenerPage {
   readonly page: Page;
-  /** How many operations it listed when it was opened. */
+  /** Number of operations listed when the page was opened. */
   readonly listed: number;
-  /** What was complained of since this was last asked. */
+  /** Returns the complaints since the last call. */
   complaints(): readonly string[];
 }
 
@@ -32,17 +33,17 @@ let onInternal: ListenerPage;
 
 describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${reason}`, () => {
   beforeAll(async () => {
-    const issueToken = (expiresInSeconds: number) =>
+    const sign = (expiresInSeconds: number) =>
       service.token({ tenantId: DEMO_TENANT_ID, client: "reference-page", expiresInSeconds });
-    service = await startTestService({}, { served: withDocumentedIds, issueToken });
+    service = await startTestService({}, { served: withDocumentedIds, demoTokens: { key: KEY, sign } });
     const issuer = { sign: (request: TokenFor) => service.token(request) };
     const { internalUrl, now } = service;
     const signal = new AbortController().signal;
     await fillDemo({ internalUrl, issuer, now, signal, onProgress: () => undefined });
     browser = await openChromium();
-    onPublic = await open(service.publicUrl);
+    onPublic = await open(service.publicUrl, `#key=${KEY}`);
     await picture(onPublic.page, "reference-page");
-    onInternal = await open(service.internalUrl);
+    onInternal = await open(service.internalUrl, `#key=${KEY}`);
   }, BROWSER_MS);
 
   afterAll(async () => {
@@ -51,7 +52,7 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
   });
 
   test(
-    "registers a patient, shows that the same request again is a replay, and what is wrong with another",
+    "registers a patient, shows the replay of the same request, and the errors of another one",
     async () => {
       const { page, listed, complaints } = onPublic;
       expect(listed).toBe(20);
@@ -83,7 +84,7 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
   );
 
   test(
-    "lists all operations of the internal listener; what is booked there is moved on the public one",
+    "lists all operations of the internal listener; an appointment booked there can be moved on the public one",
     async () => {
       const { page, listed, complaints } = onInternal;
       const methods = servedServices.flatMap(({ service: { methods: all } }) =>
@@ -92,7 +93,7 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
       expect(listed).toBe(methods.length);
       await getToken(page);
       const search = await opened(page, "BookingService", "searchAppointmentOptions");
-      const wish = await requestOf(search);
+      const request = await requestOf(search);
       const options = await execute(search);
       expect(options.status).toBe("200");
       const book = await opened(page, "BookingService", "bookAppointment");
@@ -100,7 +101,7 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
       expect(booked.status).toBe("200");
       const { appointment } = JSON.parse(booked.body) as { appointment: { appointmentId: string } };
       const { appointmentId } = appointment;
-      const { serviceId, dateFrom, dateTo } = wish;
+      const { serviceId, dateFrom, dateTo } = request;
       const others = await execute(search, { appointmentId, serviceId, dateFrom, dateTo });
       expect(complaints()).toEqual([]);
 
@@ -116,7 +117,32 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
   );
 
   test(
-    "asks for a token that it cannot get, and sends what is pasted",
+    "removes the key from its address, keeps it for a reload, and gets no token without it",
+    async () => {
+      const button = (page: Page) => page.getByRole("button", { name: "Get a demo token" });
+      const { page } = await open(service.publicUrl, `#key=${KEY}`);
+      expect(page.url()).toBe(`${service.publicUrl}/docs`);
+      await page.reload();
+      await getToken(page);
+
+      const other = await open(service.publicUrl, "#key=key-of-that-start");
+      await button(other.page).click();
+      await other.page.getByText("For a demo token, open the address that the service printed").waitFor();
+
+      const keyless = await open(service.publicUrl, "");
+      await keyless.page.getByText("For a demo token, open the address that the service printed").waitFor();
+      expect(await button(keyless.page).isVisible()).toBe(false);
+      for (const { complaints, page: shown } of [other, keyless]) {
+        expect(complaints()).toEqual([]);
+        await shown.close();
+      }
+      await page.close();
+    },
+    BROWSER_MS,
+  );
+
+  test(
+    "asks for a token when it cannot get one, and sends the pasted token",
     async () => {
       const { page, complaints } = onPublic;
       await page.getByLabel("Access token").fill("");
@@ -131,10 +157,11 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
 });
 
 /**
- * The page of a listener, once it lists its operations, for all tests: to draw it takes seconds. Its complaints are errors of scripts, breaches of the policy, and
- * requests to anywhere but the listener itself; an answer that tells of an error is none.
+ * Opens the page of a listener until it lists its operations. All tests share it, because drawing takes seconds.
+ * Complaints are script errors, violations of the content security policy and requests to other hosts. Answers with an
+ * error are none.
  */
-async function open(url: string): Promise<ListenerPage> {
+async function open(url: string, fragment: string): Promise<ListenerPage> {
   const window = await openWindow(browser);
   const page = await window.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -151,7 +178,7 @@ async function open(url: string): Promise<ListenerPage> {
     const { origin, protocol } = new URL(request.url());
     if (origin !== url && protocol !== "data:") complaints.push(`asked ${request.url()}`);
   });
-  await page.goto(`${url}/docs`);
+  await page.goto(`${url}/docs${fragment}`);
   await page.locator(".opblock").first().waitFor();
   const listed = await page.locator(".opblock").count();
   return { page, listed, complaints: () => complaints.splice(0) };
@@ -162,7 +189,10 @@ async function getToken(page: Page): Promise<void> {
   await page.getByText("Valid until").waitFor();
 }
 
-/** An operation of the page, opened, with those of its service alone: the page draws all that it lists with each letter typed. */
+/**
+ * Opens an operation of the page. Filters by its service first, because the page redraws all listed operations at each
+ * keystroke.
+ */
 async function opened(page: Page, serviceName: string, operationId: string): Promise<Locator> {
   await page.getByPlaceholder("Filter by tag").fill(serviceName);
   const operation = page.locator(`.opblock[id$='-${operationId}']`);
@@ -175,7 +205,7 @@ async function requestOf(operation: Locator): Promise<Record<string, unknown>> {
   return JSON.parse(await operation.locator("textarea").inputValue()) as Record<string, unknown>;
 }
 
-/** Sends the example, or another body in its place, and gives what the page shows of the answer. */
+/** Sends the example or another body. Returns the answer as the page shows it. */
 async function execute(
   operation: Locator,
   body?: object,

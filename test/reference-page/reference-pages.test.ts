@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:http2";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { gunzipSync } from "node:zlib";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { decodeJwt, exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { expectProblem } from "../support/problem.js";
@@ -15,10 +15,13 @@ import { removeFolder, temporaryFolder } from "../support/temporary-folder.js";
 const listeners = ["public", "internal"] as const;
 type ListenerName = (typeof listeners)[number];
 
+const KEY = "key-of-this-start";
+
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({}, { issueToken: (expiresInSeconds) => service.token({ expiresInSeconds }) });
+  const sign = (expiresInSeconds: number) => service.token({ expiresInSeconds });
+  service = await startTestService({}, { demoTokens: { key: KEY, sign } });
 });
 
 afterAll(() => service.close());
@@ -36,7 +39,23 @@ describe.each(listeners)("the reference page of the %s listener", (name) => {
     expect((await get("/docs/other")).status).toBe(404);
   });
 
-  test("has no script and no style within it, and all that it names is the listener's own", async () => {
+  test("is the target of a redirect from / for GET and HEAD only; an unknown path stays 404", async () => {
+    for (const [method, path] of [
+      ["GET", "/"],
+      ["HEAD", "/"],
+      ["GET", "/?from=readme"],
+    ] as const) {
+      const { status, headers } = await get(path, { method, redirect: "manual" });
+      expect([status, headers.get("location")]).toEqual([302, "docs"]);
+    }
+    expect((await fetch(url("/"))).url).toBe(url("/docs"));
+    const answer = await get("/", { method: "POST" });
+    expectProblem(answer, 405);
+    expect(answer.headers.get("allow")).toBe("GET, HEAD");
+    expect((await get("/other")).status).toBe(404);
+  });
+
+  test("has no inline script or style, and refers only to files of the listener", async () => {
     const { text } = await get("/docs");
     expect(text).not.toMatch(/<style|style=|<script>|\son\w+=|javascript:|https?:/);
     const named = await namedFiles();
@@ -44,7 +63,7 @@ describe.each(listeners)("the reference page of the %s listener", (name) => {
     for (const path of named) expect([path, (await get(path)).status]).toEqual([path, 200]);
   });
 
-  test("and each of its files forbids what is not the listener's own, and is not for pages of others", async () => {
+  test("and each of its files allow only content of the listener, and cannot be embedded by other pages", async () => {
     for (const path of ["/docs", ...(await namedFiles())]) {
       const { headers } = await get(path);
       const policy = headers.get("content-security-policy") ?? "";
@@ -58,7 +77,7 @@ describe.each(listeners)("the reference page of the %s listener", (name) => {
     }
   });
 
-  test("and each of its files has a tag, by which browsers ask whether it is still the same", async () => {
+  test("and each of its files have an ETag, with which browsers can revalidate them", async () => {
     for (const path of ["/docs", ...(await namedFiles())]) {
       const first = await get(path);
       const etag = first.headers.get("etag") ?? "";
@@ -70,17 +89,21 @@ describe.each(listeners)("the reference page of the %s listener", (name) => {
     }
   });
 
-  test("and its files are sent with gzip to whoever takes it, as they are to others, and are the same", async () => {
-    const [zipped, plain] = [await sent("/docs/swagger-ui.js", "gzip, br"), await sent("/docs/swagger-ui.js", "br")];
-    expect([zipped.headers["content-encoding"], plain.headers["content-encoding"]]).toEqual(["gzip", undefined]);
-    expect(zipped.body.length).toBeLessThan(plain.body.length / 2);
+  test("and its files are compressed with gzip or brotli if the client accepts that, with the same content", async () => {
+    const plain = await sent("/docs/swagger-ui.js", "identity");
+    const zipped = await sent("/docs/swagger-ui.js", "deflate, gzip");
+    const brotli = await sent("/docs/swagger-ui.js", "gzip, deflate, br");
+    const all = [plain, zipped, brotli];
+    expect(all.map(({ headers }) => headers["content-encoding"])).toEqual([undefined, "gzip", "br"]);
+    for (const { body } of [zipped, brotli]) expect(body.length).toBeLessThan(plain.body.length / 2);
     expect(gunzipSync(zipped.body).equals(plain.body)).toBe(true);
-    for (const { headers, body } of [zipped, plain]) expect(headers["content-length"]).toBe(String(body.length));
-    expect(zipped.headers.etag).not.toBe(plain.headers.etag);
-    expect([zipped.headers.vary, plain.headers.vary]).toEqual(["Accept-Encoding", "Accept-Encoding"]);
+    expect(brotliDecompressSync(brotli.body).equals(plain.body)).toBe(true);
+    for (const { headers, body } of all) expect(headers["content-length"]).toBe(String(body.length));
+    expect(new Set(all.map(({ headers }) => headers.etag)).size).toBe(3);
+    for (const { headers } of all) expect(headers.vary).toBe("Accept-Encoding");
   });
 
-  test("is for GET and HEAD only", async () => {
+  test("accepts only GET and HEAD", async () => {
     const [whole, head] = [await sent("/docs", "identity"), await sent("/docs", "identity", "HEAD")];
     expect([head.body.length, head.headers["content-length"]]).toEqual([0, whole.headers["content-length"]]);
     const answer = await get("/docs", { method: "POST" });
@@ -88,7 +111,7 @@ describe.each(listeners)("the reference page of the %s listener", (name) => {
     expect(answer.headers.get("allow")).toBe("GET, HEAD");
   });
 
-  /** What the page names, and what its scripts import. */
+  /** Returns the files that the page refers to and that its scripts import. */
   async function namedFiles(): Promise<string[]> {
     const { text } = await get("/docs");
     const named = Array.from(text.matchAll(/(?:src|href|data-document-path)="([^"]+)"/g), ([, path]) => String(path));
@@ -113,9 +136,9 @@ describe.each(listeners)("the token of the %s listener's page", (name) => {
       body: parseObject(text),
     };
   };
-  const own = () => ({ origin: urlOf(name), "sec-fetch-site": "same-origin" });
+  const own = () => ({ origin: urlOf(name), "sec-fetch-site": "same-origin", "page-key": KEY });
 
-  test("is one of the development issuer with every scope, for fifteen minutes, and is kept by nobody", async () => {
+  test("is one of the development issuer with every scope, for fifteen minutes, and is not stored", async () => {
     const { status, headers, body } = await ask(own());
     expect([status, headers.get("cache-control"), body["token_type"], body["expires_in"]]).toEqual([
       200,
@@ -128,13 +151,13 @@ describe.each(listeners)("the token of the %s listener's page", (name) => {
     expect(String(scope).split(" ").toSorted()).toEqual([...service.scopes].toSorted());
   });
 
-  test("is given to a browser that says nothing of the kind of request", async () => {
-    expect((await ask({ origin: urlOf(name) })).status).toBe(200);
+  test("is returned to a browser that sends no Sec-Fetch headers", async () => {
+    expect((await ask({ origin: urlOf(name), "page-key": KEY })).status).toBe(200);
     const byName = urlOf(name).replace("127.0.0.1", "localhost");
-    expect((await ask({ origin: byName, host: new URL(byName).host })).status).toBe(200);
+    expect((await ask({ origin: byName, host: new URL(byName).host, "page-key": KEY })).status).toBe(200);
   });
 
-  test("is given over HTTP/2 too", async () => {
+  test("is returned over HTTP/2 too", async () => {
     const session = connect(urlOf(name));
     onTestFinished(() => session.close());
     const stream = session.request({ ":method": "POST", ":path": "/docs/token", ...own() });
@@ -145,32 +168,36 @@ describe.each(listeners)("the token of the %s listener's page", (name) => {
   });
 
   test.each<[string, () => Record<string, string>]>([
-    ["who is no browser", () => ({})],
+    ["a client that is not a browser", () => ({ "page-key": KEY })],
+    ["a page without the key, as behind a proxy that adds no header", () => without("page-key", own())],
+    ["a page with the key of another start", () => ({ ...own(), "page-key": "key-of-that-start" })],
+    ["a page with an empty key", () => ({ ...own(), "page-key": "" })],
+    ["a page with the key and more", () => ({ ...own(), "page-key": `${KEY}, ${KEY}` })],
     ["a page of another origin", () => ({ ...own(), origin: "https://elsewhere.example" })],
     ["a page of another port of this machine", () => ({ ...own(), origin: "http://127.0.0.1:1" })],
     ["a page without an origin", () => ({ ...own(), origin: "null" })],
     ["a request from another site", () => ({ ...own(), "sec-fetch-site": "cross-site" })],
     ["a request from another origin of this site", () => ({ ...own(), "sec-fetch-site": "same-site" })],
     [
-      "a page whose name was bent to this address",
+      "a page whose host name was rebound to this address",
       () => ({ ...own(), origin: "http://elsewhere.example", host: "elsewhere.example" }),
     ],
-    ["what a proxy hands on", () => ({ ...own(), "x-forwarded-for": "203.0.113.9" })],
-    ["what a proxy hands on, in the standard's way", () => ({ ...own(), forwarded: "for=203.0.113.9" })],
-  ])("is not for %s", async (_, headers) => {
+    ["a request that a proxy forwards", () => ({ ...own(), "x-forwarded-for": "203.0.113.9" })],
+    ["a request that a proxy forwards by RFC 7239", () => ({ ...own(), forwarded: "for=203.0.113.9" })],
+  ])("is refused to %s", async (_, headers) => {
     const answer = await ask(headers());
     expectProblem(answer, 404);
     expect(answer.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("is for POST only", async () => {
+  test("is returned for POST only", async () => {
     const answer = await ask(own(), "GET");
     expectProblem(answer, 405);
     expect(answer.headers.get("allow")).toBe("POST");
   });
 });
 
-test("with an issuer of its own the page asks for a token, and there is none to be had", async () => {
+test("with an external issuer, the page asks for a token and the listener returns none", async () => {
   const folder = await temporaryFolder();
   onTestFinished(() => removeFolder(folder));
   const { publicKey } = await generateKeyPair("ES256", { extractable: true });
@@ -184,14 +211,18 @@ test("with an issuer of its own the page asks for a token, and there is none to 
       AUTH_JWKS_FILE: join(folder, "keys.json"),
       PUBLIC_URL: "https://cupo.example",
     },
-    { issueToken: async (seconds) => String(issued.push(seconds)) },
+    { demoTokens: { key: KEY, sign: async (seconds) => String(issued.push(seconds)) } },
   );
   onTestFinished(() => real.close());
   for (const url of [real.publicUrl, real.internalUrl]) {
     const page = await (await fetch(`${url}/docs`)).text();
     expect(page).toContain('id="access-token"');
     expect(page).not.toContain("/docs/token");
-    const asked = await send(`${url}/docs/token`, "POST", { origin: url, "sec-fetch-site": "same-origin" });
+    const asked = await send(`${url}/docs/token`, "POST", {
+      origin: url,
+      "sec-fetch-site": "same-origin",
+      "page-key": KEY,
+    });
     expect(asked.status).toBe(404);
   }
   expect(issued).toEqual([]);
@@ -201,12 +232,16 @@ function urlOf(name: ListenerName): string {
   return name === "public" ? service.publicUrl : service.internalUrl;
 }
 
-/** As fetch cannot: with any header, and with the body as it comes. */
+/** Sends any header and returns the raw body, which fetch cannot do. */
 async function send(url: string, method: string, headers: Readonly<Record<string, string>>) {
   const request = httpRequest(url, { method, headers });
   request.end();
   const [response] = (await once(request, "response")) as [IncomingMessage];
   return { status: response.statusCode ?? 0, headers: response.headers, body: await buffer(response) };
+}
+
+function without(name: string, headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([other]) => other !== name));
 }
 
 function flat([name, value]: [string, string | string[] | undefined]): [string, string] {

@@ -173,29 +173,29 @@ describe("a path or a query is malformed", () => {
     expect(await refusal("GET", path)).toEqual({ reason: "MALFORMED", violations });
   });
 
-  test("but not for names of as many parts as a body may nest", async () => {
+  test("but not with field names of as many parts as a body may nest", async () => {
     expect(await refusal("GET", `/v1/shelves/a/books?author.${"ghostWriter.".repeat(14)}fullName=x`)).toBe("answered");
   });
 
-  test("where no variable takes the segment, too", async () => {
+  test("if no variable takes the segment either", async () => {
     const service = makeService({ name: "Any", rule: "GET /a/*/{id}" });
     expect(await refusal("GET", "/a/%zz/x", {}, { services: [service] })).toMatchObject({ reason: "MALFORMED" });
     expect(await refusal("GET", "/a/%41/x", {}, { services: [service] })).toBe("answered");
   });
 
-  test("where two members of a oneof come from the path and the query", async () => {
+  test("if two members of a oneof come from the path and the query", async () => {
     const service = makeService({ name: "Any", rule: "GET /a/{text}" });
     const outcome = await refusal("GET", "/a/x?number=1", {}, { services: [service] });
     expect(outcome).toEqual({ reason: "MALFORMED", violations: "INVALID_VALUE number" });
   });
 
-  test("where a number in the path is none", async () => {
+  test("if a number in the path is invalid", async () => {
     const service = makeService({ name: "Any", rule: "GET /a/{i32}/{child.genre}" });
     const outcome = await refusal("GET", "/a/x/NOVELS", {}, { services: [service] });
     expect(outcome).toEqual({ reason: "MALFORMED", violations: "INVALID_TYPE i32, INVALID_VALUE child.genre" });
   });
 
-  test("where a query is given beside a body that is the whole message", async () => {
+  test("if there is a query besides a body that is the whole message", async () => {
     const outcome = await refusal("POST", "/v1/kinds?flag=true", { headers: json, body: "not JSON" });
     expect(outcome).toEqual({ reason: "MALFORMED", violations: "UNKNOWN_FIELD flag" });
   });

@@ -4,7 +4,7 @@ import { bind, refusal } from "./support/outcomes.js";
 
 const headers = { "content-type": "application/json" };
 
-test("an enumeration is said by name, in a body and in a query, never by number", async () => {
+test("an enumeration value is a name in a body and in a query, never a number", async () => {
   expect(await meant({ genre: "ESSAY" })).toEqual({ genre: "ESSAY" });
   expect(await refused({ genre: 2 })).toBe("INVALID_TYPE genre");
   expect(await refused({ genre: "2" })).toBe("INVALID_VALUE genre");
@@ -12,7 +12,7 @@ test("an enumeration is said by name, in a body and in a query, never by number"
   expect(await refusal("GET", "/v1/kinds/x?genre=2")).toMatchObject({ violations: "INVALID_VALUE genre" });
 });
 
-test("bytes are base64 of the standard alphabet with padding, in a body and in a query", async () => {
+test("bytes are base64 with the standard alphabet and padding, in a body and in a query", async () => {
   expect(await meant({ data: "+/8=" })).toEqual({ data: "+/8=" });
   expect(await refused({ data: "+/8" })).toBe("INVALID_FORMAT data");
   expect(await refused({ data: "-_8=" })).toBe("INVALID_FORMAT data");
@@ -21,42 +21,42 @@ test("bytes are base64 of the standard alphabet with padding, in a body and in a
   expect(await refusal("GET", "/v1/kinds/x?data=-_8%3D")).toMatchObject({ violations: "INVALID_FORMAT data" });
 });
 
-test("the T and the Z of a date-time may be lower case, and nothing else of it may vary", async () => {
+test("the T and Z of a date-time may be lower case, and nothing else may vary", async () => {
   expect(await meant({ at: "2026-01-31t08:00:00z" })).toEqual({ at: "2026-01-31T08:00:00Z" });
   expect(await refused({ at: "2026-01-31 08:00:00Z" })).toBe("INVALID_DATE_TIME at");
 });
 
-test("a body is never empty, also where every member may be absent", async () => {
+test("a body is required even if all members are optional", async () => {
   const details = { reason: "MALFORMED", violations: "" };
   expect(await refusal("POST", "/v1/kinds", { headers, body: "" })).toEqual(details);
   expect(await refusal("POST", "/v1/kinds", { headers, body: "{}" })).toBe("answered");
 });
 
-test("of 64-bit integers text and numbers are taken, of others numbers alone", async () => {
+test("64-bit integers can be strings or numbers, other ones only numbers", async () => {
   expect(await meant({ i64: "5", u64: "5" })).toEqual({ i64: "5", u64: "5" });
   expect(await refused({ i32: "5" })).toBe("INVALID_TYPE i32");
 });
 
-test("a duration at the ends of its range is read and printed with its fraction", async () => {
+test("a duration at the limits of its range keeps its fraction when read and written", async () => {
   for (const lasts of ["315576000000.999999999s", "-315576000000.999999999s", "-0.000000001s"]) {
     expect(await meant({ lasts })).toEqual({ lasts });
   }
   expect(await refused({ lasts: "315576000001s" })).toBe("OUT_OF_RANGE lasts");
 });
 
-test("null is no value, and absent is said by leaving out", async () => {
+test("null is not a value; an absent member is omitted", async () => {
   expect(await refused({ id: null, child: null, numbers: null })).toBe(
     "INVALID_TYPE id, INVALID_TYPE numbers, INVALID_TYPE child",
   );
 });
 
-test("a member has its JSON name alone, a parameter of a query either of its names", async () => {
+test("a member has only its JSON name, a query parameter either of its names", async () => {
   expect(await refused({ opt_text: "x" })).toBe("UNKNOWN_FIELD opt_text");
   expect(await refusal("GET", "/v1/kinds/x?opt_text=x")).toBe("answered");
   expect(await refusal("GET", "/v1/kinds/x?optText=x")).toBe("answered");
 });
 
-test("an update mask names fields in lowerCamelCase, and * every one", async () => {
+test("an update mask has field names in lowerCamelCase, and * for all", async () => {
   const patch = "/v1/shelves/a/books/b:rename?updateMask=";
   expect(await refusal("PATCH", `${patch}title,publishedAt`, { headers, body: "{}" })).toBe("answered");
   expect(await refusal("PATCH", `${patch}*`, { headers, body: "{}" })).toBe("answered");

@@ -48,7 +48,7 @@ describe("the media type", () => {
       "Content-Encoding",
     ],
     ["content-type: application/json\r\ncontent-encoding: Identity\r\n", undefined],
-  ])("and its like are judged in %j", async (headers, field) => {
+  ])("and similar headers are validated in %j", async (headers, field) => {
     const { port } = await startServer();
     const request = `POST /v1/kinds HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n${headers}\r\n{}`;
     const [head = "", body = ""] = (await sendRaw(port, request)).split("\r\n\r\n");
@@ -58,7 +58,7 @@ describe("the media type", () => {
     );
   });
 
-  test("is not asked of an operation without a body, nor what the caller accepts of anyone", async () => {
+  test("is not checked for an operation without a body, and the Accept header never is", async () => {
     const { send } = await startServer();
     expect(
       (await send("GET", "/v1/books/x", { headers: { accept: "text/html", "content-type": "text/plain" } })).status,
@@ -67,7 +67,7 @@ describe("the media type", () => {
 });
 
 describe("a body over the limit", () => {
-  test("is refused by its length alone, and the connection closed", async () => {
+  test("is rejected by its Content-Length, and the connection closed", async () => {
     const { port } = await startServer();
     const answer = await sendRaw(
       port,
@@ -76,7 +76,7 @@ describe("a body over the limit", () => {
     expect(answer).toMatch(/^HTTP\/1.1 400 [^]*connection: close[^]*longer than 1000 bytes/i);
   });
 
-  test("is refused at the byte that is too much, and the connection closed", async () => {
+  test("is rejected at the first byte too many, and the connection closed", async () => {
     const { port } = await startServer();
     const chunk = `100\r\n${" ".repeat(256)}\r\n`;
     const head =
@@ -86,14 +86,14 @@ describe("a body over the limit", () => {
     );
   });
 
-  test("is not, with exactly the limit in chunks", async () => {
+  test("is accepted with exactly the limit in chunks", async () => {
     const { send } = await startServer();
     const body = `{"id":"${"x".repeat(991)}"}`.slice(0, 1000);
     const answer = await send("POST", "/v1/kinds", { headers: { ...json, "transfer-encoding": "chunked" }, body });
     expect([body.length, answer.status]).toEqual([1000, 200]);
   });
 
-  test("does not end the connection where it is not over it but unread", async () => {
+  test("does not close the connection for an unread body within the limit", async () => {
     const { port } = await startServer();
     const first = "POST /nothing HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nabcde";
     const second = "GET /v1/books/x HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
@@ -105,27 +105,27 @@ describe("a body over the limit", () => {
 describe.each([
   ["HTTP/1.1", startServer],
   ["HTTP/2", startHttp2Server],
-])("over %s, a body that was read before", (_, start) => {
+])("over %s, a body that other code has read before", (_, start) => {
   const whole = (node: NodeRequest) => once(node.resume(), "end");
   const inPart = (node: NodeRequest) => once(node, "data").then(() => node.pause());
 
   test.each([
     ["whole", whole, '{"id":"x"}'],
     ["in part", inPart, '{"id":"x"}'],
-  ])("%s is an error of the server, and answered", async (__, read, body) => {
+  ])("%s is an internal error, and answered", async (__, read, body) => {
     const { send } = await start(readFirst(read));
     const { status, text } = await send("POST", "/v1/kinds", { headers: json, body });
     expect([status, text]).toEqual([500, expect.stringContaining("was read before")]);
   });
 
-  test("and is empty is as good as unread", async () => {
+  test("is ignored if it was empty", async () => {
     const { send } = await start(readFirst(whole));
     expect((await send("GET", "/v1/books/x")).status).toBe(200);
   });
 });
 
-describe("a caller who goes away", () => {
-  test("while the body is read ends the call quietly", async () => {
+describe("a caller who aborts", () => {
+  test("while the body is read ends the call without an error", async () => {
     let renderings = 0;
     const begun = signal();
     const { port, handled } = await startServer({
@@ -171,7 +171,7 @@ describe("a caller who goes away", () => {
   });
 });
 
-/** A server around the handler that reads the body itself. */
+/** Returns options with an interceptor that reads the body before the handler does. */
 function readFirst(read: (node: NodeRequest) => Promise<unknown>): Partial<RestHandlerOptions> {
   let node: NodeRequest | undefined;
   return {

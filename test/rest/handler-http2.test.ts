@@ -33,7 +33,7 @@ describe("over HTTP/2", () => {
     expect(await send("DELETE", "/v1/shelves/a/books/b")).toMatchObject({ status: 204, text: "" });
   });
 
-  test("a body over the limit is answered and its stream closed, without an error and before it ends", async () => {
+  test("a body over the limit is answered and its stream closed, without an error and before the body ends", async () => {
     const { port } = await startHttp2Server();
     const session = connect(`http://127.0.0.1:${port}`);
     const stream = session.request({ ":method": "POST", ":path": "/v1/kinds", ...json });
@@ -47,7 +47,7 @@ describe("over HTTP/2", () => {
     expect(nextStatus).toBe(200);
   });
 
-  test("a stream that is reset while its body is read ends quietly", async () => {
+  test("a stream that is reset while its body is read ends without an error", async () => {
     let renderings = 0;
     let begin = () => {};
     const begun = new Promise<void>((resolve) => {

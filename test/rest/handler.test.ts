@@ -11,7 +11,7 @@ const json = { "content-type": "application/json" };
 const refusing: Interceptor = () => () => Promise.reject(new Error("refused"));
 
 describe("a success", () => {
-  test("has the method's status, the message as JSON and the headers of everyone", async () => {
+  test("has the method's status, the message as JSON and the headers of each source", async () => {
     const interceptor: Interceptor = (next) => async (request) => {
       const response = await next(request);
       response.header.set("x-limit", "5");
@@ -57,7 +57,7 @@ describe("a success", () => {
     ["a struct", "struct", '{"a":1}'],
     ["a oneof member", "number", '"7"'],
     ["a timestamp", "at", '"2026-01-01T00:00:00.000Z"'],
-  ])("with a response_body is %s alone", async (_, responseBody, expected) => {
+  ])("with a response_body is only %s", async (_, responseBody, expected) => {
     const service = makeService({ name: "Get", rule: "POST /a", body: "*", responseBody });
     const { send } = await startServer({ services: [service] });
     const body =
@@ -84,7 +84,7 @@ describe("a path", () => {
     expect(answer.text === "").toBe(method === "HEAD");
   });
 
-  test("and a method are judged before interceptors, and no method override is known", async () => {
+  test("and a method are checked before interceptors, and method overrides are ignored", async () => {
     const { send } = await startServer({ onHeaders: [refusing] });
     const override = { "x-http-method-override": "POST", ...json };
     expect((await send("GET", "/nothing")).status).toBe(404);
@@ -100,13 +100,13 @@ describe("interceptors", () => {
     ["a wrong media type", "POST", "/v1/kinds", "content-type: text/plain\r\n"],
     ["a body that is too long", "POST", "/v1/kinds", "content-length: 5000\r\n"],
     ["a body that never comes", "POST", "/v1/kinds", "content-length: 10\r\n"],
-  ])("for headers refuse before %s is seen", async (_, method, path, header) => {
+  ])("for headers run before %s is detected", async (_, method, path, header) => {
     const { port } = await startServer({ onHeaders: [refusing] });
     const answer = await sendRaw(port, `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${header}\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 500 [^]*Error: refused/);
   });
 
-  test("see the call in order, with its headers and values, and only the later ones the message", async () => {
+  test("see the call in order, with its headers and values, and only the later ones see the message", async () => {
     const key = createContextKey("", { description: "test" });
     const seen: string[] = [];
     const note =
@@ -142,7 +142,7 @@ describe("interceptors", () => {
     ]);
   });
 
-  test("see the headers that they are to see, where that is not all", async () => {
+  test("see the headers of headersOf instead of the request's", async () => {
     const seen: (string | null)[] = [];
     const look: Interceptor = (next) => (request) => {
       seen.push(request.header.get("authorization"), request.header.get("x-for"));
@@ -154,7 +154,7 @@ describe("interceptors", () => {
     expect(seen).toEqual([null, "interceptors"]);
   });
 
-  test("see a header that was sent twice as such", async () => {
+  test("see a header that was sent twice as a combined value", async () => {
     let authorization: string | null = "";
     const look: Interceptor = (next) => (request) => {
       authorization = request.header.get("authorization");
@@ -167,7 +167,7 @@ describe("interceptors", () => {
 });
 
 describe("an error", () => {
-  test("is rendered with the values and the match of its request", async () => {
+  test("is rendered with the values and the route of its request", async () => {
     const key = createContextKey("");
     const rendered: [unknown, string, RouteMatch | undefined][] = [];
     const { send } = await startServer({
@@ -194,11 +194,11 @@ describe("an error", () => {
         "/v1/books/x",
         { route: expect.objectContaining({ httpMethod: "GET", pathFields: ["name"] }), segments: ["v1", "books", "x"] },
       ],
-      ["NOT_FOUND: There is nothing at this path.", "/nothing", undefined],
+      ["NOT_FOUND: No resource exists at this path.", "/nothing", undefined],
     ]);
   });
 
-  test("drops the headers that were meant for a success", async () => {
+  test("drops the headers that were set for a success", async () => {
     const implementation = {
       getBook: (_: unknown, context: { responseHeader: Headers }) => {
         context.responseHeader.set("etag", "x");
@@ -210,7 +210,7 @@ describe("an error", () => {
     expect([status, headers["etag"]]).toEqual([500, undefined]);
   });
 
-  test("also comes of a message that cannot be written", async () => {
+  test("is returned for a message that cannot be written", async () => {
     const implementation = { getBook: () => ({ publishedAt: { seconds: 999999999999n, nanos: 0 } }) };
     const { send } = await startServer({ services: [{ service: LibraryService, implementation }] });
     expect(await send("GET", "/v1/books/x")).toMatchObject({ status: 500, text: expect.stringContaining("Timestamp") });
@@ -235,23 +235,23 @@ describe("an error", () => {
       },
     ],
     [
-      "renderError gives a header that cannot be sent",
+      "renderError returns an invalid header",
       { onHeaders: [refusing], renderError: () => ({ status: 400, headers: { "x-a": "1", "x-b": "\n" }, body: "" }) },
     ],
     [
-      "renderError gives a status that cannot be sent",
+      "renderError returns an invalid status",
       { onHeaders: [refusing], renderError: () => ({ status: 4000, headers: {}, body: "" }) },
     ],
-  ])("is 500 with nothing in it where %s", async (_, options) => {
+  ])("is 500 without content if %s", async (_, options) => {
     const { send } = await startServer({ ...options, responseHeaders: { "cache-control": "no-store" } });
     const { status, headers, text } = await send("GET", "/v1/books/x");
     expect([status, text, headers["cache-control"], headers["x-a"]]).toEqual([500, "", "no-store", undefined]);
   });
 });
 
-test("a method with a status that is no success is refused at the start", () => {
+test("a method whose status is not a success is rejected at the start", () => {
   const services = [{ service: LibraryService, implementation: libraryService }];
   expect(() => createRestHandler({ ...defaults, services, successStatus: () => 404 })).toThrow(
-    "library.v1.LibraryService/GetBook: 404 is no status of a success",
+    "library.v1.LibraryService/GetBook: 404 is not a success status (200 to 299)",
   );
 });

@@ -13,7 +13,7 @@ import { filesWithBindings, servicesOf } from "./support/google-protos.js";
 import { pick, type Random, seeded } from "./support/random-json.js";
 import { type RenderedRequest, renderRequest } from "./support/render-request.js";
 
-/** REAL_BINDINGS=all takes every file; REAL_BINDINGS_SEED, another sample and other values. */
+/** REAL_BINDINGS=all tests every file. REAL_BINDINGS_SEED selects another sample and other values. */
 const isForAll = process.env["REAL_BINDINGS"] === "all";
 const random = seeded(Number(process.env["REAL_BINDINGS_SEED"] ?? 1));
 const sampledFiles = 40;
@@ -23,7 +23,7 @@ const notServed = [
   /no REST form; only unary/,
   /google\.protobuf\.Any, which REST/,
   /nothing may follow \*\*$/,
-  /match the same requests, and neither is narrower$/,
+  /match the same requests and neither is narrower$/,
 ];
 
 describe("the HTTP bindings of Google's public APIs", { timeout: isForAll ? 900_000 : 30_000 }, () => {
@@ -31,13 +31,13 @@ describe("the HTTP bindings of Google's public APIs", { timeout: isForAll ? 900_
   const services = servicesOf(isForAll ? files : sample(files, random));
   const tables = services.map(tableOf);
 
-  test("make routes, but for what REST cannot serve, or http.proto forbids though it is published", () => {
+  test("become routes, except those that REST cannot serve or that http.proto forbids", () => {
     const problems = tables.flatMap((table) => table.problems);
     expect(problems.filter((line) => !notServed.some((reason) => reason.test(line)))).toEqual([]);
     expect(tables.flatMap(({ table }) => table.routes).length).toBeGreaterThan(5 * sampledFiles);
   });
 
-  test("bind what a client renders by google/api/http.proto to the message that it stands for", async () => {
+  test("bind requests that a client renders by google/api/http.proto to the intended message", async () => {
     const wrong: string[] = [];
     for (const { table } of tables) {
       for (const route of table.routes) {
@@ -56,7 +56,10 @@ function sample(files: readonly string[], from: Random): string[] {
   return [...new Set(Array.from({ length: sampledFiles }, () => pick(from, files)))];
 }
 
-/** Answers are left out: what matters here is how requests are read, and many answers use google.protobuf.Any. */
+/**
+ * Replaces answers by empty ones, because only the reading of requests is tested and many answers use
+ * google.protobuf.Any.
+ */
 function tableOf(service: DescService): { table: RouteTable; problems: readonly string[] } {
   const methods = service.methods.map((method) => ({ ...method, output: EmptySchema }));
   const serve = (served: readonly DescMethod[]): RestService => ({

@@ -23,7 +23,7 @@ const unread: Readonly<Record<string, (listener: Listener) => Promise<void>>> = 
 };
 
 test.each(Object.entries(unread))(
-  "cuts off a caller of %s who takes nothing any more, and gives back what the stream held",
+  "disconnects a caller of %s that stops reading, and releases what the stream held",
   async (_, ask) => {
     const [released, cutOff] = [deferred(), deferred()];
     let sent = 0;
@@ -35,9 +35,10 @@ test.each(Object.entries(unread))(
       }
     }
     const listener = await startListener({
+      limits: { unreadMs: 50, unreadGraceMs: 50 },
       handler(_request, response) {
         response.once("close", cutOff.resolve);
-        sendStream({ status: 200, body: endless() }, response, 50).catch(() => undefined);
+        sendStream({ status: 200, body: endless() }, response).catch(() => undefined);
       },
     });
     await ask(listener);

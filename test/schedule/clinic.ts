@@ -1,15 +1,15 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import * as resources from "../operations-clinic/resources-under-test.js";
-import { makeAlike, type RowsOf } from "../support/alike.js";
+import { createFromTemplate, type RowsOf } from "../support/fixture-templates.js";
 import { oncePerPrincipal } from "../support/once-per-principal.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
 
-/** What is a clinic's own. */
+/** The resources that belong to one clinic. */
 interface ClinicIds {
   readonly serviceId: string;
   readonly practitionerIds: readonly string[];
@@ -17,7 +17,7 @@ interface ClinicIds {
   readonly ruleId: string;
 }
 
-/** A program with everything that booking in it needs. */
+/** A program with everything that a booking needs. */
 export interface Clinic extends ClinicIds {
   readonly service: TestService;
   readonly as: TokenFor;
@@ -25,18 +25,18 @@ export interface Clinic extends ClinicIds {
   readonly appointmentTypeId: string;
 }
 
-/** What a clinic may have of another clinic, or otherwise than usual. */
+/** Deviations from the default clinic, such as resources of another clinic. */
 export interface ClinicChanges {
   readonly as?: TokenFor;
   readonly serviceId?: string;
   readonly practitionerIds?: readonly string[];
   readonly program?: JsonObject;
   readonly rule?: JsonObject;
-  /** False leaves the schedule unmade. */
+  /** Whether to materialize the schedule. Defaults to true. */
   readonly materialized?: boolean;
 }
 
-/** An option, in its JSON form. */
+/** A booking option, in its JSON form. */
 export interface OptionBody {
   readonly optionToken: string;
   readonly expiresAt: string;
@@ -57,12 +57,12 @@ export interface AppointmentBody {
   readonly endsAt: string;
   readonly practitionerId: string;
   readonly locationId: string;
-  readonly retained: boolean;
+  readonly displaced: boolean;
 }
 
-/** Eight slots from 8:00 to 12:00 on every day of the year, for 20 appointments. */
+/** A rule of eight slots from 8:00 to 12:00 on each day of the year. The daily capacity is 20 appointments. */
 export const everyMorning: JsonObject = {
-  ...makers.ruleTerms,
+  ...fixtures.ruleAttributes,
   weekdays: [1, 2, 3, 4, 5, 6, 7],
   validFrom: "2020-01-01",
   validTo: "2099-12-31",
@@ -70,19 +70,22 @@ export const everyMorning: JsonObject = {
   holidayPolicy: "INCLUDE",
 };
 
-/** What the clinics of one principal have in common, which no test changes. */
+/** Catalog entries that the clinics of a principal share. No test changes them. */
 interface CommonCatalogs {
   readonly opportunityDefinitionId: string;
   readonly requestSourceId: string;
   readonly appointmentTypeId: string;
 }
 
-/** A clinic is open for so long from today: much longer schedules cost a test more than all that it looks at. */
+/**
+ * Days from today on which a clinic is open by default. A schedule up to the horizon would take longer to make than
+ * most tests.
+ */
 const DAYS_OPEN = 14;
 
 /**
- * Makes a program with a service, a practitioner and a rule, and its schedule; what it only refers to is that of other clinics. It
- * is open every morning of two weeks, unless its rule says otherwise: with `everyMorning` up to the horizon.
+ * Creates a program with a service, a practitioner, a rule and a materialized schedule. Catalog entries are shared with
+ * other clinics. The program is open each morning for 14 days, unless `changes.rule` has another `validTo`.
  */
 export async function openClinic(service: TestService, changes: ClinicChanges = {}): Promise<Clinic> {
   const { as = {}, practitionerIds, materialized = true } = changes;
@@ -91,17 +94,21 @@ export async function openClinic(service: TestService, changes: ClinicChanges = 
   const make = () => makeClinic(service, catalogs, { ...changes, rule });
   const dependsOnOthers = practitionerIds !== undefined || rule["holidayPolicy"] !== everyMorning["holidayPolicy"];
   const words = JSON.stringify([calendarOf(service, as), catalogs, { ...changes, rule }]);
-  const ids = dependsOnOthers || !materialized ? await make() : await makeAlike(service, words, rowsOfClinic, make);
+  const ids =
+    dependsOnOthers || !materialized ? await make() : await createFromTemplate(service, words, rowsOfClinic, make);
   const { requestSourceId, appointmentTypeId } = catalogs;
   return { service, as, ...ids, requestSourceId, appointmentTypeId };
 }
 
-/** The calendar by which a schedule is made. What is made by another one is not alike, as it would be if tenants differed by an id alone. */
+/**
+ * Identifies the calendar of a schedule: its date and tenant. The tenant's id is also written without hyphens, so that
+ * fixtures are never copied between tenants, whose holidays may differ.
+ */
 export function calendarOf(service: TestService, { tenantId = service.tenantId }: TokenFor): string {
   return `${day({ service }, 0)} of ${tenantId.replaceAll("-", "")}, ${tenantId}`;
 }
 
-/** The rows of what is a clinic's own. */
+/** Conditions that select the rows of one clinic, per table. */
 export const rowsOfClinic: RowsOf<ClinicIds> = ({ programId, serviceId, practitionerIds }) => ({
   locations: `id = (SELECT location_id FROM programs WHERE id = '${programId}')`,
   healthcare_services: `id = '${serviceId}'`,
@@ -120,10 +127,10 @@ async function makeClinic(
 ): Promise<ClinicIds> {
   const [serviceId, practitionerIds, programId] = await Promise.all([
     given.serviceId ?? createIn(service, resources.healthcareService, { opportunityDefinitionId }, as),
-    given.practitionerIds ?? makers.practitioner.create(service, as).then((id) => [id]),
-    makers.createProgram(service, program, as),
+    given.practitionerIds ?? fixtures.practitioner.create(service, as).then((id) => [id]),
+    fixtures.createProgram(service, program, as),
   ]);
-  const ruleId = await makers.createRule(service, programId, rule, as);
+  const ruleId = await fixtures.createRule(service, programId, rule, as);
   const clinic = { service, as };
   await mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds: [serviceId], expectedVersion: 1 });
   const practitioners = { programId, practitionerIds: [...practitionerIds], expectedVersion: 1 };
@@ -132,7 +139,7 @@ async function makeClinic(
   return { serviceId, practitionerIds, programId, ruleId };
 }
 
-/** What the clinics of a principal refer to. */
+/** Returns the shared catalog entries of a principal. Creates them once. */
 export const commonCatalogs = oncePerPrincipal(createCommonCatalogs);
 
 async function createCommonCatalogs(service: TestService, as: TokenFor): Promise<CommonCatalogs> {
@@ -148,58 +155,58 @@ async function createIn(...made: Parameters<typeof resources.provideResource>): 
   return (await resources.provideResource(...made)).id;
 }
 
-/** Calls an RPC for the clinic. */
+/** Calls an RPC as the clinic's principal. */
 export function call({ service, as }: Pick<Clinic, "service" | "as">, rpc: string, request: JsonObject) {
   return callRpc(service, rpcNamed(rpc), request, { as });
 }
 
-/** Calls an RPC that is to succeed, and gives its response. */
+/** Calls an RPC and returns its response. Throws unless the answer is 200. */
 export async function mustCall(
   clinic: Pick<Clinic, "service" | "as">,
   rpc: string,
   request: JsonObject,
 ): Promise<JsonObject> {
   const { status, body, text } = await call(clinic, rpc, request);
-  if (status !== 200) throw new Error(`${rpc} was to succeed, but the answer is ${text}`);
+  if (status !== 200) throw new Error(`${rpc} must succeed, but the answer is ${text}`);
   return body as JsonObject;
 }
 
-/** Makes the schedule of the clinic's program. */
+/** Materializes the schedule of the clinic's program. */
 export async function materialize(clinic: Clinic): Promise<JsonObject> {
   const { materialization } = await mustCall(clinic, "MaterializeSchedule", { programId: clinic.programId });
   return materialization as JsonObject;
 }
 
-/** The local date so many days after today. */
+/** Returns the local date a number of days after today. */
 export function day({ service }: Pick<Clinic, "service">, days: number): string {
   const bogotaOffsetMs = -5 * 3_600_000;
   return new Date(service.now() + bogotaOffsetMs + days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** Searches for options, for the day after tomorrow unless the request names other dates. */
+/** Searches for options. Defaults to the day after tomorrow. */
 export function search(clinic: Clinic, request: JsonObject): Promise<RestAnswer> {
   const dates = { dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
   return call(clinic, "SearchAppointmentOptions", { serviceId: clinic.serviceId, ...dates, ...request });
 }
 
-/** The options that a search that is to succeed finds. */
+/** Returns the options that a search finds. Throws if the answer is an error. */
 export async function optionsFor(clinic: Clinic, request: JsonObject): Promise<readonly OptionBody[]> {
   return optionsIn(await search(clinic, request));
 }
 
-/** The options in an answer. Throws where the answer is an error. */
+/** Returns the options in an answer. Throws if the answer is an error. */
 export function optionsIn({ status, text, body }: RestAnswer): readonly OptionBody[] {
   if (status !== 200) throw new Error(`options were expected, but the answer is ${text}`);
   return body["options"] as readonly OptionBody[];
 }
 
-/** Books the slot of a token. */
+/** Books the slots of an option token. */
 export function book(clinic: Clinic, patientId: string, optionToken: string, changes: JsonObject = {}) {
   const { requestSourceId, appointmentTypeId } = clinic;
   return call(clinic, "BookAppointment", { patientId, optionToken, requestSourceId, appointmentTypeId, ...changes });
 }
 
-/** Books the first slot that a search finds, or one further on, and gives the appointment. */
+/** Books an option that a search finds, the first one unless `skip` is given. Returns the appointment. */
 export async function bookFirst(
   clinic: Clinic,
   patientId: string,
@@ -210,20 +217,20 @@ export async function bookFirst(
   return appointmentIn(await book(clinic, patientId, `${options[skip]?.optionToken}`));
 }
 
-/** When each step that the clock has a say in is taken in tests, in minutes from the start of the appointment. */
+/** When tests take the steps that depend on the clock, in minutes from the start of the appointment. */
 const STEP_MINUTES: Readonly<Record<string, number>> = {
   CheckInAppointment: -60,
   MarkAppointmentAttended: -60,
   MarkAppointmentNoShow: 15,
 };
 
-/** Moves the service's clock on to when a step of an appointment can be taken; it never goes back. */
+/** Advances the service's clock to the time at which a step is allowed. The clock never goes back. */
 export function awaitStep({ service }: Pick<Clinic, "service">, rpc: string, { startsAt }: { startsAt: string }): void {
   const minutes = STEP_MINUTES[rpc];
   if (minutes !== undefined) service.advance(Math.max(0, Date.parse(startsAt) + minutes * 60_000 - service.now()));
 }
 
-/** The appointment in an answer. Throws where the answer is an error. */
+/** Returns the appointment in an answer. Throws if the answer is an error. */
 export function appointmentIn({ status, text, body }: RestAnswer): AppointmentBody {
   if (status !== 200) throw new Error(`an appointment was expected, but the answer is ${text}`);
   return body["appointment"] as AppointmentBody;

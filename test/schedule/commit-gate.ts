@@ -2,11 +2,11 @@ import { Client } from "pg";
 import { execute, type TestDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 
-/** Holds the calls of some RPCs back just before they commit, with everything they do done and locked. */
+/** Stops the calls of an RPC just before COMMIT, after all their writes and locks. */
 export interface CommitGate {
-  /** Closes the gate before an RPC, by its short name. Opens with the function that is given. */
+  /** Closes the gate for an RPC, given by its short name. Returns a function that opens it. */
   close(rpc: string): Promise<() => Promise<void>>;
-  /** Resolves when so many sessions wait: for the gate, or for one that does. */
+  /** Resolves when this many sessions wait for a lock: the gate's, or one of a session at the gate. */
   waiting(sessions: number): Promise<void>;
   end(): Promise<void>;
 }
@@ -20,9 +20,9 @@ const INSTALL = `
 const WAITING = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 /**
- * Builds a gate into a database: the audit row is what a call writes last, so a lock that it needs for that stops it where
- * nothing is left but to commit, for as long as it takes. Bytes that are held on their way would not do: all of it travels
- * together.
+ * Installs a gate in a database. The audit event is the last row that a call writes, so its trigger waits for an
+ * advisory lock there. Delaying bytes on the connection would not work: the service sends its last statements and
+ * COMMIT together.
  */
 export async function buildCommitGate({ url, adminUrl }: TestDatabase): Promise<CommitGate> {
   await execute(adminUrl, INSTALL);

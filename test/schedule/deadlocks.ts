@@ -7,16 +7,16 @@ const OTHERS = "SELECT FROM pg_stat_activity WHERE datname = current_database() 
 const DEADLOCKS = "SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()";
 
 /**
- * Has deadlocks in a database found before anybody gives up waiting, so that they count as what they are. Holds for the
- * connections that are opened afterwards.
+ * Makes PostgreSQL detect deadlocks in a database before a lock timeout ends the wait, so that they are counted as
+ * deadlocks. Applies to connections opened afterwards.
  */
 export async function detectDeadlocksEarly(adminUrl: string): Promise<void> {
   await execute(adminUrl, DETECT_EARLY);
 }
 
 /**
- * How many deadlocks there were in a database that everybody is leaving: PostgreSQL counts some time after the fact, and
- * when a connection ends at the latest.
+ * Returns how many deadlocks a database has had. Waits until all other connections have ended, because PostgreSQL may
+ * publish a connection's statistics only then.
  */
 export async function countDeadlocks(adminUrl: string): Promise<number> {
   const isDeserted = async () => (await execute(adminUrl, OTHERS)).length === 0;

@@ -1,12 +1,14 @@
 import type { TestService } from "../support/service.js";
 
-/** What VerifyInvariants says of one rule that does not hold. */
+/** An invariant that VerifyInvariants reports as broken. */
 export interface Finding {
   readonly name: string;
   readonly exampleIds: readonly string[];
 }
 
-/** The appointments with these ids, and those that have slots with these ids: all their slots, and what was done with them. */
+/**
+ * The appointments with these ids, or that occupy slots with these ids, each with its slots, history and audit events.
+ */
 const ROWS = `SELECT to_jsonb(a) AS appointment,
     (SELECT jsonb_agg(to_jsonb(s) ORDER BY s.starts_at) FROM slots s
      WHERE s.tenant_id = a.tenant_id AND s.appointment_id = a.id) AS slots,
@@ -16,7 +18,7 @@ const ROWS = `SELECT to_jsonb(a) AS appointment,
        ORDER BY e.resource_version) FROM audit_events e WHERE e.tenant_id = a.tenant_id AND e.resource_id = a.id) AS audit
   FROM appointments a WHERE a.id = ANY($ids) OR a.id IN (SELECT s.appointment_id FROM slots s WHERE s.id = ANY($ids))`;
 
-/** The rows that findings are about, as text, for what is broken for a moment only and cannot be looked at afterwards. */
+/** Returns the rows of the findings as text. A defect that lasts a moment cannot be inspected later. */
 export async function evidenceOf(
   { query }: Pick<TestService, "query">,
   findings: readonly Finding[],

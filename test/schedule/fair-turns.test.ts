@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { createPatient, createProgram } from "../contract/makers.js";
+import { createPatient, createProgram } from "../contract/fixtures.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { eventually } from "../support/eventually.js";
 import { expectProblem } from "../support/problem.js";
@@ -8,10 +8,14 @@ import { registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
+import { readMetrics } from "../telemetry/metrics-page.js";
 import { type Clinic, call, openClinic } from "./clinic.js";
 import { buildCommitGate, type CommitGate } from "./commit-gate.js";
 
-/** As they are where nothing is set: of ten connections a principal has four, a tenant six, its heavy calls one. */
+/**
+ * Empty values select the defaults. With ten connections they allow four calls per principal, six per tenant, and one
+ * heavy call per tenant.
+ */
 const DEFAULTS = { CALLS_PER_PRINCIPAL: "", CALLS_PER_TENANT: "", HEAVY_CALLS: "", HEAVY_CALLS_PER_TENANT: "" };
 
 let database: TestDatabase;
@@ -37,18 +41,18 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe("of calls that are at work at once,", () => {
-  test("twelve heavy ones of a tenant have one connection, and the other tenant is served", async () => {
+describe("of concurrent calls,", () => {
+  test("only one heavy call per tenant runs, and other calls are still served", async () => {
     const open = await gate.close("MaterializeSchedule");
     const answers = times(12, () => call(greedy, "MaterializeSchedule", { programId: greedy.programId }));
     await gate.waiting(1);
     await createPatient(service, {}, other);
     await createPatient(service, {}, greedy.as);
     await open();
-    expectServedOrTold(await Promise.all(answers), 200);
+    expectServedOrTold(await Promise.all(answers), 200, [503]);
   });
 
-  test("heavy ones of many tenants leave most of the connections to light ones", async () => {
+  test("heavy calls of many tenants leave most connections to light calls", async () => {
     const clinics = [greedy];
     while (clinics.length < 5) clinics.push(await openClinic(service, { as: { tenantId: randomUUID() } }));
     const open = await gate.close("MaterializeSchedule");
@@ -56,10 +60,10 @@ describe("of calls that are at work at once,", () => {
     await gate.waiting(3);
     await createPatient(service, {}, other);
     await open();
-    expectServedOrTold(await Promise.all(answers), 200);
+    expectServedOrTold(await Promise.all(answers), 200, [503]);
   });
 
-  test("a principal has four and a tenant six, whatever they send", async () => {
+  test("four per principal and six per tenant run, whatever the RPC", async () => {
     const open = await gate.close("RegisterPatient");
     const one = times(12, () => register("one"));
     await gate.waiting(4);
@@ -67,11 +71,11 @@ describe("of calls that are at work at once,", () => {
     await gate.waiting(6);
     await createProgram(service, {}, other);
     await open();
-    expectServedOrTold(await Promise.all([...one, ...two]), 201);
+    expectServedOrTold(await Promise.all([...one, ...two]), 201, [429, 503]);
   });
 });
 
-test("a place is free again however a call ended: done, replayed, refused, or left by its caller", async () => {
+test("a call frees its place however it ends: successful, replayed, rejected or aborted by its caller", async () => {
   const token = await service.token({ ...greedy.as, client: "one" });
   const key = randomUUID();
   const [body, unknown] = [registration(), `/patients/${randomUUID()}`];
@@ -93,7 +97,36 @@ test("a place is free again however a call ended: done, replayed, refused, or le
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
 });
 
-test("more calls than may wait are refused with 503 and Retry-After, and a tenant that asks for little is served", async () => {
+test("a heavy call that waits too long for those of other tenants is 503 BUSY and keeps its quota", async () => {
+  const small = await startTestService({
+    DATABASE_URL: database.url,
+    ...DEFAULTS,
+    HEAVY_CALLS: "1",
+    WAIT_SECONDS: "1",
+  });
+  onTestFinished(() => small.close());
+  const [one, two] = [await openClinic(small, { as: greedy.as }), await openClinic(small, { as: other })];
+  const open = await gate.close("MaterializeSchedule");
+  const first = call(one, "MaterializeSchedule", { programId: one.programId });
+  await gate.waiting(1);
+  const active = { active: true, expectedVersion: 1 };
+  const path = `/admin/configuration/scheduling/programs/${two.programId}`;
+  const refused = await small.request("PATCH", path, { token: await small.token(other), body: active });
+  await open();
+  expectProblem(refused, 503, [" BUSY"]);
+  expect(["1", "2", "3"]).toContain(refused.headers.get("retry-after"));
+  expect(refused.headers.get("ratelimit")).toMatch(/"minute";r=[1-9]/);
+  expect((await first).status).toBe(200);
+  const limits = { cupo_limit: "heavy_calls" };
+  await eventually(async () => (await readMetrics(small.internalUrl)).sum("cupo_limits_reached_total", limits) === 1);
+  const answered = "http_server_requests_total";
+  const busy = { http_response_status_code: "503" };
+  await eventually(async () => (await readMetrics(small.internalUrl)).sum(answered, busy) === 1);
+  const faults = { ...busy, error_type: "SERVICE_UNAVAILABLE" };
+  expect((await readMetrics(small.internalUrl)).sum(answered, faults)).toBeUndefined();
+});
+
+test("calls beyond the queue's limit are 503 with Retry-After, and a tenant with few calls is still served", async () => {
   const narrow = { DATABASE_CONNECTIONS: "2", WAITING_CALLS: "2" };
   const small = await startTestService({ DATABASE_URL: database.url, ...DEFAULTS, ...narrow });
   onTestFinished(() => small.close());
@@ -129,7 +162,7 @@ async function register(client: string): Promise<RestAnswer> {
   return service.request("POST", "/patients", { token, body: registration() });
 }
 
-/** Sends a registration and goes away while it is at work. */
+/** Sends a registration and aborts it while it is being processed. */
 async function leaveAtOnce(token: string): Promise<void> {
   const open = await gate.close("RegisterPatient");
   const caller = new AbortController();
@@ -145,14 +178,16 @@ async function leaveAtOnce(token: string): Promise<void> {
   await open();
 }
 
-/** Requires that calls were done or told to come again a little later, and some were done. */
-function expectServedOrTold(answers: readonly RestAnswer[], success: number): void {
+/**
+ * Requires that some calls succeeded, and that all others were answered with Retry-After and one of the given statuses.
+ */
+function expectServedOrTold(answers: readonly RestAnswer[], success: number, refusals: readonly number[]): void {
   const done = answers.filter(({ status }) => status === success);
-  const told = answers.filter(({ status }) => status === 429);
+  const told = answers.filter(({ status }) => refusals.includes(status));
   expect(done.length).toBeGreaterThan(0);
   expect(done.length + told.length).toBe(answers.length);
-  for (const { body, headers } of told) {
-    expect(body["code"]).toBe("RATE_LIMIT_EXCEEDED");
-    expect(headers.get("retry-after")).toBe("1");
+  for (const answer of told) {
+    expectProblem(answer, answer.status);
+    expect(["1", "2", "3"]).toContain(answer.headers.get("retry-after"));
   }
 }

@@ -6,14 +6,14 @@ import { scheduleDifferences } from "./schedule-differences.js";
 const LIVE = "('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED')";
 
 const QUERIES: Readonly<Record<string, string>> = {
-  "a live appointment without its slots, one behind the other": `SELECT a.id FROM appointments a
+  "a live appointment without its adjoining slots": `SELECT a.id FROM appointments a
      LEFT JOIN LATERAL (SELECT min(s.starts_at) AS first, max(s.ends_at) AS last, sum(s.ends_at - s.starts_at) AS length,
        bool_and((s.program_id, s.rule_id, s.practitioner_id, s.local_date)
          IS NOT DISTINCT FROM (a.program_id, a.rule_id, a.practitioner_id, a.local_date)) AS same
        FROM slots s WHERE s.tenant_id = a.tenant_id AND s.appointment_id = a.id) AS held ON true
      WHERE a.status IN ${LIVE} AND (held.first, held.last, held.length, held.same)
        IS DISTINCT FROM (a.starts_at, a.ends_at, a.ends_at - a.starts_at, true)`,
-  "a slot occupied by nothing live": `SELECT s.id FROM slots s JOIN appointments a
+  "a slot occupied by no live appointment": `SELECT s.id FROM slots s JOIN appointments a
      ON a.tenant_id = s.tenant_id AND a.id = s.appointment_id WHERE a.status NOT IN ${LIVE}`,
   "a wrong counter": `SELECT rule_id FROM
      (SELECT tenant_id, rule_id, local_date, booked FROM day_counters) c FULL JOIN
@@ -23,7 +23,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   "an overlap": `SELECT a.id FROM appointments a JOIN appointments b ON a.tenant_id = b.tenant_id AND a.id < b.id
      AND (a.practitioner_id = b.practitioner_id AND NOT a.overbooked AND NOT b.overbooked OR a.patient_id = b.patient_id)
      AND a.starts_at < b.ends_at AND b.starts_at < a.ends_at WHERE a.status IN ${LIVE} AND b.status IN ${LIVE}`,
-  "an overbooked appointment of a rule, or one without a reason": `SELECT id FROM appointments
+  "an overbooked appointment with a rule, or without a reason": `SELECT id FROM appointments
      WHERE overbooked <> (rule_id IS NULL) OR overbooked AND overbooking_reason IS NULL`,
   "an incomplete history": `SELECT a.id FROM appointments a LEFT JOIN appointment_history h
      ON h.tenant_id = a.tenant_id AND h.appointment_id = a.id GROUP BY a.tenant_id, a.id, a.version, a.status
@@ -35,15 +35,15 @@ const EXCEEDED_CAPACITY = `SELECT FROM appointments a
   JOIN program_rules r ON r.tenant_id = a.tenant_id AND r.id = a.rule_id WHERE a.status IN ${LIVE} AND NOT a.overbooked
   GROUP BY r.tenant_id, r.id, a.local_date, r.daily_capacity HAVING count(*) > r.daily_capacity`;
 
-/** What is wrong with the bookings of every tenant, seen in one snapshot; nothing if all is well. */
+/** Returns the names of the broken booking invariants of all tenants, in one snapshot. Empty if all hold. */
 export async function brokenInvariants(service: Pick<TestService, "query">): Promise<string[]> {
   return namesOf(service, QUERIES);
 }
 
 /**
- * Everything that can be wrong where no rule's capacity was ever lowered: {@link brokenInvariants}, a day with more
- * appointments than its capacity, what VerifyInvariants finds in the service's tenant, and slots that are not those of the
- * rules. Each is right at any moment, whatever goes on.
+ * Returns everything broken: {@link brokenInvariants}, days above their capacity, the findings of VerifyInvariants in
+ * the service's tenant, and slots that differ from the rules. Empty at any moment, even under load, unless a rule's
+ * capacity has been lowered.
  */
 export async function everythingBroken(service: TestService): Promise<string[]> {
   const found = await Promise.all([
@@ -54,12 +54,12 @@ export async function everythingBroken(service: TestService): Promise<string[]> 
   return found.flat();
 }
 
-/** The names of the findings of VerifyInvariants. */
+/** Returns the names of the findings of VerifyInvariants. */
 export async function foundByTheService(service: TestService): Promise<string[]> {
   return (await findingsOf(service)).map(({ name }) => name);
 }
 
-/** The same, and the rows that they are about. */
+/** Returns the names of the findings of VerifyInvariants, and the rows they refer to. */
 async function shownByTheService(service: TestService): Promise<string[]> {
   const findings = await findingsOf(service);
   return [...findings.map(({ name }) => name), ...(await evidenceOf(service, findings))];

@@ -5,7 +5,7 @@ import { everythingBroken, foundByTheService } from "./invariants.js";
 import { contend, openContest } from "./last-unit.js";
 import { startTwinProcesses, type TwinProcesses } from "./twin-processes.js";
 
-/** How many last units are fought for; LAST_UNIT_TRIALS makes it more. */
+/** The number of trials. LAST_UNIT_TRIALS changes it. */
 const TRIALS = Number(process.env["LAST_UNIT_TRIALS"] || 4);
 const CONTENDERS = 16;
 const SLACK_MS = 120_000;
@@ -26,7 +26,7 @@ afterAll(async () => {
 }, SLACK_MS);
 
 test(
-  `of ${CONTENDERS} who want the last unit of a day's capacity, one gets it`,
+  `only one of ${CONTENDERS} contenders gets the last unit of a day's capacity`,
   async () => {
     const contest = await openContest(twins, CONTENDERS / 2);
     const expected = [200, ...Array.from({ length: CONTENDERS - 1 }, () => 409)];

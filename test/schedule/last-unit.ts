@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { localDateAt } from "../../src/scheduling/local-clock.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { itemsOf } from "../support/problem.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import {
@@ -15,10 +15,10 @@ import {
   openClinic,
   optionsFor,
 } from "./clinic.js";
-import { pick } from "./storm-terms.js";
+import { pick } from "./storm-context.js";
 import type { Twins } from "./twins.js";
 
-/** Who fights for the last units of days: some who book, and as many who move an appointment that they have. */
+/** Contenders for the last unit of a day's capacity. Half of them book, half of them move an appointment. */
 export interface Contest {
   readonly bookers: readonly Booker[];
   readonly movers: readonly Mover[];
@@ -35,49 +35,55 @@ interface Mover {
   appointment: AppointmentBody;
 }
 
-/** What came of a trial. */
+/** The result of a trial. */
 export interface Trial {
-  /** The statuses of all answers, in order. */
+  /** The statuses of all answers, sorted. */
   readonly statuses: readonly number[];
-  /** What the refusals said, each once. */
+  /** The field errors of the rejections, without duplicates. */
   readonly refusals: readonly string[];
 }
 
-/** Over how many days it goes, from the day after tomorrow. */
+/** Number of days to choose from, starting the day after tomorrow. */
 const DAYS = 88;
-/** Four slots for each of four practitioners: contenders meet at slots and at practitioners too, and all at the day. */
+/**
+ * Four slots for each of four practitioners. Contenders conflict at slots and practitioners too, and all at the daily
+ * capacity.
+ */
 const PRACTITIONERS = 4;
 const RULE: JsonObject = { ...everyMorning, dailyCapacity: 1, endsAtLocal: "10:00:00" };
 
-/** Makes a program that takes one appointment a day, and so many contenders of each kind, half of each at either service. */
+/**
+ * Opens a program with a daily capacity of one, with `ofEachKind` bookers and movers. One half of each calls the first
+ * service, the other half the second.
+ */
 export async function openContest({ both }: Pick<Twins, "both">, ofEachKind: number): Promise<Contest> {
   const [service] = both;
   const make = <T>(create: (index: number) => Promise<T>, count: number) =>
     Promise.all(Array.from({ length: count }, (_, index) => create(index)));
-  const practitionerIds = await make(() => makers.practitioner.create(service, {}), PRACTITIONERS);
+  const practitionerIds = await make(() => fixtures.practitioner.create(service, {}), PRACTITIONERS);
   const clinic = await openClinic(service, { practitionerIds, rule: RULE });
   const at = (index: number): Clinic => ({ ...clinic, service: both[index % 2 === 0 ? 0 : 1] });
   const [bookers, movers, cancellationReasonId] = await Promise.all([
-    make(async (index) => ({ clinic: at(index), patientId: await makers.createPatient(service) }), ofEachKind),
+    make(async (index) => ({ clinic: at(index), patientId: await fixtures.createPatient(service) }), ofEachKind),
     make(async (index) => {
-      const patientId = await makers.createPatient(service);
+      const patientId = await fixtures.createPatient(service);
       return { clinic: at(index), appointment: await bookFirst(clinic, patientId, only(day(clinic, 2 + index))) };
     }, ofEachKind),
-    makers.cancellationReason.create(service, {}),
+    fixtures.cancellationReason.create(service, {}),
   ]);
   return { bookers, movers, cancellationReasonId };
 }
 
-/** One who wants the last unit of a day: the call that gets it, and what is to be done behind the contest should it have succeeded. */
+/** A contender for the last unit of a day: its call, and the clean-up after a success. */
 export interface Contender {
   readonly clinic: Clinic;
   readonly rpc: string;
   readonly request: JsonObject;
-  /** Frees the day again, or notes that the one is free that the appointment was moved from. */
+  /** Cancels the booking, or records the moved appointment, so that another day is free again. */
   settle(answer: RestAnswer): Promise<void>;
 }
 
-/** Has all contenders choose, each any of the slots of a day that nobody has yet. */
+/** Prepares all contenders. Each chooses any slot of the same free day. */
 export async function lineUp(contest: Contest): Promise<Contender[]> {
   const { bookers, movers } = contest;
   const date = pick(freeDates(movers)) ?? "";
@@ -87,7 +93,7 @@ export async function lineUp(contest: Contest): Promise<Contender[]> {
   ]);
 }
 
-/** Has all contenders go for the one unit of a day, all at once, and settle. */
+/** Sends the calls of all contenders for one day at once, then cleans up. */
 export async function contend(contest: Contest): Promise<Trial> {
   const contenders = await lineUp(contest);
   const answers = await Promise.all(contenders.map(({ clinic, rpc, request }) => call(clinic, rpc, request)));
@@ -129,7 +135,7 @@ async function aimToMove(mover: Mover, date: string): Promise<Contender> {
 
 async function anyOption(clinic: Clinic, subject: JsonObject, date: string): Promise<string> {
   const option = pick(await optionsFor(clinic, { ...subject, ...only(date) }));
-  if (option === undefined) throw new Error(`there is no option on ${date}, although nobody has it`);
+  if (option === undefined) throw new Error(`no option on ${date}, although the day is free`);
   return option.optionToken;
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { deskFixtures } from "../operations-clinic/desk-fixtures.js";
 import { timedBooking } from "../operations-clinic/timed-bookings.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   clinic = await openClinic(service, { rule: { holidayPolicy: "SKIP" } });
-  patientId = await makers.createPatient(service);
+  patientId = await fixtures.createPatient(service);
 });
 
 afterAll(async () => {
@@ -35,7 +35,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The one order: a transaction may leave tables out, and goes back to none that it has not locked. */
+/** The lock order. A transaction may skip tables, but never locks one after a later one. */
 const ORDER = [
   "idempotency_keys",
   "calendars",
@@ -60,7 +60,7 @@ describe("locks in the one order", () => {
     });
   });
 
-  test("a booking for a waitlist entry, in as many round trips", async () => {
+  test("a booking for a waitlist entry, in two round trips", async () => {
     const [option] = await optionsFor(clinic, { patientId });
     const { requestSourceId, appointmentTypeId, serviceId } = clinic;
     const waitlistEntryId = await deskFixtures(service).entry({ patientId, serviceId });
@@ -69,7 +69,7 @@ describe("locks in the one order", () => {
     expect([locked.slice(1, 4), trips]).toEqual([["patients", "waitlist_entries", "consumed_option_tokens"], 2]);
   });
 
-  test("a booking by its time, in three round trips: its slots are known before they are locked", async () => {
+  test("a booking by its time, in three round trips, because it finds its slots before it locks them", async () => {
     const sent = await send("BookAppointmentAt", await timedBooking(clinic, { durationMinutes: 60 }));
     expect(summaryOf(sent)).toEqual({
       locked: ["idempotency_keys", "patients", "slots", "practitioners", "day_counters"],
@@ -78,7 +78,7 @@ describe("locks in the one order", () => {
     expect(slotLocks(sent)).toEqual([expect.stringMatching(/ order by "id" asc for no key update$/)]);
   });
 
-  test("an overbooking, which shares its program and takes no unit of a day", async () => {
+  test("an overbooking, which locks its program FOR SHARE and uses no daily capacity", async () => {
     await mustCall(clinic, "BookAppointmentAt", await timedBooking(clinic));
     const request = { ...(await timedBooking(clinic)), reason: "Viene de lejos." };
     expect(await sentBy("OverbookAppointment", request)).toMatchObject({
@@ -98,7 +98,7 @@ describe("locks in the one order", () => {
     expect(sent.locked).toEqual(["idempotency_keys", ...locked]);
   });
 
-  test("a move of several slots, which locks those it leaves and those it takes by one statement", async () => {
+  test("%s for a waitlist entry, which is locked after its patient", async () => {
     const booked = await mustCall(clinic, "BookAppointmentAt", await timedBooking(clinic, { durationMinutes: 60 }));
     const { appointmentId } = booked["appointment"] as { appointmentId: string };
     const options = await optionsFor(clinic, { appointmentId });
@@ -152,8 +152,8 @@ describe("locks in the one order", () => {
   });
 
   test.each([
-    ["CancelAppointment", "cancellationReasonId", makers.cancellationReason],
-    ["MarkAppointmentNoShow", "noShowReasonId", makers.noShowReason],
+    ["CancelAppointment", "cancellationReasonId", fixtures.cancellationReason],
+    ["MarkAppointmentNoShow", "noShowReasonId", fixtures.noShowReason],
   ] as const)("%s", async (rpc, field, reason) => {
     const appointment = await bookFirst(clinic, patientId);
     const { appointmentId } = appointment;
@@ -165,11 +165,11 @@ describe("locks in the one order", () => {
     });
   });
 
-  test("CorrectAppointmentStatus, which takes the time of a no-show again", async () => {
+  test("CorrectAppointmentStatus, which occupies the time of a no-show again", async () => {
     const appointment = await bookFirst(clinic, patientId);
     const { appointmentId } = appointment;
     awaitStep(clinic, "MarkAppointmentNoShow", appointment);
-    const noShowReasonId = await makers.noShowReason.create(service, {});
+    const noShowReasonId = await fixtures.noShowReason.create(service, {});
     await mustCall(clinic, "MarkAppointmentNoShow", { appointmentId, expectedVersion: 1, noShowReasonId });
     const request = { appointmentId, expectedVersion: 2, status: "CONFIRMED", reason: "Llegó a tiempo." };
     expect(await sentBy("CorrectAppointmentStatus", request)).toMatchObject({
@@ -177,8 +177,8 @@ describe("locks in the one order", () => {
     });
   });
 
-  test("MergePatients, which locks both patients, then the entries and then the appointments by their ids", async () => {
-    const duplicatePatientId = await makers.createPatient(service);
+  test("MergePatients, which locks both patients, then the waitlist entries, then the appointments, each by id", async () => {
+    const duplicatePatientId = await fixtures.createPatient(service);
     for (const days of [2, 3])
       await bookFirst(clinic, duplicatePatientId, { dateFrom: day(clinic, days), dateTo: day(clinic, days) });
     const versions = { survivorExpectedVersion: 1, duplicateExpectedVersion: 1 };
@@ -196,7 +196,7 @@ describe("locks in the one order", () => {
     ]);
   });
 
-  test("ErasePatient, which locks all records of the person, then entries, appointments and cases by their ids", async () => {
+  test("ErasePatient, which locks all records of the person, then waitlist entries, appointments and cases, each by id", async () => {
     await deskFixtures(service).entry({ patientId, serviceId: clinic.serviceId });
     const sent = await send("ErasePatient", { patientId, expectedVersion: 1, reason: "Radicado 7" });
     expect(summaryOf(sent).locked).toEqual(["idempotency_keys", "patients", "waitlist_entries", "appointments"]);
@@ -223,15 +223,15 @@ describe("locks in the one order", () => {
   });
 });
 
-describe("locks in the one order, slots before people", () => {
+describe("locks in the one order, slots before practitioners", () => {
   test("UpdatePractitioner, which withdraws slots", async () => {
     const request = { practitionerId: `${clinic.practitionerIds[0]}`, active: false, expectedVersion: 1 };
     const { locked } = await sentBy("UpdatePractitioner", request);
     expect(locked).toEqual(["idempotency_keys", "calendars", "programs", "slots", "practitioners"]);
   });
 
-  test("SubstitutePractitioner, of several appointments each kind at once", async () => {
-    const practitionerId = await makers.practitioner.create(service, {});
+  test("SubstitutePractitioner, which locks the rows of all appointments table by table", async () => {
+    const practitionerId = await fixtures.practitioner.create(service, {});
     const practitionerIds = [...clinic.practitionerIds, practitionerId];
     await mustCall(clinic, "ReplaceProgramPractitioners", {
       ...programOf(clinic),
@@ -240,7 +240,7 @@ describe("locks in the one order, slots before people", () => {
     });
     const expecting = { practitionerId: `${clinic.practitionerIds[0]}` };
     const booked = [];
-    for (const id of [patientId, await makers.createPatient(service)])
+    for (const id of [patientId, await fixtures.createPatient(service)])
       booked.push(await bookFirst(clinic, id, expecting));
     await mustCall(clinic, "CreateScheduleBlock", { ...expecting, kind: "ILLNESS", ...dayOf(clinic) });
     const choices = booked.map(({ appointmentId }) => ({ appointmentId, expectedVersion: 1 }));
@@ -257,7 +257,7 @@ describe("locks in the one order, slots before people", () => {
   });
 });
 
-describe("a transaction that goes back in the order is found:", () => {
+describe("a transaction against the lock order is detected:", () => {
   test.each([
     [["appointments", "patients"]],
     [["slots", "consumed_option_tokens"]],
@@ -269,7 +269,7 @@ describe("a transaction that goes back in the order is found:", () => {
   });
 });
 
-/** The days on which appointments are booked here, as the times of a block. */
+/** Returns a block over the days on which these tests book. */
 function dayOf({ service: { now } }: Pick<Clinic, "service">) {
   return {
     startsAt: new Date(now() + 86_400_000).toISOString(),
@@ -277,7 +277,7 @@ function dayOf({ service: { now } }: Pick<Clinic, "service">) {
   };
 }
 
-/** What an RPC that is to succeed has the service send. */
+/** Calls an RPC that must succeed. Returns the statements that the service sent. */
 async function send(rpc: string, request: JsonObject): Promise<readonly SentStatement[]> {
   takeSent();
   await mustCall(clinic, rpc, request);
@@ -289,8 +289,9 @@ async function sentBy(rpc: string, request: JsonObject) {
 }
 
 /**
- * The tables of which rows are locked that others lock too, in the order in which they first are, and the round
- * trips of what comes behind the claim of the idempotency key, which is not waited for, and what is set then; without the word of it that others get behind the commit.
+ * Returns the tables with shared rows that were locked, in the order of the first lock, and the number of round trips
+ * after the claim of the idempotency key. Settings and notifications do not count. Throws if the order is not {@link
+ * ORDER}.
  */
 function summaryOf(statements: readonly SentStatement[]) {
   const tables = statements.map(({ text }) => lockedTable(text)).filter((table) => table !== undefined);

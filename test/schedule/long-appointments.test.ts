@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { summaryOf } from "../contract/send.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
@@ -29,7 +29,7 @@ afterAll(async () => {
   expect(broken).toEqual([]);
 });
 
-describe("a search for a type that takes longer than a slot", () => {
+describe("a search for an appointment type that is longer than a slot", () => {
   test.each([
     [30, ["13:00-13:30", "13:30-14:00", "14:00-14:30", "14:30-15:00"]],
     [31, ["13:00-14:00", "13:30-14:30", "14:00-15:00"]],
@@ -37,14 +37,14 @@ describe("a search for a type that takes longer than a slot", () => {
     [90, ["13:00-14:30", "13:30-15:00"]],
     [120, ["13:00-15:00"]],
     [121, []],
-  ])("of %i minutes finds each start from which slots are free for so long", async (minutes, times) => {
+  ])("of %i minutes finds each start followed by enough free slots", async (minutes, times) => {
     const { clinic, patientId, type } = await prepare(minutes);
     expect((await optionsFor(clinic, { patientId, ...type })).map(timesOf)).toEqual(times);
   });
 
-  test("leaves out starts too close to what is taken, whoever has it, in whichever half", async () => {
+  test("excludes starts that overlap an appointment of the practitioner or of the patient", async () => {
     const { clinic, patientId, type } = await prepare(60, { endsAtLocal: "12:00:00" });
-    await bookFirst(clinic, await makers.createPatient(service), {}, 3);
+    await bookFirst(clinic, await fixtures.createPatient(service), {}, 3);
     await bookFirst(await openClinic(service), patientId, {}, 6);
     expect((await optionsFor(clinic, { patientId, ...type })).map(timesOf)).toEqual([
       "13:00-14:00",
@@ -54,17 +54,17 @@ describe("a search for a type that takes longer than a slot", () => {
   });
 
   test("finds none across two practitioners, two rules, or a gap", async () => {
-    const practitionerIds = await Promise.all([1, 2].map(() => makers.practitioner.create(service, {})));
+    const practitionerIds = await Promise.all([1, 2].map(() => fixtures.practitioner.create(service, {})));
     const clinic = await openClinic(service, { practitionerIds, rule: { endsAtLocal: "08:30:00" } });
     const afterwards = { startsAtLocal: "08:30:00", endsAtLocal: "09:00:00", holidayPolicy: "INCLUDE" };
     const dates = { weekdays: [1, 2, 3, 4, 5, 6, 7], validTo: "2099-12-31", holidayDates: [] };
-    await makers.createRule(service, clinic.programId, { ...afterwards, ...dates });
-    const patientId = await makers.createPatient(service);
+    await fixtures.createRule(service, clinic.programId, { ...afterwards, ...dates });
+    const patientId = await fixtures.createPatient(service);
     expect(await optionsFor(clinic, { patientId })).toHaveLength(4);
     expect(await optionsFor(clinic, { patientId, appointmentTypeId: await typeOf(60) })).toEqual([]);
   });
 
-  test("gives pages that make up the whole", async () => {
+  test("returns the same options over several pages", async () => {
     const { clinic, patientId, type } = await prepare(60, { endsAtLocal: "12:00:00" });
     const whole = (await optionsFor(clinic, { patientId, ...type })).map(timesOf);
     const paged: string[] = [];
@@ -79,7 +79,7 @@ describe("a search for a type that takes longer than a slot", () => {
     expect(paged).toEqual(whole);
   });
 
-  test("wants a type that exists and is active, and none for an appointment that moves", async () => {
+  test("rejects an unknown or inactive type, and any type when an appointment moves", async () => {
     const { clinic, patientId, appointmentTypeId, type } = await prepare(60);
     const search = { patientId, serviceId: clinic.serviceId, dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
     const unknown = { ...search, appointmentTypeId: clinic.programId };
@@ -93,18 +93,18 @@ describe("a search for a type that takes longer than a slot", () => {
 });
 
 describe("an appointment of several slots", () => {
-  test("holds all of them and one unit of the day, and gives all back", async () => {
+  test("occupies all its slots and one unit of the daily capacity, and frees both when it is cancelled", async () => {
     const { clinic, patientId, type } = await prepare(60, { dailyCapacity: 2 });
     const { appointmentId, appointment } = await bookLong(clinic, patientId, type);
     expect(timesOf(appointment)).toBe("13:00-14:00");
-    const other = await makers.createPatient(service);
+    const other = await fixtures.createPatient(service);
     expect((await optionsFor(clinic, { patientId: other })).map(timesOf)).toEqual(["14:00-14:30", "14:30-15:00"]);
-    const cancellationReasonId = await makers.cancellationReason.create(service, {});
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
     await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion: 1, cancellationReasonId });
     expect(await optionsFor(clinic, { patientId: other })).toHaveLength(4);
   });
 
-  test("is refused an option that is too short for its type, which stays good for a shorter one: 422", async () => {
+  test("cannot use an option that is shorter than its type, and the option stays valid for a shorter type: 422", async () => {
     const { clinic, patientId, type } = await prepare(45);
     const [option] = await optionsFor(clinic, { patientId });
     const token = `${option?.optionToken}`;
@@ -112,10 +112,10 @@ describe("an appointment of several slots", () => {
     expect(timesOf(appointmentIn(await book(clinic, patientId, token)))).toBe("13:00-13:30");
   });
 
-  test("is refused where somebody has its second slot, and where that was withdrawn and made again", async () => {
+  test("is rejected if its second slot is occupied, or was withdrawn and made again", async () => {
     const { clinic, patientId, type } = await prepare(60);
     const [first, , third] = await optionsFor(clinic, { patientId, ...type });
-    await bookFirst(clinic, await makers.createPatient(service), {}, 1);
+    await bookFirst(clinic, await fixtures.createPatient(service), {}, 1);
     expect(summaryOf(await book(clinic, patientId, `${first?.optionToken}`, type))).toBe(
       "409 optionToken SLOT_OCCUPIED",
     );
@@ -125,25 +125,36 @@ describe("an appointment of several slots", () => {
     expect((await book(clinic, patientId, `${third?.optionToken}`, type)).status).toBe(410);
   });
 
-  test("is retained once where the rules no longer have one of its slots, and that one goes with it", async () => {
+  test("is retained once if a rule change withdraws one of its slots, and a cancellation removes that slot", async () => {
     const { clinic, patientId, type } = await prepare(60);
     const { appointmentId } = await bookLong(clinic, patientId, type, 1);
     const { programId, ruleId } = clinic;
     await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion: 1, endsAtLocal: "09:00:00" });
     const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId });
-    expect(appointment).toMatchObject({ retained: true });
-    const retained = await mustCall(clinic, "ListRetainedAppointments", { programId, pageSize: 1 });
+    expect(appointment).toMatchObject({ displaced: true });
+    const retained = await mustCall(clinic, "ListDisplacedAppointments", { programId, pageSize: 1 });
     expect(retained["appointments"]).toHaveLength(1);
-    const listed = await mustCall(clinic, "ListAppointments", { programId, retained: true, pageSize: 1 });
-    expect(listed).toMatchObject({ appointments: [{ appointmentId, retained: true }], nextPageToken: "" });
-    const cancellationReasonId = await makers.cancellationReason.create(service, {});
+    const listed = await mustCall(clinic, "ListAppointments", { programId, displaced: true, pageSize: 1 });
+    expect(listed).toMatchObject({ appointments: [{ appointmentId, displaced: true }], nextPageToken: "" });
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
     await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion: 1, cancellationReasonId });
     const slots = `SELECT count(*)::int AS count FROM slots WHERE program_id = '${programId}' AND retained`;
     expect(await service.query(slots)).toEqual([{ count: 0 }]);
     expect((await optionsFor(clinic, { patientId })).map(timesOf)).toEqual(["13:00-13:30", "13:30-14:00"]);
   });
 
-  test("is rescheduled over REST to as many slots, and leaves all that it had", async () => {
+  test("is listed once where the rules no longer have any of its slots", async () => {
+    const { clinic, patientId, type } = await prepare(60);
+    const { appointmentId } = await bookLong(clinic, patientId, type);
+    const { programId, ruleId } = clinic;
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion: 1, active: false });
+    for (const period of [{}, { dateFrom: day(clinic, 0) }]) {
+      const listed = await mustCall(clinic, "ListAppointments", { programId, displaced: true, ...period });
+      expect(listed["appointments"]).toMatchObject([{ appointmentId, displaced: true }]);
+    }
+  });
+
+  test("is rescheduled over REST to the same number of slots, and frees all its former slots", async () => {
     const { clinic, patientId, type } = await prepare(60);
     const { appointmentId } = await bookLong(clinic, patientId, type);
     const options = await optionsFor(clinic, { appointmentId });
@@ -152,13 +163,13 @@ describe("an appointment of several slots", () => {
       body: { optionToken: `${options[0]?.optionToken}`, expectedVersion: 1 },
     });
     expect([moved.status, timesOf(moved.body as unknown as AppointmentBody)]).toEqual([200, "14:00-15:00"]);
-    const other = await makers.createPatient(service);
+    const other = await fixtures.createPatient(service);
     expect((await optionsFor(clinic, { patientId: other })).map(timesOf)).toEqual(["13:00-13:30", "13:30-14:00"]);
   });
 
-  test("of two that share one slot at once, one gets it, whichever comes first in time", async () => {
+  test("two concurrent bookings that share a slot: one succeeds, whichever starts earlier in the day", async () => {
     const { clinic, patientId, type } = await prepare(60);
-    const other = await makers.createPatient(service);
+    const other = await fixtures.createPatient(service);
     for (let i = 0; i < 8; i++) {
       const dates = { dateFrom: day(clinic, 3 + i), dateTo: day(clinic, 3 + i) };
       const [mine, others] = await Promise.all([
@@ -176,18 +187,21 @@ describe("an appointment of several slots", () => {
 
 const SEARCH = "SearchAppointmentOptions";
 
-/** A clinic with four slots of half an hour, unless the rule says otherwise, a patient, and a type that takes so long. */
+/**
+ * Opens a clinic with four slots of half an hour (unless `rule` differs), a patient and an appointment type of
+ * `minutes`.
+ */
 async function prepare(minutes: number, rule: JsonObject = {}) {
   const [clinic, patientId, appointmentTypeId] = await Promise.all([
     openClinic(service, { rule: { endsAtLocal: "10:00:00", ...rule } }),
-    makers.createPatient(service),
+    fixtures.createPatient(service),
     typeOf(minutes),
   ]);
   return { clinic, patientId, appointmentTypeId, type: { appointmentTypeId } };
 }
 
 async function typeOf(minutes: number): Promise<string> {
-  const id = await makers.appointmentType.create(service, {});
+  const id = await fixtures.appointmentType.create(service, {});
   await service.query(`UPDATE appointment_types SET duration_minutes = ${minutes} WHERE id = '${id}'`);
   return id;
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
@@ -46,8 +46,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe("a holiday and the first schedule of a program", () => {
-  test("leave no slot on the holiday where the schedule is not committed yet", async () => {
+describe("a concurrent holiday and first materialization", () => {
+  test("leave no slot on the holiday if the schedule is not committed yet", async () => {
     const clinic = await openClinic(service, { rule: ON_HOLIDAYS_CLOSED, materialized: false });
     const open = await gate.close("MaterializeSchedule");
     const made = materialize(clinic);
@@ -60,7 +60,7 @@ describe("a holiday and the first schedule of a program", () => {
     expect(await slotsOn(clinic, 21)).toHaveLength(8);
   });
 
-  test("leave no slot on the holiday where the holiday is not committed yet", async () => {
+  test("leave no slot on the holiday if the holiday is not committed yet", async () => {
     const clinic = await openClinic(service, { rule: ON_HOLIDAYS_CLOSED, materialized: false });
     const open = await gate.close("CreateHoliday");
     const closed = addHoliday(clinic, 22);
@@ -74,9 +74,9 @@ describe("a holiday and the first schedule of a program", () => {
   });
 });
 
-test("a slot that is being booked while a change withdraws it stays booked, and is retained", async () => {
+test("a slot that is being booked while a rule change withdraws it stays booked, and is retained", async () => {
   const clinic = await openClinic(service);
-  const patientId = await makers.createPatient(service);
+  const patientId = await fixtures.createPatient(service);
   const [last] = (await optionsFor(clinic, { patientId })).slice(-1);
   const open = await gate.close("BookAppointment");
   const booked = book(clinic, patientId, `${last?.optionToken}`);
@@ -87,13 +87,13 @@ test("a slot that is being booked while a change withdraws it stays booked, and 
   const { appointmentId: id } = appointmentIn(await booked);
   await changed;
   const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId: id });
-  expect(appointment).toMatchObject({ status: "PENDING", retained: true, startsAt: last?.startsAt });
+  expect(appointment).toMatchObject({ status: "PENDING", displaced: true, startsAt: last?.startsAt });
   expect(await slotsOn(clinic, 2)).toHaveLength(5);
 });
 
-test("a change that is not committed holds up a booking of a slot that goes, and none of one that stays", async () => {
+test("an uncommitted rule change delays bookings of slots it withdraws, and no others", async () => {
   const clinic = await openClinic(service);
-  const [patientId, otherId] = await Promise.all([makers.createPatient(service), makers.createPatient(service)]);
+  const [patientId, otherId] = await Promise.all([fixtures.createPatient(service), fixtures.createPatient(service)]);
   const options = await optionsFor(clinic, { patientId });
   const [staying] = await optionsFor(clinic, { patientId: otherId });
   const open = await gate.close("UpdateProgramRule");
@@ -101,7 +101,7 @@ test("a change that is not committed holds up a booking of a slot that goes, and
   await gate.waiting(1);
   const refused = book(clinic, patientId, `${options.at(-1)?.optionToken}`);
   await gate.waiting(2);
-  expect(appointmentIn(await book(clinic, otherId, `${staying?.optionToken}`))).toMatchObject({ retained: false });
+  expect(appointmentIn(await book(clinic, otherId, `${staying?.optionToken}`))).toMatchObject({ displaced: false });
   await gate.waiting(2);
   await open();
   await changed;
@@ -109,14 +109,14 @@ test("a change that is not committed holds up a booking of a slot that goes, and
   expect(await slotsOn(clinic, 2)).toHaveLength(4);
 });
 
-describe("a cancellation and a change that withdraws its slot leave nothing that does not fit", () => {
+describe("a concurrent cancellation and rule change leave no slot that no rule asks for", () => {
   test.each([
     ["CancelAppointment", "UpdateProgramRule"],
     ["UpdateProgramRule", "CancelAppointment"],
-  ] as const)("where %s commits first and %s waits for it", async (first, second) => {
+  ] as const)("if %s commits first and %s waits for it", async (first, second) => {
     const clinic = await openClinic(service);
-    const { appointmentId } = await bookFirst(clinic, await makers.createPatient(service), {}, 7);
-    const cancellationReasonId = await makers.cancellationReason.create(service, {});
+    const { appointmentId } = await bookFirst(clinic, await fixtures.createPatient(service), {}, 7);
+    const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
     const calls = {
       CancelAppointment: () =>
         mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion: 1, cancellationReasonId }),
@@ -133,24 +133,24 @@ describe("a cancellation and a change that withdraws its slot leave nothing that
   });
 });
 
-test("a slot that another rule has at the time of a retained one is offered once the appointment is cancelled", async () => {
+test("if a rule has a slot at the time of a retained one, the slot is offered after the appointment is cancelled", async () => {
   const clinic = await openClinic(service);
-  const { appointmentId, startsAt } = await bookFirst(clinic, await makers.createPatient(service));
+  const { appointmentId, startsAt } = await bookFirst(clinic, await fixtures.createPatient(service));
   await changeRule(clinic, { startsAtLocal: "10:00:00" });
   const earlier = { ...everyMorning, startsAtLocal: "08:00:00", endsAtLocal: "10:00:00" };
-  await makers.createRule(service, clinic.programId, earlier);
+  await fixtures.createRule(service, clinic.programId, earlier);
   expect(await slotsOn(clinic, 2)).toHaveLength(9);
-  const patientId = await makers.createPatient(service);
+  const patientId = await fixtures.createPatient(service);
   const startsOffered = async () => (await optionsFor(clinic, { patientId })).map((option) => option.startsAt);
   expect(await startsOffered()).not.toContain(startsAt);
-  const cancellationReasonId = await makers.cancellationReason.create(service, {});
+  const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
   await mustCall(clinic, "CancelAppointment", { appointmentId, expectedVersion: 1, cancellationReasonId });
   expect(await startsOffered()).toHaveLength(8);
   expect(await startsOffered()).toContain(startsAt);
 });
 
-describe("two holidays and a move of an appointment from one to the other, between two programs,", () => {
-  test("wait for a move that is not committed", async () => {
+describe("two holidays and a concurrent move between their dates and two programs:", () => {
+  test("the holidays wait for an uncommitted move", async () => {
     const { clinics, move } = await prepareMove(40);
     const open = await gate.close("RescheduleAppointment");
     const moved = move();
@@ -163,7 +163,7 @@ describe("two holidays and a move of an appointment from one to the other, betwe
     expect(await freeSlots(clinics, [40, 41])).toBe(0);
   });
 
-  test("let no move into a slot that goes", async () => {
+  test("a move into a withdrawn slot is rejected", async () => {
     const { clinics, move } = await prepareMove(50);
     const open = await gate.close("CreateHoliday");
     const closed = [addHoliday(clinics[0], 50), addHoliday(clinics[0], 51)];
@@ -176,7 +176,7 @@ describe("two holidays and a move of an appointment from one to the other, betwe
     expect(await freeSlots(clinics, [50, 51])).toBe(0);
   });
 
-  test("end whatever their order is", async () => {
+  test("no order of them deadlocks", async () => {
     for (const first of [60, 63, 66]) {
       const { clinics, move } = await prepareMove(first);
       const closed = [addHoliday(clinics[0], first + 1), addHoliday(clinics[1], first)];
@@ -187,13 +187,15 @@ describe("two holidays and a move of an appointment from one to the other, betwe
   });
 });
 
-/** An appointment in one program on the first of two days, and the move of it to another program on the second. */
+/**
+ * Books an appointment in one program on a day. Returns the two programs, and a move to the other one on the next day.
+ */
 async function prepareMove(days: number) {
   const rule = ON_HOLIDAYS_CLOSED;
   const from = await openClinic(service, { rule });
   const to = await openClinic(service, { rule, serviceId: from.serviceId });
   const [first, second] = [day(from, days), day(from, days + 1)];
-  const patientId = await makers.createPatient(service);
+  const patientId = await fixtures.createPatient(service);
   const here = (await optionsFor(from, { patientId, dateFrom: first, dateTo: first })).find(isIn(from));
   const { appointmentId } = appointmentIn(await book(from, patientId, `${here?.optionToken}`));
   const there = (await optionsFor(from, { appointmentId, dateFrom: second, dateTo: second })).find(isIn(to));

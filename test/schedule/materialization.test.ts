@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
   bookFirst,
@@ -30,14 +30,14 @@ afterAll(async () => {
 });
 
 test("makes a slot for each practitioner and each time of the rules, 90 days ahead", async () => {
-  const practitionerIds = await Promise.all([1, 2].map(() => makers.practitioner.create(service, {})));
+  const practitionerIds = await Promise.all([1, 2].map(() => fixtures.practitioner.create(service, {})));
   const clinic = await openClinic(service, { practitionerIds, rule: everyMorning });
   expect(await statusOf(clinic)).toMatchObject({ materializedThrough: day(clinic, 90) });
   expect(await slotsOn(clinic, 90)).toHaveLength(16);
   expect(await slotsOn(clinic, 91)).toEqual([]);
 });
 
-test("changes nothing where nothing has changed", async () => {
+test("changes nothing if the rules did not change", async () => {
   const clinic = await openClinic(service);
   const [status, slots] = [await statusOf(clinic), await allSlots(clinic)];
   const { generation } = await materialize(clinic);
@@ -45,31 +45,31 @@ test("changes nothing where nothing has changed", async () => {
   expect(await allSlots(clinic)).toEqual(slots);
 });
 
-test("withdraws free slots that no longer fit, keeps booked ones as retained, and lets those go at last", async () => {
+test("withdraws free slots that no rule asks for, retains booked ones, and removes those when they are cancelled", async () => {
   const clinic = await openClinic(service);
   const { generation } = await statusOf(clinic);
-  const appointment = await bookFirst(clinic, await makers.createPatient(service), {}, 7);
+  const appointment = await bookFirst(clinic, await fixtures.createPatient(service), {}, 7);
   await changeRule(clinic, 1, { endsAtLocal: "10:00:00" });
   expect(await statusOf(clinic)).toMatchObject({
     generation: Number(generation) + 1,
     bookedSlotCount: 0,
-    retainedSlotCount: 1,
+    displacedSlotCount: 1,
   });
   expect(await slotsOn(clinic, 2)).toHaveLength(5);
   const details = await mustCall(clinic, "GetAppointment", { appointmentId: appointment.appointmentId });
-  expect(details["appointment"]).toMatchObject({ status: "PENDING", retained: true, startsAt: appointment.startsAt });
-  const cancellationReasonId = await makers.cancellationReason.create(service, {});
+  expect(details["appointment"]).toMatchObject({ status: "PENDING", displaced: true, startsAt: appointment.startsAt });
+  const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
   const request = { appointmentId: appointment.appointmentId, expectedVersion: 1, cancellationReasonId };
   await mustCall(clinic, "CancelAppointment", request);
   expect(await slotsOn(clinic, 2)).toHaveLength(4);
 });
 
-test("takes a retained slot back where the rules have it again", async () => {
+test("makes a retained slot ordinary when a rule asks for it again", async () => {
   const clinic = await openClinic(service);
-  await bookFirst(clinic, await makers.createPatient(service), {}, 7);
+  await bookFirst(clinic, await fixtures.createPatient(service), {}, 7);
   await changeRule(clinic, 1, { endsAtLocal: "10:00:00" });
   await changeRule(clinic, 2, { endsAtLocal: "12:00:00" });
-  expect(await statusOf(clinic)).toMatchObject({ bookedSlotCount: 1, retainedSlotCount: 0 });
+  expect(await statusOf(clinic)).toMatchObject({ bookedSlotCount: 1, displacedSlotCount: 0 });
   expect(await slotsOn(clinic, 2)).toHaveLength(8);
 });
 
@@ -80,7 +80,7 @@ test("withdraws the slots of a practitioner who leaves", async () => {
   expect(await allSlots(clinic)).toEqual([]);
 });
 
-test("follows a holiday that is added, made inactive and made active again", async () => {
+test("follows a holiday that is added, deactivated and activated again", async () => {
   const clinic = await openClinic(service, { rule: { ...everyMorning, holidayPolicy: "SKIP" } });
   const { generation } = await statusOf(clinic);
   const { holiday } = await mustCall(clinic, "CreateHoliday", { date: day(clinic, 30), name: "Fiesta", active: true });
@@ -94,7 +94,7 @@ test("follows a holiday that is added, made inactive and made active again", asy
   expect(await statusOf(clinic)).toMatchObject({ generation: Number(generation) + 3 });
 });
 
-test("withdraws the slots of the holidays that are seeded", async () => {
+test("withdraws the slots on seeded holidays", async () => {
   const rule = { ...everyMorning, holidayPolicy: "SKIP" };
   const clinic = await openClinic(service, { as: { tenantId: randomUUID() }, rule });
   const dates = await datesWithSlots(clinic);
@@ -107,14 +107,14 @@ test("withdraws the slots of the holidays that are seeded", async () => {
   expect(await datesWithSlots(clinic)).toEqual(dates.filter((date) => !holidays.includes(date)));
 });
 
-test("leaves a schedule that was never made as it is", async () => {
+test("leaves a schedule that was never materialized empty", async () => {
   const clinic = await openClinic(service, { materialized: false });
   await changeRule(clinic, 1, { slotDurationMinutes: 20 });
   expect(await allSlots(clinic)).toEqual([]);
   expect(await statusOf(clinic)).not.toHaveProperty("materializedThrough");
 });
 
-test("leaves a schedule that was never made as it is, whatever block or holiday comes and goes", async () => {
+test("leaves a schedule that was never materialized empty when blocks and holidays change", async () => {
   const rule = { ...everyMorning, holidayPolicy: "SKIP" };
   const clinic = await openClinic(service, { materialized: false, rule });
   const times = { startsAt: `${day(clinic, 2)}T09:00:00-05:00`, endsAt: `${day(clinic, 2)}T10:00:00-05:00` };
@@ -129,23 +129,23 @@ test("leaves a schedule that was never made as it is, whatever block or holiday 
   expect(await allSlots(clinic)).toEqual([]);
 });
 
-test("does not hold up bookings in other programs", async () => {
+test("does not delay bookings in other programs", async () => {
   const [clinic, other] = [await openClinic(service), await openClinic(service)];
-  const patientId = await makers.createPatient(service);
+  const patientId = await fixtures.createPatient(service);
   const hold = service.proxy.holdBefore("COMMIT");
   const change = materialize(clinic);
   await hold.reached;
   expect((await bookFirst(other, patientId)).status).toBe("PENDING");
   hold.release();
   await change;
-  expect(await optionsFor(clinic, { patientId: await makers.createPatient(service) })).toHaveLength(8);
+  expect(await optionsFor(clinic, { patientId: await fixtures.createPatient(service) })).toHaveLength(8);
 });
 
 const NO_EFFECT = {
   withdrawnSlotCount: 0,
   restoredSlotCount: 0,
-  retainedAppointmentCount: 0,
-  retainedAppointments: [],
+  displacedAppointmentCount: 0,
+  displacedAppointments: [],
 };
 
 async function changeRule(clinic: Clinic, expectedVersion: number, changes: object): Promise<void> {
@@ -165,13 +165,13 @@ function slotsOn(clinic: Clinic, days: number): Promise<Record<string, unknown>[
   );
 }
 
-/** Those that lie ahead. */
+/** Returns the future slots of the program. */
 function allSlots({ programId }: Clinic): Promise<Record<string, unknown>[]> {
   const now = new Date(service.now()).toISOString();
   return service.query(`SELECT * FROM slots WHERE program_id = '${programId}' AND starts_at > '${now}' ORDER BY id`);
 }
 
-/** From tomorrow on. */
+/** Returns the dates with slots, from tomorrow on. */
 async function datesWithSlots(clinic: Clinic): Promise<string[]> {
   const rows = await service.query(
     `SELECT DISTINCT local_date::text AS date FROM slots

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { summaryOf } from "../contract/send.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { book, bookFirst, type Clinic, call, mustCall, type OptionBody, openClinic, optionsFor } from "./clinic.js";
@@ -14,10 +14,10 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** Makes an option something else than it was, in a clinic whose parts are as they were made. */
+/** Changes a clinic in a way that invalidates an option. */
 type Change = (clinic: Clinic, option: OptionBody) => Promise<unknown>;
 
-/** After these a service cannot be had in the slot any more. */
+/** Changes after which the service is no longer available in the slot. */
 const ends: Readonly<Record<string, Change>> = {
   "the program is not active": ({ programId, ...clinic }) =>
     mustCall(clinic, "UpdateProgram", { programId, active: false, expectedVersion: 1 }),
@@ -35,10 +35,10 @@ const ends: Readonly<Record<string, Change>> = {
     mustCall(clinic, "UpdateProgram", { programId, emergency: true, expectedVersion: 1 }),
 };
 
-/** After these the service can be had there, but not as the option showed it. */
+/** Changes after which the service is still available, but differs from the option. */
 const turns: Readonly<Record<string, Change>> = {
   "the program is at another location": async ({ programId, ...clinic }) => {
-    const locationId = await makers.location.create(clinic.service, clinic.as);
+    const locationId = await fixtures.location.create(clinic.service, clinic.as);
     return mustCall(clinic, "UpdateProgram", { programId, locationId, expectedVersion: 1 });
   },
   "the slot was withdrawn and made again": async ({ programId, ruleId, ...clinic }) => {
@@ -47,35 +47,35 @@ const turns: Readonly<Record<string, Change>> = {
   },
 };
 
-describe.each(Object.entries({ ...ends, ...turns }))("an option since which %s", (name, change) => {
-  let ground: Awaited<ReturnType<typeof prepare>>;
+describe.each(Object.entries({ ...ends, ...turns }))("an option after which %s", (name, change) => {
+  let fixture: Awaited<ReturnType<typeof prepare>>;
 
   beforeAll(async () => {
-    ground = await prepare();
-    await change(ground.clinic, ground.toBook);
+    fixture = await prepare();
+    await change(fixture.clinic, fixture.toBook);
   });
 
-  test("is found as it is now, or not at all", async () => {
-    const { clinic, patientId, toBook } = ground;
+  test("is found with its current values, or not at all", async () => {
+    const { clinic, patientId, toBook } = fixture;
     const found = await optionsFor(clinic, { patientId });
     if (name in ends) expect(found).toEqual([]);
     else expect(found[0]?.startsAt).toBe(toBook.startsAt);
   });
 
-  test("is not booked: 410", async () => {
-    const { clinic, patientId, toBook } = ground;
+  test("cannot be booked: 410", async () => {
+    const { clinic, patientId, toBook } = fixture;
     expect(summaryOf(await book(clinic, patientId, toBook.optionToken))).toBe("410");
   });
 
-  test("is not what an appointment is moved to: 410", async () => {
-    const { clinic, appointmentId, toMove } = ground;
+  test("cannot be the target of a move: 410", async () => {
+    const { clinic, appointmentId, toMove } = fixture;
     expect(summaryOf(await reschedule(clinic, appointmentId, toMove))).toBe("410");
   });
 });
 
-test("an option of a program that was one for emergencies is not booked as another: 410", async () => {
+test("an option of a former emergency program cannot be booked as an ordinary one: 410", async () => {
   const clinic = await openClinic(service, { program: { emergency: true } });
-  const patientId = await makers.createPatient(service);
+  const patientId = await fixtures.createPatient(service);
   const [option] = await optionsFor(clinic, { patientId, includeEmergency: true });
   const { programId } = clinic;
   await mustCall(clinic, "UpdateProgram", { programId, emergency: false, expectedVersion: 1 });
@@ -89,7 +89,7 @@ describe.each<[string, JsonObject]>([
   test.each<[string, JsonObject]>([
     ["another one", { ...found, ...Object.fromEntries(Object.keys(found).map((claim) => [claim, randomUUID()])) }],
     ["none", {}],
-  ])("is neither booked nor moved to by %s, and stays good for the one: 422", async (_who, other) => {
+  ])("cannot be booked or moved to by %s, and stays valid for the first: 422", async (_who, other) => {
     const { clinic, patientId, appointmentId } = await prepare();
     const [finder, stranger] = [
       { ...clinic, as: found },
@@ -106,11 +106,11 @@ describe.each<[string, JsonObject]>([
   });
 });
 
-/** An appointment in a clinic, an option to book for somebody else, and one to move the appointment to. */
+/** Books an appointment. Returns an option to book for another patient, and one to move the appointment to. */
 async function prepare() {
   const clinic = await openClinic(service);
-  const patientId = await makers.createPatient(service);
-  const { appointmentId } = await bookFirst(clinic, await makers.createPatient(service), {}, 7);
+  const patientId = await fixtures.createPatient(service);
+  const { appointmentId } = await bookFirst(clinic, await fixtures.createPatient(service), {}, 7);
   const [toBook] = await optionsFor(clinic, { patientId });
   const [toMove] = await optionsFor(clinic, { appointmentId });
   if (toBook === undefined || toMove === undefined) throw new Error("no option was found");

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
 import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
 import { expectProblem, messagesOf } from "../support/problem.js";
@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 
 let database: TestDatabase;
 let service: TestService;
-/** The same with less room: what it finds was made when there was more. */
+/** A service with lower limits on the same database, whose tenants already exceed them. */
 let narrow: TestService;
 
 beforeAll(async () => {
@@ -30,8 +30,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe("a plan of more slots than there may be is refused with the number", () => {
-  test("where a rule is added", async () => {
+describe("a plan with too many slots is rejected with their number", () => {
+  test("when a rule is added", async () => {
     const { programId, as } = await openWith(2);
     const rule = { programId, ...everyMorning, startsAtLocal: "13:00:00", endsAtLocal: "18:00:00" };
     const answer = await call({ service, as }, "CreateProgramRule", rule);
@@ -45,7 +45,7 @@ describe("a plan of more slots than there may be is refused with the number", ()
     ["slotDurationMinutes", { slotDurationMinutes: 10 }],
     ["startsAtLocal", { startsAtLocal: "04:00", dailyCapacity: 7 }],
     ["endsAtLocal", { endsAtLocal: "22:00" }],
-  ])("where a change of a rule or its preview sends %s", async (field, changes) => {
+  ])("when a rule change or its preview sends %s", async (field, changes) => {
     const clinic = await openWith(2);
     const { programId, ruleId } = clinic;
     const preview = await call(clinic, "PreviewRuleChange", { programId, ruleId, ...changes });
@@ -57,10 +57,10 @@ describe("a plan of more slots than there may be is refused with the number", ()
     expect(messagesOf(update)).toEqual(messagesOf(preview));
   });
 
-  test("where practitioners are added, and in the preview of that", async () => {
+  test("when practitioners are added, and in the preview", async () => {
     const clinic = await openWith(2);
     const { programId, as } = clinic;
-    const practitionerIds = [...clinic.practitionerIds, await makers.practitioner.create(service, as)];
+    const practitionerIds = [...clinic.practitionerIds, await fixtures.practitioner.create(service, as)];
     const preview = await call(clinic, "PreviewPractitionerChange", { programId, practitionerIds });
     expectRefusal(preview, 422, ["practitionerIds TOO_MANY"]);
     const path = `/admin/configuration/scheduling/programs/${programId}/practitioners`;
@@ -72,7 +72,7 @@ describe("a plan of more slots than there may be is refused with the number", ()
     expect(programPractitioners).toMatchObject({ practitionerIds: clinic.practitionerIds, version: 2 });
   });
 
-  test("where it will be so in some years", async () => {
+  test("when the number will be reached in some years", async () => {
     const { programId, as } = await openWith(2);
     const later = { validFrom: "2090-01-01", startsAtLocal: "13:00:00", endsAtLocal: "18:00:00" };
     const answer = await call({ service, as }, "CreateProgramRule", { programId, ...everyMorning, ...later });
@@ -80,16 +80,16 @@ describe("a plan of more slots than there may be is refused with the number", ()
   });
 });
 
-describe("a plan passes", () => {
-  test("that has rules behind each other of which each has room", async () => {
+describe("a plan is accepted", () => {
+  test("with consecutive rules that each stay within the limit", async () => {
     const { programId, as } = await openWith(2, { validTo: day({ service }, 200) });
     for (const year of [2090, 2091, 2092]) {
       const validity = { validFrom: `${year}-01-01`, validTo: `${year}-09-30` };
-      await makers.createRule(service, programId, { ...everyMorning, ...validity }, as);
+      await fixtures.createRule(service, programId, { ...everyMorning, ...validity }, as);
     }
   });
 
-  test("that a change leaves as large as it was, or makes smaller, though it is over the limit", async () => {
+  test("over the limit, if the change keeps its size or makes it smaller", async () => {
     const { programId, ruleId, practitionerIds, as } = await openWith(2);
     const clinic = { service: narrow, as };
     const rule = { programId, ruleId };
@@ -109,45 +109,117 @@ describe("a plan passes", () => {
   });
 });
 
-describe("a tenant that would have more open slots than it may", () => {
+test.each<[string, (clinic: Clinic) => [string, JsonObject]]>([
+  [
+    "a rule",
+    ({ programId, ruleId }) => ["UpdateProgramRule", { programId, ruleId, active: false, expectedVersion: 1 }],
+  ],
+  [
+    "the set of practitioners",
+    ({ programId }) => ["ReplaceProgramPractitioners", { programId, practitionerIds: [], expectedVersion: 2 }],
+  ],
+  ["a program", ({ programId }) => ["UpdateProgram", { programId, active: false, expectedVersion: 1 }]],
+  [
+    "a practitioner",
+    ({ practitionerIds: [practitionerId = ""] }) => [
+      "UpdatePractitioner",
+      { practitionerId, active: false, expectedVersion: 1 },
+    ],
+  ],
+])("%s is deactivated in a tenant above both limits", async (_, requestOf) => {
+  const clinic = await openWith(2);
+  const [rpc, request] = requestOf(clinic);
+  await mustCall({ service: narrow, as: clinic.as }, rpc, request);
+});
+
+test("a block is cancelled in a tenant above both limits", async () => {
+  const clinic = await openWith(2);
+  const block = { programId: clinic.programId, kind: "OTHER", startsAt: `${day(clinic, 3)}T12:00:00Z` };
+  const endsAt = `${day(clinic, 9)}T12:00:00Z`;
+  const { scheduleBlock } = await mustCall(clinic, "CreateScheduleBlock", { ...block, endsAt });
+  const { scheduleBlockId } = scheduleBlock as { scheduleBlockId: string };
+  const cancelled = { scheduleBlockId, expectedVersion: 1 };
+  await mustCall({ service: narrow, as: clinic.as }, "CancelScheduleBlock", cancelled);
+});
+
+describe("a tenant that would exceed its limit of open slots", () => {
   test("gets no larger plan", async () => {
     const { as } = await openWith(2);
     await expect(openWith(1, {}, as)).rejects.toThrow("TOO_MANY");
   });
 
-  test("gets no more slots when it asks for them, and is told so", async () => {
+  test("gets an error instead of more slots", async () => {
     const { programId, as } = await openWith(1);
     const clinic = { service: narrow, as };
     expect((await call(clinic, "MaterializeSchedule", { programId })).status).toBe(200);
     narrow.advance(DAY_MS);
     const answer = await call(clinic, "MaterializeSchedule", { programId });
     expectRefusal(answer, 422, ["programId TOO_MANY"]);
-    expect(messagesOf(answer)).toEqual(["the tenant would have more than 100 open slots, and may not"]);
+    expect(messagesOf(answer)).toEqual([
+      "the tenant would have more than 100 open slots, the most that it may have: make slots longer, or deactivate a rule or program",
+    ]);
   });
+});
+
+test("a program and a tenant may reach their limits of slots exactly", async () => {
+  const most = 91 * 9;
+  const room = { DATABASE_URL: database.url, MAX_PLANNED_SLOTS: `${most}`, MAX_OPEN_SLOTS: `${most}` };
+  const exact = await startTestService(room);
+  try {
+    exact.stopAt(Date.parse(`${day({ service: exact }, 1)}T00:00:00-05:00`));
+    const as = { tenantId: randomUUID() };
+    const practitionerIds = [await fixtures.practitioner.create(exact, as)];
+    const clinic = await openClinic(exact, { as, practitionerIds, rule: everyMorning });
+    const { programId, ruleId } = clinic;
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, endsAtLocal: "12:30", expectedVersion: 1 });
+    const open = `SELECT count(*)::int AS open FROM slots WHERE program_id = '${programId}'`;
+    expect(await execute(database.adminUrl, open)).toEqual([{ open: most }]);
+    const oneDate = { validFrom: day(clinic, 5), validTo: day(clinic, 5) };
+    const oneSlot = { ...everyMorning, ...oneDate, startsAtLocal: "13:00", endsAtLocal: "13:30", dailyCapacity: 1 };
+    const more = await call(clinic, "CreateProgramRule", { programId, ...oneSlot });
+    expectRefusal(more, 422, ["slotDurationMinutes TOO_MANY"]);
+    const other = { programId: await fixtures.createProgram(exact, {}, as) };
+    expectRefusal(await call(clinic, "MaterializeSchedule", other), 422, ["programId TOO_MANY"]);
+    const times = { startsAt: `${day(clinic, 9)}T05:00:00Z`, endsAt: `${day(clinic, 10)}T05:00:00Z` };
+    const { scheduleBlock } = await mustCall(clinic, "CreateScheduleBlock", { programId, kind: "OTHER", ...times });
+    expect(await execute(database.adminUrl, open)).toEqual([{ open: most - 9 }]);
+    const { scheduleBlockId } = scheduleBlock as { scheduleBlockId: string };
+    await mustCall(clinic, "CancelScheduleBlock", { scheduleBlockId, expectedVersion: 1 });
+    expect(await execute(database.adminUrl, open)).toEqual([{ open: most }]);
+    await mustCall(clinic, "ReplaceProgramPractitioners", { ...other, practitionerIds, expectedVersion: 1 });
+    const firstMs = Date.parse(`${day(clinic, 0)}T08:00:00-05:00`);
+    exact.stopAt(firstMs - 1);
+    const ofOther = { ...other, ...oneSlot };
+    expectRefusal(await call(clinic, "CreateProgramRule", ofOther), 422, ["slotDurationMinutes TOO_MANY"]);
+    exact.stopAt(firstMs);
+    await mustCall(clinic, "CreateProgramRule", ofOther);
+  } finally {
+    await exact.close();
+  }
 });
 
 test("a program has at most 500 rules", async () => {
   const as = { tenantId: randomUUID() };
-  const programId = await makers.createProgram(service, {}, as);
-  const ruleId = await makers.createRule(service, programId, { active: false }, as);
+  const programId = await fixtures.createProgram(service, {}, as);
+  const ruleId = await fixtures.createRule(service, programId, { active: false }, as);
   await execute(
     database.adminUrl,
     `INSERT INTO program_rules SELECT (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid()))).*
      FROM program_rules r, generate_series(1, 498) WHERE r.id = '${ruleId}'`,
   );
-  await makers.createRule(service, programId, { active: false }, as);
-  const answer = await call({ service, as }, "CreateProgramRule", { ...makers.ruleTerms, programId });
+  await fixtures.createRule(service, programId, { active: false }, as);
+  const answer = await call({ service, as }, "CreateProgramRule", { ...fixtures.ruleAttributes, programId });
   expectRefusal(answer, 422, ["programId TOO_MANY"]);
 });
 
-/** A clinic in a tenant of its own: 8 slots a day and practitioner, 728 in the 91 days. */
+/** Opens a clinic in a new tenant, with 8 slots a day for each of `staff` practitioners: 728 each in 91 days. */
 async function openWith(
   staff: number,
   rule: JsonObject = {},
   as: TokenFor = { tenantId: randomUUID() },
 ): Promise<Clinic> {
   const practitionerIds = await Promise.all(
-    Array.from({ length: staff }, () => makers.practitioner.create(service, as)),
+    Array.from({ length: staff }, () => fixtures.practitioner.create(service, as)),
   );
   return openClinic(service, { as, practitionerIds, rule: { ...everyMorning, ...rule } });
 }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { bookFirst, type Clinic, openClinic } from "./clinic.js";
 import { scheduleDifferences } from "./schedule-differences.js";
 
-/** The test of a test: what the slots of a schedule are compared with must show every way in which they can be wrong. */
+/** Proves that the comparison used by other tests detects each kind of wrong slot. */
 describe("the comparison of a schedule with its rules", () => {
   let service: TestService;
   let clinic: Clinic;
@@ -20,12 +20,12 @@ describe("the comparison of a schedule with its rules", () => {
 
   afterAll(() => service.close());
 
-  test("shows a slot that is missing", async () => {
+  test("reports a slot that is missing", async () => {
     await change("DELETE FROM slots");
     expect(await differences()).toEqual([expect.stringMatching(/^1 slots missing/)]);
   });
 
-  test("shows a slot that nothing asks for", async () => {
+  test("reports a slot that no rule asks for", async () => {
     await change("UPDATE slots SET ends_at = ends_at - interval '10 minutes'");
     expect(await differences()).toEqual([
       expect.stringMatching(/^1 slots missing/),
@@ -33,13 +33,13 @@ describe("the comparison of a schedule with its rules", () => {
     ]);
   });
 
-  test("shows the slots of a practitioner who left", async () => {
+  test("reports the slots of a practitioner who left", async () => {
     await service.query(`DELETE FROM program_practitioners WHERE program_id = '${clinic.programId}'`);
     expect(await differences()).toEqual([expect.stringMatching(/^\d+ slots stray/)]);
   });
 
-  test("shows a slot that is kept for its appointment only, although the rules have it", async () => {
-    await bookFirst(clinic, await makers.createPatient(service));
+  test("reports a slot that is retained, although a rule asks for it", async () => {
+    await bookFirst(clinic, await fixtures.createPatient(service));
     await service.query(`UPDATE slots SET retained = true, retained_by = 'RULES'
       WHERE program_id = '${clinic.programId}' AND appointment_id IS NOT NULL`);
     expect(await differences()).toEqual([
@@ -48,7 +48,7 @@ describe("the comparison of a schedule with its rules", () => {
     ]);
   });
 
-  /** What is shown, which is cleared away for the next test. */
+  /** Returns the differences, then removes the schedule so that it does not disturb the next test. */
   async function differences(): Promise<string[]> {
     const found = await scheduleDifferences(service);
     await service.query(`UPDATE programs SET materialized_through = NULL WHERE id = '${clinic.programId}';
@@ -56,7 +56,7 @@ describe("the comparison of a schedule with its rules", () => {
     return found;
   }
 
-  /** Does something to the last slot of the schedule. */
+  /** Applies a statement to the last slot of the schedule. */
   function change(statement: string): Promise<Record<string, unknown>[]> {
     return service.query(`${statement} WHERE id = (SELECT id FROM slots WHERE program_id = '${clinic.programId}'
       ORDER BY starts_at DESC LIMIT 1)`);

@@ -1,13 +1,13 @@
-import type { ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
+import type { ProgramRuleAttributes } from "../../src/scheduling/program-rule-attributes.js";
 import { datesBetween } from "../scheduling/calendar-oracle.js";
 import { opensByTheBook, slotsByTheBook } from "../scheduling/slot-oracle.js";
 import type { TestService } from "../support/service.js";
 
 interface ProgramRow {
   readonly id: string;
-  /** Null for a schedule that was never made. */
+  /** Null if the schedule was never materialized. */
   readonly through: string | null;
-  readonly rules: readonly (ProgramRuleTerms & { readonly id: string })[];
+  readonly rules: readonly (ProgramRuleAttributes & { readonly id: string })[];
   readonly practitioners: readonly string[];
   readonly holidays: readonly string[];
   readonly blocks: readonly BlockRow[];
@@ -15,7 +15,7 @@ interface ProgramRow {
 }
 
 interface BlockRow {
-  /** Null for a block of the program itself, or of its location. */
+  /** Null for a block of the program or of its location. */
   readonly practitioner: string | null;
   readonly startsAt: string;
   readonly endsAt: string;
@@ -54,9 +54,12 @@ const BOGOTA_OFFSET_MS = -5 * 3_600_000;
 const HORIZON_MS = 90 * 86_400_000;
 
 /**
- * Compares the slots ahead of every program, seen in one snapshot, with those that its rules and practitioners, the
- * holidays and the blocks give by the book: says which are missing of those up to where its schedule is made, which nothing asks for and
- * which are kept for their appointments only although the rules have them. Nothing if all is well.
+ * Compares the future slots of each program, in one snapshot, with the slots that an independent oracle computes from
+ * its rules, practitioners, holidays and blocks. Empty if they are equal. Otherwise describes up to three kinds of
+ * slots:
+ * - missing: expected up to the date that the schedule was materialized through
+ * - stray: not expected
+ * - retained but wanted: retained for an appointment, although a rule asks for them
  */
 export async function scheduleDifferences({ query, now }: Pick<TestService, "query" | "now">): Promise<string[]> {
   const programs = (await query(SCHEDULES)) as unknown as readonly ProgramRow[];
@@ -109,7 +112,7 @@ function isOver(block: BlockRow, { practitioner, startsAt, endsAt }: Omit<SlotRo
   return Date.parse(block.startsAt) < Date.parse(endsAt) && Date.parse(startsAt) < Date.parse(block.endsAt);
 }
 
-/** The local date at an instant. */
+/** Returns the local date at an instant. */
 function dateOf(ms: number): string {
   return new Date(ms + BOGOTA_OFFSET_MS).toISOString().slice(0, 10);
 }

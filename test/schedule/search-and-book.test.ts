@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cutPage } from "../../src/services/resources/pages.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { summaryOf } from "../contract/send.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe("a search", () => {
-  test("finds the free slots of the day in order, each with a token of its own that is short", async () => {
+  test("finds the free slots of the day in order, each with a short token of its own", async () => {
     const [clinic, patientId] = await prepare();
     const options = await optionsFor(clinic, { patientId });
     expect(options.map(({ startsAt }) => startsAt.slice(11, 16))).toEqual([
@@ -51,32 +51,32 @@ describe("a search", () => {
     for (const { optionToken } of options) expect(optionToken.length).toBeLessThanOrEqual(400);
   });
 
-  test("leaves out a day that is full", async () => {
+  test("excludes a day whose capacity is exhausted", async () => {
     const [clinic, patientId] = await prepare({ dailyCapacity: 1 });
-    await bookFirst(clinic, await makers.createPatient(service));
+    await bookFirst(clinic, await fixtures.createPatient(service));
     expect(await optionsFor(clinic, { patientId })).toEqual([]);
     expect(await optionsFor(clinic, { patientId, dateTo: day(clinic, 3) })).toHaveLength(8);
   });
 
-  test("leaves out when the practitioner or the patient is expected elsewhere", async () => {
+  test("excludes times at which the practitioner or the patient has another appointment", async () => {
     const [clinic, patientId] = await prepare();
     const { practitionerIds } = clinic;
     const colleagues = await openClinic(service, { practitionerIds });
     const others = await openClinic(service);
-    await bookFirst(colleagues, await makers.createPatient(service));
+    await bookFirst(colleagues, await fixtures.createPatient(service));
     await bookFirst(others, patientId, {}, 7);
     const starts = (await optionsFor(clinic, { patientId })).map(({ startsAt }) => startsAt.slice(11, 16));
     expect(starts).toEqual(["13:30", "14:00", "14:30", "15:00", "15:30", "16:00"]);
   });
 
-  test("leaves out emergency programs unless they are asked for", async () => {
+  test("excludes emergency programs unless the request includes them", async () => {
     const clinic = await openClinic(service, { program: { emergency: true } });
-    const patientId = await makers.createPatient(service);
+    const patientId = await fixtures.createPatient(service);
     expect(await optionsFor(clinic, { patientId })).toEqual([]);
     expect(await optionsFor(clinic, { patientId, includeEmergency: true })).toHaveLength(8);
   });
 
-  test("leaves out what is not active: program, location, practitioner", async () => {
+  test("excludes inactive programs, locations and practitioners", async () => {
     const [clinic, patientId] = await prepare();
     const [practitionerId] = clinic.practitionerIds;
     for (const [table, id] of [
@@ -90,7 +90,7 @@ describe("a search", () => {
     }
   });
 
-  test("keeps to the periods, the location and the practitioner that are wanted", async () => {
+  test("filters by period, location and practitioner", async () => {
     const [clinic, patientId] = await prepare({ endsAtLocal: "14:00:00" });
     expect(await optionsFor(clinic, { patientId, periods: ["AFTERNOON"] })).toHaveLength(4);
     expect(await optionsFor(clinic, { patientId, periods: ["MORNING", "AFTERNOON"] })).toHaveLength(12);
@@ -100,7 +100,7 @@ describe("a search", () => {
     expect(await optionsFor(clinic, { patientId, practitionerId: `${clinic.practitionerIds[0]}` })).toHaveLength(12);
   });
 
-  test("gives pages that make up the whole, and never the past", async () => {
+  test("returns the same options over several pages, and none in the past", async () => {
     const [clinic, patientId] = await prepare();
     const starts: string[] = [];
     let pageToken = "";
@@ -114,29 +114,29 @@ describe("a search", () => {
   });
 });
 
-test("a search refuses a place that nobody sealed, though it is of its list: 422", async () => {
+test("a search rejects a page token with a forged position: 422", async () => {
   const [clinic, patientId] = await prepare();
-  const wish = { serviceId: clinic.serviceId, dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
-  const filters = [patientId, undefined, ...Object.values(wish), [], undefined, undefined, false, "patientId"];
+  const criteria = { serviceId: clinic.serviceId, dateFrom: day(clinic, 2), dateTo: day(clinic, 2) };
+  const filters = [patientId, undefined, ...Object.values(criteria), [], undefined, undefined, false, "patientId"];
   for (const place of ["-271821-04-20T00:00:00.000Z", "2030-01-01T00:00:00.000Z"]) {
     const rows = [place, place];
     const page = { size: 1, after: undefined };
     const { nextPageToken } = cutPage(rows, page, (start) => [start, randomUUID()], "options", filters).next;
-    const answer = await search(clinic, { ...wish, patientId, pageToken: `${nextPageToken}` });
+    const answer = await search(clinic, { ...criteria, patientId, pageToken: `${nextPageToken}` });
     expectRefusal(answer, 422, ["pageToken INVALID_VALUE"]);
   }
 });
 
 describe("booking", () => {
-  test("is PENDING at version 1, and nobody else is offered the slot", async () => {
+  test("creates a PENDING appointment of version 1, whose slot is no longer offered", async () => {
     const [clinic, patientId] = await prepare();
     const appointment = await bookFirst(clinic, patientId);
-    expect(appointment).toMatchObject({ patientId, status: "PENDING", version: 1, retained: false });
-    const left = await optionsFor(clinic, { patientId: await makers.createPatient(service) });
+    expect(appointment).toMatchObject({ patientId, status: "PENDING", version: 1, displaced: false });
+    const left = await optionsFor(clinic, { patientId: await fixtures.createPatient(service) });
     expect(left.map(({ startsAt }) => startsAt)).not.toContain(appointment.startsAt);
   });
 
-  test("names everything that does not exist: 404", async () => {
+  test("lists all unknown ids: 404", async () => {
     const [clinic] = await prepare();
     const absent = { requestSourceId: randomUUID(), appointmentTypeId: randomUUID() };
     expectRefusal(await book(clinic, randomUUID(), "garbage", { ...absent, consultationTypeId: randomUUID() }), 404, [
@@ -147,21 +147,21 @@ describe("booking", () => {
     ]);
   });
 
-  test("refuses what somebody else took, a full day, an overlap and an inactive patient: 409", async () => {
+  test("rejects an occupied slot, a full day, an overlap and an inactive patient: 409", async () => {
     const [clinic, patientId] = await prepare({ dailyCapacity: 2 });
     const [first, second, third] = await tokensFor(clinic, patientId);
-    await bookFirst(clinic, await makers.createPatient(service));
+    await bookFirst(clinic, await fixtures.createPatient(service));
     expectRefusal(await book(clinic, patientId, `${first}`), 409, ["optionToken SLOT_OCCUPIED"]);
     await bookFirst(await openClinic(service), patientId, {}, 1);
     expectRefusal(await book(clinic, patientId, `${second}`), 409, ["optionToken PATIENT_OVERLAP"]);
-    await bookFirst(clinic, await makers.createPatient(service), {}, 4);
+    await bookFirst(clinic, await fixtures.createPatient(service), {}, 4);
     expectRefusal(await book(clinic, patientId, `${third}`), 409, ["optionToken CAPACITY_EXHAUSTED"]);
     await mustCall(clinic, "SetPatientStatus", { patientId, status: "INACTIVE", expectedVersion: 1 });
     expectRefusal(await book(clinic, patientId, `${third}`), 409, ["patientId PATIENT_NOT_ACTIVE"]);
     expectRefusal(await search(clinic, { patientId }), 409, ["patientId PATIENT_NOT_ACTIVE"]);
   });
 
-  test("refuses a token that was used, and one whose slot was withdrawn: 410", async () => {
+  test("rejects a used token, and one whose slot was withdrawn: 410", async () => {
     const [clinic, patientId] = await prepare();
     const [first, second] = await tokensFor(clinic, patientId);
     const { appointmentId: id } = appointmentIn(await book(clinic, patientId, `${first}`));
@@ -172,7 +172,7 @@ describe("booking", () => {
     expectRefusal(await book(clinic, patientId, `${second}`), 410);
   });
 
-  test("refuses a token whose time is over, and not before: 410", async () => {
+  test("rejects an expired token, but not before it expires: 410", async () => {
     const [clinic, patientId] = await prepare();
     const [first, second] = await tokensFor(clinic, patientId);
     service.advance(9 * 60_000);
@@ -181,22 +181,22 @@ describe("booking", () => {
     expectRefusal(await book(clinic, patientId, `${second}`), 410);
   });
 
-  test("refuses what is no token, that of another patient or tenant, and one to reschedule: 422", async () => {
+  test("rejects a malformed token, one of another patient or tenant, and one for rescheduling: 422", async () => {
     const [clinic, patientId] = await prepare();
-    const [others] = await tokensFor(clinic, await makers.createPatient(service));
+    const [others] = await tokensFor(clinic, await fixtures.createPatient(service));
     const as = { tenantId: randomUUID() };
-    const [foreign] = await tokensFor(await openClinic(service, { as }), await makers.createPatient(service, {}, as));
+    const [foreign] = await tokensFor(await openClinic(service, { as }), await fixtures.createPatient(service, {}, as));
     const { appointmentId } = await bookFirst(clinic, patientId);
     const [toReschedule] = await optionsFor(clinic, { appointmentId });
     for (const token of ["garbage", `${others}`, `${foreign}`, `${toReschedule?.optionToken}`])
       expectRefusal(await book(clinic, patientId, token), 422, ["optionToken INVALID_OPTION"]);
   });
 
-  test("of two programs at once that want an hour of one practitioner, one gets it", async () => {
+  test("two concurrent bookings in two programs at the same time of a practitioner: one succeeds", async () => {
     const [clinic, patientId] = await prepare();
     const { practitionerIds } = clinic;
     const other = await openClinic(service, { practitionerIds });
-    const secondPatient = await makers.createPatient(service);
+    const secondPatient = await fixtures.createPatient(service);
     for (let i = 0; i < 8; i++) {
       const dates = { dateFrom: day(clinic, 3 + i), dateTo: day(clinic, 3 + i) };
       const [[first], [second]] = await Promise.all([
@@ -232,14 +232,14 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
   NO_SHOW: ["ConfirmAppointment", "MarkAppointmentNoShow"],
 };
 
-describe.each(Object.entries(STEPS))("an appointment that is %s", (status, allowed) => {
+describe.each(Object.entries(STEPS))("an appointment with status %s", (status, allowed) => {
   test.each([
     "ConfirmAppointment",
     "CheckInAppointment",
     "MarkAppointmentAttended",
     "MarkAppointmentNoShow",
     "CancelAppointment",
-  ])("can go on by %s only where the table says so", async (rpc) => {
+  ])("accepts %s only if the specification's transition table allows it", async (rpc) => {
     const [clinic, patientId] = await prepare();
     const appointment = await bookFirst(clinic, patientId);
     const { appointmentId: id } = appointment;
@@ -261,7 +261,7 @@ function expectRefusal(answer: RestAnswer, status: number, items: readonly strin
 }
 
 async function prepare(rule: JsonObject = {}): Promise<[Clinic, string]> {
-  return Promise.all([openClinic(service, { rule }), makers.createPatient(service)]);
+  return Promise.all([openClinic(service, { rule }), fixtures.createPatient(service)]);
 }
 
 async function tokensFor(clinic: Clinic, patientId: string, request: JsonObject = {}): Promise<string[]> {
@@ -275,8 +275,8 @@ async function cancel(clinic: Clinic, id: string): Promise<void> {
 async function stepOf(rpc: string, appointmentId: string, expectedVersion: number): Promise<JsonObject> {
   const step = { appointmentId, expectedVersion };
   if (rpc === "CancelAppointment")
-    return { ...step, cancellationReasonId: await makers.cancellationReason.create(service, {}) };
+    return { ...step, cancellationReasonId: await fixtures.cancellationReason.create(service, {}) };
   if (rpc === "MarkAppointmentNoShow")
-    return { ...step, noShowReasonId: await makers.noShowReason.create(service, {}) };
+    return { ...step, noShowReasonId: await fixtures.noShowReason.create(service, {}) };
   return step;
 }

@@ -3,9 +3,9 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
 import type { Database } from "../../src/postgres/database.js";
-import type { ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
+import type { ProgramRuleAttributes } from "../../src/scheduling/program-rule-attributes.js";
 import { ruleProblems } from "../../src/scheduling/rule-problems.js";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { shift } from "../scheduling/calendar-oracle.js";
 import { monday, rules } from "../scheduling/rules.js";
 import { testNow } from "../support/clock.js";
@@ -29,14 +29,16 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Rules of five weeks that begin a week ago, of slots not so short that there are many thousands. */
+/**
+ * Rules that began a week ago and last up to five weeks, without slots of one minute, which would be many thousands.
+ */
 const nearRules = rules
   .filter((rule) => ruleProblems(rule).length === 0 && rule.slotDurationMinutes > 1)
   .map((rule) => moveRule(rule));
 const nearDates = fc.integer({ min: 0, max: 27 }).map((days) => shift(monday, days + 7));
 
-/** The one statement of where slots lie, which is part TypeScript and part SQL, against one that is neither. */
-test("the slots in the database are those that the rules, the practitioners and the calendar give by the book", async () => {
+/** Compares the slots made by the service, partly in TypeScript and partly in SQL, with an independent oracle. */
+test("the slots in the database equal those that the oracle computes from rules, practitioners and holidays", async () => {
   let slots = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -46,11 +48,11 @@ test("the slots in the database are those that the rules, the practitioners and 
       fc.integer({ min: 1, max: 3 }),
       async (first, changed, holidays, staff) => {
         const clinic = { service, as: { tenantId: randomUUID() } };
-        const programId = await makers.createProgram(service, {}, clinic.as);
+        const programId = await fixtures.createProgram(service, {}, clinic.as);
         const practitionerIds = await Promise.all(
-          Array.from({ length: staff }, () => makers.practitioner.create(service, clinic.as)),
+          Array.from({ length: staff }, () => fixtures.practitioner.create(service, clinic.as)),
         );
-        const serviceIds = [await makers.healthcareService.create(service, clinic.as)];
+        const serviceIds = [await fixtures.healthcareService.create(service, clinic.as)];
         await mustCall(clinic, "ReplaceProgramPractitioners", { programId, practitionerIds, expectedVersion: 1 });
         await mustCall(clinic, "ReplaceProgramServices", { programId, serviceIds, expectedVersion: 1 });
         const ruleIds: string[] = [];
@@ -73,14 +75,14 @@ test("the slots in the database are those that the rules, the practitioners and 
   expect(slots).toBeGreaterThan(100);
 }, 120_000);
 
-/** The rule, if it does not overlap those before it. */
+/** Creates a rule, unless it overlaps an earlier one. Returns the ids created. */
 async function addRule(
   clinic: Parameters<typeof call>[0],
   programId: string,
-  rule: ProgramRuleTerms,
+  rule: ProgramRuleAttributes,
 ): Promise<string[]> {
-  const terms = { ...rule, weekdays: [...rule.weekdays], holidayDates: [...rule.holidayDates] };
-  const { body } = await call(clinic, "CreateProgramRule", { programId, ...terms });
+  const attributes = { ...rule, weekdays: [...rule.weekdays], holidayDates: [...rule.holidayDates] };
+  const { body } = await call(clinic, "CreateProgramRule", { programId, ...attributes });
   const created = body["programRule"] as { ruleId: string } | undefined;
   return created === undefined ? [] : [created.ruleId];
 }
@@ -91,12 +93,12 @@ async function extend(tenantId: string): Promise<void> {
   while ((await extendSchedules(tenantId, ports)).kind === "ADDED");
 }
 
-function moveRule(rule: ProgramRuleTerms): ProgramRuleTerms {
+function moveRule(rule: ProgramRuleAttributes): ProgramRuleAttributes {
   const [validFrom, validTo] = [moved(rule.validFrom), moved(rule.validTo)];
   return { ...rule, validFrom, validTo, holidayDates: rule.holidayDates.map(moved) };
 }
 
-/** A date of the weeks that the generators draw from, moved to the weeks around today. */
+/** Moves a generated date to the weeks around today. */
 function moved(date: string): string {
   const daysOn = (Date.parse(date) - Date.parse(monday)) / 86_400_000;
   return shift(new Date(testNow()).toISOString().slice(0, 10), daysOn - 7);

@@ -1,14 +1,14 @@
 import type { RestAnswer } from "../support/rest-request.js";
 import type { AppointmentBody } from "./clinic.js";
-import type { Storm } from "./storm-terms.js";
+import type { Storm } from "./storm-context.js";
 
-/** The appointments that are about, by id, as they were when somebody last saw them. */
+/** The live appointments by id, each as the last caller saw it. */
 export type Appointments = Map<string, KnownAppointment>;
 
-/** What a caller knows of an appointment. */
+/** The members of an appointment that a caller of the storm knows. */
 export type KnownAppointment = Pick<AppointmentBody, "appointmentId" | "version" | "status" | "startsAt">;
 
-/** Keeps what became of an appointment; after a refusal, or without an answer, what it is now. */
+/** Stores an appointment after a change. After a rejection or a lost answer, reads it again. */
 export async function follow(
   storm: Storm,
   appointments: Appointments,
@@ -20,7 +20,7 @@ export async function follow(
   });
 }
 
-/** Keeps the appointment of an answer, or forgets one that is called off. `name` is what the answer lacks. */
+/** Stores the appointment of an answer, or removes a cancelled one. `name` adds members that the answer lacks. */
 export function keep(appointments: Appointments, { status, body }: RestAnswer, name = {}): void {
   if (status !== 200) return;
   const appointment: KnownAppointment = { ...(body["appointment"] as KnownAppointment), ...name };
@@ -28,7 +28,7 @@ export function keep(appointments: Appointments, { status, body }: RestAnswer, n
   else appointments.set(appointment.appointmentId, appointment);
 }
 
-/** What a change of an appointment names. */
+/** Returns the members that identify an appointment in a change. */
 export function nameOf({ appointmentId, version }: KnownAppointment): {
   appointmentId: string;
   expectedVersion: number;

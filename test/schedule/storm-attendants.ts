@@ -3,16 +3,16 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { registration } from "../support/registration.js";
 import { day, type OptionBody } from "./clinic.js";
 import { type Appointments, follow, keep, nameOf } from "./storm-appointments.js";
-import { pick, type Storm } from "./storm-terms.js";
+import { pick, type Storm } from "./storm-context.js";
 
-/** Of a hundred turns, how many are looks, how many bookings and so on; the rest are steps of an appointment. */
+/** Percentages of the actions. The remaining percentage confirms or cancels an appointment. */
 const LOOKS = 2;
 const BOOKINGS = 33;
 const TIMED = 12;
 const MOVES = 25;
 const MERGES = 3;
 
-/** Searches, books, moves, confirms, cancels and merges until the storm is over, and looks at the whole now and then. */
+/** Searches, books, moves, confirms, cancels and merges until the storm is over. Checks the invariants now and then. */
 export async function attend(storm: Storm, appointments: Appointments): Promise<void> {
   while (!storm.isOver()) {
     const turn = randomInt(100);
@@ -26,7 +26,7 @@ export async function attend(storm: Storm, appointments: Appointments): Promise<
 }
 
 async function bookSomething(storm: Storm, appointments: Appointments): Promise<void> {
-  const { requestSourceId, appointmentTypeId, patientIds } = storm.ground;
+  const { requestSourceId, appointmentTypeId, patientIds } = storm.fixture;
   const patientId = `${pick(patientIds)}`;
   const optionToken = await findOption(storm, { patientId, appointmentTypeId });
   if (optionToken === undefined) return;
@@ -34,9 +34,9 @@ async function bookSomething(storm: Storm, appointments: Appointments): Promise<
   keep(appointments, await storm.send("BookAppointment", request));
 }
 
-/** Of one slot or several, where slots may begin and where not; in two of five cases whatever is there. */
+/** Books a random time of one or more slots, which need not start with a slot. Overbooks in two of five cases. */
 async function bookSomeTime(storm: Storm, appointments: Appointments): Promise<void> {
-  const { requestSourceId, appointmentTypeId, serviceId, patientIds, practitionerIds, programs } = storm.ground;
+  const { requestSourceId, appointmentTypeId, serviceId, patientIds, practitionerIds, programs } = storm.fixture;
   const date = day(storm, 2 + randomInt(storm.days));
   const minuteOfDay = 8 * 60 + 10 * randomInt(24);
   const time = [Math.floor(minuteOfDay / 60), minuteOfDay % 60].map((part) => String(part).padStart(2, "0")).join(":");
@@ -71,7 +71,7 @@ async function stepOn(storm: Storm, appointments: Appointments): Promise<void> {
   const appointment = pick([...appointments.values()]);
   if (appointment === undefined) return;
   const name = nameOf(appointment);
-  const { cancellationReasonId } = storm.ground;
+  const { cancellationReasonId } = storm.fixture;
   const answer =
     randomInt(3) > 0
       ? await storm.send("CancelAppointment", { ...name, cancellationReasonId })
@@ -79,8 +79,11 @@ async function stepOn(storm: Storm, appointments: Appointments): Promise<void> {
   await follow(storm, appointments, name.appointmentId, answer);
 }
 
-/** Merges one patient into another, or into somebody new, who has no appointments that could overlap. */
-async function mergeSomebody({ ground: { patientIds }, send }: Storm): Promise<void> {
+/**
+ * Merges a random patient into another one, or into a new patient without appointments, who cannot have overlapping
+ * ones.
+ */
+async function mergeSomebody({ fixture: { patientIds }, send }: Storm): Promise<void> {
   const duplicatePatientId = `${pick(patientIds)}`;
   const { body } = await send("RegisterPatient", { ...registration() });
   const newcomer = (body["patient"] as { id?: string } | undefined)?.id;
@@ -101,13 +104,13 @@ async function mergeSomebody({ ground: { patientIds }, send }: Storm): Promise<v
   if (status === 200 && place >= 0) patientIds[place] = newcomer;
 }
 
-/** The token of one of the options; undefined where there is none at the time. */
+/** Returns the token of a random option. Undefined if there is none at the moment. */
 async function findOption(
-  { service, ground, days, choices, send }: Storm,
+  { service, fixture, days, choices, send }: Storm,
   subject: JsonObject,
 ): Promise<string | undefined> {
   const dates = { dateFrom: day({ service }, 2), dateTo: day({ service }, 1 + days) };
-  const request = { serviceId: ground.serviceId, pageSize: choices, ...dates, ...subject };
+  const request = { serviceId: fixture.serviceId, pageSize: choices, ...dates, ...subject };
   const { body } = await send("SearchAppointmentOptions", request);
   return pick((body["options"] ?? []) as readonly OptionBody[])?.optionToken;
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { runStorm } from "./storm.js";
 import { type Defect, seedDefect } from "./storm-defects.js";
-import { layStormGround } from "./storm-ground.js";
+import { createStormFixture } from "./storm-fixture.js";
 import { recordStorm, type StormRecord } from "./storm-record.js";
 import { startTwins, type Twins } from "./twins.js";
 
@@ -12,18 +12,18 @@ vi.mock("../../src/postgres/tables/appointments/day-counters.js", async (origina
   (await import("./storm-defects.js")).withStrayCounter(await original()),
 );
 
-/** How long a storm without a defect lasts, and how long one with a defect may take to show it. */
+/** Duration of the storm without a defect, and the time limit for detecting a defect. In milliseconds. */
 const CALM_MS = 1_000;
 const CAUGHT_WITHIN_MS = 240_000;
 const SLACK_MS = 60_000;
-/** Little to choose from, so that many meet. */
+/** Few days and options, so that many calls conflict. */
 const NARROW = { days: 1, choices: 2 };
 
-/** The last resort, without which the locks are on their own. */
+/** Drops the exclusion constraints, which would otherwise hide missing locks. */
 const DROP_BACKSTOPS = `ALTER TABLE appointments
   DROP CONSTRAINT appointments_practitioner_excl, DROP CONSTRAINT appointments_patient_excl`;
 
-/** The test of a test: what the storm looks at must show that slots are taken in a wrong way. */
+/** Proves that the storm detects defects in the locking of slots. */
 describe("the storm", () => {
   let twins: Twins;
 
@@ -35,7 +35,7 @@ describe("the storm", () => {
   afterEach(() => twins.close(), SLACK_MS);
 
   test(
-    "finds nothing where there is no defect",
+    "reports nothing without a defect",
     async () => {
       const { broken, serverErrors } = await stormWith(undefined, CALM_MS);
       expect({ broken: [...broken], serverErrors }).toEqual({ broken: [], serverErrors: [] });
@@ -44,7 +44,7 @@ describe("the storm", () => {
   );
 
   test(
-    "finds a check without a lock",
+    "detects a check without a lock",
     async () => {
       const { broken } = await stormWith("CHECK_WITHOUT_LOCK", CAUGHT_WITHIN_MS);
       expect([...broken]).not.toEqual([]);
@@ -53,7 +53,7 @@ describe("the storm", () => {
   );
 
   test(
-    "finds a counter outside the transaction",
+    "detects a counter outside the transaction",
     async () => {
       const wanted = ["a wrong counter", "DAY_COUNT_WRONG"];
       const { broken } = await stormWith("COUNTER_OUTSIDE_TRANSACTION", CAUGHT_WITHIN_MS, wanted);
@@ -62,7 +62,7 @@ describe("the storm", () => {
     CAUGHT_WITHIN_MS + SLACK_MS,
   );
 
-  /** A storm that ends as soon as it has shown something broken, all of `wanted` too, or when the time is over. */
+  /** Runs a storm until an invariant is broken and all of `wanted` are, or until the time is over. */
   async function stormWith(
     defect: Defect | undefined,
     maxMs: number,
@@ -70,7 +70,7 @@ describe("the storm", () => {
   ): Promise<StormRecord> {
     const [service] = twins.both;
     seedDefect(undefined, service.query);
-    const ground = await layStormGround(service);
+    const fixture = await createStormFixture(service);
     seedDefect(defect, service.query);
     const record = recordStorm(twins);
     const end = performance.now() + maxMs;
@@ -79,7 +79,7 @@ describe("the storm", () => {
     const watch = async () => {
       while (!isOver()) await record.look();
     };
-    await Promise.all([runStorm({ ...record, ground, service, ...NARROW, isOver }), watch()]);
+    await Promise.all([runStorm({ ...record, fixture, service, ...NARROW, isOver }), watch()]);
     await record.look();
     return record;
   }

@@ -5,26 +5,29 @@ import { sql } from "../../src/postgres/sql.js";
 import type * as counters from "../../src/postgres/tables/appointments/day-counters.js";
 import type * as slots from "../../src/postgres/tables/schedule/slot-locks.js";
 
-/** What can be made wrong with the way slots are taken. */
+/** A defect in the booking of slots that a test can seed. */
 export type Defect =
-  /** Slots and practitioners are looked at, but not locked. */
+  /** Slots and practitioners are read, but not locked. */
   | "CHECK_WITHOUT_LOCK"
-  /** The day is counted at once, whether the transaction commits or not. */
+  /** The daily capacity is counted outside the transaction, even if it rolls back. */
   | "COUNTER_OUTSIDE_TRANSACTION";
 
-/** Runs SQL on a connection of its own. */
+/** Runs SQL on a separate connection. */
 type Query = (text: string) => Promise<Record<string, unknown>[]>;
 
 let seeded: Defect | undefined;
 let query: Query = () => Promise.reject(new Error("no defect is seeded"));
 
-/** Seeds a defect into the modules that {@link withoutLocks} and {@link withStrayCounter} made, or takes it away. */
+/**
+ * Activates a defect in the modules that {@link withoutLocks} and {@link withStrayCounter} wrap. Undefined deactivates
+ * it.
+ */
 export function seedDefect(defect: Defect | undefined, elsewhere: Query): void {
   seeded = defect;
   query = elsewhere;
 }
 
-/** The module of slots, which locks none while that defect is seeded. */
+/** Wraps the module of slot locks. Its functions do not lock while the defect CHECK_WITHOUT_LOCK is active. */
 export function withoutLocks(sound: typeof slots): typeof slots {
   return {
     ...sound,
@@ -34,10 +37,16 @@ export function withoutLocks(sound: typeof slots): typeof slots {
   };
 }
 
-/** One call of so many is done once more behind its count, as after a serialization failure: so rarely that none is so four times. */
+/**
+ * Every twentieth call fails with a serialization failure after it has counted, and is retried. A call of the service
+ * is tried at most four times, so a rate this low fails none of them for good.
+ */
 const REPEATED = 20;
 
-/** The module of the counters, which count outside the transaction while that defect is seeded. */
+/**
+ * Wraps the module of day counters. Its functions count outside the transaction while the defect
+ * COUNTER_OUTSIDE_TRANSACTION is active.
+ */
 export function withStrayCounter(sound: typeof counters): typeof counters {
   let counted = 0;
   return {
@@ -59,7 +68,7 @@ function serializationFailure(): DatabaseError {
   return failure;
 }
 
-/** The transaction, without what the defect takes from it if that is seeded. */
+/** Returns the transaction, changed by the defect if it is active. */
 function without(defect: Defect, transaction: Transaction): Transaction {
   if (seeded !== defect) return transaction;
   return defect === "CHECK_WITHOUT_LOCK" ? lockless(transaction) : outside(transaction);
@@ -79,7 +88,7 @@ function lockless(transaction: Transaction): Transaction {
   };
 }
 
-/** One behind the other, as a transaction would. */
+/** Runs statements one after the other, as a transaction would. */
 function outside({ tenantId }: Transaction): Transaction {
   let before: Promise<unknown> = Promise.resolve();
   const run = (statement: Statement) => {

@@ -1,13 +1,15 @@
 import { randomInt } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { day } from "./clinic.js";
-import { pick, type Storm } from "./storm-terms.js";
+import { pick, type Storm } from "./storm-context.js";
 
-/** The days that become holidays and cease to be ones, from today: some that are booked, never all of those. */
+/**
+ * Days from today that become holidays and working days again. Some are booked, but never all booked days are holidays.
+ */
 const HOLIDAYS = [3, 5, 8, 12];
 
-/** Each of two programs in turn. */
-type Program = Storm["ground"]["programs"][number];
+/** One of the two programs that the planners change. */
+type Program = Storm["fixture"]["programs"][number];
 
 interface HolidayBody {
   readonly holidayId: string;
@@ -15,7 +17,7 @@ interface HolidayBody {
   readonly version: number;
 }
 
-/** The days on which somebody is ill, from today: some that are booked. */
+/** Days from today on which a block is created. Some are booked. */
 const BLOCKED = [2, 3, 4];
 
 interface BlockBody {
@@ -27,19 +29,19 @@ const CHANGES = [
   changeRule,
   changeBlock,
   changePractitioners,
-  decideAboutRetained,
+  decideAboutDisplaced,
   changeHoliday,
   changeActivity,
   materialize,
 ];
 
 /**
- * Changes what the schedule is made from until the storm is over, on the version that is current or was a moment ago. The
- * kinds of change come in turn, so that none is left to chance.
+ * Changes rules, practitioners, holidays and blocks until the storm is over. Each change names the version just read,
+ * which another caller may have changed since. The kinds of change take turns, so that each occurs.
  */
 export async function plan(storm: Storm, first: number): Promise<void> {
   for (let turn = first; !storm.isOver(); turn++) {
-    const program = pick(storm.ground.programs);
+    const program = pick(storm.fixture.programs);
     if (program !== undefined) await CHANGES[turn % CHANGES.length]?.(storm, program);
   }
 }
@@ -47,18 +49,18 @@ export async function plan(storm: Storm, first: number): Promise<void> {
 async function changeRule({ send }: Storm, { programId, ruleId }: Program): Promise<void> {
   const { body } = await send("GetProgramRule", { programId, ruleId });
   const expectedVersion = versionOf(body["programRule"]);
-  const terms = {
+  const attributes = {
     endsAtLocal: pick(["10:00:00", "11:30:00", "12:00:00"]) ?? "12:00:00",
     slotDurationMinutes: pick([20, 30, 40]) ?? 30,
     holidayPolicy: pick(["SKIP", "INCLUDE"]) ?? "SKIP",
   };
-  if (expectedVersion > 0) await send("UpdateProgramRule", { programId, ruleId, expectedVersion, ...terms });
+  if (expectedVersion > 0) await send("UpdateProgramRule", { programId, ruleId, expectedVersion, ...attributes });
 }
 
-async function changePractitioners({ ground, send }: Storm, { programId }: Program): Promise<void> {
+async function changePractitioners({ fixture, send }: Storm, { programId }: Program): Promise<void> {
   const { body } = await send("GetProgramPractitioners", { programId });
   const expectedVersion = versionOf(body["programPractitioners"]);
-  const practitionerIds = ground.practitionerIds.slice(randomInt(2));
+  const practitionerIds = fixture.practitionerIds.slice(randomInt(2));
   if (expectedVersion > 0) await send("ReplaceProgramPractitioners", { programId, practitionerIds, expectedVersion });
 }
 
@@ -74,8 +76,8 @@ async function changeHoliday({ service, send }: Storm): Promise<void> {
   }
 }
 
-/** Calls a block off that there is, or adds one of a practitioner or of a program. */
-async function changeBlock({ ground, service, send }: Storm, { programId }: Program): Promise<void> {
+/** Cancels an existing block, or creates one of a practitioner or program. */
+async function changeBlock({ fixture, service, send }: Storm, { programId }: Program): Promise<void> {
   const { status, body } = await send("ListScheduleBlocks", { cancelled: false });
   const block = pick((body["scheduleBlocks"] ?? []) as readonly BlockBody[]);
   if (block !== undefined && randomInt(2) > 0) {
@@ -87,30 +89,30 @@ async function changeBlock({ ground, service, send }: Storm, { programId }: Prog
       startsAt: `${day({ service }, days)}T08:30:00-05:00`,
       endsAt: `${day({ service }, days)}T11:00:00-05:00`,
     };
-    const target = randomInt(3) > 0 ? { practitionerId: `${pick(ground.practitionerIds)}` } : { programId };
+    const target = randomInt(3) > 0 ? { practitionerId: `${pick(fixture.practitionerIds)}` } : { programId };
     await send("CreateScheduleBlock", { kind: "ILLNESS", ...times, ...target });
   }
 }
 
-/** Accepts one of what is retained as it is, and has another practitioner take over all of it. */
-async function decideAboutRetained({ ground, send }: Storm): Promise<void> {
-  const { body } = await send("ListRetainedAppointments", { pageSize: 20 });
-  const retained = (body["appointments"] ?? []) as readonly {
+/** Accepts one displaced appointment, and substitutes the practitioner of all of them. */
+async function decideAboutDisplaced({ fixture, send }: Storm): Promise<void> {
+  const { body } = await send("ListDisplacedAppointments", { pageSize: 20 });
+  const displaced = (body["appointments"] ?? []) as readonly {
     readonly appointmentId: string;
     readonly version: number;
   }[];
-  const choices = retained.map(({ appointmentId, version: expectedVersion }) => ({
+  const choices = displaced.map(({ appointmentId, version: expectedVersion }) => ({
     appointmentId,
     expectedVersion,
   }));
   if (choices.length === 0) return;
-  await send("AcceptRetainedAppointments", { choices: choices.slice(0, 1) });
-  await send("SubstitutePractitioner", { practitionerId: `${pick(ground.practitionerIds)}`, choices });
+  await send("AcceptDisplacedAppointments", { choices: choices.slice(0, 1) });
+  await send("SubstitutePractitioner", { practitionerId: `${pick(fixture.practitionerIds)}`, choices });
 }
 
-/** Has a practitioner become active or cease to be; more often the first of the two. */
-async function changeActivity({ ground, send }: Storm): Promise<void> {
-  const practitionerId = `${pick(ground.practitionerIds)}`;
+/** Activates or deactivates a practitioner. Activates in two of three cases. */
+async function changeActivity({ fixture, send }: Storm): Promise<void> {
+  const practitionerId = `${pick(fixture.practitionerIds)}`;
   const { body } = await send("GetPractitioner", { practitionerId });
   const expectedVersion = versionOf(body["practitioner"]);
   if (expectedVersion > 0)
@@ -121,7 +123,7 @@ async function materialize({ send }: Storm, { programId }: Program): Promise<voi
   await send("MaterializeSchedule", { programId });
 }
 
-/** The version of what was read; 0 where it could not be. */
+/** Returns the version of a resource. 0 if it could not be read. */
 function versionOf(resource: unknown): number {
   return Number((resource as JsonObject | undefined)?.["version"] ?? 0);
 }

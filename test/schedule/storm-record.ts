@@ -5,28 +5,28 @@ import { openBookingHistory } from "../linearizability/booking-history.js";
 import { brokenUnits } from "../linearizability/capacity-units.js";
 import { callRpc } from "../support/rpc.js";
 import { everythingBroken } from "./invariants.js";
-import type { Send } from "./storm-terms.js";
+import type { Send } from "./storm-context.js";
 import type { Twins } from "./twins.js";
 
-/** What was seen in a storm over two services. */
+/** The observations of a storm over two services. */
 export interface StormRecord {
   readonly send: Send;
-  /** Notes what is broken at this moment, by one of the services. */
+  /** Checks the invariants through one of the services, and records the broken ones. */
   readonly look: () => Promise<void>;
-  /** How often each RPC was answered by each status: `BookAppointment 409`. */
+  /** Number of answers by RPC and status, with keys such as `BookAppointment 409`. */
   readonly answers: ReadonlyMap<string, number>;
-  /** Everything that was ever found broken, each once. */
+  /** The names of all broken invariants seen so far. */
   readonly broken: ReadonlySet<string>;
-  /** The answers of 500 and above, as text. */
+  /** The answers with status 500 and above, as text. */
   readonly serverErrors: readonly string[];
   /**
-   * The appointments and units of capacity of which the callers were told what no order of their calls can make true, once
-   * all are answered. `capacities` are those of the programs' days.
+   * Returns contradictions between answers: appointments and units of capacity for which no order of the calls explains
+   * all answers. Call it after all answers have arrived. `capacities` has the daily capacity of each program.
    */
   contradictions(capacities: ReadonlyMap<string, number>): string[];
 }
 
-/** Sends the requests of a storm to either of two services, at random, and keeps what is seen. */
+/** Sends each request to one of two services at random, and records the answers. */
 export function recordStorm({ both }: Twins): StormRecord {
   const answers = new Map<string, number>();
   const broken = new Set<string>();
@@ -55,7 +55,7 @@ export function recordStorm({ both }: Twins): StormRecord {
   };
 }
 
-/** The lines that services wrote about calls that failed by a fault of theirs, and of jobs that did. */
+/** Returns the log lines of the services about internal errors of calls and jobs. */
 export function failuresLogged({ both }: Twins): readonly Record<string, unknown>[] {
   return both.flatMap(({ log }) => log).filter(({ cause }) => cause !== undefined);
 }

@@ -2,15 +2,15 @@ import { randomInt } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { RestAnswer } from "../support/rest-request.js";
 import { type Appointments, follow, type KnownAppointment, keep, nameOf } from "./storm-appointments.js";
-import { pick, type Storm } from "./storm-terms.js";
+import { pick, type Storm } from "./storm-context.js";
 
 const QUARTER_MS = 15 * 60_000;
-/** How many quarters of an hour ahead somebody who walks in is given a slot at most. */
+/** A walk-in is booked at most this many quarters of an hour ahead. */
 const QUARTERS = 4;
 
 /**
- * Receives patients one after the other until the storm is over, who walked in and are seen now or in one of the next slots, in
- * turn. What is entered of each is taken back again, every step of it, while others move, merge and call off what is about.
+ * Receives walk-ins one after the other until the storm is over, in turn now and in one of the next slots. Records each
+ * visit and corrects every step, while other callers move, merge and cancel.
  */
 export async function receive(storm: Storm, appointments: Appointments): Promise<void> {
   for (let turn = 0; !storm.isOver(); turn += 1) {
@@ -21,9 +21,9 @@ export async function receive(storm: Storm, appointments: Appointments): Promise
   }
 }
 
-/** Beside the schedule, for the minute that it is, or in a slot of the hour to come. */
-function takeIn({ ground, service, send }: Storm, isNow: boolean): Promise<RestAnswer> {
-  const { requestSourceId, appointmentTypeId, serviceId, patientIds, practitionerIds, walkInProgramId } = ground;
+/** Overbooks for the current minute, or books a slot within the next hour. */
+function takeIn({ fixture, service, send }: Storm, isNow: boolean): Promise<RestAnswer> {
+  const { requestSourceId, appointmentTypeId, serviceId, patientIds, practitionerIds, walkInProgramId } = fixture;
   const request = {
     patientId: `${pick(patientIds)}`,
     programId: walkInProgramId,
@@ -38,9 +38,9 @@ function takeIn({ ground, service, send }: Storm, isNow: boolean): Promise<RestA
   return send("BookAppointmentAt", { ...request, startsAt: new Date(quarter * QUARTER_MS).toISOString() });
 }
 
-/** Enters a visit, takes each step of it back, and calls it off. A step that is refused is left out. */
+/** Takes the steps of a visit, corrects each one and cancels the appointment. Continues after a rejected step. */
 async function enterAll(storm: Storm, appointments: Appointments, appointmentId: string): Promise<void> {
-  const { noShowReasonId, cancellationReasonId } = storm.ground;
+  const { noShowReasonId, cancellationReasonId } = storm.fixture;
   const back = (status: string) => ({ status, reason: "Se marcó a otra persona." });
   const steps: readonly (readonly [rpc: string, request: JsonObject])[] = [
     ["MarkAppointmentNoShow", { noShowReasonId }],

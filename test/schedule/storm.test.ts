@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { countDeadlocks, detectDeadlocksEarly } from "./deadlocks.js";
 import { runStorm, STORM_RPCS } from "./storm.js";
-import { layStormGround } from "./storm-ground.js";
+import { createStormFixture } from "./storm-fixture.js";
 import { failuresLogged, recordStorm } from "./storm-record.js";
 import { startTwinProcesses, type TwinProcesses } from "./twin-processes.js";
 
-/** How long the storm lasts at least; STORM_SECONDS makes it longer. */
+/** The shortest duration of the storm. STORM_SECONDS changes it. */
 const STORM_MS = Number(process.env["STORM_SECONDS"] || 5) * 1_000;
 const SLACK_MS = 240_000;
-/** Few, so that all of it is about the same slots. */
+/** Few days, so that calls conflict at the same slots. */
 const DAYS = 3;
 const CHOICES = 20;
 
@@ -28,20 +28,20 @@ afterAll(async () => {
 }, SLACK_MS);
 
 test(
-  "whatever is done at once over two processes, nobody sees a server error and the bookings agree",
+  "concurrent calls to two processes cause no server errors and no broken invariants",
   async () => {
     const [service] = twins.both;
-    const ground = await layStormGround(service);
+    const fixture = await createStormFixture(service);
     const record = recordStorm(twins);
     const end = performance.now() + STORM_MS;
     const successes = STORM_RPCS.map((rpc) => `${rpc} 200`);
     const hasSeenAll = () =>
       performance.now() > end + SLACK_MS / 2 || successes.every((name) => record.answers.has(name));
     const isOver = () => performance.now() > end && hasSeenAll();
-    await runStorm({ ...record, ground, service, days: DAYS, choices: CHOICES, isOver });
+    await runStorm({ ...record, fixture, service, days: DAYS, choices: CHOICES, isOver });
     await record.look();
     expect([...record.broken]).toEqual([]);
-    expect(record.contradictions(ground.capacities)).toEqual([]);
+    expect(record.contradictions(fixture.capacities)).toEqual([]);
     expect({ serverErrors: record.serverErrors, logged: failuresLogged(twins) }).toEqual({
       serverErrors: [],
       logged: [],

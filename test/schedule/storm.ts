@@ -1,10 +1,10 @@
 import type { Appointments } from "./storm-appointments.js";
 import { attend } from "./storm-attendants.js";
+import type { Storm } from "./storm-context.js";
 import { plan } from "./storm-planners.js";
-import type { Storm } from "./storm-terms.js";
 import { receive } from "./storm-visits.js";
 
-/** What a storm does, and has done of each at least one thing with success whatever the machine. */
+/** The RPCs that a storm calls. It lasts until each has succeeded at least once. */
 export const STORM_RPCS = [
   "SearchAppointmentOptions",
   "BookAppointment",
@@ -26,19 +26,19 @@ export const STORM_RPCS = [
   "CreateScheduleBlock",
   "CancelScheduleBlock",
   "UpdatePractitioner",
-  "ListRetainedAppointments",
+  "ListDisplacedAppointments",
   "SubstitutePractitioner",
-  "AcceptRetainedAppointments",
+  "AcceptDisplacedAppointments",
 ] as const;
 
-/** How many callers are about appointments to come, how many about those of the hour, and how many about the schedule. */
+/** Number of callers that book, move and cancel, that receive walk-ins, and that change the schedule. */
 const ATTENDANTS = 8;
 const RECEPTIONISTS = 1;
 const PLANNERS = 2;
 
 /**
- * Lets many at once search, book, move, cancel, confirm, receive and merge patients, while some change what the schedule is made
- * from, until it is over. Each caller waits for its answers; what it does next is chance.
+ * Runs concurrent callers that search, book, move, cancel, confirm, receive and merge, while others change the
+ * schedule, until the storm is over. Each caller waits for its answer, then chooses its next call at random.
  */
 export async function runStorm(storm: Storm): Promise<void> {
   const appointments: Appointments = new Map();

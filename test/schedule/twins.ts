@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { openDevelopmentIssuer } from "../../src/auth/development-issuer.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
-import { STORM_SETTINGS } from "./storm-terms.js";
+import { STORM_SETTINGS } from "./storm-context.js";
 
-/** Two services on one database, which take the same tokens. */
+/** Two services on one database, which accept the same tokens. */
 export interface Twins {
   readonly both: readonly [TestService, TestService];
   close(): Promise<void>;
 }
 
-/** Starts two services in the process of the test, whose parts it can change, on a database that only they use. */
+/** Starts two services in the test's own process, so that modules can be mocked, on a database that only they use. */
 export async function startTwins(): Promise<Twins> {
   const dataDir = await mkdtemp(join(tmpdir(), "cupo-twins-"));
   const first = await startTestService({ ...STORM_SETTINGS, CUPO_DATA_DIR: dataDir });

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
 import { startTestService, type TestService } from "../support/service.js";
 import {
@@ -16,14 +16,14 @@ import {
 } from "./clinic.js";
 import { countDeadlocks, detectDeadlocksEarly } from "./deadlocks.js";
 import { everythingBroken } from "./invariants.js";
-import { pick } from "./storm-terms.js";
+import { pick } from "./storm-context.js";
 
 const CALLERS = 8;
 const TURNS = 60;
-/** Three appointments at each of these times, all of them begun when the storm does. */
+/** One appointment per practitioner at each of these times. All have begun when the storm starts. */
 const BEGUN = [0, 1, 2];
 const SLACK_MS = 180_000;
-/** Steps that one appointment can take one after the other, whatever chance does with the others. */
+/** Steps that succeed on one appointment in this order, independent of the random calls on others. */
 const EACH = [
   "CheckInAppointment",
   "MarkAppointmentAttended",
@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => database.drop(), SLACK_MS);
 
 test(
-  "whatever is entered, taken back, called off and booked at once of one day, its bookings agree",
+  "concurrent steps, corrections, cancellations and bookings of one day break no invariant",
   async () => {
     const clinic = await openDay();
     const appointments = new Map<string, AppointmentBody>();
@@ -91,22 +91,22 @@ test(
   SLACK_MS,
 );
 
-/** A clinic in which the day after tomorrow holds as many appointments as begin early, and one more. */
+/** Opens a clinic whose daily capacity is the number of early appointments, and one more. */
 async function openDay(): Promise<Clinic> {
-  const practitionerIds = await Promise.all(BEGUN.map(() => makers.practitioner.create(service, {})));
+  const practitionerIds = await Promise.all(BEGUN.map(() => fixtures.practitioner.create(service, {})));
   const dailyCapacity = BEGUN.length * practitionerIds.length + 1;
   return openClinic(service, { practitionerIds, rule: { dailyCapacity } });
 }
 
 /**
- * Books the first hours of the day, and moves the clock to when nobody who was to come then is late any more. Gives two of the
- * appointments, which are not among those that anybody does something with.
+ * Books the first hours of the day, then advances the clock until all of these appointments can be marked as no-shows.
+ * Returns two of them, which are not in `appointments`, so that no random call changes them.
  */
 async function fill(
   clinic: Clinic,
   appointments: Map<string, AppointmentBody>,
 ): Promise<readonly [AppointmentBody, AppointmentBody]> {
-  const book = async () => bookFirst(clinic, await makers.createPatient(service));
+  const book = async () => bookFirst(clinic, await fixtures.createPatient(service));
   const two = [await book(), await book()] as const;
   let last = two[1];
   for (let i = two.length; i < BEGUN.length * clinic.practitionerIds.length; i += 1) {
@@ -117,10 +117,12 @@ async function fill(
   return two;
 }
 
-/** Each step, and what it says beside appointment and version. A correction is to whatever may have been before. */
+/**
+ * Returns the members that each step sends, besides appointment and version. A correction restores an earlier status.
+ */
 async function stepsOf(): Promise<Readonly<Record<string, Step>>> {
-  const noShowReasonId = await makers.noShowReason.create(service, {});
-  const cancellationReasonId = await makers.cancellationReason.create(service, {});
+  const noShowReasonId = await fixtures.noShowReason.create(service, {});
+  const cancellationReasonId = await fixtures.cancellationReason.create(service, {});
   return {
     CheckInAppointment: async () => ({}),
     MarkAppointmentAttended: async () => ({}),
@@ -133,7 +135,9 @@ async function stepsOf(): Promise<Readonly<Record<string, Step>>> {
   };
 }
 
-/** Books what is left of the day for somebody, who takes the unit that a no-show gave back. */
+/**
+ * Books a free slot later in the day for a random patient. Uses the capacity that a no-show or cancellation restored.
+ */
 async function bookLater(clinic: Clinic, appointments: Map<string, AppointmentBody>): Promise<void> {
   const patientId = pick([...appointments.values()])?.patientId ?? "";
   const dates = { dateFrom: day(clinic, 0), dateTo: day(clinic, 0) };

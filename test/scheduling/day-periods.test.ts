@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { dayPeriods } from "../../src/scheduling/day-periods.js";
 import { parseLocalTime } from "../../src/scheduling/local-time.js";
 
-describe("the windows of the day's periods", () => {
+describe("the windows of the periods of a day", () => {
   it.each([
     ["00:00", "NIGHT"],
     ["05:59:59", "NIGHT"],
@@ -18,7 +18,7 @@ describe("the windows of the day's periods", () => {
     expect(periodsOf(parseLocalTime(time) ?? Number.NaN)).toEqual([period]);
   });
 
-  it("hold each second of the day once", () => {
+  it("contain each second of the day once", () => {
     for (let second = 0; second < 86_400; second += 1) {
       if (periodsOf(second).length !== 1) expect.fail(`second ${second}`);
     }

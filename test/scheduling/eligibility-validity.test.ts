@@ -21,7 +21,7 @@ describe("eligibilityValidUntil", () => {
     expect(eligibilityValidUntil(Date.parse(evaluatedAt), validTo)).toBe(until);
   });
 
-  it("is from the evaluation to 24 hours on, and shorter only where the contract ends", () => {
+  it("is between the evaluation and 24 hours later, and earlier than that only if the contract ends", () => {
     const instants = fc
       .date({ min: new Date("2026-01-01T00:00:00Z"), max: new Date("2026-01-10T00:00:00Z"), noInvalidDate: true })
       .map((date) => date.getTime());

@@ -19,7 +19,7 @@ describe("the last day of a wait", () => {
     expect(lastDayOfWait(from, { maxWaitDays, dayKind }, holidays)).toBe(last);
   });
 
-  test("is the one that counting day by day finds", () => {
+  test("equals the result of counting day by day", () => {
     const dates = fc.integer({ min: 0, max: 400 }).map((days) => addCalendarDays("2026-01-01", days));
     fc.assert(
       fc.property(

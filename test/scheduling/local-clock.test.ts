@@ -9,7 +9,7 @@ import {
 } from "../../src/scheduling/local-clock.js";
 import { shift } from "./calendar-oracle.js";
 
-/** Since 1994 the clock in Bogotá has stood five hours behind UTC; in the year before that it was put forward. */
+/** Since 1994 Bogotá has been five hours behind UTC. In 1992 and 1993 its clocks changed. */
 const settled = fc
   .date({ min: new Date("1994-01-01T12:00:00Z"), max: new Date("2100-01-01T00:00:00Z"), noInvalidDate: true })
   .map((date) => date.getTime());
@@ -24,7 +24,7 @@ describe("localDateAt", () => {
     expect(localDateAt(Date.parse(instant))).toBe(date);
   });
 
-  it("is that of five hours behind UTC", () => {
+  it("is the date five hours behind UTC", () => {
     fc.assert(
       fc.property(settled, (ms) => {
         const wall = new Date(ms - 5 * 3_600_000).toISOString();
@@ -46,7 +46,7 @@ describe("a local day", () => {
     expect([startOfLocalDay(date), endOfLocalDay(date)]).toEqual([start, end]);
   });
 
-  it("ends where the next begins, and holds the instants that have its date", () => {
+  it("ends where the next one begins, and contains the instants with its date", () => {
     fc.assert(
       fc.property(settled, (ms) => {
         const date = localDateAt(ms);
@@ -56,17 +56,17 @@ describe("a local day", () => {
     );
   });
 
-  it("never ends after the last second that RFC 3339 can say", () => {
+  it("never ends after the last second that RFC 3339 can represent", () => {
     expect(endOfLocalDay("9999-12-31")).toBe("9999-12-31T23:59:59Z");
   });
 
-  it.each(["2026-02-30", "2026-3-2", ""])("refuses %j", (text) => {
+  it.each(["2026-02-30", "2026-3-2", ""])("rejects %j", (text) => {
     expect(() => startOfLocalDay(text)).toThrow(RangeError);
   });
 });
 
 describe("instantMsOf", () => {
-  it("is the instant whose local date and time these are", () => {
+  it("is the instant with this local date and time", () => {
     fc.assert(
       fc.property(settled, (ms) => {
         const wholeSecond = Math.floor(ms / 1000) * 1000;
@@ -84,7 +84,7 @@ describe("instantMsOf", () => {
     ["1993-02-06", 23 * 3600, "1993-02-07T03:00:00Z"],
     ["1993-02-06", 24 * 3600, "1993-02-07T05:00:00Z"],
     ["1900-01-01", 0, "1900-01-01T04:56:16Z"],
-  ])("of %s, second %d is %s by the time zone database", (date, second, instant) => {
+  ])("of %s, second %d is %s, as in the time zone database", (date, second, instant) => {
     expect(formatInstant(instantMsOf(date, second))).toBe(instant);
   });
 
@@ -99,7 +99,7 @@ describe("instantMsOf", () => {
 });
 
 describe("formatInstant", () => {
-  it("shows whole seconds plainly and milliseconds where there are any", () => {
+  it("shows milliseconds only if there are any", () => {
     expect(formatInstant(Date.parse("2026-11-02T08:00:00-05:00"))).toBe("2026-11-02T13:00:00Z");
     expect(formatInstant(Date.parse("2026-11-02T08:00:00.120-05:00"))).toBe("2026-11-02T13:00:00.120Z");
   });

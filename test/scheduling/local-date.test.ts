@@ -1,6 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addCalendarDays, countDatesOn, isLocalDate, weekdayOf } from "../../src/scheduling/local-date.js";
+import {
+  addCalendarDays,
+  countDatesOn,
+  isLocalDate,
+  previousDate,
+  weekdayOf,
+} from "../../src/scheduling/local-date.js";
 import { datesBetween, isoWeekday, shift } from "./calendar-oracle.js";
 
 const anyDate = fc
@@ -9,9 +15,12 @@ const anyDate = fc
 const weekdaySets = fc.subarray([1, 2, 3, 4, 5, 6, 7]).map((weekdays) => new Set(weekdays));
 
 describe("isLocalDate", () => {
-  it.each(["0001-01-01", "1900-02-28", "2000-02-29", "2024-02-29", "2026-12-31", "9999-12-31"])("takes %s", (text) => {
-    expect(isLocalDate(text)).toBe(true);
-  });
+  it.each(["0001-01-01", "1900-02-28", "2000-02-29", "2024-02-29", "2026-12-31", "9999-12-31"])(
+    "accepts %s",
+    (text) => {
+      expect(isLocalDate(text)).toBe(true);
+    },
+  );
 
   it.each([
     "",
@@ -34,11 +43,11 @@ describe("isLocalDate", () => {
     "2026-01-01\n",
     "today",
     "infinity",
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(isLocalDate(text)).toBe(false);
   });
 
-  it("takes exactly the days that exist", () => {
+  it("accepts exactly the dates that exist", () => {
     const parts = fc.tuple(
       fc.integer({ min: 1, max: 9999 }),
       fc.integer({ min: 0, max: 13 }),
@@ -97,13 +106,28 @@ describe("addCalendarDays", () => {
     );
   });
 
-  it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])("refuses %d days", (days) => {
+  it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])("rejects %d days", (days) => {
     expect(() => addCalendarDays("2026-01-01", days)).toThrow(RangeError);
   });
 });
 
+describe("previousDate", () => {
+  it.each([
+    ["2026-03-01", "2026-02-28"],
+    ["2024-03-01", "2024-02-29"],
+    ["2027-01-01", "2026-12-31"],
+    ["0001-01-02", "0001-01-01"],
+  ])("of %s is %s", (date, result) => {
+    expect(previousDate(date)).toBe(result);
+  });
+
+  it("refuses the first date", () => {
+    expect(() => previousDate("0001-01-01")).toThrow(RangeError);
+  });
+});
+
 describe("countDatesOn", () => {
-  it("counts what walking the dates counts", () => {
+  it("equals a count date by date", () => {
     fc.assert(
       fc.property(anyDate, fc.integer({ min: 0, max: 40 }), weekdaySets, (from, length, weekdays) => {
         fc.pre(from < "9999");
@@ -114,7 +138,7 @@ describe("countDatesOn", () => {
     );
   });
 
-  it("counts a part and the rest to the whole, over any length", () => {
+  it("adds up over parts of any length", () => {
     fc.assert(
       fc.property(anyDate, anyDate, anyDate, weekdaySets, (a, b, c, weekdays) => {
         const [from = a, middle = b, to = c] = [a, b, c].toSorted();
@@ -125,8 +149,9 @@ describe("countDatesOn", () => {
     );
   });
 
-  it("knows the whole calendar and an empty range", () => {
+  it("handles the whole calendar and an empty range", () => {
     expect(countDatesOn(new Set([1, 2, 3, 4, 5, 6, 7]), "0001-01-01", "9999-12-31")).toBe(3_652_059);
     expect(countDatesOn(new Set([1]), "2026-03-02", "2026-03-01")).toBe(0);
+    expect(countDatesOn(new Set([1]), "2026-03-30", "2026-03-01")).toBe(0);
   });
 });

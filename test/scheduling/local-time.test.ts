@@ -31,20 +31,20 @@ describe("parseLocalTime", () => {
     "T08:30",
     "-8:30",
     "٠٨:٣٠",
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(parseLocalTime(text)).toBeUndefined();
   });
 });
 
 describe("formatLocalTime", () => {
-  it("shows every second of the day in the one way that reads back", () => {
+  it("formats each second of the day so that it parses to the same second", () => {
     for (let second = 0; second < 86_400; second++) {
       const text = formatLocalTime(second);
       if (!/^\d\d:\d\d:\d\d$/.test(text) || parseLocalTime(text) !== second) expect.fail(text);
     }
   });
 
-  it.each([-1, 86_400, 0.5, Number.NaN])("refuses %d", (second) => {
+  it.each([-1, 86_400, 0.5, Number.NaN])("rejects %d", (second) => {
     expect(() => formatLocalTime(second)).toThrow(RangeError);
   });
 });
@@ -61,7 +61,7 @@ describe("localWindow", () => {
     expect(localWindow(start, end)).toEqual({ startSecond, endSecond });
   });
 
-  it("refuses text that is no local time", () => {
+  it("rejects text that is not a local time", () => {
     expect(() => localWindow("08:00", "24:00")).toThrow(RangeError);
     expect(() => localWindow("", "12:00")).toThrow(RangeError);
   });
@@ -76,11 +76,11 @@ describe("countSlots", () => {
     ["00:00", "23:59", 1440, 1],
     ["00:00", "23:58", 1440, 0],
     ["23:30", "23:59:59", 15, 2],
-  ])("%s to %s holds slots of %d min: %d", (start, end, minutes, count) => {
+  ])("%s to %s has slots of %d min: %d", (start, end, minutes, count) => {
     expect(countSlots(localWindow(start, end), minutes)).toBe(count);
   });
 
-  it("counts as laying slot after slot does", () => {
+  it("equals a count slot by slot", () => {
     const second = fc.integer({ min: 0, max: 86_400 });
     fc.assert(
       fc.property(second, second, fc.integer({ min: 1, max: 1440 }), (startSecond, endSecond, minutes) => {

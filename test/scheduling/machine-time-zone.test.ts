@@ -8,7 +8,7 @@ afterEach(() => {
 });
 
 describe("the time zone of the machine", () => {
-  it("has no say in what the rules of time answer", async () => {
+  it("does not affect the rules of time", async () => {
     const [utc, tokyo, bogota] = [
       await answersIn("UTC", 0),
       await answersIn("Asia/Tokyo", -540),
@@ -22,7 +22,7 @@ describe("the time zone of the machine", () => {
   });
 });
 
-/** The answers of modules that were loaded, too, while the machine's clock stood so many minutes behind UTC. */
+/** Returns the answers of modules that are loaded while the machine's clock is this many minutes behind UTC. */
 async function answersIn(zone: string, minutesBehindUtc: number) {
   setMachineZone(zone);
   expect(new Date(Date.parse("2026-03-02T12:00:00Z")).getTimezoneOffset()).toBe(minutesBehindUtc);

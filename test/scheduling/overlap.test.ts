@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { overlaps } from "../../src/scheduling/overlap.js";
-import type { ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
+import type { ProgramRuleAttributes } from "../../src/scheduling/program-rule-attributes.js";
 import { datesBetween, isoWeekday, shift } from "./calendar-oracle.js";
 import { aRule, monday, rules } from "./rules.js";
 
@@ -78,7 +78,7 @@ describe("overlaps: dates", () => {
     expect([overlaps(a, b), overlaps(b, a)]).toEqual([result, result]);
   });
 
-  it("judges validities over all the years there are", () => {
+  it("compares validities over the whole range of years", () => {
     expect(overlaps(aRule(always), aRule(always))).toBe(true);
     expect(overlaps(aRule({ ...always, weekdays: [6] }), aRule({ ...always, weekdays: [7] }))).toBe(false);
     const last = aRule({ ...always, validFrom: "9999-12-31" });
@@ -86,7 +86,7 @@ describe("overlaps: dates", () => {
     expect(overlaps(last, aRule({ ...always, holidayDates: ["9999-12-31"] }))).toBe(false);
   });
 
-  it("is not fooled by a long list in a long validity", () => {
+  it("compares long lists of dates in long validities exactly", () => {
     const mondays = Array.from({ length: 500 }, (_, i) => shift(monday, i * 7));
     const a = aRule({ weekdays: [1], validFrom: monday, validTo: shift(monday, 499 * 7), holidayDates: mondays });
     expect(overlaps(a, aRule({ ...always }))).toBe(false);
@@ -95,7 +95,7 @@ describe("overlaps: dates", () => {
 });
 
 describe("overlaps: properties", () => {
-  it("says what looking at every date and minute says", () => {
+  it("equals a comparison of each date and minute", () => {
     let found = 0;
     fc.assert(
       fc.property(rules, rules, (a, b) => {
@@ -108,7 +108,7 @@ describe("overlaps: properties", () => {
     expect(found).toBeGreaterThan(50);
   });
 
-  it("holds for a rule and its neighbour however densely the dates are closed", () => {
+  it("is right for a rule and its neighbour, however many dates are closed", () => {
     const allDates = datesBetween(monday, shift(monday, 13));
     fc.assert(
       fc.property(fc.subarray(allDates), fc.subarray(allDates), (closedA, closedB) => {
@@ -122,21 +122,21 @@ describe("overlaps: properties", () => {
   });
 });
 
-function contendByTheBook(a: ProgramRuleTerms, b: ProgramRuleTerms): boolean {
+function contendByTheBook(a: ProgramRuleAttributes, b: ProgramRuleAttributes): boolean {
   if (!a.active || !b.active) return false;
   const minutes = Array.from({ length: 1440 }, (_, minute) => minute);
   if (!minutes.some((minute) => holdsMinute(a, minute) && holdsMinute(b, minute))) return false;
   return datesBetween(a.validFrom, a.validTo).some((date) => opensDate(a, date) && opensDate(b, date));
 }
 
-function holdsMinute({ startsAtLocal, endsAtLocal }: ProgramRuleTerms, minute: number): boolean {
+function holdsMinute({ startsAtLocal, endsAtLocal }: ProgramRuleAttributes, minute: number): boolean {
   const [start, end] = [startsAtLocal, endsAtLocal].map(
     (text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3, 5)),
   );
   return minute >= (start ?? 0) && (minute < (end ?? 0) || end === 1439);
 }
 
-function opensDate(rule: ProgramRuleTerms, date: string): boolean {
+function opensDate(rule: ProgramRuleAttributes, date: string): boolean {
   if (date < rule.validFrom || date > rule.validTo || !rule.weekdays.includes(isoWeekday(date))) return false;
   return rule.holidayPolicy !== "SKIP" || !rule.holidayDates.includes(date);
 }

@@ -15,24 +15,31 @@ describe("largestPlan", () => {
     expect(largestPlan([aRule({ ...everyDay, startsAtLocal: "00:00", endsAtLocal: "23:59" })], monday)).toBe(91 * 48);
   });
 
-  it("leaves out what is over and what is switched off", () => {
+  it("ignores past dates and inactive rules", () => {
     expect(largestPlan([aRule({ ...everyDay, validTo: "2026-03-01" })], monday)).toBe(0);
     expect(largestPlan([aRule({ ...everyDay, active: false })], monday)).toBe(0);
     expect(largestPlan([], monday)).toBe(0);
   });
 
-  it("looks ahead to where rules begin", () => {
+  it("includes the future dates at which rules begin", () => {
     expect(largestPlan([aRule({ ...everyDay, validFrom: "9999-12-30" })], monday)).toBe(2 * 8);
     const later = aRule({ ...everyDay, validFrom: "2030-01-01", slotDurationMinutes: 10 });
     expect(largestPlan([aRule(everyDay), later], monday)).toBe(91 * (8 + 24));
   });
 
-  it("counts rules together only where they fall into the same 91 dates", () => {
+  it("adds rules only if they fall into the same 91 dates", () => {
     const [first, second] = [{ validTo: "2026-03-31" }, { validFrom: "2026-07-01" }];
     expect(largestPlan([aRule({ ...everyDay, ...first }), aRule({ ...everyDay, ...second })], monday)).toBe(91 * 8);
   });
 
-  it("is never less than what looking at every date gives", () => {
+  it("includes the first and the last of the 91 dates", () => {
+    const last = shift(monday, 90);
+    expect(largestPlan([aRule({ ...everyDay, validTo: monday })], monday)).toBe(8);
+    const [until, on] = [aRule({ ...everyDay, validTo: last }), aRule({ ...everyDay, validFrom: last, validTo: last })];
+    expect(largestPlan([until, on], monday)).toBe(92 * 8);
+  });
+
+  it("is never less than a count date by date", () => {
     fc.assert(
       fc.property(fc.array(rules, { maxLength: 4 }), dates, (all, today) => {
         const found = datesBetween(today, shift(today, 90)).flatMap((date) =>

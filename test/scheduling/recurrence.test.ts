@@ -16,13 +16,13 @@ describe("isOpenOn: weekday and validity", () => {
     ["the last date of the validity", { validTo: monday }, monday, true],
     ["the day before the validity", { validFrom: "2026-03-03" }, monday, false],
     ["the day after the validity", { validTo: "2026-03-01" }, monday, false],
-    ["the last date there is", { validTo: "9999-12-31" }, "9999-12-31", true],
-    ["a rule that is not active", { active: false }, monday, false],
+    ["the last representable date", { validTo: "9999-12-31" }, "9999-12-31", true],
+    ["an inactive rule", { active: false }, monday, false],
   ] as const)("%s", (_, changes, date, open) => {
     expect(isOpenOn(aRule(changes), date, none)).toBe(open);
   });
 
-  it("refuses text that is no date", () => {
+  it("rejects text that is not a date", () => {
     expect(() => isOpenOn(aRule(), "2026-02-30", none)).toThrow(RangeError);
   });
 });
@@ -61,7 +61,7 @@ describe("isOpenOn: holidays", () => {
 describe("openDates", () => {
   const holidaySets = fc.uniqueArray(dates, { maxLength: 10 }).map((list) => new Set(list));
 
-  it("gives what asking every date gives", () => {
+  it("equals a check of each date", () => {
     fc.assert(
       fc.property(rules, dates, dates, holidaySets, (rule, a, b, holidays) => {
         const [from, to] = [shift(a, -10), shift(b, 10)];
@@ -72,7 +72,7 @@ describe("openDates", () => {
     );
   });
 
-  it("walks only where range and validity meet", () => {
+  it("iterates only over dates in both the range and the validity", () => {
     const [open, always] = [[1, 2, 3, 4, 5, 6, 7], { validFrom: "0001-01-01", validTo: "9999-12-31" }];
     const rule = aRule({ weekdays: open, ...always });
     expect([...openDates(rule, "9999-12-30", "9999-12-31", none)]).toEqual(["9999-12-30", "9999-12-31"]);
@@ -81,12 +81,12 @@ describe("openDates", () => {
     expect([...openDates(short, "0001-01-01", "9999-12-31", none)]).toEqual([monday]);
   });
 
-  it("is lazy", () => {
+  it("is evaluated lazily", () => {
     const dateSequence = openDates(aRule({ validTo: "9999-12-31" }), monday, "9999-12-31", none);
     expect(dateSequence.next()).toEqual({ done: false, value: monday });
   });
 
-  it("gives nothing for an inactive rule or a range that is upside down", () => {
+  it("returns nothing for an inactive rule or a reversed range", () => {
     expect([...openDates(aRule({ active: false }), monday, "2026-03-06", none)]).toEqual([]);
     expect([...openDates(aRule(), "2026-03-06", monday, none)]).toEqual([]);
   });

@@ -2,13 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FieldError } from "../../src/errors.js";
 import { overlaps } from "../../src/scheduling/overlap.js";
-import type { ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
+import type { ProgramRuleAttributes } from "../../src/scheduling/program-rule-attributes.js";
 import { openDates } from "../../src/scheduling/recurrence.js";
 import { ruleProblems } from "../../src/scheduling/rule-problems.js";
 import { aRule, dates, localTimes, monday, policies, rules } from "./rules.js";
 import { slotsOfRun } from "./slots-of-run.js";
 
-describe("ruleProblems: a rule that can be used", () => {
+describe("ruleProblems: a valid rule", () => {
   it.each([
     [{}],
     [{ dailyCapacity: 1 }],
@@ -26,8 +26,8 @@ describe("ruleProblems: a rule that can be used", () => {
   });
 });
 
-describe("ruleProblems: a rule that cannot be used", () => {
-  it.each<[Partial<ProgramRuleTerms>, string, string]>([
+describe("ruleProblems: an invalid rule", () => {
+  it.each<[Partial<ProgramRuleAttributes>, string, string]>([
     [{ startsAtLocal: "12:00", endsAtLocal: "12:00" }, "INVALID_RANGE", "endsAtLocal"],
     [{ startsAtLocal: "12:00:01", endsAtLocal: "12:00" }, "INVALID_RANGE", "endsAtLocal"],
     [{ startsAtLocal: "23:59", endsAtLocal: "23:59" }, "INVALID_RANGE", "endsAtLocal"],
@@ -59,7 +59,7 @@ describe("ruleProblems: a rule that cannot be used", () => {
     expect(problems).toEqual([{ code, field, message: expect.stringMatching(/^[^"']{20,}$/) }]);
   });
 
-  it("reports everything at once, in the order of the fields", () => {
+  it("reports all problems at once, in the order of the fields", () => {
     const problems = ruleProblems(
       aRule({
         dailyCapacity: 0,
@@ -79,7 +79,7 @@ describe("ruleProblems: a rule that cannot be used", () => {
 });
 
 describe("ruleProblems: properties", () => {
-  const anyRule: fc.Arbitrary<ProgramRuleTerms> = fc.record({
+  const anyRule: fc.Arbitrary<ProgramRuleAttributes> = fc.record({
     active: fc.boolean(),
     dailyCapacity: fc.oneof(fc.double(), fc.integer({ min: -1, max: 10_001 })),
     slotDurationMinutes: fc.oneof(fc.double(), fc.integer({ min: -1, max: 1441 })),
@@ -93,7 +93,7 @@ describe("ruleProblems: properties", () => {
     holidayPolicy: fc.constantFrom(...policies),
   });
 
-  it("answers for any text and number", () => {
+  it("accepts any text and number without an error", () => {
     fc.assert(
       fc.property(anyRule, (rule) => {
         expect(() => ruleProblems(rule)).not.toThrow();
@@ -101,7 +101,7 @@ describe("ruleProblems: properties", () => {
     );
   });
 
-  it("finds none exactly where a window holds a slot", () => {
+  it("finds none exactly if a window has room for a slot", () => {
     fc.assert(
       fc.property(rules, (rule) => {
         expect(ruleProblems(rule).length === 0).toBe(slotsOfRun(rule, rule.validFrom).length > 0);
@@ -109,7 +109,7 @@ describe("ruleProblems: properties", () => {
     );
   });
 
-  it("where it finds none, nothing else throws", () => {
+  it("if it finds none, no other function throws", () => {
     let usable = 0;
     fc.assert(
       fc.property(fc.oneof(anyRule, rules), (rule) => {

@@ -1,14 +1,14 @@
 import * as fc from "fast-check";
-import type { HolidayPolicy, ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
+import type { HolidayPolicy, ProgramRuleAttributes } from "../../src/scheduling/program-rule-attributes.js";
 import { shift } from "./calendar-oracle.js";
 
-/** 2026-03-02 is a Monday; the 400 years that follow are a whole calendar cycle. */
+/** 2026-03-02 is a Monday. The 400 years after it are a whole calendar cycle. */
 export const monday = "2026-03-02";
 
 export const policies: readonly HolidayPolicy[] = ["SKIP", "INCLUDE", "ONLY_EXCEPTIONS"];
 
-/** A valid rule: Monday to Friday, 08:00 to 12:00 in slots of half an hour, the whole of 2026. */
-export function aRule(changes: Partial<ProgramRuleTerms> = {}): ProgramRuleTerms {
+/** Returns a valid rule: Monday to Friday, 08:00 to 12:00 in slots of half an hour, all of 2026. */
+export function aRule(changes: Partial<ProgramRuleAttributes> = {}): ProgramRuleAttributes {
   return {
     active: true,
     dailyCapacity: 20,
@@ -25,17 +25,17 @@ export function aRule(changes: Partial<ProgramRuleTerms> = {}): ProgramRuleTerms
   };
 }
 
-/** Dates of five weeks from {@link monday}: few, so that what is drawn meets. */
+/** Dates in five weeks from {@link monday}. There are few, so that generated dates coincide. */
 export const dates = fc.integer({ min: 0, max: 34 }).map((days) => shift(monday, days));
 
-/** Local times in both notations, the edges of the day among them. */
+/** Local times in both notations, including the edges of the day. */
 export const localTimes = fc.oneof(
   fc.constantFrom("00:00", "00:00:00", "23:58", "23:59", "23:59:59"),
   fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 })).map(([h, m]) => `${two(h)}:${two(m)}`),
 );
 
-/** Valid rules within five weeks; windows may be short, few dates may be left open. */
-export const rules: fc.Arbitrary<ProgramRuleTerms> = fc
+/** Valid rules within five weeks. Windows can be short, and few dates may be open. */
+export const rules: fc.Arbitrary<ProgramRuleAttributes> = fc
   .record({
     active: fc.integer({ min: 0, max: 9 }).map((number) => number > 0),
     times: fc.tuple(localTimes, localTimes).filter(([a, b]) => a.slice(0, 5) < b.slice(0, 5)),

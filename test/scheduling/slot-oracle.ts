@@ -1,17 +1,17 @@
-import type { ProgramRuleTerms } from "../../src/scheduling/program-rule-terms.js";
+import type { ProgramRuleAttributes } from "../../src/scheduling/program-rule-attributes.js";
 import { isoWeekday, shift } from "./calendar-oracle.js";
 
-/** One bookable stretch of time: UTC text with `Z`, the end not part of it. */
+/** The period of a slot, as UTC text with `Z`. The end is exclusive. */
 export interface SlotTimes {
   readonly startsAt: string;
   readonly endsAt: string;
 }
 
 /**
- * Whether a rule opens its program on a date, as the specification tells it: slow, and by other means than the code under
- * test. `holidays` are the dates of the tenant's active ones.
+ * Whether a rule opens its program on a date, as the specification defines it. Slow, and independent of the code under
+ * test. `holidays` are the dates of the tenant's active holidays.
  */
-export function opensByTheBook(rule: ProgramRuleTerms, date: string, holidays: ReadonlySet<string>): boolean {
+export function opensByTheBook(rule: ProgramRuleAttributes, date: string, holidays: ReadonlySet<string>): boolean {
   if (!rule.active || !rule.weekdays.includes(isoWeekday(date))) return false;
   if (date < rule.validFrom || date > rule.validTo) return false;
   if (rule.holidayPolicy === "INCLUDE") return true;
@@ -20,8 +20,11 @@ export function opensByTheBook(rule: ProgramRuleTerms, date: string, holidays: R
   return isListed || !holidays.has(date);
 }
 
-/** The slots of a rule on a date that is open, by plain arithmetic five hours behind UTC: for years without other clocks. */
-export function slotsByTheBook(rule: ProgramRuleTerms, date: string): SlotTimes[] {
+/**
+ * Returns the slots of a rule on an open date, by arithmetic five hours behind UTC. Valid only for years without other
+ * offsets.
+ */
+export function slotsByTheBook(rule: ProgramRuleAttributes, date: string): SlotTimes[] {
   const slots: SlotTimes[] = [];
   const durationMs = rule.slotDurationMinutes * 60_000;
   const untilMidnight = rule.endsAtLocal.startsWith("23:59");

@@ -9,6 +9,6 @@ test.each<[VisitStep, string, string]>([
   ["CHECKED_IN", "2026-11-20T23:30:00-05:00", "2026-11-20T19:30:00-05:00"],
   ["ATTENDED", "2026-11-20T08:00:00-05:00", "2026-11-20T07:00:00-05:00"],
   ["NO_SHOW", "2026-11-20T23:50:00-05:00", "2026-11-21T00:05:00-05:00"],
-])("an appointment can become %s that begins at %s from %s on", (step, startsAt, earliest) => {
+])("an appointment can become %s if it begins at %s, from %s on", (step, startsAt, earliest) => {
   expect(earliestStepMs(step, Date.parse(startsAt), margins)).toBe(Date.parse(earliest));
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { containsCardNumber } from "../../src/screening/finances/card-number.js";
 import { screenText } from "../../src/screening/screen-text.js";
 
-/** Ranges as prefix and length of the number. */
+/** Card number ranges: prefix and length. */
 const ranges = [
   ["4", 16],
   ["4", 13],
@@ -40,12 +40,12 @@ const card = fc.constantFrom(...ranges).chain(([prefix, length]) => cardOf(prefi
 const card16 = fc.constantFrom("4", "52", "2500", "6011").chain((prefix) => cardOf(prefix, 16));
 const joint = fc.stringMatching(/^[ \n._*·•–—-]{1,3}$/);
 
-describe("the number of a card is found", () => {
+describe("a card number is found", () => {
   it.each(ranges)("in the range %s… of %i digits", (prefix, length) => {
     fc.assert(fc.property(cardOf(prefix, length), (number) => containsCardNumber(number)));
   });
 
-  it("in fours with any separators", () => {
+  it("in groups of four with any separators", () => {
     fc.assert(
       fc.property(card16, fc.array(joint, { minLength: 3, maxLength: 3 }), ([...digits], joints) => {
         const text = digits.map((digit, i) => (i % 4 === 0 && i > 0 ? `${joints[i / 4 - 1]}${digit}` : digit)).join("");
@@ -54,7 +54,7 @@ describe("the number of a card is found", () => {
     );
   });
 
-  it("cut anywhere by one separator", () => {
+  it("split anywhere by one separator", () => {
     const places = fc.uniqueArray(fc.integer({ min: 1, max: 15 }), { minLength: 4 });
     fc.assert(
       fc.property(card16, places, fc.constantFrom(" ", "-", ".", "_", " - ", "–"), (number, cuts, separator) => {
@@ -65,7 +65,7 @@ describe("the number of a card is found", () => {
     );
   });
 
-  it("behind, before and between other numbers", () => {
+  it("after, before and between other numbers", () => {
     fc.assert(
       fc.property(card, fc.nat(9999), fc.nat(9999), (number, before, after) =>
         containsCardNumber(`${before} ${number} ${after}`),
@@ -74,8 +74,8 @@ describe("the number of a card is found", () => {
   });
 });
 
-describe("other numbers pass", () => {
-  it("where the check digit is wrong", () => {
+describe("other numbers are accepted", () => {
+  it("with a wrong check digit", () => {
     fc.assert(
       fc.property(card, fc.integer({ min: 1, max: 9 }), (number, shift) => {
         const wrong = `${number.slice(0, -1)}${(Number(number.at(-1)) + shift) % 10}`;
@@ -84,7 +84,7 @@ describe("other numbers pass", () => {
     );
   });
 
-  it("in fours where the check digit is wrong", () => {
+  it("in groups of four with a wrong check digit", () => {
     fc.assert(
       fc.property(card16, fc.integer({ min: 1, max: 9 }), (number, shift) => {
         const wrong = `${number.slice(0, -1)}${(Number(number.at(-1)) + shift) % 10}`;
@@ -93,7 +93,7 @@ describe("other numbers pass", () => {
     );
   });
 
-  it("of any length where the check digit is wrong", () => {
+  it("of any length with a wrong check digit", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9]{1,60}$/), (digits) => {
         fc.pre(withCheckDigit(digits.slice(0, -1)) !== digits);
@@ -103,19 +103,19 @@ describe("other numbers pass", () => {
   });
 
   it.each(["1", "7", "8", "9", "0", "500", "560", "2220", "2721", "306", "33", "3527", "3590", "6012", "643"])(
-    "where no issuer has the range %s…",
+    "in the range %s… of no issuer",
     (prefix) => {
       fc.assert(fc.property(cardOf(prefix, 16), (number) => !containsCardNumber(number)));
     },
   );
 
-  it("as parts of longer ones", () => {
+  it("as parts of longer numbers", () => {
     fc.assert(
       fc.property(card16, fc.stringMatching(/^[0-9]{4,9}$/), (number, more) => !containsCardNumber(number + more)),
     );
   });
 
-  it("in two long pieces, which are rather two numbers", () => {
+  it("in two long pieces, which are more likely two numbers", () => {
     fc.assert(
       fc.property(
         card16,
@@ -125,7 +125,7 @@ describe("other numbers pass", () => {
     );
   });
 
-  it("as two identity documents or telephones side by side", () => {
+  it("as two identity documents or telephone numbers next to each other", () => {
     const document = fc.integer({ min: 30_000_000, max: 59_999_999 }).map(String);
     const telephone = fc.integer({ min: 3_000_000_000, max: 3_249_999_999 }).map(String);
     const spaced = telephone.map((number) => number.replace(/^(...)(...)(....)$/, "$1 $2 $3"));
@@ -137,7 +137,7 @@ describe("other numbers pass", () => {
     );
   });
 
-  it("as dates side by side", () => {
+  it("as dates next to each other", () => {
     const date = fc.date({ min: new Date("1920-01-01"), max: new Date("2060-01-01"), noInvalidDate: true });
     fc.assert(
       fc.property(fc.array(date, { minLength: 1, maxLength: 4 }), fc.constantFrom("-", "/", "."), (dates, sign) => {
@@ -148,7 +148,9 @@ describe("other numbers pass", () => {
   });
 });
 
-/** Adds the digit that makes the sum right; tells the digits to double by counting from the left of the full number. */
+/**
+ * Adds the digit that makes the checksum right. Counts from the left of the full number to find the digits to double.
+ */
 function withCheckDigit(digits: string): string {
   const doubled = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9];
   const sum = Array.from(digits, (digit, i) => {

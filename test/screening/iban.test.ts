@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { containsIban } from "../../src/screening/finances/iban.js";
 
-/** Examples of the IBAN registry. */
+/** Examples from the IBAN registry. */
 const examples = [
   "DE89370400440532013000",
   "ES9121000418450200051332",
@@ -19,7 +19,7 @@ const examples = [
 ];
 
 describe("an IBAN is found", () => {
-  it.each(examples)("%s in one piece, in fours, in small letters, in a sentence", (iban) => {
+  it.each(examples)("%s without spaces, in groups of four, in lower case, in a sentence", (iban) => {
     const inFours = iban.replace(/(.{4})(?=.)/g, "$1 ");
     for (const text of [
       iban,
@@ -31,7 +31,7 @@ describe("an IBAN is found", () => {
       expect(containsIban(text), text).toBe(true);
   });
 
-  it("cut anywhere where its account is all digits", () => {
+  it("split anywhere if its account has only digits", () => {
     const places = fc.uniqueArray(fc.integer({ min: 1, max: 21 }));
     fc.assert(
       fc.property(places, fc.constantFrom(" ", "-", ".", " - "), (cuts, sign) =>
@@ -44,7 +44,7 @@ describe("an IBAN is found", () => {
 });
 
 describe("no IBAN is found", () => {
-  it.each(examples)("in %s with other check digits, one more or fewer, or of another country", (iban) => {
+  it.each(examples)("in %s with other check digits, one character more or fewer, or another country", (iban) => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 98 }), (check) => {
         const changed = `${iban.slice(0, 2)}${String(check).padStart(2, "0")}${iban.slice(4)}`;
@@ -57,13 +57,13 @@ describe("no IBAN is found", () => {
     expect(containsIban(`XX${iban.slice(2)}`)).toBe(false);
   });
 
-  it("in an account with letters that is cut in another way than in fours", () => {
+  it("in an account with letters that is not split into groups of four", () => {
     expect(containsIban("GB29 NWBK 6016 1331 9268 19")).toBe(true);
     for (const text of ["GB 29NWBK60161331926819", "GB29 NWBK6016 1331 926819", "GB29-NW-BK-60161331926819"])
       expect(containsIban(text), text).toBe(false);
   });
 
-  it("behind a word such as de that stands apart", () => {
+  it("after a separate word such as de", () => {
     expect(containsIban("DE 89370400440532013000")).toBe(true);
     expect(containsIban("de 89370400440532013000")).toBe(false);
   });

@@ -5,8 +5,8 @@ const credential = "CONTAINS_CREDENTIAL";
 const financial = "CONTAINS_FINANCIAL_DATA";
 
 /**
- * Texts that must be refused, each with the codes expected of it. Made-up keys are put together so that no scanner
- * stops at them.
+ * Texts that must be rejected, each with its expected codes. Sample secrets are concatenated, so that secret scanners
+ * ignore them.
  */
 export const refusedTexts: readonly (readonly [text: string, ...codes: ScreeningCode[]])[] = [
   ["Mi diagnóstico es E11.9 y no me entregan la insulina.", diagnosis],

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("every recognizer is used twice, a second behind the start, each in a turn of its own", async () => {
+test("each recognizer is used twice, from a second after the start on, each in a separate turn of the event loop", async () => {
   const { used, recognizers } = watched();
   warmUpScreening(recognizers);
   vi.advanceTimersByTime(999);
@@ -27,7 +27,7 @@ test("every recognizer is used twice, a second behind the start, each in a turn 
   expect(used).toEqual(["first", "second", "first", "second"]);
 });
 
-test("what is not done yet is left undone when it is ended", async () => {
+test("remaining work is dropped when it is stopped", async () => {
   const { used, recognizers } = watched();
   const endBefore = warmUpScreening(recognizers);
   endBefore();
@@ -51,7 +51,7 @@ function watched() {
   return { used, recognizers };
 }
 
-/** Some turns of the event loop, and what is read after each. */
+/** Waits for several turns of the event loop. Returns a value read after each. */
 async function turns(read: () => number = () => 0): Promise<number[]> {
   const values: number[] = [];
   for (let i = 0; i < TURNS; i += 1) {

@@ -11,7 +11,7 @@ import {
 } from "./clinic-model.js";
 import { isBusy, obstacle, timeOf } from "./option-model.js";
 
-/** What is answered: the appointment, or the status and the field errors (`field CODE`) of a refusal. */
+/** The expected answer: the appointment, or the status and field errors (`field CODE`) of a rejection. */
 export type Verdict = AppointmentModel | Refusal;
 
 export interface Refusal {
@@ -19,7 +19,10 @@ export interface Refusal {
   readonly errors: readonly string[];
 }
 
-/** How long a found option can be used, and how long ago a slot may have begun that is booked by its time. */
+/**
+ * The validity of an option after its search, and the time after its start in which a slot can still be booked. In
+ * minutes.
+ */
 const OPTION_MINUTES = 10;
 const GRACE_MINUTES = 15;
 const GONE: Refusal = { refused: 410, errors: [] };
@@ -53,7 +56,7 @@ export function move(
   return appointment;
 }
 
-/** Books the free slots that a practitioner has from a time on. */
+/** Books the free slots of a practitioner at a given time. */
 export function bookAt(clinic: ClinicModel, patient: number, time: Time): Verdict {
   if (time.start < clinic.now - GRACE_MINUTES) return refuse(422, "startsAt OUT_OF_RANGE");
   const run = runAt(clinic, time);
@@ -63,7 +66,10 @@ export function bookAt(clinic: ClinicModel, patient: number, time: Time): Verdic
   return refusal === undefined ? add(clinic, patient, run) : refuse(409, `startsAt ${refusal}`);
 }
 
-/** The same where it can be; else beside the schedule, which only the patient's other appointments can be against. */
+/**
+ * Books as {@link bookAt} does, if possible. Otherwise books outside the schedule, where only the patient's other
+ * appointments can conflict.
+ */
 export function overbook(clinic: ClinicModel, patient: number, time: Time): Verdict {
   const ordinary = bookAt(clinic, patient, time);
   if (!("refused" in ordinary) || ordinary.errors[0] === "startsAt OUT_OF_RANGE") return ordinary;
@@ -93,7 +99,7 @@ export function refuse(refused: number, ...errors: string[]): Refusal {
   return { refused, errors };
 }
 
-/** A change of another version, then one from another status, or once the appointment has begun. */
+/** Rejects a stale version, then a wrong status or an appointment that has already begun. */
 function refuseStep(
   { now }: ClinicModel,
   appointment: AppointmentModel,
@@ -106,7 +112,10 @@ function refuseStep(
   return from.includes(appointment.status) && !isLate ? undefined : refuse(409, "appointmentId STATE_NOT_ALLOWED");
 }
 
-/** The slots of an option that are still as it showed them, unless anything is against it. */
+/**
+ * Returns the slots of an option and marks it as used. Rejects an option whose slots have changed, or that has a
+ * conflict.
+ */
 function takeOption(
   clinic: ClinicModel,
   option: OptionModel,
@@ -152,7 +161,7 @@ function add(clinic: ClinicModel, patient: number, slots: readonly SlotModel[]):
   return appointment;
 }
 
-/** Frees the slots of an appointment; those that were only kept, or made, for it go. */
+/** Frees the slots of an appointment. Removes slots that were retained for it or made for it. */
 function release(clinic: ClinicModel, appointment: AppointmentModel): void {
   const isGoing = (slot: SlotModel) => slot.appointment === appointment && (slot.retained || !slot.ofRule);
   clinic.slots = clinic.slots.filter((slot) => !isGoing(slot));

@@ -108,7 +108,7 @@ export const cancellations = steps(
   },
 );
 
-/** Searches both days, requires exactly the options that there are, and keeps their tokens. */
+/** Searches both days, requires exactly the options of the model, and keeps their tokens. */
 export async function search(
   clinic: ClinicModel,
   world: World,
@@ -169,7 +169,7 @@ async function bookTime(
   );
 }
 
-/** One of the options for this kind of subject, used or not, or of all where there is none such. */
+/** Chooses an option for this kind of subject, used or unused. If there is none, chooses from all options. */
 function chosenOption(
   { options }: ClinicModel,
   which: number,

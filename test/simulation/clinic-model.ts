@@ -1,31 +1,33 @@
 /**
- * What the schedule of a small clinic is by the specification, in plain lists: two programs that share their practitioners, each
- * with one rule, over two days. Nothing of the service's is used here. Times are minutes from the local midnight before the first
- * day; programs, practitioners, patients and appointments are known by their place in their list.
+ * The schedule of a small clinic as the specification defines it, in plain lists. Two programs share their
+ * practitioners. Each program has one rule, for two days. The model uses no code of the service.
+ *
+ * Times are minutes after the local midnight that begins the first day. Programs, practitioners, patients and
+ * appointments are identified by their index in their list.
  */
 export interface ClinicModel {
   now: number;
   readonly programs: ProgramModel[];
-  /** In no order. An object is one slot, as long as that slot is there. */
+  /** In no order. A slot that is removed and made again is a new object. */
   slots: SlotModel[];
   readonly blocks: BlockModel[];
   readonly appointments: AppointmentModel[];
-  /** What searches found that nobody has used yet, or that was used. */
+  /** Every option that a search returned, used or not. */
   readonly options: OptionModel[];
 }
 
 export interface ProgramModel {
   readonly rule: RuleModel;
-  /** Whether its schedule was ever made. */
+  /** Whether the program's schedule has been materialized at least once. */
   made: boolean;
 }
 
-export interface RuleModel extends RuleTerms {
+export interface RuleModel extends RuleAttributes {
   version: number;
 }
 
-/** What can be changed of a rule; `from` and `to` are minutes of the day. */
-export interface RuleTerms {
+/** The attributes of a rule that a request can change. `from` and `to` are minutes of the day. */
+export interface RuleAttributes {
   active: boolean;
   capacity: number;
   minutes: number;
@@ -33,7 +35,7 @@ export interface RuleTerms {
   to: number;
 }
 
-/** A time of a practitioner in a program. */
+/** A period of a practitioner in a program. */
 export interface Time {
   readonly program: number;
   readonly practitioner: number;
@@ -42,14 +44,14 @@ export interface Time {
 }
 
 export interface SlotModel extends Time {
-  /** False for one that was made for an overbooked appointment. */
+  /** False for a slot that was made for an overbooked appointment. */
   readonly ofRule: boolean;
   retained: boolean;
   appointment: AppointmentModel | undefined;
 }
 
 export interface BlockModel {
-  /** Of one practitioner, or else of one program. */
+  /** A block has either a practitioner or a program. */
   readonly practitioner: number | undefined;
   readonly program: number | undefined;
   readonly start: number;
@@ -75,7 +77,7 @@ export interface OptionModel {
   readonly subject: { readonly patient: number } | { readonly appointment: AppointmentModel };
   readonly slots: readonly SlotModel[];
   readonly minutes: number;
-  /** When it was found. */
+  /** The time of the search that found it. */
   readonly at: number;
   used: boolean;
 }
@@ -83,7 +85,7 @@ export interface OptionModel {
 export const DAY = 1_440;
 const DAYS = 2;
 
-/** The day that a time is on: 0 or 1. */
+/** Returns the day of a time: 0 or 1. */
 export function dayOf(minute: number): number {
   return Math.floor(minute / DAY);
 }
@@ -92,7 +94,7 @@ export function overlap(a: Pick<Time, "start" | "end">, b: Pick<Time, "start" | 
   return a.start < b.end && b.start < a.end;
 }
 
-/** Which slots a change is about; a day or practitioner that is not said is any. */
+/** The slots that a change affects. Without `days` it affects every day, without `practitioner` every practitioner. */
 export interface Scope {
   readonly programs: readonly number[];
   readonly practitioner?: number | undefined;
@@ -100,8 +102,13 @@ export interface Scope {
 }
 
 /**
- * Makes the slots of a scope what rules and blocks have from now on: free ones that nothing asks for go, occupied ones are retained,
- * retained ones that are wanted again are ordinary, in place of free ones, and missing ones come. What has begun stays.
+ * Brings the future slots of a scope in line with the current rules and blocks:
+ * - A free slot that no rule asks for is removed.
+ * - An occupied slot that no rule asks for is retained.
+ * - A retained slot that a rule asks for again becomes an ordinary slot, and replaces a free slot with the same start.
+ * - A missing slot is added.
+ *
+ * Slots that have begun do not change.
  */
 export function remake(clinic: ClinicModel, practitioners: number, scope: Scope): void {
   const { programs } = scope;
@@ -126,7 +133,9 @@ export function remake(clinic: ClinicModel, practitioners: number, scope: Scope)
   }
 }
 
-/** What rules and blocks have of one program, on all days; nothing of a schedule that was never made. */
+/**
+ * Returns the slots that the rule of a program asks for, except blocked ones. None before the first materialization.
+ */
 function wantedSlots({ programs, blocks }: ClinicModel, program: number, practitioners: number): Time[] {
   const { rule, made } = programs[program] ?? {};
   if (rule?.active !== true || made !== true) return [];
@@ -162,7 +171,10 @@ function isSame(a: Time, b: Time): boolean {
   return beginsWith(a, b) && a.end === b.end;
 }
 
-/** The slots on offer from one on, one behind the other, in so much time; empty where they do not fill it. */
+/**
+ * Returns the adjoining bookable slots that start with `first` and cover `minutes`. Empty if there is a gap or too
+ * little time.
+ */
 export function runFrom({ slots }: ClinicModel, first: SlotModel | undefined, minutes: number): SlotModel[] {
   if (first === undefined || !slots.includes(first)) return [];
   const { program, practitioner, start } = first;
@@ -174,7 +186,7 @@ export function runFrom({ slots }: ClinicModel, first: SlotModel | undefined, mi
   return isWhole && (run.at(-1)?.end ?? 0) >= start + minutes ? run : [];
 }
 
-/** How many appointments count against the capacity of a program's day. */
+/** Counts the appointments that use the daily capacity of a program. */
 export function countOn({ appointments }: ClinicModel, program: number, day: number): number {
   return appointments.filter(
     (each) => each.status !== "CANCELLED" && !each.overbooked && each.program === program && dayOf(each.start) === day,

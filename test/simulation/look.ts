@@ -7,10 +7,13 @@ import { type AppointmentModel, type ClinicModel, countOn, dayOf, type SlotModel
 import { appointmentShown, nth, readTimes, steps } from "./step.js";
 import { PATIENTS, TYPE_MINUTES, type World } from "./world.js";
 
-/** Compares all that is there. */
+/** Compares the whole state of the service with the model. */
 export const looks = steps("look", { patient: fc.nat({ max: PATIENTS - 1 }) }, { run: (...all) => look(...all) });
 
-/** Requires every appointment, what each day has and every option for a patient to be the model's, and no invariant to be broken. */
+/**
+ * Requires the appointments, the occupancy of each day and the options of a patient to equal the model's, and all
+ * invariants to hold.
+ */
 export async function look(clinic: ClinicModel, world: World, { patient }: { patient: number }): Promise<void> {
   await expectAppointments(clinic, world);
   await expectOccupancy(clinic, world);
@@ -53,9 +56,9 @@ interface ProgramDay {
 }
 
 const NO_DAY = { capacity: 0, capacityLeft: 0 };
-const NOTHING = { openSlotCount: 0, passedSlotCount: 0, bookedAppointmentCount: 0, retainedAppointmentCount: 0 };
+const NOTHING = { openSlotCount: 0, passedSlotCount: 0, bookedAppointmentCount: 0, displacedAppointmentCount: 0 };
 
-/** A day on which a rule has neither a free slot nor an appointment is shown without its capacity. */
+/** Returns the capacity that the service shows. A day without free slots and appointments is shown without capacity. */
 function capacityOn(clinic: ClinicModel, program: number, day: number) {
   const { rule } = nth(clinic.programs, program);
   const counted = countOn(clinic, program, day);
@@ -78,7 +81,7 @@ function occupancyOf(clinic: ClinicModel, program: number, day: number, practiti
     openSlotCount: free.length - passed.length,
     passedSlotCount: passed.length,
     bookedAppointmentCount: live.length - retained.length,
-    retainedAppointmentCount: retained.length,
+    displacedAppointmentCount: retained.length,
   };
 }
 

@@ -9,7 +9,7 @@ import {
   type Time,
 } from "./clinic-model.js";
 
-/** The runs of free slots that can be booked for a patient, or to which an appointment can be moved, on some days. */
+/** Finds the runs of free slots that a patient can book on some days, or that the appointment `moving` can move to. */
 export function findRuns(
   clinic: ClinicModel,
   patient: number,
@@ -24,14 +24,14 @@ export function findRuns(
     .filter((run) => isFree(run) && obstacle(clinic, timeOf(run), patient, moving) === undefined);
 }
 
-/** How long a time the appointment needs elsewhere; undefined where any one slot will do. */
+/** Returns how many minutes an appointment needs when it moves. Undefined if one slot of any length is enough. */
 export function minutesHeld({ slots }: ClinicModel, appointment: AppointmentModel): number | undefined {
   const { overbooked, start, end } = appointment;
   const held = slots.filter((slot) => slot.appointment === appointment);
   return held.length > 1 || overbooked ? end - start : undefined;
 }
 
-/** Who is busy at a time, or that the day is full; undefined where nothing is against it. */
+/** Returns the code of the first conflict: practitioner, patient, then daily capacity. Undefined if there is none. */
 export function obstacle(
   clinic: ClinicModel,
   time: Time,
@@ -47,7 +47,7 @@ export function obstacle(
   return isHeld || countOn(clinic, time.program, day) < capacity ? undefined : "CAPACITY_EXHAUSTED";
 }
 
-/** Whether a patient or practitioner has another appointment at a time. */
+/** Whether a patient or practitioner has another live appointment at a time. */
 export function isBusy(
   { appointments }: ClinicModel,
   time: Time,
@@ -63,7 +63,7 @@ export function isBusy(
   );
 }
 
-/** The time of slots, one behind the other. */
+/** Returns the period that adjoining slots cover together. */
 export function timeOf(slots: readonly SlotModel[]): Time {
   const [first] = slots;
   if (first === undefined) throw new Error("a time without a slot");

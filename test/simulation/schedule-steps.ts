@@ -7,16 +7,16 @@ import {
   type ClinicModel,
   DAY,
   dayOf,
+  type RuleAttributes,
   type RuleModel,
-  type RuleTerms,
   remake,
 } from "./clinic-model.js";
 import { nth, steps } from "./step.js";
-import { PRACTITIONERS, PROGRAMS, termsOf } from "./world.js";
+import { attributesOf, PRACTITIONERS, PROGRAMS } from "./world.js";
 
 const seldom = fc.nat({ max: 7 }).map((number) => number === 0);
 const program = fc.nat({ max: PROGRAMS - 1 });
-/** The time of the model at which the steps of a run end at the latest. */
+/** Upper bound of the model's clock in a run, in minutes. */
 const LATEST = 12 * 60;
 
 export const materializations = steps(
@@ -34,7 +34,7 @@ export const materializations = steps(
         status: 200,
         openSlotCount: ahead.filter((slot) => slot.appointment === undefined).length,
         bookedSlotCount: ahead.filter((slot) => slot.appointment !== undefined && !slot.retained).length,
-        retainedSlotCount: ahead.filter((slot) => slot.retained).length,
+        displacedSlotCount: ahead.filter((slot) => slot.retained).length,
       });
     },
   },
@@ -52,18 +52,18 @@ export const ruleChanges = steps(
     to: fc.constantFrom(540, 600, 660),
   },
   {
-    async run(clinic, world, { program: which, isStale, ...terms }) {
+    async run(clinic, world, { program: which, isStale, ...attributes }) {
       const { rule } = nth(clinic.programs, which);
       const expectedVersion = isStale ? rule.version - 1 : rule.version;
       const { programId = "", ruleId = "" } = world.clinics[which] ?? {};
-      const request = { programId, ruleId, expectedVersion, ...termsOf(terms) };
+      const request = { programId, ruleId, expectedVersion, ...attributesOf(attributes) };
       const answer = await world.call("UpdateProgramRule", request);
-      const refusal = refuseRule(rule, terms, expectedVersion);
+      const refusal = refuseRule(rule, attributes, expectedVersion);
       expectChange(answer, refusal);
       if (refusal !== undefined) return;
-      Object.assign(rule, terms, { version: expectedVersion + 1 });
+      Object.assign(rule, attributes, { version: expectedVersion + 1 });
       remake(clinic, PRACTITIONERS, { programs: [which] });
-      expect(answer.body["programRule"]).toMatchObject({ version: rule.version, ...termsOf(rule) });
+      expect(answer.body["programRule"]).toMatchObject({ version: rule.version, ...attributesOf(rule) });
     },
   },
 );
@@ -121,7 +121,7 @@ export const blockCancellations = steps(
   },
 );
 
-/** The next ten past an hour: what was found can no longer be booked, and what was to come may have begun. */
+/** Advances the clock by an hour. Earlier options expire, and some appointments and slots may begin. */
 export const hours = steps(
   "an hour later",
   {},
@@ -136,7 +136,11 @@ export const hours = steps(
 
 type Refused = readonly [status: number, error: string];
 
-function refuseRule({ version }: RuleModel, { from, to, minutes }: RuleTerms, expected: number): Refused | undefined {
+function refuseRule(
+  { version }: RuleModel,
+  { from, to, minutes }: RuleAttributes,
+  expected: number,
+): Refused | undefined {
   if (expected !== version) return [409, "expectedVersion STALE_VERSION"];
   if (from >= to) return [422, "endsAtLocal INVALID_RANGE"];
   return to - from < minutes ? [422, "slotDurationMinutes INVALID_CAPACITY"] : undefined;
@@ -152,7 +156,10 @@ function expectChange(answer: RestAnswer, refusal: Refused | undefined): void {
   expect({ status: answer.status, errors: itemsOf(answer) }).toEqual({ status, errors });
 }
 
-/** Remakes the days of a block for whom it is about, and requires the answer to say how many free slots went and came back. */
+/**
+ * Updates the slots of a block's scope in the model. Requires the answer to have the number of slots that were removed
+ * and restored.
+ */
 function expectEffect(
   clinic: ClinicModel,
   { practitioner, program: only, start, end }: BlockModel,

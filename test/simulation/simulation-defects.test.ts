@@ -21,11 +21,11 @@ vi.mock("../../src/postgres/tables/schedule/schedule-blocks.js", async (original
 );
 
 const SEED = 20_261_118;
-/** By so many commands each defect has shown itself. */
+/** Enough commands to detect each defect. */
 const COMMANDS = 2_000;
 const SLACK_MS = 300_000;
 
-/** The test of a test: the model must see where the service is otherwise than it. */
+/** Proves that the simulation detects differences between the service and the model. */
 describe("the simulation", () => {
   let service: TestService;
 
@@ -39,13 +39,13 @@ describe("the simulation", () => {
   }, SLACK_MS);
 
   test.each<[what: string, defect: Defect]>([
-    ["capacity that is not given back", "CAPACITY_KEPT"],
-    ["a change of an old version", "OLD_VERSION_TAKEN"],
+    ["capacity that a cancellation does not restore", "CAPACITY_KEPT"],
+    ["a change with an old version that is accepted", "OLD_VERSION_TAKEN"],
     ["a day without its last slot", "SLOT_SHORT"],
     ["a token that is used twice", "TOKEN_NOT_USED_UP"],
-    ["a block of a program that is forgotten", "PROGRAM_BLOCK_FORGOTTEN"],
+    ["a block of a program that is ignored", "PROGRAM_BLOCK_FORGOTTEN"],
   ])(
-    "finds %s",
+    "detects %s",
     async (_, defect) => {
       seedDefect(defect);
       const run = simulate(service, { seed: SEED, commands: COMMANDS, isShrunk: false });
@@ -55,7 +55,7 @@ describe("the simulation", () => {
   );
 
   test(
-    "says by which few commands, and of which seed",
+    "reports the shortest sequence of commands and its seed",
     async () => {
       seedDefect("SLOT_SHORT");
       const failure = await simulate(service, { seed: SEED, commands: COMMANDS }).catch(String);

@@ -4,22 +4,22 @@ import type * as blocks from "../../src/postgres/tables/schedule/schedule-blocks
 import type * as slots from "../../src/scheduling/slots.js";
 import type * as preconditions from "../../src/services/resources/preconditions.js";
 
-/** What can be made wrong with the service, each a mistake that somebody could make. */
+/** A defect that a test can seed into the service. Each is a plausible mistake. */
 export type Defect =
-  /** Who calls off does not give the unit of the day back. */
+  /** A cancellation does not restore the daily capacity. */
   | "CAPACITY_KEPT"
-  /** Whoever is late with a change is let through. */
+  /** A change with an old version is accepted. */
   | "OLD_VERSION_TAKEN"
-  /** The last slot of a day is left out. */
+  /** The last slot of each day is missing. */
   | "SLOT_SHORT"
-  /** A token can be used again. */
+  /** An option token can be used again. */
   | "TOKEN_NOT_USED_UP"
-  /** A block of a program is looked at only where it is one of a practitioner. */
+  /** Blocks of a program are ignored. Blocks of a practitioner work. */
   | "PROGRAM_BLOCK_FORGOTTEN";
 
 let seeded: Defect | undefined;
 
-/** Seeds a defect into the modules that the functions below made, or takes it away. */
+/** Activates a defect in the mocked modules. Undefined deactivates it. */
 export function seedDefect(defect: Defect | undefined): void {
   seeded = defect;
 }

@@ -3,7 +3,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService, type TestService } from "../support/service.js";
 import { simulate } from "./simulation.js";
 
-/** How many commands are done at least; SIMULATION_COMMANDS makes them more, and SIMULATION_SEED gives the same ones again. */
+/**
+ * The smallest number of commands to run. SIMULATION_COMMANDS changes it, SIMULATION_SEED selects another sequence of
+ * commands.
+ */
 const COMMANDS = Number(process.env["SIMULATION_COMMANDS"] || 200);
 const SEED = Number(process.env["SIMULATION_SEED"] || 20_261_118);
 const SLACK_MS = 120_000;
@@ -18,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.close(), SLACK_MS);
 
 test(
-  "whatever is booked, moved, called off, blocked and changed, the service answers and holds what a model of it does",
+  "answers as the model of the specification does, for random bookings, moves, cancellations, blocks and rule changes",
   async () => {
     expect(await simulate(service, { seed: SEED, commands: COMMANDS })).toBeGreaterThanOrEqual(COMMANDS);
   },

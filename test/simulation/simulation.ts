@@ -15,21 +15,21 @@ import { blockCancellations, blocks, hours, materializations, ruleChanges } from
 import type { Step } from "./step.js";
 import { openWorld, PATIENTS } from "./world.js";
 
-/** How long, and which. The same seed gives the same commands. */
-export interface SimulationTerms {
+/** The length and the seed of a simulation. The same seed gives the same commands. */
+export interface SimulationOptions {
   readonly seed: number;
-  /** How many commands are done at least, in as many runs as that takes. */
+  /** The smallest number of commands to run, over as many runs as necessary. */
   readonly commands: number;
-  /** False ends with the first difference as it was found, which is sooner. */
+  /** Whether to search for the shortest failing sequence. False rejects with the first one found, which is faster. */
   readonly isShrunk?: boolean;
 }
 
-/** How many commands a run has at most; they are half as many on average. */
+/** The largest number of commands in a run. The average is half of it. */
 const RUN = 120;
-/** How many runs fast-check makes before it forgets them. */
+/** Number of runs in one call of fast-check, which keeps them all in memory. */
 const BATCH = 5;
 
-/** What is done, each as often as it is named. */
+/** The commands to choose from. A command that is listed twice is chosen twice as often. */
 const COMMANDS = [
   searches,
   searchesElsewhere,
@@ -53,13 +53,15 @@ const COMMANDS = [
 ];
 
 /**
- * Does the same to the service and to the model of a clinic, command after command, and requires each answer and now and then the
- * whole state to be the model's: in many runs, a clinic each, the schedules made at first. Where they differ, it rejects with
- * the fewest commands for which they do, and the seed that leads there at once. Gives the number of commands done.
+ * Runs random commands against the service and against the model of a clinic, and compares every answer. A `look`
+ * command and the end of each run compare the whole state. Each run has a clinic of its own, without slots at first.
+ *
+ * Returns the number of commands run. At a difference it rejects with the shortest sequence of commands that causes it,
+ * and with the seed that repeats it.
  */
 export async function simulate(
   service: TestService,
-  { seed, commands, isShrunk = true }: SimulationTerms,
+  { seed, commands, isShrunk = true }: SimulationOptions,
 ): Promise<number> {
   const progress = { done: 0 };
   const run = fc.asyncProperty(

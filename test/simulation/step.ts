@@ -7,20 +7,20 @@ import type { Verdict } from "./booking-model.js";
 import type { AppointmentModel, ClinicModel, Time } from "./clinic-model.js";
 import type { World } from "./world.js";
 
-/** Something that is done to the service and to its model at once, and what they say of it compared. */
+/** A command that acts on the service and on the model, and compares the results. */
 export type Step = fc.AsyncCommand<ClinicModel, World>;
 
-/** What a step does with its parameters; false from `isPossible` leaves it out. */
-export interface StepTerms<Parameters> {
+/** The action of a command. A command whose `isPossible` returns false is skipped. */
+export interface StepDefinition<Parameters> {
   readonly isPossible?: (clinic: ClinicModel, parameters: Parameters) => boolean;
   readonly run: (clinic: ClinicModel, world: World, parameters: Parameters) => Promise<void>;
 }
 
-/** Steps of a kind, whose parameters fast-check makes, shrinks and prints. */
+/** Builds the arbitrary of a command, whose parameters fast-check generates, shrinks and prints. */
 export function steps<Parameters extends object>(
   name: string,
   parameters: { [Key in keyof Parameters]: fc.Arbitrary<Parameters[Key]> },
-  { isPossible = () => true, run }: StepTerms<Parameters>,
+  { isPossible = () => true, run }: StepDefinition<Parameters>,
 ): fc.Arbitrary<Step> {
   return fc.record(parameters).map((chosen) => ({
     check: (clinic) => isPossible(clinic, chosen),
@@ -29,14 +29,14 @@ export function steps<Parameters extends object>(
   }));
 }
 
-/** One of a list that is not empty, for any natural number. */
+/** Returns an item of a non-empty list, for any natural number. */
 export function nth<T>(items: readonly T[], number: number): T {
   const item = items[number % items.length];
   if (item === undefined) throw new Error("there is nothing to choose from");
   return item;
 }
 
-/** Requires an answer to be the verdict, and notes the id of an appointment that is new. */
+/** Requires an answer to match the verdict, and records the id of a new appointment. */
 export function expectVerdict(clinic: ClinicModel, world: World, answer: RestAnswer, verdict: Verdict): void {
   if ("refused" in verdict) {
     expect({ status: answer.status, errors: itemsOf(answer) }).toEqual({
@@ -57,7 +57,10 @@ export function expectVerdict(clinic: ClinicModel, world: World, answer: RestAns
   expect(readTimes(shown)).toMatchObject(Object.fromEntries(parts));
 }
 
-/** An appointment as the clinic's own operations show it, as far as the model knows it; times in milliseconds. */
+/**
+ * Returns an appointment as the service shows it, with the members that the model knows. Times are in milliseconds
+ * since the epoch.
+ */
 export function appointmentShown(clinic: ClinicModel, world: World, appointment: AppointmentModel): object {
   const { id, patient, status, version, overbooked } = appointment;
   return {
@@ -66,7 +69,7 @@ export function appointmentShown(clinic: ClinicModel, world: World, appointment:
     status,
     version,
     overbooked,
-    retained: clinic.slots.some((slot) => slot.appointment === appointment && slot.retained),
+    displaced: clinic.slots.some((slot) => slot.appointment === appointment && slot.retained),
     ...timeShown(world, appointment),
   };
 }
@@ -80,7 +83,7 @@ export function timeShown(world: World, { program, practitioner, start, end }: T
   };
 }
 
-/** What the service shows, with its times in milliseconds. */
+/** Parses the times of an answer to milliseconds since the epoch. */
 export function readTimes<Shown extends { readonly startsAt: string; readonly endsAt: string }>(shown: Shown) {
   return { ...shown, startsAt: Date.parse(shown.startsAt), endsAt: Date.parse(shown.endsAt) };
 }

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
-import * as makers from "../contract/makers.js";
+import * as fixtures from "../contract/fixtures.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import { type Clinic, day, openClinic } from "../schedule/clinic.js";
 import { registration } from "../support/registration.js";
 import type { RestAnswer } from "../support/rest-request.js";
 import { openCaller } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
-import type { ClinicModel, RuleTerms } from "./clinic-model.js";
+import type { ClinicModel, RuleAttributes } from "./clinic-model.js";
 
-/** A clinic of the service in a tenant of its own, whose parts stand in the order in which the model knows them. */
+/** A clinic in the service, in a tenant of its own. Its lists have the order of the model's lists. */
 export interface World {
   readonly clinics: readonly Clinic[];
   readonly patientIds: readonly string[];
@@ -17,26 +17,26 @@ export interface World {
   readonly cancellationReasonId: string;
   readonly appointmentIds: string[];
   readonly blockIds: string[];
-  /** The local dates of the two days. */
+  /** The local dates of the model's two days. */
   readonly dates: readonly [string, string];
   call(rpc: string, request: JsonObject): Promise<RestAnswer>;
-  /** The instant of a time of the model, in milliseconds since the epoch. */
+  /** Converts a minute of the model to milliseconds since the epoch. */
   msOf(minute: number): number;
-  /** Moves the service's clock to a time of the model. */
+  /** Sets the service's clock to a minute of the model. */
   goTo(minute: number): void;
 }
 
 export const PROGRAMS = 2;
 export const PRACTITIONERS = 2;
 export const PATIENTS = 3;
-/** How long an appointment of the only type takes. */
+/** Duration of an appointment of the only appointment type, in minutes. */
 export const TYPE_MINUTES = 30;
 
-/** Ten past the hour: no slot begins near to it, however long a run takes. */
+/** Ten past seven. No slot begins soon after ten past an hour, so a slow run gives the same results. */
 const FIRST_MINUTE = 7 * 60 + 10;
-const FIRST_TERMS: RuleTerms = { active: true, capacity: 3, minutes: 30, from: 480, to: 600 };
+const FIRST_TERMS: RuleAttributes = { active: true, capacity: 3, minutes: 30, from: 480, to: 600 };
 
-/** Opens a clinic early on the next day of the service's clock, and its model. Their schedules are not made yet. */
+/** Opens a clinic on the day after the service's current day, and its model. Neither has slots yet. */
 export async function openWorld(service: TestService): Promise<{ model: ClinicModel; real: World }> {
   const nextMidnightMs = Date.parse(`${day({ service }, 1)}T00:00:00-05:00`);
   const msOf = (minute: number) => nextMidnightMs + minute * 60_000;
@@ -45,12 +45,12 @@ export async function openWorld(service: TestService): Promise<{ model: ClinicMo
   const as = { tenantId: randomUUID() };
   const caller = openCaller(service, as);
   const call = (rpc: string, request: JsonObject) => caller(methodNamed(rpc), request);
-  const practitionerIds = await make(PRACTITIONERS, () => makers.practitioner.create(service, as));
+  const practitionerIds = await make(PRACTITIONERS, () => fixtures.practitioner.create(service, as));
   const patientIds = await make(PATIENTS, async () => patientIn(await call("RegisterPatient", { ...registration() })));
-  const serviceId = await makers.healthcareService.create(service, as);
-  const cancellationReasonId = await makers.cancellationReason.create(service, as);
+  const serviceId = await fixtures.healthcareService.create(service, as);
+  const cancellationReasonId = await fixtures.cancellationReason.create(service, as);
   const dates = [day({ service }, 0), day({ service }, 1)] as const;
-  const rule = { validFrom: dates[0], validTo: dates[1], ...termsOf(FIRST_TERMS) };
+  const rule = { validFrom: dates[0], validTo: dates[1], ...attributesOf(FIRST_TERMS) };
   const changes = { as, serviceId, practitionerIds, rule, materialized: false };
   const clinics = await make(PROGRAMS, () => openClinic(service, changes));
   const lists = { appointmentIds: [], blockIds: [] };
@@ -67,15 +67,15 @@ export async function openWorld(service: TestService): Promise<{ model: ClinicMo
   };
 }
 
-/** One after the other. */
+/** Creates resources one after the other. */
 async function make<T>(count: number, create: () => Promise<T>): Promise<T[]> {
   const made: T[] = [];
   for (let i = 0; i < count; i++) made.push(await create());
   return made;
 }
 
-/** The terms of a rule as a request has them. */
-export function termsOf({ active, capacity, minutes, from, to }: RuleTerms): JsonObject {
+/** Converts the attributes of a rule to the fields of a request. */
+export function attributesOf({ active, capacity, minutes, from, to }: RuleAttributes): JsonObject {
   return {
     active,
     dailyCapacity: capacity,
@@ -97,7 +97,7 @@ function patientIn({ text, body }: RestAnswer): string {
 
 const methods = new Map<string, DescMethodUnary>();
 
-/** Found once: there are tens of thousands of calls. */
+/** Finds a method by its name, once per name. A simulation makes tens of thousands of calls. */
 function methodNamed(rpc: string): DescMethodUnary {
   const method = methods.get(rpc) ?? rpcNamed(rpc);
   methods.set(rpc, method);

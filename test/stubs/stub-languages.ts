@@ -1,26 +1,28 @@
 import type { DescService } from "@bufbuild/protobuf";
 
-/** A language that stubs are generated in by protoc, and what the generated files must hold. */
+/** A language for which protoc generates stubs, and the expected content of the files. */
 export interface StubLanguage {
   readonly language: string;
-  /** The programs that generate, beside protoc; `protoc-gen-…` of npm are found too. */
+  /** The plugin programs besides protoc, including `protoc-gen-…` from npm. */
   readonly plugins: readonly string[];
-  /** The packages of Debian that have them. */
+  /** The Debian packages with the plugins. */
   readonly packages: string;
-  /** The options of protoc, for files that go into a folder. `programs` are the paths of the plugins, in their order. */
+  /**
+   * Returns the options of protoc for output into a folder. `programs` are the paths of the plugins, in their order.
+   */
   options(folder: string, programs: readonly string[]): readonly string[];
-  /** The file that a service must be in, and what declares it there. */
+  /** Returns the file that must contain a service, and its declaration there. */
   place(service: DescService): { readonly file: string; readonly declaration: string };
   readonly proof?: StubProof;
 }
 
-/** How the compiler or interpreter of a language judges stubs: scripts of sh, which end with 0 where all is well. */
+/** Shell scripts with which the compiler or interpreter of a language checks stubs. They exit with 0 on success. */
 export interface StubProof {
-  /** Whether there are compiler and libraries. */
+  /** Checks whether the compiler and the libraries are installed. */
   readonly probe: string;
-  /** The packages of Debian that have them. */
+  /** The Debian packages with the compiler and the libraries. */
   readonly packages: string;
-  /** Judges the stubs in the working directory. */
+  /** Checks the stubs in the working directory. */
   readonly script: string;
 }
 
@@ -52,7 +54,7 @@ const cppProof: StubProof = {
   script: `find cupo -name '*.pb.h' ! -name '*.grpc.pb.h' | sed 's/.*/#include "&"/' | g++ -fsyntax-only -I. -x c++ -`,
 };
 
-/** The languages in which services are called, of those that protoc knows how to generate. */
+/** The languages to test, of those that protoc can generate. */
 export const stubLanguages: readonly StubLanguage[] = [
   {
     language: "TypeScript",

@@ -1,7 +1,7 @@
 import type { RestAnswer } from "./rest-request.js";
 import type { TestService } from "./service.js";
 
-/** The audit rows that a request has left, without their ids and times. */
+/** Returns the audit rows of a request, without their ids and times. */
 export function auditOf(service: TestService, answer: RestAnswer): Promise<Record<string, unknown>[]> {
   return service.query(
     `SELECT tenant_id, operation, principal, action, resource_type, resource_id, resource_version
@@ -9,7 +9,9 @@ export function auditOf(service: TestService, answer: RestAnswer): Promise<Recor
   );
 }
 
-/** In how many commits a request has written its patient and everything that bears its correlation id. */
+/**
+ * Returns the number of transactions in which a registration wrote its patient and the rows with its correlation id.
+ */
 export async function countCommits(service: TestService, answer: RestAnswer): Promise<number> {
   const tables = ["patient_consents", "audit_events", "idempotency_keys"];
   const rows = await service.query(

@@ -2,10 +2,13 @@ import type { RunningServer } from "../../src/server.js";
 import { startBalancer } from "./balancer.js";
 import { eventually } from "./eventually.js";
 
-/** How many servers each service of a test is made of; TEST_REPLICAS makes it more than one. */
+/** Number of servers behind each test service. TEST_REPLICAS sets it; the default is 1. */
 const REPLICAS = Number(process.env["TEST_REPLICAS"] || 1);
 
-/** Starts a server with no settings of its own, or several that share what replicas share, behind a balancer. */
+/**
+ * Starts one server without additional settings. With TEST_REPLICAS above 1 it starts that many servers behind a
+ * balancer, with the settings that replicas must share.
+ */
 export async function startBalancedServers(
   start: (settings: Readonly<Record<string, string>>) => Promise<RunningServer>,
 ): Promise<RunningServer> {

@@ -1,20 +1,20 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** A replica, as whoever spreads requests knows it. */
+/** The addresses of a replica. */
 export interface Replica {
   readonly publicUrl: string;
   readonly internalUrl: string;
 }
 
-/** A load balancer: connections go to the replicas that are ready, one after the other, and stay there. */
+/** A TCP load balancer. It assigns connections to the ready replicas in turn. A connection stays with its replica. */
 export interface Balancer {
   readonly publicUrl: string;
   readonly internalUrl: string;
   add(replica: Replica): void;
-  /** Whether a replica is ready, as far as is known: it said so when it was asked last, and took connections since. */
+  /** Whether the last readiness probe succeeded and no connection has been refused since. */
   isReady(replica: Replica): boolean;
-  /** How many replicas are. */
+  /** Number of ready replicas. */
   readyCount(): number;
   remove(replica: Replica): void;
   close(): void;
@@ -23,8 +23,9 @@ export interface Balancer {
 const PROBE_EVERY_MS = 250;
 
 /**
- * Starts a balancer without replicas, which asks each one often whether it is ready. A replica that refuses a connection is out
- * until it is ready again, and the next one gets the connection. Where none is ready connections wait until one is.
+ * Starts a balancer without replicas. It probes `/readyz` of each replica every 250 ms.
+ * - A replica that refuses a connection is not ready until a probe succeeds. The connection goes to the next replica.
+ * - Connections wait while no replica is ready.
  */
 export async function startBalancer(): Promise<Balancer> {
   const replicas = new Map<Replica, boolean>();

@@ -14,8 +14,8 @@ const noEvents: WatchPorts = {
 };
 
 /**
- * For whoever composes services that no test of theirs asks for options or events: more slots than anybody has, and the margins of
- * a service whose settings say nothing of them.
+ * Ports for services whose tests need neither options nor events. The slot limits are never reached; the visit margins
+ * are the defaults of the settings.
  */
 export const barePorts: ServicePorts = {
   now: testNow,

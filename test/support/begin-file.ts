@@ -3,7 +3,7 @@ import { restartClock } from "./clock.js";
 restartClock();
 
 /**
- * libfaketime hands its semaphore on to the processes that are started, by this variable. One of them that is killed while it
- * holds it would stop all later ones before their first instruction; without it each has its own.
+ * libfaketime passes its semaphore to child processes in this variable. A child killed while it holds the semaphore
+ * would block all later children at their start. Without the variable each process creates its own semaphore.
  */
 delete process.env["FAKETIME_SHARED"];

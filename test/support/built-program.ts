@@ -10,15 +10,18 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
 
 /**
- * A folder with the program as `npm run build` makes it of the sources as they are, but without judging their types, which another
- * check does: `dist/main.js` in it is the program, `build` has the stamp of the compiler. It is built once in a run, for all
- * workers, and nobody may write in it.
+ * Returns a folder with the program, built from the current sources as `npm run build` does, but without type checks.
+ * `dist/main.js` is the program; `build` has the compiler's stamp. It is built once per test run for all workers. Do
+ * not write into it.
  */
 export function builtProgram(): Promise<string> {
   return onceInRun("program", (folder) => build(root, folder));
 }
 
-/** The same of other sources like them, built anew each time. They are not needed any more behind it. */
+/**
+ * Builds other sources of the same layout into a new folder and returns the folder. The sources can be deleted
+ * afterwards.
+ */
 export async function buildSources(sources: string): Promise<string> {
   const folder = await mkdtemp(join(inject("runFolder"), "sources-"));
   await build(sources, folder);
@@ -39,7 +42,9 @@ async function build(sources: string, folder: string): Promise<void> {
   }
 }
 
-/** What comes behind the compiler in `npm run build` of these sources: `node scripts/NAME.mjs`, each in the folder of the project. */
+/**
+ * Returns the scripts that `npm run build` of these sources runs after the compiler, as paths relative to the project.
+ */
 async function scriptsOf(sources: string): Promise<string[]> {
   const { scripts } = JSON.parse(await readFile(join(sources, "package.json"), "utf8")) as {
     readonly scripts: Readonly<Record<"build", string>>;

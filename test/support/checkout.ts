@@ -6,17 +6,17 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { builtProgram } from "./built-program.js";
 
-/** A copy of the project in which its scripts can be run without touching what other tests import. */
+/** A copy of the project. Scripts run in it do not change files that other tests import. */
 export interface Checkout {
   readonly folder: string;
   remove(): void;
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** What scripts read, and what they compare with what is built. */
+/** Paths that the scripts read, or compare with the build. */
 const LINKED = ["node_modules", "src", "proto", "examples", "buf.gen.yaml", "tsconfig.json", "tsconfig.build.json"];
 
-/** Lays one, built from the sources as they are, so that nothing in it needs to be built; types are not judged. */
+/** Creates a checkout with an up-to-date build, so that scripts need not build anything. Types are not checked. */
 export async function layCheckout(): Promise<Checkout> {
   const program = await builtProgram();
   const folder = mkdtempSync(join(tmpdir(), "cupo-checkout-"));
@@ -27,15 +27,15 @@ export async function layCheckout(): Promise<Checkout> {
 }
 
 /**
- * The processes, by id, that have a text in their arguments or their environment, and this one not among them. Reads what
- * Linux tells of processes, those of others only as root.
+ * Returns the ids of other processes whose arguments or environment contain a text. It reads Linux's /proc; processes
+ * of other users are readable by root only.
  */
 export function processesWith(text: string): number[] {
   const ids = readdirSync("/proc").map(Number);
   return ids.filter((id) => id > 0 && id !== process.pid && ["cmdline", "environ"].some((file) => has(id, file, text)));
 }
 
-/** One that has ended, also a zombie, has neither. */
+/** Returns false for a process that has ended, including a zombie. */
 function has(id: number, file: string, text: string): boolean {
   try {
     return readFileSync(`/proc/${id}/${file}`, "utf8").includes(text);

@@ -2,13 +2,16 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 
-/** The browser of Debian's package `chromium`, or what CHROMIUM names; undefined where there is none. */
+/**
+ * Path of the browser: CHROMIUM if set, otherwise the program of Debian's package `chromium`. Undefined if there is
+ * none.
+ */
 export const chromiumPath: string | undefined = [
   process.env["CHROMIUM"] ?? "",
   ...(process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "chromium")),
 ].find(isProgram);
 
-/** It asks for nothing of its own accord: what it requests is what a page asks for. */
+/** These flags disable the browser's own requests, so that every request comes from a page. */
 const ARGUMENTS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -19,13 +22,13 @@ const ARGUMENTS = [
   "--disable-sync",
 ];
 
-/** A browser with a profile of its own, which is gone with it. Give it up with `close`. */
+/** Starts a browser with a temporary profile. The caller must call `close`, which also deletes the profile. */
 export async function openChromium(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error("There is no Chromium; install Debian's package chromium.");
   return chromium.launch({ executablePath: chromiumPath, args: ARGUMENTS });
 }
 
-/** A window whose texts are the same everywhere. */
+/** Opens a window with a fixed size, locale and time zone, so that its texts are the same on every machine. */
 export function openWindow(browser: Browser): Promise<BrowserContext> {
   return browser.newContext({ viewport: { width: 1200, height: 900 }, locale: "en-GB", timezoneId: "America/Bogota" });
 }

@@ -4,12 +4,16 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test, vi } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-/** Who starts processes, which have the machine's clock; that of vitest is stopped by whoever sets it. */
+/**
+ * Files that may read the machine's clock because they start processes. Files that set vitest's fake clock may read it
+ * too.
+ */
 const OF_PROCESSES = [
+  "deploy/compose.test.ts",
   "examples/examples.test.ts",
   "faults/processes.test.ts",
   "main.test.ts",
-  "support/process-ground.ts",
+  "support/process-fixture.ts",
 ];
 
 afterEach(() => {
@@ -19,7 +23,7 @@ afterEach(() => {
 
 describe("the tests' clock", () => {
   test.each(["2028-02-29T23:59:00-05:00", "2027-01-01T05:00:00Z"])(
-    "begins at %s where it is told to",
+    "starts at %s if TEST_CLOCK names it",
     async (moment) => {
       const { testNow } = await clockAt(moment);
       const first = testNow();
@@ -28,11 +32,14 @@ describe("the tests' clock", () => {
     },
   );
 
-  test.each(["tomorrow", "2028-02-29", "2028-02-29T10:00:00"])("takes no %s, which is no instant", async (moment) => {
-    await expect(clockAt(moment)).rejects.toThrow(`TEST_CLOCK is ${moment}, but takes an instant such as`);
-  });
+  test.each(["tomorrow", "2028-02-29", "2028-02-29T10:00:00"])(
+    "rejects %s: not an instant with an offset",
+    async (moment) => {
+      await expect(clockAt(moment)).rejects.toThrow(`TEST_CLOCK is ${moment}; it must be an instant such as`);
+    },
+  );
 
-  test("is the only one that is asked, but for the machine's by those who start processes", () => {
+  test("is the only clock that tests read, except in files that start processes", () => {
     const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => /\.m?ts$/.test(name));
     const asking = files.filter((name) => {
       const text = readFileSync(join(root, name), "utf8");

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import type { Principal } from "../../src/call.js";
 import { createChain } from "../../src/interceptors/chain.js";
+import { createRejectionPacing } from "../../src/interceptors/concurrency/rejection-pacing.js";
 import type { IdempotentWork } from "../../src/interceptors/idempotency.js";
-import { createTurnAway } from "../../src/interceptors/places/turn-away.js";
 import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
 import { createInternalApi } from "../../src/internal-api.js";
 import { createPublicApi } from "../../src/public-api.js";
@@ -14,7 +14,7 @@ import { listViolations } from "../../src/rest/violations/list-violations.js";
 import { scopesOf } from "../../src/scopes.js";
 import type { ServiceEntry } from "../../src/services/services.js";
 
-/** Both listeners, over parts of which the test has put in some of its own. */
+/** Both listeners of a service that a test composed from its own and real parts. */
 export interface ComposedService {
   readonly publicUrl: string;
   readonly internalUrl: string;
@@ -22,8 +22,11 @@ export interface ComposedService {
 }
 
 /**
- * Serves these services through the real stages, but for four: every caller is the same principal with every scope,
- * nobody has a quota, there is a place for every call, and the idempotency stage works on this store. There is no base path.
+ * Serves these services through the real interceptors, with these differences:
+ * - Every caller is the same principal with every scope.
+ * - There are no quotas and no concurrency limits.
+ * - Idempotency uses `store`.
+ * - The base path is empty.
  */
 export async function startComposedService(
   services: readonly ServiceEntry[],
@@ -32,16 +35,16 @@ export async function startComposedService(
   const validate = createMessageValidator();
   const verifyToken = async () => principal;
   const principal = principalFor(services);
-  const places = { take: async () => () => undefined, refusalOf: () => undefined };
+  const unlimited = { acquire: async () => () => undefined, rejectionFor: () => undefined };
   const { signal } = new AbortController();
   const chain = createChain({
     verifyToken,
     rateLimiter: { count: async () => [] },
     validate,
     listErrors: listViolations,
-    places,
-    streams: places,
-    turnAway: createTurnAway(),
+    calls: unlimited,
+    streams: unlimited,
+    paceRejection: createRejectionPacing(),
     stopping: signal,
     store,
     recordAccess: () => undefined,

@@ -1,6 +1,6 @@
 import { ConfigError, readConfig } from "../../src/settings/config.js";
 
-/** What is wrong with the settings of an environment; nothing where they are taken. */
+/** Returns the problems of an environment's settings; empty if they are valid. */
 export function problemsOf(environment: Readonly<Record<string, string>>): readonly string[] {
   try {
     readConfig(environment);

@@ -1,4 +1,7 @@
-/** As much of curl as the commands of README use, for machines that have none: -X, -H, -d and, in one word, -s and -i. */
+/**
+ * A replacement for curl on machines without it. It supports what the commands in the documents need (-X, -H, -d, -s,
+ * -i) and the options of examples/curl. It accepts --retry but never repeats a request.
+ */
 import { parseArgs } from "node:util";
 
 const {
@@ -12,6 +15,11 @@ const {
     data: { type: "string", short: "d" },
     silent: { type: "boolean", short: "s" },
     include: { type: "boolean", short: "i" },
+    "show-error": { type: "boolean" },
+    fail: { type: "boolean" },
+    retry: { type: "string" },
+    "retry-connrefused": { type: "boolean" },
+    "max-time": { type: "string" },
   },
 });
 const headers = values.header.map((header) => header.split(/: (.*)/s).slice(0, 2));
@@ -22,4 +30,5 @@ if (values.include) {
   for (const [name, value] of response.headers) console.log(`${name}: ${value}\r`);
   console.log("\r");
 }
+if (values.fail && !response.ok) process.exit(22);
 process.stdout.write(await response.text());

@@ -2,7 +2,7 @@ import { Client } from "pg";
 import { expect, test } from "vitest";
 import { createTestDatabase, execute } from "./database.js";
 
-test("gives each caller a migrated database of its own, also to many at once", async () => {
+test("gives each caller its own migrated database, even with concurrent callers", async () => {
   const databases = await Promise.all(Array.from({ length: 8 }, () => createTestDatabase()));
   expect(new Set(databases.map(({ url }) => url)).size).toBe(8);
   const [first, second] = databases;
@@ -13,7 +13,7 @@ test("gives each caller a migrated database of its own, also to many at once", a
   await Promise.all(databases.map((database) => database.drop()));
 });
 
-test("has a service and an owner, both roles that row-level security binds", async () => {
+test("has a service role and an owner role, both subject to row-level security", async () => {
   const database = await createTestDatabase();
   const standing = `SELECT rolsuper, rolbypassrls, oid = (SELECT datdba FROM pg_database
     WHERE datname = current_database()) AS owner FROM pg_roles WHERE rolname = current_user`;
@@ -26,7 +26,7 @@ test("has a service and an owner, both roles that row-level security binds", asy
   await database.drop();
 });
 
-test("can be dropped while somebody is connected, and twice", async () => {
+test("can be dropped while a client is connected, and dropped twice", async () => {
   const database = await createTestDatabase();
   const client = new Client(database.url);
   await client.connect();

@@ -2,14 +2,21 @@ import { randomBytes } from "node:crypto";
 import { Client, escapeIdentifier, Pool } from "pg";
 import { inject } from "vitest";
 
-/** The server of a test run, as the global setup provides it. All are in the same server. */
+/** The server of a test run, provided by the global setup. The databases of all tests are on it. */
 export interface TestServer {
-  /** A maintenance database, as a role that may create databases: the superuser, but where TEST_DATABASE_URL names another. */
+  /**
+   * Maintenance database, as a role that may create databases. It is the superuser unless TEST_DATABASE_URL names
+   * another role.
+   */
   readonly adminUrl: string;
-  /** The migrated database that is cloned, as the service, an ordinary role. Refuses connections. */
+  /** The migrated template database, as the ordinary role of the service. It accepts no connections. */
   readonly templateUrl: string;
-  /** The same as its owner, another ordinary role, but where TEST_DATABASE_URL names one, which then is both. */
+  /**
+   * The template as its owner, another ordinary role. If TEST_DATABASE_URL names an ordinary role, that role is both.
+   */
   readonly ownerUrl: string;
+  /** On Citus, maintenance databases of the workers; otherwise empty. */
+  readonly workerUrls: readonly string[];
 }
 
 declare module "vitest" {
@@ -18,61 +25,76 @@ declare module "vitest" {
   }
 }
 
-/** A database of a test's own, migrated and empty. */
+/** A migrated database without data, for one test file. */
 export interface TestDatabase {
-  /** As the service: neither superuser nor BYPASSRLS, so that row-level security applies, nor owner of anything. */
+  /** As the service's role: no superuser, no BYPASSRLS and no owner, so that row-level security applies. */
   readonly url: string;
-  /** As the ordinary role that owns it. */
+  /** As the ordinary role that owns the database. */
   readonly ownerUrl: string;
-  /** As the role that owns the server, to look past row-level security where the server's role is a superuser. */
+  /** As the role that created the server's databases. If it is a superuser, it bypasses row-level security. */
   readonly adminUrl: string;
-  /** Removes the database; connections that are still open are cut. */
+  /** Drops the database and closes the connections to it. */
   drop(): Promise<void>;
 }
 
 /**
- * Clones the migrated template. Needs no lock between workers: nobody can connect to the template, and PostgreSQL lets any
- * number of sessions copy from it at once.
+ * Clones the migrated template. Workers need no lock: nobody can connect to the template, and PostgreSQL lets several
+ * sessions copy it at the same time.
  */
 export function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase(databaseOf(inject("testServer").templateUrl));
 }
 
-/** Makes a database in which there is nothing yet. */
+/** Creates a database without tables. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return createDatabase("template0");
 }
 
-/** A copy of a database, to which nobody may be connected. */
+/** Copies a database. It must have no connections. */
 export function cloneDatabase({ url }: TestDatabase): Promise<TestDatabase> {
   return createDatabase(databaseOf(url));
 }
 
-/** Copies the files: as blocks through the log, which is PostgreSQL's usual way, it takes three times as long. */
+/** deploy/citus/README.md sets this on the database. Cloning a database does not copy its settings. */
+const CITUS_SETTING = "citus.propagate_set_commands = 'local'";
+
+/**
+ * Copies the template as files. PostgreSQL's default, which writes every block to the log, takes three times as long.
+ */
 async function createDatabase(template: string): Promise<TestDatabase> {
-  const { adminUrl, templateUrl, ownerUrl } = inject("testServer");
+  const { adminUrl, templateUrl, ownerUrl, workerUrls } = inject("testServer");
   const name = `${databaseOf(templateUrl)}_${randomBytes(6).toString("hex")}`;
   const owner = decodeURIComponent(new URL(ownerUrl).username);
   const origin = `TEMPLATE ${escapeIdentifier(template)} OWNER ${escapeIdentifier(owner)}`;
-  const admin = adminOf(adminUrl);
-  await admin.query(`CREATE DATABASE ${escapeIdentifier(name)} ${origin} STRATEGY FILE_COPY`);
+  const nodes = [adminUrl, ...workerUrls].map(adminOf);
+  const everywhere = async (statement: string) => {
+    await Promise.all(nodes.map((node) => node.query(statement)));
+  };
+  await everywhere(`CREATE DATABASE ${escapeIdentifier(name)} ${origin} STRATEGY FILE_COPY`);
+  if (workerUrls.length > 0) await nodes[0]?.query(`ALTER DATABASE ${escapeIdentifier(name)} SET ${CITUS_SETTING}`);
   return {
     url: withDatabase(templateUrl, name),
     ownerUrl: withDatabase(ownerUrl, name),
     adminUrl: withDatabase(adminUrl, name),
-    drop: () => admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`).then(() => undefined),
+    drop: () => everywhere(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`),
   };
 }
 
-let admins: Pool | undefined;
+const admins = new Map<string, Pool>();
 
-/** Connections that make and drop the databases of a process's tests: to open one takes as long as that does. */
+/**
+ * Connections that create and drop test databases, shared by a process. Opening one takes as long as creating a
+ * database.
+ */
 function adminOf(adminUrl: string): Pool {
-  admins ??= new Pool({ connectionString: adminUrl, allowExitOnIdle: true }).on("error", ignoreTheEndOfTheServer);
-  return admins;
+  const known = admins.get(adminUrl);
+  if (known !== undefined) return known;
+  const pool = new Pool({ connectionString: adminUrl, allowExitOnIdle: true }).on("error", ignoreTheEndOfTheServer);
+  admins.set(adminUrl, pool);
+  return pool;
 }
 
-/** Runs statements one after the other on a connection of their own and gives the rows of the last. */
+/** Runs statements one after another on a new connection and returns the rows of the last one. */
 export async function execute(url: string, ...statements: readonly string[]): Promise<Record<string, unknown>[]> {
   const client = new Client(url);
   client.on("error", ignoreTheEndOfTheServer);
@@ -86,10 +108,10 @@ export async function execute(url: string, ...statements: readonly string[]): Pr
   }
 }
 
-/** A server that ends says so twice: to the statement, which rejects, and to its connection. */
+/** When the server stops, the statement rejects and the connection emits "error" too. The rejection is enough. */
 function ignoreTheEndOfTheServer(): void {}
 
-/** The same URL with another database. */
+/** Returns the URL with another database. */
 export function withDatabase(url: string, name: string): string {
   const changed = new URL(url);
   changed.pathname = `/${encodeURIComponent(name)}`;

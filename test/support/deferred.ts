@@ -1,10 +1,10 @@
-/** A promise and the function that resolves it, which this version of the platform does not provide yet. */
+/** A promise and the function that resolves it. Node.js 20 has no Promise.withResolvers. */
 export interface Deferred {
   readonly promise: Promise<void>;
   readonly resolve: () => void;
 }
 
-/** Makes a promise that is resolved from outside. */
+/** Creates a promise with its resolve function. */
 export function deferred(): Deferred {
   let resolve: () => void = () => undefined;
   const promise = new Promise<void>((done) => {

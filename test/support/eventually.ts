@@ -1,9 +1,11 @@
 import { vi } from "vitest";
 
-/** How long something may take that is done in a moment by a machine that has nothing else to do. */
+/**
+ * Time limit and polling interval in milliseconds. An idle machine needs only a moment; the limit is for a busy one.
+ */
 export const patience = { timeout: 60_000, interval: 20 } as const;
 
-/** Resolves when something is so; rejects when patience ends. */
+/** Resolves when the condition is true. Rejects after the time limit of `patience`. */
 export async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
   await vi.waitUntil(isSo, patience);
 }

@@ -5,6 +5,7 @@ import { escapeIdentifier, escapeLiteral } from "pg";
 import type { TestProject } from "vitest/node";
 import { startEmbeddedPostgres } from "../../src/embedded-postgres/start-embedded-postgres.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
+import { followDocumentedSteps, workerUrlsOf } from "./citus.js";
 import { execute, type TestServer, withDatabase } from "./database.js";
 import { pidFile, removeAbandonedFolders, removeFolder, temporaryFolder } from "./temporary-folder.js";
 
@@ -13,7 +14,7 @@ interface Server {
   stop(): Promise<void>;
 }
 
-/** What a server may leave out when nobody minds losing its data, and connections for all that runs at once. */
+/** Settings for a server whose data may be lost, with enough connections for all workers. */
 const SETTINGS = {
   fsync: "off",
   synchronous_commit: "off",
@@ -26,21 +27,29 @@ const SETTINGS = {
   max_connections: "300",
 };
 
-/** Each log-in to a role whose password was hashed 4,096 times takes its client as many rounds, and there are thousands. */
+/**
+ * With the default of 4,096 SCRAM iterations, each of thousands of log-ins would cost the client as many hash rounds.
+ */
 const QUICK_LOGIN = { scram_iterations: "1" };
 
 /**
- * Provides every test file with a PostgreSQL server and a migrated template database: the embedded server in a temporary
- * folder, in memory where there is room; with TEST_POSTGRES=testcontainers a container of the image TEST_POSTGRES_IMAGE (postgres:18-alpine); with
- * TEST_DATABASE_URL the server it names, as a superuser or as an ordinary role that may create databases. Gives back
- * the function that removes all of it.
+ * Provides every test file with a PostgreSQL server and a migrated template database. Returns the function that removes
+ * them. The server is one of these:
+ * - by default the embedded server in a temporary folder, in memory if there is room
+ * - with TEST_POSTGRES=testcontainers a container of the image TEST_POSTGRES_IMAGE (default postgres:18-alpine)
+ * - with TEST_DATABASE_URL that server, as a superuser or an ordinary role that may create databases
+ * - with TEST_CITUS_URL the Citus cluster of that coordinator, as a superuser
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer();
   const runFolder = await temporaryFolder();
   const run = `cupo_test_${randomBytes(4).toString("hex")}`;
+  const isCitus = Boolean(process.env["TEST_CITUS_URL"]);
+  const workerUrls = isCitus ? await workerUrlsOf(server.adminUrl) : [];
   const teardown = async () => {
-    await removeRun(server.adminUrl, run);
+    const nodes = [server.adminUrl, ...workerUrls];
+    for (const url of nodes) await removeDatabases(url, run);
+    for (const url of nodes) await removeRoles(url, run);
     await server.stop();
     await rm(runFolder, { recursive: true, force: true });
   };
@@ -48,7 +57,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     project.provide("runFolder", runFolder);
     project.provide("testServer", {
       adminUrl: server.adminUrl,
-      ...(await createTemplate(server.adminUrl, run)),
+      workerUrls,
+      ...(await (isCitus ? createCitusTemplate : createTemplate)(server.adminUrl, run)),
     });
     return teardown;
   } catch (error) {
@@ -58,11 +68,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 function startServer(): Promise<Server> {
-  const { TEST_DATABASE_URL, TEST_POSTGRES, TEST_POSTGRES_IMAGE } = process.env;
-  if (TEST_DATABASE_URL) return Promise.resolve({ adminUrl: TEST_DATABASE_URL, stop: () => Promise.resolve() });
+  const { TEST_CITUS_URL, TEST_DATABASE_URL, TEST_POSTGRES, TEST_POSTGRES_IMAGE } = process.env;
+  const url = TEST_CITUS_URL || TEST_DATABASE_URL;
+  if (url) return Promise.resolve({ adminUrl: url, stop: () => Promise.resolve() });
   if (TEST_POSTGRES === "testcontainers") return startContainer(TEST_POSTGRES_IMAGE || "postgres:18-alpine");
   if (!TEST_POSTGRES || TEST_POSTGRES === "embedded") return startEmbedded();
-  throw new Error(`TEST_POSTGRES is ${TEST_POSTGRES}, but takes embedded or testcontainers`);
+  throw new Error(`TEST_POSTGRES is ${TEST_POSTGRES}; it must be embedded or testcontainers`);
 }
 
 async function startContainer(image: string): Promise<Server> {
@@ -94,18 +105,21 @@ async function startEmbedded(): Promise<Server> {
   };
 }
 
-/** Gives a role the password that it has, hashed as the server is set now. */
+/** Sets a role's password again, to hash it with the server's current settings. */
 async function hashAnew(url: string): Promise<void> {
   await execute(url, `ALTER ROLE CURRENT_USER PASSWORD ${escapeLiteral(decodeURIComponent(new URL(url).password))}`);
 }
 
-/** The end of a run that was interrupted, which waits for nothing: SIGQUIT is PostgreSQL's immediate shutdown. */
+/** Ends an interrupted run at once. SIGQUIT is PostgreSQL's immediate shutdown. */
 function cutOff(folder: string): void {
   if (existsSync(pidFile(folder))) process.kill(Number.parseInt(readFileSync(pidFile(folder), "utf8"), 10), "SIGQUIT");
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Makes the ordinary roles, unless the server's role is one, and the template; all have the name of this run. */
+/**
+ * Creates the template and its ordinary roles, all named after this run. If the server's role is an ordinary one, it is
+ * used instead of new roles.
+ */
 async function createTemplate(adminUrl: string, run: string): Promise<Pick<TestServer, "templateUrl" | "ownerUrl">> {
   const ownerUrl = withDatabase(await createRole(adminUrl, `${run}_owner`), run);
   const templateUrl = withDatabase(await createRole(adminUrl, run), run);
@@ -116,9 +130,30 @@ async function createTemplate(adminUrl: string, run: string): Promise<Pick<TestS
   return { templateUrl, ownerUrl };
 }
 
-async function removeRun(adminUrl: string, run: string): Promise<void> {
+/**
+ * Creates the template on each node. Copying it on every node makes a new cluster, because the metadata of the nodes is
+ * copied too.
+ */
+async function createCitusTemplate(
+  adminUrl: string,
+  run: string,
+): Promise<Pick<TestServer, "templateUrl" | "ownerUrl">> {
+  const { serviceUrl, ownerUrl } = await followDocumentedSteps(adminUrl, run);
+  for (const url of [adminUrl, ...(await workerUrlsOf(adminUrl))])
+    await execute(
+      url,
+      `ALTER DATABASE ${run} ALLOW_CONNECTIONS false`,
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${run}'`,
+    );
+  return { templateUrl: serviceUrl, ownerUrl };
+}
+
+async function removeDatabases(adminUrl: string, run: string): Promise<void> {
   const databases = await execute(adminUrl, `SELECT datname FROM pg_database WHERE starts_with(datname, '${run}')`);
   await execute(adminUrl, ...databases.map(({ datname }) => `DROP DATABASE "${String(datname)}" WITH (FORCE)`));
+}
+
+async function removeRoles(adminUrl: string, run: string): Promise<void> {
   const roles = await execute(adminUrl, `SELECT rolname FROM pg_roles WHERE starts_with(rolname, '${run}')`);
   await execute(adminUrl, ...roles.map(({ rolname }) => `DROP ROLE ${String(rolname)}`));
 }

@@ -6,17 +6,17 @@ import { patience } from "./eventually.js";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A folder of the run's own, which is removed behind it. */
+    /** A folder of this run. It is removed after the run. */
     runFolder: string;
   }
 }
 
-/** What is made takes the machine's time from those who wait for it. */
+/** How long workers wait for the one that builds the folder, in milliseconds. Other tests slow the build down. */
 const MAKING_MS = 240_000;
 
 /**
- * A folder of this name in that of the run, as `make` leaves it. Whoever asks first, of all workers, makes it; the others wait
- * until it is whole. Where it cannot be made it is not tried again: everybody is told why.
+ * Returns a folder of the run that `make` has filled. The first worker that asks for this name runs `make`; the others
+ * wait until it has finished. A failure is not retried: every caller gets the same error.
  */
 export async function onceInRun(name: string, make: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(inject("runFolder"), name);
@@ -45,7 +45,7 @@ async function problemOf(making: Promise<void>): Promise<string> {
   );
 }
 
-/** Is there at once with all that it says. */
+/** Writes a file atomically, so that readers never see a part of it. */
 async function note(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, text);
   await rename(`${path}.new`, path);

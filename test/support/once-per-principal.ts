@@ -1,7 +1,7 @@
 import type { TestService } from "./service.js";
 import type { TokenFor } from "./tokens.js";
 
-/** Makes something once for each principal of a service, and gives what was made to whoever asks again. */
+/** Returns a function that calls `make` once for each principal of a service and then returns the same result. */
 export function oncePerPrincipal<T>(
   make: (service: TestService, as: TokenFor) => Promise<T>,
 ): (service: TestService, as: TokenFor) => Promise<T> {

@@ -4,9 +4,9 @@ import type { RestAnswer } from "./rest-request.js";
 const MOST_ATTEMPTS = 20;
 
 /**
- * Sends a request several times at once, and each again as long as the service is too busy for it, as a client is to do. The
- * connections to the origin are opened before, because otherwise the first request, on a connection that is open by
- * chance, can be done before the second arrives.
+ * Sends a request several times at the same time, and repeats each one while the answer is {@link isTooBusy}. It opens
+ * the connections first. Otherwise the first request could reuse an open connection and finish before the second one
+ * arrives.
  */
 export async function sendAtOnce(
   origin: string,
@@ -18,7 +18,7 @@ export async function sendAtOnce(
   return Promise.all(Array.from({ length: times }, () => sendPatiently(send)));
 }
 
-/** Whether the service had no turn for a request in time, so that nothing was done and it is to be sent again. */
+/** Whether the service rejected a request with 503 and Retry-After. The request had no effect and can be repeated. */
 export function isTooBusy({ status, headers }: RestAnswer): boolean {
   return status === 503 && Number(headers.get("retry-after")) >= 1;
 }
@@ -30,8 +30,9 @@ async function sendPatiently(send: () => Promise<RestAnswer>): Promise<RestAnswe
 }
 
 /**
- * What is wrong with the answers to one request that was sent several times under one idempotency key, if it was to be
- * done once: all that are successes are the same, exactly one of them is no replay, and any other asks for patience.
+ * Returns the violations in the answers to one request that was sent several times with one idempotency key. Expected
+ * are equal successes, of which exactly one is not a replay. All other answers must be 409 IDEMPOTENCY_IN_PROGRESS with
+ * Retry-After.
  */
 export function violationsOfOnce(answers: readonly RestAnswer[]): string[] {
   const successes = answers.filter(({ status }) => status < 300);
@@ -39,7 +40,7 @@ export function violationsOfOnce(answers: readonly RestAnswer[]): string[] {
   const texts = new Set(successes.map(({ status, text }) => `${status} ${text}`));
   const refusals = answers.filter((answer) => answer.status >= 300 && !asksForPatience(answer));
   return [
-    ...(first.length === 1 ? [] : [`${first.length} answers are no replay`]),
+    ...(first.length === 1 ? [] : [`${first.length} answers are not replays`]),
     ...(texts.size === 1 ? [] : [`there are ${texts.size} different successes`]),
     ...new Set(refusals.map((answer) => `refused: ${answer.status} ${itemsOf(answer).join()}`)),
   ];

@@ -1,6 +1,9 @@
 import { type Database, openDatabase } from "../../src/postgres/database.js";
 
-/** Opens a database as the service does, for what works on it without one, with patience for a machine that is busy. */
+/**
+ * Opens a database as the service does, for tests that work on it without a service. The time limits suit a busy
+ * machine.
+ */
 export function openServiceDatabase(url: string, maxConnections = 4): Database {
   return openDatabase({
     url,

@@ -3,9 +3,11 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { fastFormats } from "ajv-formats/dist/formats.js";
 import { expect } from "vitest";
+import { servedServices } from "../../src/services/services.js";
 import { openApiDocuments, PROBLEMS_URL } from "./openapi-documents.js";
+import { checkRefusal } from "./refusal-check.js";
 
-/** An exchange with a service, as it was sent and as it came. */
+/** A request to the service and its answer, as they were sent. */
 export interface Exchange {
   readonly method: string;
   readonly url: string;
@@ -16,16 +18,21 @@ export interface Exchange {
   readonly text: string;
 }
 
-/** An operation of a document, with every reference resolved but for those to schemas. */
+/** An operation of a document. All references are resolved, except references to schemas. */
 interface Operation {
   readonly method: string;
-  /** Matches a URL, and gives the parameters in its path. */
+  readonly rpc: DescMethod | undefined;
+  /** Matches the operation's URLs and captures their path parameters. */
   readonly url: RegExp;
   readonly parameters: readonly Parameter[];
   readonly requestBody: Content;
   readonly responses: Readonly<
     Record<string, Partial<Content> & { readonly headers: Readonly<Record<string, Valued>> }>
   >;
+}
+
+interface DescribedOperation extends Operation {
+  readonly operationId: string;
 }
 
 interface Valued {
@@ -45,43 +52,47 @@ interface Content {
 interface Documents {
   readonly ajv: Ajv2020;
   readonly operations: readonly Operation[];
-  /** By the text of their schemas: most operations say the same of problems and of headers. */
+  /** Validators by the text of their schema, because most operations share the schemas of problems and headers. */
   readonly validators: Map<string, ValidateFunction>;
 }
 
+const rpcs = servedServices.flatMap(({ service }) => service.methods);
+
 let opened: Documents | undefined;
 
-/** Makes the documents, once in a process. It takes most of a second, in which a service in the same process would stand still. */
+/**
+ * Loads the documents, once per process. It takes most of a second and blocks a service in the same process meanwhile.
+ */
 export function openDocuments(): Documents {
   opened ??= makeDocuments();
   return opened;
 }
 
 /**
- * Fails the test where an exchange with an operation is not as the OpenAPI documents say: the answer always, with its headers;
- * the request where it was accepted. What no document has an operation for passes, and so does what a service with only
- * some of its parts does not serve. Members of an answer that no schema has
- * fail here, although the documents tell clients to expect that some come.
+ * Fails the test if an exchange with an operation violates the OpenAPI documents. Answers and their headers are always
+ * checked, requests only if they were accepted. Not checked: exchanges without an operation, and operations that a
+ * partly composed service does not serve.
+ *
+ * Members that are not in the schema fail here, although the documents tell clients to expect new members.
  */
 export function checkExchange(exchange: Exchange): void {
   const documents = openDocuments();
   const { operations } = documents;
   const operation = operations.find(({ method, url }) => method === exchange.method && url.test(exchange.url));
-  const isServed = exchange.status !== 404 || !/^$|There is nothing at this path/.test(exchange.text);
+  const isServed = exchange.status !== 404 || !/^$|No resource exists at this path/.test(exchange.text);
   if (operation === undefined || !isServed) return;
+  const isProblem = exchange.headers.get("content-type") === "application/problem+json";
+  if (operation.rpc !== undefined && isProblem) checkRefusal(operation.rpc, JSON.parse(exchange.text));
   const faults = [
     ...answerFaults(documents, operation, exchange),
     ...(exchange.status < 300 ? requestFaults(documents, operation, exchange) : []),
   ];
   if (faults.length === 0) return;
   const { method, url, status, text } = exchange;
-  expect.fail(`${method} ${url} is not as its OpenAPI document says:\n${faults.join("\n")}\n${status} ${text}`);
+  expect.fail(`${method} ${url} violates its OpenAPI document:\n${faults.join("\n")}\n${status} ${text}`);
 }
 
-/**
- * Fails the test where the messages of an RPC that succeeded, in their JSON form, are not as the OpenAPI document of the
- * internal operations says.
- */
+/** Fails the test if the JSON messages of a successful RPC violate the OpenAPI document of the internal operations. */
 export function checkAccepted(method: DescMethod, request: unknown, response: unknown): void {
   const documents = openDocuments();
   const path = `/${method.parent.typeName}/${method.name}`;
@@ -93,7 +104,7 @@ export function checkAccepted(method: DescMethod, request: unknown, response: un
     ...faultsOf(documents, content?.schema ?? {}, request, "request"),
     ...faultsOf(documents, answer?.schema ?? {}, response, "answer"),
   ];
-  if (faults.length > 0) expect.fail(`${path} is not as its OpenAPI document says:\n${faults.join("\n")}`);
+  if (faults.length > 0) expect.fail(`${path} violates its OpenAPI document:\n${faults.join("\n")}`);
 }
 
 function answerFaults(documents: Documents, operation: Operation, { status, headers, text }: Exchange): string[] {
@@ -132,7 +143,7 @@ function headersDescribedAnywhere({ responses }: Operation): string[] {
   return [...new Set(Object.values(responses).flatMap(({ headers }) => Object.keys(headers)))];
 }
 
-/** Where the types of problems lead is the service's own address, which the documents here do not know. */
+/** Problem types are URLs at the service's own address. Replaces that address by the one that the documents have. */
 function withKnownType(body: JsonObject): JsonObject {
   const { type } = body;
   return typeof type === "string" ? { ...body, type: type.replace(/^.*(?=\/)/, PROBLEMS_URL) } : body;
@@ -164,7 +175,7 @@ function makeDocuments(): Documents {
   return { ajv, operations, validators: new Map() };
 }
 
-/** The document with every object closed that is not, so that nothing can be answered that it does not say. */
+/** Returns the document with additional properties forbidden wherever it does not define them. */
 function closed(document: JsonObject): JsonObject {
   const copy = structuredClone(document);
   for (const schema of Object.values((copy["components"] as Record<string, object>)["schemas"] ?? {}) as JsonObject[])
@@ -172,7 +183,7 @@ function closed(document: JsonObject): JsonObject {
   return copy;
 }
 
-/** The document with its references resolved, those to schemas made references to the document by its name. */
+/** Resolves the references of a document. References to schemas become references to the document called `name`. */
 function resolved(document: JsonObject, name: string): JsonObject {
   const visit = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(visit);
@@ -192,12 +203,13 @@ function resolved(document: JsonObject, name: string): JsonObject {
 }
 
 function operationsOf(document: JsonObject, base: string): Operation[] {
-  const paths = Object.entries(document["paths"] as unknown as Record<string, Record<string, Operation>>);
+  const paths = Object.entries(document["paths"] as unknown as Record<string, Record<string, DescribedOperation>>);
   return paths.flatMap(([path, methods]) => {
     const pattern = path.replace(/[.]/g, "\\.").replace(/\{(\w+)\}/g, "(?<$1>[^/?]+)");
     const url = new RegExp(`^https?://[^/]+${base}${pattern}$`);
-    return Object.entries(methods).map(([method, { parameters, requestBody, responses }]) => ({
+    return Object.entries(methods).map(([method, { operationId, parameters, requestBody, responses }]) => ({
       method: method.toUpperCase(),
+      rpc: rpcs.find(({ localName }) => localName === operationId),
       url,
       parameters,
       requestBody,

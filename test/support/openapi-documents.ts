@@ -8,10 +8,10 @@ import { listViolations } from "../../src/rest/violations/list-violations.js";
 import { servedServices } from "../../src/services/services.js";
 import { testNow } from "./clock.js";
 
-/** Where the types of problems lead in the documents below; a service under test has its own address there. */
+/** Base URL of the problem types in the documents below. A service under test uses its own address instead. */
 export const PROBLEMS_URL = "https://problems.test";
 
-/** The documents of both listeners as the service makes them, by the names `rest` and `connect`. */
+/** Creates the documents of both listeners as the service does: `rest` and `connect`. */
 export function openApiDocuments(): Readonly<Record<"rest" | "connect", JsonObject>> {
   const services = servedServices.map(describedService);
   const examples = requestExamples(testNow());

@@ -19,23 +19,23 @@ import { freePort } from "./free-port.js";
 const VERSIONS = "/usr/lib/postgresql";
 const OLDEST = 15;
 
-/** Where the newest PostgreSQL that Debian's packages have installed keeps its programs; undefined where there is none. */
+/** Folder with the programs of the newest PostgreSQL of Debian's packages; undefined if none is installed. */
 export const postgresPrograms: string | undefined = (existsSync(VERSIONS) ? readdirSync(VERSIONS) : [])
   .filter((version) => Number(version) >= OLDEST)
   .toSorted((one, other) => Number(other) - Number(one))
   .map((version) => join(VERSIONS, version, "bin"))
   .find((folder) => ["initdb", "pg_ctl", "pg_dump"].every((program) => existsSync(join(folder, program))));
 
-/** A cluster of Debian's PostgreSQL, which has the programs that the embedded one lacks. */
+/** A cluster of Debian's PostgreSQL. It has programs that the embedded server lacks. */
 export interface OwnPostgres {
   /** Maintenance database, as the superuser. */
   readonly superuserUrl: string;
-  /** The same server, as another role and in another database. */
+  /** Returns a URL of the server for a role and a database. */
   urlOf(role: string, password: string, database: string): string;
   stop(): Promise<void>;
 }
 
-/** Makes a cluster in a temporary folder and starts its server on a free port of this machine. */
+/** Creates a cluster in a temporary folder and starts its server on a free port. */
 export async function startOwnPostgres(programs: string): Promise<OwnPostgres> {
   const folder = mkdtempSync(join(tmpdir(), "cupo-cluster-"));
   const password = randomBytes(12).toString("hex");

@@ -1,2 +1,5 @@
-/** How long, in seconds, calls wait for their turn and a connection where a test is not about that: a busy machine takes its time. */
+/**
+ * Seconds that calls wait for admission and for a connection in tests that do not test these limits. A busy machine
+ * needs it.
+ */
 export const PATIENT = "30";

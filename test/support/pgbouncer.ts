@@ -8,7 +8,7 @@ import { eventually } from "./eventually.js";
 import { freePort } from "./free-port.js";
 
 const PROGRAM = "/usr/sbin/pgbouncer";
-/** Who the pooler is where the tests are root, as which it refuses to be. */
+/** User id of PgBouncer if the tests run as root, because PgBouncer refuses to run as root. */
 const UNPRIVILEGED = 65_534;
 
 /** Whether Debian's package is installed. */
@@ -21,7 +21,7 @@ export const isPgbouncerThere = ((): boolean => {
   }
 })();
 
-/** A PgBouncer in transaction mode before one database: its URL for a role, and the way to end it. */
+/** A PgBouncer in transaction mode in front of one database. */
 export interface Pgbouncer {
   urlOf(databaseUrl: string): string;
   stop(): Promise<void>;

@@ -1,44 +1,51 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { type Ambush, arm, type Connection, cut, type Hold, hold, takeAmbush } from "./postgres-ambushes.js";
+import { arm, type Connection, cut, type Hold, hold, type InjectedFault, takeFault } from "./injected-faults.js";
 
-/** A proxy in front of PostgreSQL that counts round trips and can hold bytes and cut connections. */
+/** A proxy in front of PostgreSQL. It counts round trips, holds bytes back and closes connections. */
 export interface PostgresProxy {
-  /** The database's URL by way of the proxy. */
+  /** URL of the database through the proxy. */
   readonly url: string;
   /**
-   * Round trips so far over all connections: how often a client spoke after the server had. Statements that are sent
-   * together count once.
+   * Number of round trips over all connections: how often a client sent bytes after the server had sent some.
+   * Statements that are sent together count once.
    */
   roundTrips(): number;
-  /** Gives all bytes that clients send from now on to a function, with the number of their connection. */
+  /** Passes all bytes that clients send from now on to a function, with the number of their connection. */
   tap(read: (connection: number, data: Buffer) => void): void;
-  /** Cuts the connection as soon as the client's bytes hold this text, before they reach the server. */
+  /** Closes the connection when the client sends this text. The text does not reach the server. */
   cutBefore(text: string): void;
-  /** Cuts the connection as soon as the server's bytes hold this text, before they reach the client. */
+  /** Closes the connection when the server sends this text. The text does not reach the client. */
   cutAfter(text: string): void;
-  /** Holds the client's bytes from this text on, so that the server does what was said before it, on a connection whose client said `behind` before, if given. */
+  /**
+   * Holds back the client's bytes from this text on; the server gets and processes everything before it. With `behind`,
+   * only on a connection whose client has sent that text before.
+   */
   holdBefore(text: string, behind?: string): Hold;
-  /** Holds the server's bytes from this text on, on a connection whose client said `behind` before, if given. */
+  /**
+   * Holds back the server's bytes from this text on. With `behind`, only on a connection whose client has sent that
+   * text before.
+   */
   holdAfter(text: string, behind?: string): Hold;
   /**
-   * Gives the client's bytes to a function in place of the server, until called with undefined; what it does not send on is
-   * lost.
+   * Passes the client's bytes to a function instead of the server, until called with undefined. Bytes that the function
+   * does not forward are lost.
    */
   divert(take: ((way: Way, data: Buffer) => void) | undefined): void;
   /**
-   * Sends nothing on in either direction, as a network does that swallows what it is given: of the connections that are open
-   * now, for as long as they are (`OPEN`), or of all and of new ones too (`ALL`), until called with undefined.
+   * Drops the bytes of both directions without closing connections, like a network failure. `OPEN` affects the
+   * connections that are open now, until they close. `ALL` affects all connections, also new ones, until called with
+   * undefined.
    */
   silence(which: "OPEN" | "ALL" | undefined): void;
-  /** Refuses new connections and cuts all that are open, until called with false. */
+  /** Refuses new connections and closes the open ones, until called with false. */
   setDown(down: boolean): void;
   close(): Promise<void>;
 }
 
-/** The way of a client's bytes to its server. */
+/** The direction from a client to the server. */
 export interface Way {
   readonly number: number;
-  /** The process of the server at its end; undefined until that has said which. */
+  /** Process id of the server's backend; undefined until the backend has sent it. */
   readonly pid: number | undefined;
   forward(data: Buffer): void;
 }
@@ -47,7 +54,7 @@ export interface Way {
 export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  const ambushes: Record<"client" | "server", Ambush[]> = { client: [], server: [] };
+  const faults: Record<"client" | "server", InjectedFault[]> = { client: [], server: [] };
   const taps: ((connection: number, data: Buffer) => void)[] = [];
   const pids = new Map<number, number>();
   const silent = new Set<number>();
@@ -75,13 +82,13 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
       forward: (data) => void upstream.write(data),
     };
     const take = (data: Buffer) => divert && (divert(way, data), true);
-    relay({ number: connection, from: client, to: upstream, isMute, take }, ambushes.client, (data) => {
+    relay({ number: connection, from: client, to: upstream, isMute, take }, faults.client, (data) => {
       if (serverSpoke) trips += 1;
       serverSpoke = false;
-      arm([...ambushes.client, ...ambushes.server], connection, data);
+      arm([...faults.client, ...faults.server], connection, data);
       for (const read of taps) read(connection, data);
     });
-    relay({ number: connection, from: upstream, to: client, isMute }, ambushes.server, (data) => {
+    relay({ number: connection, from: upstream, to: client, isMute }, faults.server, (data) => {
       serverSpoke = true;
       const pid = pids.has(connection) ? undefined : pidIn(data);
       if (pid !== undefined) pids.set(connection, pid);
@@ -95,10 +102,10 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     url: url.href,
     roundTrips: () => trips,
     tap: (read) => void taps.push(read),
-    cutBefore: (text) => ambushes.client.push({ text, spring: cut }),
-    cutAfter: (text) => ambushes.server.push({ text, spring: cut }),
-    holdBefore: (text, behind) => hold({ text, behind }, ambushes.client),
-    holdAfter: (text, behind) => hold({ text, behind }, ambushes.server),
+    cutBefore: (text) => faults.client.push({ text, inject: cut }),
+    cutAfter: (text) => faults.server.push({ text, inject: cut }),
+    holdBefore: (text, behind) => hold({ text, behind }, faults.client),
+    holdAfter: (text, behind) => hold({ text, behind }, faults.server),
     divert(take) {
       divert = take;
     },
@@ -131,7 +138,7 @@ function joinEnds(client: Socket, upstream: Socket, sockets: Set<Socket>): void 
   }
 }
 
-/** The key of a connection to cancel what it does, by which a server says what process it is: K, its length, and the pid. */
+/** Start of a BackendKeyData message: "K" and its length. The process id of the backend follows. */
 const KEY = Buffer.from([0x4b, 0, 0, 0, 12]);
 
 function pidIn(data: Buffer): number | undefined {
@@ -144,19 +151,19 @@ interface Direction {
   readonly from: Socket;
   readonly to: Socket;
   readonly isMute: () => boolean;
-  /** Whether somebody else takes the bytes. */
+  /** Returns true if the bytes were diverted. */
   readonly take?: (data: Buffer) => boolean | undefined;
 }
 
-function relay(direction: Direction, ambushes: Ambush[], onData: (data: Buffer) => void) {
+function relay(direction: Direction, faults: InjectedFault[], onData: (data: Buffer) => void) {
   const { number, from, to, isMute, take } = direction;
   const connection: Connection = { number, from, held: undefined, forward: (data) => void to.write(data) };
   from.on("data", (data: Buffer) => {
     if (isMute()) return;
     onData(data);
     if (take?.(data) === true) return;
-    const ambush = connection.held === undefined ? takeAmbush(ambushes, number, data) : undefined;
-    const rest = ambush?.spring(connection, data) ?? data;
+    const fault = connection.held === undefined ? takeFault(faults, number, data) : undefined;
+    const rest = fault?.inject(connection, data) ?? data;
     if (connection.held !== undefined) connection.held.push(rest);
     else if (!from.destroyed) connection.forward(rest);
   });

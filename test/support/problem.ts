@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { RestAnswer } from "./rest-request.js";
 
-/** Code and type of each error status, from section 7 of the interface specification and docs/decisions.md. */
+/** Code and type of each error status (section 7 of the interface specification and docs/internals/decisions.md). */
 const problems: Readonly<Record<number, readonly [code: string, slug: string]>> = {
   400: ["INVALID_REQUEST", "invalid-request"],
   401: ["INVALID_ACCESS_TOKEN", "unauthorized"],
@@ -21,9 +21,9 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MEMBERS = new Set(["type", "title", "status", "code", "correlationId", "detail", "errors", "instance"]);
 
 /**
- * Requires an answer to be this error in every respect that all errors share: a Problem and nothing but one, of the media
- * type, code and problem type of its status, under the correlation id of its header, not to be stored or sniffed. `items`
- * are its field-level errors in order, each `field CODE`.
+ * Requires an answer to be a Problem with this status and everything that all Problems share: media type, code and
+ * problem type of the status, the correlation id of its header, no-store and nosniff. `items` are its field errors in
+ * order, each as `field CODE`.
  */
 export function expectProblem(answer: RestAnswer, status: number, items?: readonly string[]): void {
   const [code, slug] = problems[status] ?? [];
@@ -52,12 +52,12 @@ export function expectCommonHeaders({ headers }: RestAnswer): void {
   expect(headers.get("x-content-type-options")).toBe("nosniff");
 }
 
-/** The field-level errors of an answer, each `field CODE`. */
+/** Returns the field errors of an answer, each as `field CODE`. */
 export function itemsOf(answer: RestAnswer): string[] {
   return errorsOf(answer).map(({ field, code }) => `${String(field)} ${String(code)}`);
 }
 
-/** The messages of the field-level errors of an answer. */
+/** Returns the messages of the field errors of an answer. */
 export function messagesOf(answer: RestAnswer): string[] {
   return errorsOf(answer).map(({ message }) => String(message));
 }

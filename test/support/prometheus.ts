@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
 import { eventually } from "./eventually.js";
 import { freePort } from "./free-port.js";
 
-/** The folder of the rules and the configuration that are deployed. */
+/** Folder of the deployed rules and configuration. */
 export const prometheusFolder = fileURLToPath(new URL("../../deploy/prometheus", import.meta.url));
 
-/** Whether Debian's package is installed, which has both Prometheus and promtool. */
+/** Whether Debian's package is installed. It contains both Prometheus and promtool. */
 export const isPrometheusThere = ["prometheus", "promtool"].every((program) => {
   try {
     execFileSync(program, ["--version"], { stdio: "ignore" });
@@ -20,7 +20,7 @@ export const isPrometheusThere = ["prometheus", "promtool"].every((program) => {
   }
 });
 
-/** Runs promtool in the folder of the rules, which may end without reading the input. Gives its exit code with all that it printed. */
+/** Runs promtool in that folder and returns its exit code and output. Promtool may exit without reading its input. */
 export function promtool(
   ...[command, input]: [readonly string[], string?]
 ): Promise<{ code: number; printed: string }> {
@@ -33,14 +33,14 @@ export function promtool(
   });
 }
 
-/** A Prometheus of the deployed configuration, but that it scrapes a target of the test's, every second. */
+/** A Prometheus with the deployed configuration, except that it scrapes the target of the test, every second. */
 export interface RunningPrometheus {
-  /** Asks its HTTP API, and gives the member `data` of the answer; rejects where it is no success. */
+  /** Calls Prometheus' HTTP API and returns the member `data` of the answer. Rejects if the answer is not a success. */
   ask(path: string, parameters?: Readonly<Record<string, string>>): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-/** Starts Prometheus on a free port. `target` is host and port. */
+/** Starts Prometheus on a free port. `target` is `host:port`. */
 export async function startPrometheus(target: string): Promise<RunningPrometheus> {
   const folder = mkdtempSync(join(tmpdir(), "cupo-prometheus-"));
   cpSync(prometheusFolder, folder, { recursive: true });

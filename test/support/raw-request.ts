@@ -1,18 +1,18 @@
 import { connect } from "node:net";
 import { parseObject, type RestAnswer } from "./rest-request.js";
 
-/** An HTTP/1.1 request whose every byte is decided by the test. */
+/** An HTTP/1.1 request whose every byte the test decides. */
 export interface RawRequest {
   readonly method: string;
   readonly target: string;
   readonly version: string;
-  /** Sent as they are and in this order, but for a Content-Length at the end where no header frames the body. */
+  /** Sent unchanged and in this order. A Content-Length is appended if no header frames the body. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Text is sent as UTF-8. */
   readonly body: Buffer | string;
 }
 
-/** Sends a request over a connection of its own and gives the final answer; 1xx answers before it are skipped. */
+/** Sends a request over a new connection and returns the final answer. Interim answers (1xx) are skipped. */
 export function sendRaw(origin: string, request: RawRequest): Promise<RestAnswer> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
@@ -30,7 +30,10 @@ export function sendRaw(origin: string, request: RawRequest): Promise<RestAnswer
   });
 }
 
-/** A copy of the request with this header in place of all of its name, in any case; with none for undefined. */
+/**
+ * Returns a copy of the request with this header instead of all headers of the same name, in any case. Undefined
+ * removes them.
+ */
 export function withHeader(request: RawRequest, name: string, value: string | undefined): RawRequest {
   const others = request.headers.filter(([other]) => other.toLowerCase() !== name.toLowerCase());
   return { ...request, headers: value === undefined ? others : [...others, [name, value]] };
@@ -43,7 +46,7 @@ function bytesOf({ method, target, version, headers, body }: RawRequest): Buffer
   return Buffer.concat([Buffer.from(`${method} ${target} ${version}\r\n${lines}\r\n`, "latin1"), Buffer.from(body)]);
 }
 
-/** undefined while bytes are missing. Every answer of the service says how long it is. */
+/** Returns undefined while bytes are missing. Every answer of the service has a Content-Length. */
 function parseAnswer(received: Buffer, method: string): RestAnswer | undefined {
   const end = received.indexOf("\r\n\r\n");
   if (end < 0) return undefined;

@@ -7,14 +7,14 @@ import { createNodeHttpClient, Http2SessionManager } from "@connectrpc/connect-n
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
 import { parseObject } from "./rest-request.js";
 
-/** One way to write an RPC as HTTP, of those that the service takes. */
+/** A protocol, encoding and HTTP version in which an RPC can be sent. */
 export interface RpcFormat {
   readonly httpVersion: "1.1" | "2";
   readonly contentType: string;
   readonly isJson: boolean;
   /** Whether messages have an envelope, as in gRPC and gRPC-Web. */
   readonly hasEnvelope: boolean;
-  /** The headers that name the compression of a message and the caller's time limit. */
+  /** Header that names the compression of a message. */
   readonly encodingHeader: string;
   readonly timeLimitHeader: string;
 }
@@ -22,7 +22,7 @@ export interface RpcFormat {
 const grpc = { isJson: false, hasEnvelope: true, encodingHeader: "grpc-encoding", timeLimitHeader: "grpc-timeout" };
 const connect = { hasEnvelope: false, encodingHeader: "content-encoding", timeLimitHeader: "connect-timeout-ms" };
 
-/** Every way, by a name for tests. */
+/** Every format, by its name in test titles. */
 export const rpcFormats: Readonly<Record<string, RpcFormat>> = {
   "Connect, JSON, HTTP/1.1": { ...connect, httpVersion: "1.1", contentType: "application/json", isJson: true },
   "Connect, JSON, HTTP/2": { ...connect, httpVersion: "2", contentType: "application/json", isJson: true },
@@ -31,28 +31,28 @@ export const rpcFormats: Readonly<Record<string, RpcFormat>> = {
   "gRPC-Web, HTTP/1.1": { ...grpc, httpVersion: "1.1", contentType: "application/grpc-web+proto" },
 };
 
-/** A call of which every byte is decided by the test. */
+/** A call whose every byte the test decides. */
 export interface RawCall {
   readonly method?: string;
-  /** Of the URL, with the slash before it. */
+  /** Path of the URL, with the leading slash. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
-/** How a call ended. */
+/** The answer to a call. */
 export interface RawOutcome {
   readonly status: number;
   readonly headers: Headers;
-  /** undefined for a success, and where the answer names no code. */
+  /** Undefined for a success, or if the answer has no code. */
   readonly code: Code | undefined;
-  /** The Problem among the details of the error, as JSON. */
+  /** The Problem in the details of the error, as JSON. */
   readonly problem: Readonly<Record<string, unknown>> | undefined;
-  /** Headers, body and trailers, every byte of an answer, readable or not. */
+  /** Headers, body and trailers: every byte of the answer, readable or not. */
   readonly everything: string;
 }
 
-/** Sends a call to the listener at `origin` and reads the answer to its end. */
+/** Sends a call to the listener at `origin` and reads the whole answer. */
 export async function sendCall(origin: string, format: RpcFormat, call: RawCall): Promise<RawOutcome> {
   const { httpVersion } = format;
   const session = new Http2SessionManager(origin);
@@ -75,7 +75,7 @@ export async function sendCall(origin: string, format: RpcFormat, call: RawCall)
   }
 }
 
-/** Whether the OpenAPI documents have such calls: Connect with JSON that is neither compressed nor of another media type. */
+/** Whether the OpenAPI documents describe such a call: Connect with JSON, without compression. */
 function isPlainJson({ isJson, encodingHeader }: RpcFormat, { headers }: RawCall): boolean {
   const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
   return isJson && !names.has(encodingHeader) && !names.has("accept-encoding");
@@ -94,7 +94,7 @@ async function checkJson(origin: string, call: RawCall, answer: UniversalClientR
   });
 }
 
-/** A message in an envelope: its flags, its length, itself. */
+/** Puts a message into an envelope: flags, length, message. */
 export function envelope(message: Uint8Array, flags = 0): Buffer {
   const prefix = Buffer.alloc(5);
   prefix.writeUInt8(flags);
@@ -116,7 +116,7 @@ function outcomeOf(format: RpcFormat, status: number, [header, trailer]: Headers
   };
 }
 
-/** gRPC-Web puts its trailers into the body, in an envelope of their own. */
+/** Reads the trailers of gRPC-Web, which are in an envelope of the body. */
 function trailersIn({ contentType }: RpcFormat, body: Buffer): [string, string][] {
   if (!contentType.startsWith("application/grpc-web")) return [];
   for (let at = 0; at + 5 <= body.length; at += 5 + body.readUInt32BE(at + 1)) {

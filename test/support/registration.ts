@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { RestAnswer } from "./rest-request.js";
 import type { TestService } from "./service.js";
 
-/** The members of a good registration. */
+/** The body of a valid registration. */
 export interface Registration {
   readonly documentType: string;
   readonly documentNumber: string;
@@ -13,7 +13,7 @@ export interface Registration {
   readonly consentGrantedAt: string;
 }
 
-/** A patient as the service gives it. */
+/** A patient as the service returns it. */
 export interface PatientBody {
   readonly id: string;
   readonly documentType: string;
@@ -25,7 +25,10 @@ export interface PatientBody {
   readonly version: number;
 }
 
-/** The body of a registration that succeeds; each call another patient. A change to undefined leaves a member out. */
+/**
+ * Returns the body of a registration that succeeds, for a new patient on each call. Undefined in `changes` omits a
+ * member.
+ */
 export function registration<C extends object>(changes?: C): Registration & C {
   return {
     documentType: "CC",
@@ -38,20 +41,25 @@ export function registration<C extends object>(changes?: C): Registration & C {
   };
 }
 
-/** Registers a patient of the service's tenant as a client of its own, so that nobody's quota or keys are touched. */
+/**
+ * Registers a patient of the service's tenant as a new client, so that it uses no quota or idempotency key of another
+ * client.
+ */
 export async function registerPatient(service: TestService, changes?: object): Promise<PatientBody> {
   const token = await service.token({ client: randomUUID() });
   return patientOf(await service.request("POST", "/patients", { token, body: registration(changes) }));
 }
 
-/** The patient in an answer. Throws where the answer is no success. */
+/** Returns the patient in an answer. Throws if the answer is not a success. */
 export function patientOf(answer: RestAnswer): PatientBody {
   if (answer.status >= 300)
     throw new Error(`a patient was expected, but the answer is ${answer.status} ${answer.text}`);
   return answer.body as unknown as PatientBody;
 }
 
-/** The same patient as the clinic's own operations give them: a matcher, since it does not know the times. */
+/**
+ * Returns a matcher for the same patient as the internal operations return it. It accepts any creation and update time.
+ */
 export function detailsOf({ id, ...patient }: PatientBody, changes: object = {}): Record<string, unknown> {
   const time = expect.stringMatching(/^20\d\d-.*Z$/);
   return { patientId: id, ...patient, createdAt: time, updatedAt: time, ...changes };

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { buildSources } from "./built-program.js";
 import { type CompiledService, compileService } from "./service-process.js";
 
-/** A release, and the commit that it was made of. */
+/** A release, and its commit. */
 export interface Release {
   readonly version: string;
   readonly commit: string;
@@ -17,7 +17,7 @@ export interface Release {
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
 
-/** The last release that proto/released/releases.json names. */
+/** Returns the last release in proto/released/releases.json. */
 export function lastRelease(): Release {
   const text = readFileSync(join(root, "proto/released/releases.json"), "utf8");
   const releases = Object.entries(JSON.parse(text) as Readonly<Record<string, string>>);
@@ -27,7 +27,7 @@ export function lastRelease(): Release {
   return { version, commit };
 }
 
-/** Whether this clone has the sources of a release, which one without its history has not. */
+/** Whether this clone has the sources of a release. A clone without history does not. */
 export function hasSourcesOf({ commit }: Release): boolean {
   try {
     execFileSync("git", ["cat-file", "-e", `${commit}^{tree}`], { cwd: root, stdio: "ignore" });
@@ -37,7 +37,7 @@ export function hasSourcesOf({ commit }: Release): boolean {
   }
 }
 
-/** Compiles the service as it was released, with the packages that are installed now. */
+/** Compiles the released sources of the service, with the packages that are installed now. */
 export async function compileRelease({ commit }: Release): Promise<CompiledService> {
   const folder = await mkdtemp(join(tmpdir(), "cupo-released-"));
   try {
@@ -56,7 +56,10 @@ async function extract(commit: string, folder: string): Promise<void> {
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
 }
 
-/** What `npm run generate` does for the service itself, by the project's own template, which spares a release its slower one. */
+/**
+ * Generates the service's code as `npm run generate` does. It uses the current buf.gen.yaml, which is faster than that
+ * of an old release.
+ */
 async function generate(folder: string): Promise<void> {
   const programs = join(root, "node_modules/.bin");
   const options = { cwd: folder, env: { ...process.env, PATH: `${programs}${delimiter}${process.env["PATH"]}` } };

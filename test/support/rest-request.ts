@@ -1,27 +1,27 @@
 import { randomUUID } from "node:crypto";
 
-/** What a REST request may differ in from a good one. */
+/** Differences of a REST request from a valid one. */
 export interface RequestChanges {
   /** The access token. */
   readonly token?: string;
-  /** Headers with a null value are left out. */
+  /** Additional headers; null removes a header. */
   readonly headers?: Readonly<Record<string, string | null>>;
-  /** A value to be sent as JSON, or text to be sent as it is. */
+  /** A string is sent as it is; any other value is sent as JSON. */
   readonly body?: unknown;
 }
 
-/** An answer, as text and, where it is JSON, parsed. */
+/** An answer as text and, if it is JSON, parsed. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Empty where the text is no JSON object. */
+  /** Empty if the text is not a JSON object. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Sends a request with everything that a good one has: a token, a content type, a fresh idempotency key. Fails where it is
- * one of an operation and the exchange is not as the OpenAPI documents say.
+ * Sends a request with the headers of a valid one: token, content type and a new idempotency key. Fails the test if an
+ * exchange with an operation violates the OpenAPI documents.
  */
 export async function sendRequest(method: string, url: string, changes: RequestChanges): Promise<RestAnswer> {
   const { body } = changes;
@@ -35,13 +35,13 @@ export async function sendRequest(method: string, url: string, changes: RequestC
   return answer;
 }
 
-/** Reads an answer to its end. */
+/** Reads an answer completely. */
 export async function answerOf(response: Response): Promise<RestAnswer> {
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: parseObject(text) };
 }
 
-/** The members of a JSON object; none where the text is something else. */
+/** Returns the members of a JSON object; empty if the text is not one. */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     return Object.fromEntries(Object.entries(JSON.parse(text) as object));

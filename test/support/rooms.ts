@@ -1,6 +1,6 @@
 import type { Rooms } from "./sources.js";
 
-/** The rooms of the operations, and which of the others each builds on. */
+/** The folders in src/services, each with the folders that it may import. */
 export const serviceRooms: Rooms = {
   resources: [],
   patients: ["resources", "appointments", "desk", "eligibility", "notes"],
@@ -9,13 +9,15 @@ export const serviceRooms: Rooms = {
   desk: ["resources"],
   appointments: ["resources"],
   schedule: ["resources", "appointments"],
-  retained: ["resources", "appointments"],
+  displaced: ["resources", "appointments"],
   operations: [],
   notes: ["resources"],
   events: ["resources"],
 };
 
-/** The rooms of the tables, which have the same names. */
+/**
+ * The folders in src/postgres/tables, each with the folders that it may import. The names are those of the services.
+ */
 export const tableRooms: Rooms = {
   resources: [],
   patients: ["resources"],

@@ -10,7 +10,7 @@ import {
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../src/gen/google/rpc/error_details_pb.js";
 
-/** The ways to call an RPC of the internal listener. */
+/** Protocols with which the internal listener can be called. */
 export const transports = {
   "Connect, JSON, HTTP/1.1": (baseUrl) =>
     createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: false }),
@@ -19,14 +19,14 @@ export const transports = {
   "gRPC-Web, HTTP/1.1": (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }),
 } satisfies Record<string, (baseUrl: string) => Transport>;
 
-/** How an RPC ended. */
+/** The result of an RPC. */
 export interface RpcOutcome {
-  /** undefined for a success. */
+  /** Undefined for a success. */
   readonly code?: number;
   readonly headers: Headers;
-  /** The patient, or the Problem among the details of the error, as REST would show it. */
+  /** The patient, or the Problem in the details of the error, as REST shows it. */
   readonly body: unknown;
-  /** The other details of the error, by the names of their messages. */
+  /** The other details of the error, by message name. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
@@ -42,7 +42,7 @@ export interface PatientRpc {
   ): Promise<RpcOutcome>;
 }
 
-/** Makes a client for which errors are outcomes like others. */
+/** Creates a client that returns errors as outcomes. */
 export function patientRpc(transport: Transport): PatientRpc {
   const client = createClient(PatientService, transport);
   return {

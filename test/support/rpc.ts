@@ -11,22 +11,25 @@ import { type Client, ConnectError, createClient, type Interceptor, type Transpo
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
 import { createMessageWriter } from "../../src/rest/json/write-message.js";
+import { checkRefusal } from "./refusal-check.js";
 import { parseObject, type RestAnswer } from "./rest-request.js";
 import type { TestService } from "./service.js";
 import type { TokenFor } from "./tokens.js";
 
-/** What an RPC may differ in from a good one. */
+/** Differences of an RPC from a valid one. */
 export interface RpcChanges {
-  /** Whom the access token is for. */
+  /** Claims of the access token. */
   readonly as?: TokenFor;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Calls an RPC of the internal listener with everything that a good call has: a token with every scope, a fresh
- * idempotency key. Request and response are in their JSON form, where lists are never left out. An error is an answer as
- * well: its Problem, with that status; a success has 200. Fails where the messages of a success are not as the OpenAPI
- * document says.
+ * Calls an RPC of the internal listener with the headers of a valid call: a token with every scope and a new
+ * idempotency key. Request and response are in JSON form with all lists present. A success has status 200. An error is
+ * returned as an answer with the status of its Problem.
+ *
+ * Fails the test if the messages of a success violate the OpenAPI document, or an error violates the catalogue of
+ * errors.
  */
 export async function callRpc(
   service: TestService,
@@ -38,18 +41,20 @@ export async function callRpc(
   const { checkAccepted } = await import("./openapi-check.js");
   const answered = await callOver(transport, method, request, headers);
   if (answered.status === 200) checkAccepted(method, request, answered.body);
+  else checkRefusal(method, answered.body);
   return answered;
 }
 
 /** Calls RPCs of the internal listener as {@link callRpc} does. */
 export type RpcCaller = (method: DescMethodUnary, request: JsonObject) => Promise<RestAnswer>;
 
-/** How often a call is sent at most. */
+/** The most attempts for one call. */
 const ATTEMPTS = 10;
 
 /**
- * Calls RPCs as one principal over one transport, again under the same key where the service was not available, and does not hold
- * the messages to the OpenAPI document: for very many calls, on a machine that may be busy.
+ * Returns a caller for very many calls on a machine that may be busy. It calls as one principal over one transport and
+ * repeats a call with the same key while the service is unavailable. It does not check messages against the OpenAPI
+ * document.
  */
 export function openCaller(service: TestService, as?: TokenFor): RpcCaller {
   const authorized: Interceptor = (next) => async (request) => credentials(await service.token(as))(next)(request);
@@ -87,14 +92,14 @@ async function callOver(
 
 const writers = new Map<DescMessage, ReturnType<typeof createMessageWriter>>();
 
-/** Writes messages of a kind in their JSON form. Compiled once. */
+/** Returns the JSON writer of a message type. It is compiled once. */
 export function writerOf(schema: DescMessage): ReturnType<typeof createMessageWriter> {
   const writer = writers.get(schema) ?? createMessageWriter(schema);
   writers.set(schema, writer);
   return writer;
 }
 
-/** A client of a service on the internal listener, whose calls have everything that good ones have. */
+/** Creates a client of the internal listener. Its calls have the headers of a valid call. */
 export async function rpcClient<S extends DescService>(
   service: TestService,
   description: S,

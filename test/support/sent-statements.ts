@@ -1,17 +1,17 @@
 import type { PostgresProxy } from "./postgres-proxy.js";
 
-/** A statement as a client sent it to the server. */
+/** A statement that a client sent to the server. */
 export interface SentStatement {
   readonly text: string;
-  /** Its parameters in text form; none of a simple query. */
+  /** Parameters in text form; empty for a simple query. */
   readonly values: readonly (string | null)[];
-  /** The number of its connection. */
+  /** Number of its connection. */
   readonly connection: number;
-  /** The number of the flight on its connection: statements of one travelled together, behind one synchronisation. */
+  /** Number of its flight on the connection. The statements of a flight were sent together, before one Sync message. */
   readonly flight: number;
 }
 
-/** What is known of a connection: bytes of a message that is not whole yet, and the texts of prepared statements. */
+/** State of a connection: the bytes of an incomplete message, and the texts of prepared statements. */
 interface Connection {
   readonly number: number;
   pending: Buffer;
@@ -20,12 +20,15 @@ interface Connection {
   readonly texts: Map<string, string>;
 }
 
-/** The length of what is ahead of each message but the first of a connection: a letter, and its length with itself. */
+/**
+ * Length of a message header: the type (1 byte) and the length (4 bytes). The first message of a connection has no
+ * type.
+ */
 const HEAD_BYTES = 5;
 
 /**
- * Reads the statements that go through a proxy, from before the first connection on, out of the messages of PostgreSQL's
- * protocol. Gives a function that gives those since it was called last, in the order in which they were sent.
+ * Records the statements that pass a proxy, by parsing PostgreSQL's protocol. Must be called before the first
+ * connection. Returns a function that returns the statements since its last call, in the order in which they were sent.
  */
 export function recordStatements(proxy: PostgresProxy): () => SentStatement[] {
   const connections = new Map<number, Connection>();
@@ -64,7 +67,9 @@ function readMessages(connection: Connection): SentStatement[] {
   }
 }
 
-/** Parse ("P"), Bind ("B"), Query ("Q") and Sync ("S"); the other messages neither hold statements nor part them. */
+/**
+ * Parse ("P"), Bind ("B"), Query ("Q") and Sync ("S"). Other messages contain no statements and do not end a flight.
+ */
 function readMessage(type: string, body: Buffer, connection: Connection): SentStatement[] {
   const { number, flight, texts } = connection;
   if (type === "S") connection.flight += 1;

@@ -4,48 +4,65 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { builtProgram } from "./built-program.js";
 import { machineClock } from "./clock.js";
+import { eventually } from "./eventually.js";
+import { freePort } from "./free-port.js";
 import { PATIENT } from "./patience.js";
 import { within } from "./within.js";
 
-/** The service, compiled from its sources as they are. */
+/** The service, compiled from the current sources. */
 export interface CompiledService {
-  /** Starts `cupo serve` on free ports with this environment and nothing else of the test's but the clock, and waits until it listens. */
+  /**
+   * Starts `cupo serve` on free ports with this environment and waits until it listens. Nothing of the test's
+   * environment is passed on except PATH and the machine's clock.
+   */
   start(environment: Readonly<Record<string, string>>): Promise<ServiceProcess>;
-  /** Kills what still runs. */
+  /** Kills the processes that still run. */
   stopAll(): void;
 }
 
-/** A process of the service. */
-export interface ServiceProcess {
+/** The addresses of a service process. */
+interface Addresses {
   readonly baseUrl: string;
   readonly publicUrl: string;
   readonly internalUrl: string;
-  /** The lines of its standard output, so far. */
+}
+
+/** A process of the service. */
+export interface ServiceProcess extends Addresses {
+  readonly pid: number;
+  /** The lines of its standard output so far. */
   readonly lines: readonly string[];
-  /** Resolves when a line of the standard output has this text. */
+  /** Resolves when a line of the standard output contains this text. */
   printed(text: string): Promise<void>;
-  /** Asks the process to end. Gives its exit code, or rejects after the 10 s in which it must be gone. */
+  /** Sends the signal and returns the exit code. Rejects if the process still runs after 10 s. */
   stop(signal?: "SIGTERM" | "SIGINT"): Promise<number | NodeJS.Signals>;
-  /** Resolves when the process is dead. */
+  /** Kills the process and resolves when it is dead. */
   kill(): Promise<void>;
 }
 
-/** On free ports, with nobody before it who would have to notice that it stops, and with calls that wait on a busy machine. */
-const ON_ITS_OWN = { PORT: "0", INTERNAL_PORT: "0", DRAIN_SECONDS: "0", WAIT_SECONDS: PATIENT };
+/** The process has no load balancer that must notice its end. Calls may wait, because the machine may be busy. */
+const ON_ITS_OWN = { DRAIN_SECONDS: "0", WAIT_SECONDS: PATIENT, BASE_PATH: "/api/external/v1" };
 
-/** A process that a test starts lives for seconds, in which what V8 would optimize does not pay for itself. */
+/** Disables V8's optimization, which does not pay off in processes that live for seconds. */
 const FLAGS = ["--no-opt"];
 
-/** The service as its sources in the project are, or as another program was built into a folder. */
+/** Returns the service of the current sources, or of a program that was built into `folder`. */
 export async function compileService(folder?: string): Promise<CompiledService> {
   const program = join(folder ?? (await builtProgram()), "dist/main.js");
   const children: ChildProcess[] = [];
   return {
-    start(environment) {
-      const env = { PATH: process.env["PATH"], ...machineClock, ...ON_ITS_OWN, ...environment };
-      const child = spawn(process.execPath, [...FLAGS, program, "serve"], { env });
+    async start(environment) {
+      const [PORT, INTERNAL_PORT] = [String(await freePort()), String(await freePort())];
+      const env = { ...ON_ITS_OWN, PORT, INTERNAL_PORT, ...environment };
+      const own = { PATH: process.env["PATH"], ...machineClock, ...env };
+      const child = spawn(process.execPath, [...FLAGS, program, "serve"], { env: own });
       children.push(child);
-      return watch(child);
+      const host = environment["HOST"] ?? "127.0.0.1";
+      return watch(child, {
+        publicUrl: `http://${host}:${env.PORT}`,
+        internalUrl: `http://${environment["INTERNAL_HOST"] ?? host}:${env.INTERNAL_PORT}`,
+        baseUrl: `http://${host}:${env.PORT}${env.BASE_PATH}`,
+      });
     },
     stopAll() {
       for (const child of children) child.kill("SIGKILL");
@@ -53,7 +70,7 @@ export async function compileService(folder?: string): Promise<CompiledService> 
   };
 }
 
-async function watch(child: ChildProcess): Promise<ServiceProcess> {
+async function watch(child: ChildProcess, addresses: Addresses): Promise<ServiceProcess> {
   const lines: string[] = [];
   const waiting = new Map<string, () => void>();
   const ended = once(child, "exit").then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
@@ -70,13 +87,11 @@ async function watch(child: ChildProcess): Promise<ServiceProcess> {
     if (lines.some((line) => line.includes(text))) return;
     await new Promise<void>((resolve) => waiting.set(text, resolve));
   };
-  await Promise.race([printed("Internal ("), ended]);
-  const [baseUrl, internalUrl] = ["Public ", "Internal ("].map((label) => urlAfter(label, lines));
-  if (baseUrl === undefined || internalUrl === undefined) throw new Error(`the service did not start: ${complaints}`);
+  await Promise.race([eventually(() => isLive(addresses.internalUrl)), ended]);
+  if (child.exitCode !== null) throw new Error(`the service did not start: ${complaints || lines.at(-1)}`);
   return {
-    baseUrl,
-    publicUrl: new URL(baseUrl).origin,
-    internalUrl,
+    ...addresses,
+    pid: child.pid ?? 0,
     lines,
     printed,
     stop(signal = "SIGTERM") {
@@ -90,6 +105,8 @@ async function watch(child: ChildProcess): Promise<ServiceProcess> {
   };
 }
 
-function urlAfter(label: string, lines: readonly string[]): string | undefined {
-  return /http\S+/.exec(lines.find((line) => line.startsWith(label)) ?? "")?.[0];
+async function isLive(internalUrl: string): Promise<boolean> {
+  const response = await fetch(`${internalUrl}/livez`).catch(() => undefined);
+  await response?.text();
+  return response?.ok === true;
 }

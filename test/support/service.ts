@@ -20,7 +20,7 @@ import { type PostgresProxy, startPostgresProxy } from "./postgres-proxy.js";
 import { type RequestChanges, type RestAnswer, sendRequest } from "./rest-request.js";
 import { type TokenFor, tokensOf } from "./tokens.js";
 
-/** A running service with a database of its own, both listeners on free ports. */
+/** A running service with its own database. Both listeners are on free ports. */
 export interface TestService {
   /** `http://127.0.0.1:PORT/api/external/v1` */
   readonly baseUrl: string;
@@ -28,35 +28,42 @@ export interface TestService {
   readonly internalUrl: string;
   /** The tenant of tokens that name no other. */
   readonly tenantId: string;
-  /** Every scope there is. */
+  /** All existing scopes. */
   readonly scopes: readonly string[];
-  /** What the service has logged, a parsed JSON line each. */
+  /** The log of the service; each item is a parsed JSON line. */
   readonly log: readonly Record<string, unknown>[];
-  /** The service's database, as the service reaches it. */
+  /** URL of the database that the service uses. */
   readonly databaseUrl: string;
-  /** What the service reaches its database through; there is none unless the test asked for it. */
+  /** The proxy between the service and its database. Throws on use unless the test set `isProxied`. */
   readonly proxy: PostgresProxy;
-  /** The service's clock, which is the tests' until it is moved, in milliseconds since the epoch. */
+  /** Returns the service's clock in milliseconds since the epoch. It equals the tests' clock until it is changed. */
   now(): number;
-  /** Moves the service's clock. */
+  /** Advances the service's clock, which continues to run. */
   advance(ms: number): void;
+  /** Stops the service's clock at an instant until it is changed again. */
+  stopAt(instantMs: number): void;
   token(claims?: TokenFor): Promise<string>;
-  /** A token with the right signature and these changes to its header and claims; undefined leaves a claim out. */
+  /** Returns a token with a valid signature and these changes to its header and claims. Undefined removes a claim. */
   forgeToken(claims: object, header?: object): Promise<string>;
-  /** A REST request with everything that a good one has, as a principal with every scope unless a token is given. */
+  /**
+   * Sends a REST request with the headers of a valid one. Without a token in `changes` the principal has every scope.
+   */
   request(method: string, path: string, changes?: RequestChanges): Promise<RestAnswer>;
-  /** Runs a statement past row-level security and gives its rows. */
+  /** Runs a statement without row-level security and returns its rows. */
   query(sql: string): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
 
-/** What a test puts in place of the usual. */
+/** Ports that a test replaces. */
 export interface TestPorts extends Partial<ServerPorts> {
-  /** Whether the service reaches its database through a proxy; it does not unless told so, which is faster. */
+  /** Whether the service connects to its database through a proxy. Defaults to false, which is faster. */
   readonly isProxied?: boolean;
 }
 
-/** Starts the service as `serve` would, but without background jobs, with settings and other ports on top. It logs all. */
+/**
+ * Starts the service as `serve` does, but without background jobs. `environment` and `ports` override the defaults. It
+ * logs all levels.
+ */
 export async function startTestService(
   environment: Readonly<Record<string, string>> = {},
   { isProxied = false, ...ports }: TestPorts = {},
@@ -74,7 +81,7 @@ export async function startTestService(
     const config = configOf(shared);
     return startServer(
       { ...config, databaseUrl: config.databaseUrl ?? databaseUrl },
-      { logger, now: clock.now, runsJobs: false, ...ports },
+      { logger, now: clock.now, runsJobs: false, metricsMaxAgeMs: 0, ...ports },
     );
   });
   const tokens = await openTokens(dataDir, clock.now);
@@ -100,7 +107,7 @@ export async function startTestService(
   };
 }
 
-/** Connections that a test looks past the service by, opened with its first look; one that breaks is replaced. */
+/** Creates the pool for queries of tests. Connections open on first use; a broken one is replaced. */
 function openOnlookers(connectionString: string): Pool {
   const pool = new Pool({ connectionString, idleTimeoutMillis: 0, allowExitOnIdle: true });
   return pool.on("error", () => undefined);
@@ -128,12 +135,18 @@ function settings(databaseUrl: string, dataDir: string): Record<string, string> 
   };
 }
 
-function startClock(): Pick<TestService, "now" | "advance"> {
+function startClock(): Pick<TestService, "now" | "advance" | "stopAt"> {
   let offsetMs = 0;
+  let stoppedAtMs: number | undefined;
+  const now = () => stoppedAtMs ?? testNow() + offsetMs;
   return {
-    now: () => testNow() + offsetMs,
+    now,
     advance: (ms) => {
-      offsetMs += ms;
+      offsetMs = now() - testNow() + ms;
+      stoppedAtMs = undefined;
+    },
+    stopAt: (instantMs) => {
+      stoppedAtMs = instantMs;
     },
   };
 }

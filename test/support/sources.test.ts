@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { importsOf } from "./sources.js";
 
-test("an import is found in any form", () => {
+test("importsOf finds every form of import", () => {
   const text = `import a, { b } from "./a.js";
 import type { C } from "../c.js";
 import {

@@ -4,17 +4,17 @@ import { posix } from "node:path";
 /** Texts by path, relative to src: `rest/handler.ts`. */
 export type Sources = Readonly<Record<string, string>>;
 
-/** Rooms by name, each with the rooms that it may import. */
+/** Folders by name, each with the folders that it may import. */
 export type Rooms = Readonly<Record<string, readonly string[]>>;
 
-/** The sources below a folder. */
+/** Reads the TypeScript files below a folder. */
 export function readSources(root: string): Sources {
   const paths = readdirSync(root, { recursive: true, encoding: "utf8" }).map((path) => path.replaceAll("\\", "/"));
   const files = paths.filter((path) => path.endsWith(".ts"));
   return Object.fromEntries(files.map((path) => [path, readFileSync(`${root}/${path}`, "utf8")]));
 }
 
-/** What a file imports, for its types alone too: files of src by their path, packages by their name. */
+/** Returns the imports of a file, including type imports: files of src by path, packages by name. */
 export function importsOf(sources: Sources, path: string): string[] {
   const text = sources[path] ?? "";
   const statements = text.matchAll(/^(?:import|export)\b(?:[^"';]*?\bfrom)?\s*"([^"]+)"/gm);
@@ -27,12 +27,12 @@ function targetOf(path: string, specifier: string): string {
   return `${posix.join(posix.dirname(path), specifier).replace(/\.js$/, "")}.ts`;
 }
 
-/** Imports of files of the project whose path matches, by files whose path matches. */
+/** Returns the imports of project files that match `to`, by files that match `from`, each as `from → to`. */
 export function arrows(sources: Sources, from: RegExp, to: RegExp): string[] {
   return imports(sources, from, to).filter((arrow) => arrow.endsWith(".ts"));
 }
 
-/** The same for whatever is imported: files and packages. */
+/** Like {@link arrows}, but includes imports of packages. */
 export function imports(sources: Sources, from: RegExp, to: RegExp): string[] {
   return named(sources, from)
     .flatMap((path) => importsOf(sources, path).map((target) => ({ path, target })))
@@ -40,7 +40,7 @@ export function imports(sources: Sources, from: RegExp, to: RegExp): string[] {
     .map(({ path, target }) => `${path} → ${target}`);
 }
 
-/** The first match of a pattern in each file, with its line. */
+/** Returns the first match of a pattern in each file, as `path:line`. */
 export function matches(sources: Sources, paths: RegExp, pattern: RegExp): string[] {
   return named(sources, paths).flatMap((path) => {
     const text = sources[path] ?? "";
@@ -49,7 +49,10 @@ export function matches(sources: Sources, paths: RegExp, pattern: RegExp): strin
   });
 }
 
-/** Imports of a room of a floor, or of a file beside the rooms, that its room may not have. Unknown rooms have none. */
+/**
+ * Returns the forbidden imports between the folders of `floor`. A file directly in `floor` counts as a folder. A folder
+ * that `rooms` does not list may import no other.
+ */
 export function strayArrows(sources: Sources, floor: string, rooms: Rooms): string[] {
   const roomOf = (path: string) =>
     path.startsWith(`${floor}/`) ? path.slice(floor.length + 1).split("/")[0] : undefined;
@@ -59,18 +62,18 @@ export function strayArrows(sources: Sources, floor: string, rooms: Rooms): stri
   });
 }
 
-/** The folders with more files than that. */
+/** Returns the folders with more than `most` files. */
 export function crowdedFolders(sources: Sources, most: number): string[] {
   const folders = named(sources, /^(?!gen\/)/).map((path) => posix.dirname(path));
   return [...new Set(folders)].filter((folder) => folders.filter((other) => other === folder).length > most);
 }
 
-/** The paths that match. */
+/** Returns the paths that match. */
 export function named(sources: Sources, paths: RegExp): string[] {
   return Object.keys(sources).filter((path) => paths.test(path));
 }
 
-/** A depth-first walk: an import of a file that is still being walked closes a circle. */
+/** Finds import cycles by a depth-first walk. An import of a file that is still being walked closes a cycle. */
 export function circles(sources: Sources): string[] {
   const done = new Set<string>();
   const found: string[] = [];

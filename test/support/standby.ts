@@ -7,28 +7,31 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/embedded
 import { execute, withDatabase } from "./database.js";
 import { removeFolder, temporaryFolder } from "./temporary-folder.js";
 
-/** A server and the streaming replica of it, each in a folder of its own. */
+/** A PostgreSQL server and its streaming replica, each in its own folder. */
 export interface ReplicatedPostgres {
-  /** As the service's role. */
+  /** The primary, as the service's role. */
   readonly primaryUrl: string;
-  /** As the owner of the tables. */
+  /** The primary, as the owner of the tables. */
   readonly ownerUrl: string;
   readonly replicaUrl: string;
-  /** The same replica, as a role that row-level security does not bind. */
+  /** The replica, as a role that bypasses row-level security. */
   readonly superuserReplicaUrl: string;
-  /** Has the replica keep what it gets to itself, and goes on with it. */
+  /** Pauses the replay of the log on the replica, see pg_wal_replay_pause. */
   pauseReplay(): Promise<void>;
   resumeReplay(): Promise<void>;
   stopReplica(): Promise<void>;
-  /** Makes the replica a server of its own, which follows nobody any more. */
+  /** Promotes the replica to a primary that follows no other server. */
   promoteReplica(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What outlives no machine needs no fsync; replicas need the log as it is by default. */
+/** Test data need not survive a crash, so fsync is off. Replication needs the default `wal_level`. */
 const SETTINGS = { fsync: "off", full_page_writes: "off" };
 
-/** Starts both. The replica is made from a copy of the running primary (PostgreSQL's manual, making a base backup by the low level API). */
+/**
+ * Starts both servers. The replica starts from a copy of the running primary (PostgreSQL manual: Making a Base Backup
+ * Using the Low Level API).
+ */
 export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const [primaryFolder, replicaFolder] = [await temporaryFolder(), await temporaryFolder()];
   const primary = await startEmbeddedPostgres({ dataDir: primaryFolder, settings: SETTINGS });

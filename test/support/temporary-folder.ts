@@ -6,14 +6,14 @@ import { identifyProcess, isRunning } from "../../src/embedded-postgres/processe
 import { startEmbeddedPostgres } from "../../src/embedded-postgres/start-embedded-postgres.js";
 
 const PREFIX = "cupo-test-";
-/** A file system in memory, where Linux has one: a database there is made in a fifth of the time. */
+/** Linux's file system in memory. Creating a database there takes a fifth of the time. */
 const IN_MEMORY = "/dev/shm";
 const ROOM_BYTES = 4 * 1_024 ** 3;
 
 /**
- * Makes an empty folder that an embedded server can live in, also one that runs as another user, and whose name says
- * which process it belongs to. It is in memory where there is room for all that a run makes, unless TMPDIR says where it is to
- * be. The caller removes it.
+ * Creates an empty folder for an embedded server, also for one that runs as another user. Its name identifies the
+ * process that created it. It is in memory if there is room for a whole test run and TMPDIR is not set. The caller
+ * removes it.
  */
 export async function temporaryFolder(): Promise<string> {
   const parent = process.env["TMPDIR"] || !hasRoom(IN_MEMORY) ? tmpdir() : IN_MEMORY;
@@ -23,8 +23,8 @@ export async function temporaryFolder(): Promise<string> {
 }
 
 /**
- * Removes the temporary folders of processes that were killed, with the servers that still run in them. What cannot be
- * removed, because it is another user's or another run is removing it, stays.
+ * Removes the temporary folders of killed processes and stops the servers that still run in them. A folder that cannot
+ * be removed stays: it belongs to another user, or another run is removing it.
  */
 export async function removeAbandonedFolders(): Promise<void> {
   for (const parent of [tmpdir(), IN_MEMORY].filter((path) => existsSync(path))) {
@@ -42,13 +42,13 @@ function hasRoom(path: string): boolean {
   return Math.min(bavail * bsize, freemem()) >= ROOM_BYTES;
 }
 
-/** Removes a temporary folder; a server that still runs in it is stopped before. */
+/** Removes a temporary folder. Stops a server that still runs in it first. */
 export async function removeFolder(folder: string): Promise<void> {
   if (existsSync(pidFile(folder))) await (await startEmbeddedPostgres({ dataDir: folder })).stop();
   await rm(folder, { recursive: true, force: true });
 }
 
-/** The file in which the embedded server of a data folder leaves its process id. */
+/** Returns the path of the embedded server's pid file. */
 export function pidFile(dataDir: string): string {
   return join(dataDir, "postgres", "cluster", "postmaster.pid");
 }

@@ -1,6 +1,6 @@
 import type { DevelopmentIssuer } from "../../src/auth/development-issuer.js";
 
-/** Whom a token is for; everything has a default: the service's own tenant, every scope. */
+/** Claims of a token. The defaults are the service's own tenant and every scope. */
 export interface TokenFor {
   readonly tenantId?: string;
   readonly scopes?: readonly string[];
@@ -10,10 +10,13 @@ export interface TokenFor {
   readonly expiresInSeconds?: number;
 }
 
-/** So long a client uses a token before it gets another one. */
+/** How long tokens are reused, in milliseconds. */
 const USE_MS = 300_000;
 
-/** Gives tokens of an issuer for an hour, the same one again to who asks for the same within five minutes. */
+/**
+ * Returns a function that signs tokens valid for one hour. Equal claims get the same token again for up to five
+ * minutes.
+ */
 export function tokensOf(
   issuer: DevelopmentIssuer,
   usual: Required<Pick<TokenFor, "tenantId" | "scopes">>,

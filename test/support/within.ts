@@ -1,8 +1,8 @@
-/** The outcome of a promise. Rejects where it has none after so many milliseconds, because it was promised by then. */
+/** Returns the result of a promise. Rejects if it is not settled within `ms` milliseconds. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing came of it in ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new Error(`the promise was not settled within ${ms} ms`)), ms);
   });
   try {
     return await Promise.race([promise, late]);

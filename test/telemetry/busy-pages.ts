@@ -4,19 +4,19 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { EventService } from "../../src/gen/cupo/clinic/v1/event_service_pb.js";
 import { startKeyServer } from "../auth/key-server.js";
-import { keySetDocument, makeKey } from "../auth/token-workshop.js";
+import { keySetDocument, makeKey } from "../auth/token-fixtures.js";
 import { eventually } from "../support/eventually.js";
 import { registration } from "../support/registration.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { type MetricsPage, readMetrics } from "./metrics-page.js";
 
-/** The pages of services that did a little of everything, on which every metric is found. */
+/** Returns the metrics pages of services that did a little of everything, so that every metric occurs. */
 export async function readBusyPages(): Promise<readonly MetricsPage[]> {
   return [await withService({}, busyPage), await withRealIssuer()];
 }
 
-/** Has a service, which is behind a proxy, do a little of everything, and gives its page when all of it was counted. */
+/** Makes a service do a little of everything, behind a proxy. Returns its metrics page once all of it was counted. */
 export async function busyPage(service: TestService): Promise<MetricsPage> {
   const headers = { "idempotency-key": randomUUID() };
   const body = registration();
@@ -34,8 +34,8 @@ export async function busyPage(service: TestService): Promise<MetricsPage> {
     const { sum } = await page();
     const fault = { error_type: "SERVICE_UNAVAILABLE" };
     const seen = [
-      sum("http_server_request_duration_seconds_count", fault),
-      sum("rpc_server_call_duration_seconds_count", fault),
+      sum("http_server_requests_total", fault),
+      sum("rpc_server_calls_total", fault),
       sum("cupo_stream_duration_seconds_count", fault),
       sum("cupo_idempotency_replays_total"),
       sum("cupo_jobs_waiting"),

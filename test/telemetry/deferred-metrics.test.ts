@@ -4,7 +4,7 @@ import type { LiveMetrics } from "../../src/telemetry/metrics/live-metrics.js";
 
 const live = { close: async () => undefined } as unknown as LiveMetrics;
 
-test("what is told before there are instruments is counted when there are, in its order, and later at once", async () => {
+test("records made before the instruments exist are applied in order when they are loaded, later ones at once", async () => {
   const told: string[] = [];
   const metrics = deferMetrics(async () => live);
   metrics.tell(() => told.push("first"));
@@ -15,7 +15,7 @@ test("what is told before there are instruments is counted when there are, in it
   expect(told).toEqual(["first", "second", "third"]);
 });
 
-test("instruments that could not be made are made by who asks next, with all that was told until then", async () => {
+test("after a failed load, the next call loads the instruments and applies all earlier records", async () => {
   const told: string[] = [];
   let attempts = 0;
   const metrics = deferMetrics(async () => {

@@ -18,7 +18,7 @@ const ALERTS = [
   "CupoKeySetStale",
   "CupoIdempotencyConflicts",
 ];
-/** Labels that Prometheus gives itself to what it scrapes. */
+/** Labels that Prometheus adds to scraped metrics. */
 const OF_PROMETHEUS = new Set(["job", "instance", "le"]);
 
 let samples: readonly Sample[];
@@ -30,24 +30,22 @@ beforeAll(async () => {
 describe("the alerts", () => {
   const rules = readAlertRules();
 
-  test("are those that the runbook has entries for, each with a way to its entry", () => {
+  test("have an entry each in the runbook, and a link to it", () => {
     expect(rules.map(({ alert }) => alert)).toEqual(ALERTS);
     for (const { alert, labels, annotations } of rules) {
       expect(labels["severity"]).toMatch(/^(critical|warning|info)$/);
-      expect(annotations["runbook_url"]).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
-      expect(read("docs/runbook.md")).toContain(`\n## ${alert}\n`);
+      expect(annotations["runbook_url"]).toBe(`docs/operate/runbook.md#${alert.toLowerCase()}`);
+      expect(read("docs/operate/runbook.md")).toContain(`\n## ${alert}\n`);
       expect(`${annotations["summary"]}`.length).toBeGreaterThan(10);
       expect(`${annotations["description"]}`.length).toBeGreaterThan(40);
     }
   });
 
-  test.each(rules)("$alert looks at metrics and labels that there are", ({ expr }) => expectKnown(expr));
+  test.each(rules)("$alert uses existing metrics and labels", ({ expr }) => expectKnown(expr));
 });
 
 describe("the dashboard", () => {
-  test.each(readDashboardExpressions())("$place looks at metrics and labels that there are", ({ expr }) =>
-    expectKnown(expr),
-  );
+  test.each(readDashboardExpressions())("$place uses existing metrics and labels", ({ expr }) => expectKnown(expr));
 
   test("shows every metric", () => {
     const shown = new Set(
@@ -66,8 +64,8 @@ describe("the dashboard", () => {
   });
 });
 
-describe("docs/telemetry.md", () => {
-  const [, table = ""] = read("docs/telemetry.md").split("| --- | --- | --- |\n");
+describe("docs/reference/telemetry.md", () => {
+  const [, table = ""] = read("docs/reference/telemetry.md").split("| --- | --- | --- |\n");
   const rows = (table.split("\n\n")[0] ?? "").split("\n").map((line) => {
     const [, name = "", labels = ""] = line.split("|");
     return {
@@ -76,7 +74,7 @@ describe("docs/telemetry.md", () => {
     };
   });
 
-  test("lists every metric that there is, and no other", () => {
+  test("lists exactly the existing metrics", () => {
     const known = new Set(samples.map(({ name }) => baseOf(name)));
     expect(rows.map(({ name }) => name).toSorted()).toEqual([...known].toSorted());
   });
@@ -91,14 +89,14 @@ describe("docs/telemetry.md", () => {
   });
 });
 
-test("a metric or a label that is not there would be found", () => {
+test("an unknown metric or label is detected", () => {
   expect(metricsIn('sum by (a) (rate(x_total{b="c"}[5m])) / on (d) y > 0.5 or z')).toEqual(["x_total", "y", "z"]);
   expect(labelsIn('sum by (a, d) (rate(x_total{b="c",e!~"f"}[5m]))')).toEqual(["b", "e", "a", "d"]);
   expect(() => expectKnown("sum(rate(cupo_nothing_total[5m]))")).toThrow("cupo_nothing_total");
   expect(() => expectKnown('cupo_ready{nothing="1"}')).toThrow("nothing");
 });
 
-/** Of what an expression names, everything is on the pages. */
+/** Requires that all metrics and labels in an expression exist on the pages. */
 function expectKnown(expr: string): void {
   const names = new Set(samples.map(({ name }) => name));
   const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
@@ -106,7 +104,7 @@ function expectKnown(expr: string): void {
   expect(labelsIn(expr).filter((label) => !labels.has(label) && !OF_PROMETHEUS.has(label))).toEqual([]);
 }
 
-/** A histogram by its own name. */
+/** Returns the name of the histogram that a metric belongs to. */
 function baseOf(name: string): string {
   const isHistogram = samples.some((sample) => sample.name === `${name.replace(/_(bucket|sum|count)$/, "")}_bucket`);
   return isHistogram ? name.replace(/_(bucket|sum|count)$/, "") : name;

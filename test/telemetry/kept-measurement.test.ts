@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { keptMeasurement } from "../../src/telemetry/metrics/kept-measurement.js";
+import { cachedMeasurement } from "../../src/telemetry/metrics/cached-measurement.js";
 import { deferred } from "../support/deferred.js";
 
-const terms = { maxAgeMs: 10_000, patienceMs: 1_000 };
+const options = { maxAgeMs: 10_000, timeoutMs: 1_000 };
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -12,9 +12,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("what was measured is kept for a while, however often it is asked for", async () => {
+test("a measurement is kept for a while, however often it is read", async () => {
   let measured = 0;
-  const read = keptMeasurement(async () => ++measured, terms);
+  const read = cachedMeasurement(async () => ++measured, options);
   expect([await read(), await read()]).toEqual([1, 1]);
   vi.advanceTimersByTime(9_999);
   expect(await read()).toBe(1);
@@ -22,13 +22,13 @@ test("what was measured is kept for a while, however often it is asked for", asy
   expect(await read()).toBe(2);
 });
 
-test("what does not come in time is not known, is not asked for twice, and is there when it has come", async () => {
+test("a late measurement is unknown, is not started twice, and is available once it has arrived", async () => {
   const late = deferred();
   let asked = 0;
-  const read = keptMeasurement(() => {
+  const read = cachedMeasurement(() => {
     asked += 1;
     return late.promise.then(() => 7);
-  }, terms);
+  }, options);
   const first = read();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await first).toBeUndefined();
@@ -38,9 +38,9 @@ test("what does not come in time is not known, is not asked for twice, and is th
   expect([await second, asked]).toEqual([7, 1]);
 });
 
-test("what failed is not known, and nothing older is told in its place", async () => {
+test("a failed measurement is unknown, and no older one replaces it", async () => {
   const outcomes = [async () => 1, async () => Promise.reject(new Error("away")), async () => 3];
-  const read = keptMeasurement(() => outcomes.shift()?.() ?? Promise.reject(new Error("over")), terms);
+  const read = cachedMeasurement(() => outcomes.shift()?.() ?? Promise.reject(new Error("over")), options);
   const seen: unknown[] = [];
   for (let i = 0; i < 3; i++) {
     seen.push(await read());

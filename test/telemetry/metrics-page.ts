@@ -5,18 +5,18 @@ export interface Sample {
   readonly value: number;
 }
 
-/** The page of metrics, read. */
+/** A parsed metrics page. */
 export interface MetricsPage {
   readonly text: string;
   readonly samples: readonly Sample[];
-  /** The values of a name whose labels include these, added up; undefined where there is none. */
+  /** Returns the sum of all samples with this name and these labels. Undefined if there is none. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number | undefined;
 }
 
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
-/** Asks a service for its metrics. */
+/** Reads the metrics of a service. */
 export async function readMetrics(internalUrl: string): Promise<MetricsPage> {
   const response = await fetch(`${internalUrl}/metrics`);
   if (response.status !== 200) throw new Error(`/metrics answered ${response.status}`);

@@ -1,23 +1,23 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { TelemetryTerms } from "../../src/telemetry/telemetry-terms.js";
+import type { TelemetryConfig } from "../../src/telemetry/telemetry-config.js";
 
-/** A span as it was received. Ids are hexadecimal; without a parent it is the first of its trace. */
+/** A received span. Ids are hexadecimal. A span without a parent is the root of its trace. */
 export interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly traceState?: string;
-  /** 1 internal, 2 server, 3 client. */
+  /** OTLP span kind: 1 internal, 2 server, 3 client. */
   readonly kind: number;
-  /** Whether it says that something failed. */
+  /** Whether the span's status is an error. */
   readonly isError: boolean;
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** One request that was received. */
+/** A received request. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -26,13 +26,13 @@ export interface Received {
 
 /** A receiver of OTLP over HTTP. */
 export interface OtlpReceiver {
-  /** Terms by which everything is sent here as JSON. */
-  readonly terms: TelemetryTerms;
+  /** Settings that send everything to this receiver as JSON. */
+  readonly config: TelemetryConfig;
   readonly url: string;
   readonly received: readonly Received[];
-  /** The spans that came as JSON, so far. */
+  /** Returns the spans received as JSON so far. */
   spans(): readonly ReceivedSpan[];
-  /** The metrics that came as JSON, so far, by name. */
+  /** Returns the names of the metrics received as JSON so far. */
   metricNames(): ReadonlySet<string>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ type SentSpan = Omit<ReceivedSpan, "attributes" | "isError"> & {
 
 const ERROR = 2;
 
-/** Listens on a free port and takes whatever is sent. */
+/** Starts a receiver on a free port that accepts any request. */
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -68,7 +68,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   return {
     url,
     received,
-    terms: {
+    config: {
       traces: { protocol: "http/json", url: `${url}/v1/traces` },
       metrics: { protocol: "http/json", url: `${url}/v1/metrics`, everyMs: 60_000 },
       warnings: [],

@@ -8,12 +8,12 @@ import { readAlertRules, readDashboardExpressions } from "./expressions.js";
 const reason = isPrometheusThere ? "" : " (Prometheus is not installed: Debian's package prometheus)";
 
 describe.skipIf(!isPrometheusThere)(`promtool${reason}`, () => {
-  test("takes the configuration, with its rules", async () => {
+  test("accepts the configuration with its rules", async () => {
     const { code, printed } = await promtool(["check", "config", "prometheus.yml"]);
     expect({ code, printed }).toEqual({ code: 0, printed: expect.stringContaining("13 rules found") });
   });
 
-  test("finds that each alert goes off when it should, and not before", async () => {
+  test("confirms that each alert fires when it should, and not before", async () => {
     const { code, printed } = await promtool(["test", "rules", "alerts.test.yml"]);
     expect({ code, printed }).toEqual({ code: 0, printed: expect.stringContaining("SUCCESS") });
   });
@@ -35,14 +35,14 @@ describe.skipIf(!isPrometheusThere)(`a Prometheus that scrapes a service${reason
     await service.close();
   });
 
-  test("takes every line of the page", async () => {
+  test("parses each line of the page", async () => {
     const { printed } = await promtool(["check", "metrics"], page);
     const ofConventions =
       /^db_client_connection_count non-histogram and non-summary metrics should not have "_count" suffix$/;
     expect(printed.split("\n").filter((line) => line !== "" && !ofConventions.test(line))).toEqual([]);
   });
 
-  test("finds it up, and what it did", async () => {
+  test("shows that it is up, with counts of its calls", async () => {
     await eventually(async () => (await valueOf('sum(cupo_idempotency_replays_total{job="cupo"})')) === 1);
     await eventually(async () => (await valueOf('up{job="cupo"}')) === 1);
     await eventually(async () => (await valueOf("cupo_ready")) === 1);
@@ -52,7 +52,7 @@ describe.skipIf(!isPrometheusThere)(`a Prometheus that scrapes a service${reason
     }, patience);
   });
 
-  test("evaluates the rules without an error, and alerts of nothing that is well", async () => {
+  test("evaluates the rules without an error, and fires no alert for a healthy service", async () => {
     await eventually(async () => (await rules()).every(({ health }) => health !== "unknown"));
     expect((await rules()).filter(({ health }) => health !== "ok")).toEqual([]);
     const active = (await rules()).filter(({ state }) => state === "firing").map(({ name }) => name);
@@ -60,21 +60,21 @@ describe.skipIf(!isPrometheusThere)(`a Prometheus that scrapes a service${reason
   });
 
   test.each([...readAlertRules().map(({ alert, expr }) => ({ place: alert, expr })), ...readDashboardExpressions()])(
-    "understands $place",
+    "evaluates $place",
     async ({ expr }) => {
       expect(await prometheus.ask("query", { query: expr })).toMatchObject({ resultType: "vector" });
     },
   );
 
   test.each(readDashboardExpressions().filter(({ expr }) => !expr.includes("keyset")))(
-    "has something for $place",
+    "has data for $place",
     async ({ expr }) => {
       await eventually(async () => (await valueOf(expr)) !== undefined);
       expect(await valueOf(expr)).toBeDefined();
     },
   );
 
-  /** The value of the first series of an instant vector; undefined where there is none. */
+  /** Returns the value of the first series of an instant vector. Undefined if there is none. */
   async function valueOf(query: string): Promise<number | undefined> {
     const { result } = (await prometheus.ask("query", { query })) as { result: { value: [number, string] }[] };
     return result[0] === undefined ? undefined : Number(result[0].value[1]);

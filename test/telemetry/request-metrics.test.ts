@@ -11,8 +11,8 @@ import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { readMetrics } from "./metrics-page.js";
 
-const HTTP = "http_server_request_duration_seconds_count";
-const RPC = "rpc_server_call_duration_seconds_count";
+const HTTP = "http_server_requests_total";
+const RPC = "rpc_server_calls_total";
 const REGISTER = "cupo.access.v1.PatientService/RegisterPatient";
 
 let service: TestService;
@@ -32,16 +32,16 @@ describe("a request over REST is counted", () => {
     http_route: "/api/external/v1/patients",
   };
 
-  test("with its time, by operation, route and status", async () => {
+  test("with its duration, by operation, route and status", async () => {
     await service.request("POST", "/patients", { body: registration() });
     await counts(HTTP, { ...ofRegistering, http_response_status_code: "201" }, 1);
     const page = await readMetrics(service.internalUrl);
-    const labels = { ...ofRegistering, http_response_status_code: "201" };
+    const labels = { cupo_operation: REGISTER };
     expect(page.sum("http_server_request_duration_seconds_sum", labels)).toBeGreaterThan(0);
     expect(page.sum("http_server_request_duration_seconds_bucket", { ...labels, le: "+Inf" })).toBe(1);
   });
 
-  test("where it is refused early: without a token, with a body that is none, with one that breaks rules", async () => {
+  test("if it is rejected early: without a token, with a malformed body, with a body that violates rules", async () => {
     await service.request("POST", "/patients", { headers: { authorization: null }, body: registration() });
     await service.request("POST", "/patients", { body: "{" });
     await service.request("POST", "/patients", { body: {} });
@@ -51,7 +51,7 @@ describe("a request over REST is counted", () => {
     await counts("cupo_problems_total", { cupo_problem_code: "INVALID_ACCESS_TOKEN", cupo_operation: REGISTER }, 1);
   });
 
-  test("by its template and never by its path, whatever is in that", async () => {
+  test("by its route template and never by its path", async () => {
     await service.request("PATCH", `/patients/${randomUUID()}`, {
       body: { fullName: "A", phone: "6015550100", expectedVersion: 1 },
     });
@@ -59,11 +59,11 @@ describe("a request over REST is counted", () => {
     await counts(HTTP, labels, 1);
   });
 
-  test("without a route where there is none, by methods that HTTP knows", async () => {
+  test("without a route if none matches, and by known HTTP methods", async () => {
     const { publicUrl } = service;
     await fetch(`${publicUrl}/s3cret/${randomUUID()}?s3cret=1`);
     await fetch(`${publicUrl}/api/external/v1/patients`, { method: "DELETE" });
-    await fetch(`${publicUrl}/s3cret`, { method: "S3CRET" });
+    await fetch(`${publicUrl}/s3cret`, { method: "PROPFIND" });
     await counts(HTTP, { http_request_method: "GET", http_response_status_code: "404", cupo_listener: "public" }, 1);
     await counts(HTTP, { http_request_method: "DELETE", http_response_status_code: "405" }, 1);
     await counts(HTTP, { http_request_method: "_OTHER" }, 1);
@@ -75,7 +75,7 @@ describe("a request over REST is counted", () => {
     expect(unrouted.map(({ labels }) => labels["http_route"])).toEqual([undefined]);
   });
 
-  test("as a replay where it is one, and as the conflict that it is", async () => {
+  test("as a replay if it is one, and as a conflict if it is one", async () => {
     const headers = { "idempotency-key": randomUUID() };
     const body = registration();
     for (const sent of [body, body, registration()])
@@ -91,7 +91,7 @@ describe("a call over RPC is counted", () => {
     headers: { authorization: `Bearer ${await service.token()}`, "idempotency-key": randomUUID() },
   });
 
-  test("by method, protocol and code, each in its own spelling", async () => {
+  test("by method, protocol and code, each as the protocol spells it", async () => {
     await callRpc(service, PatientService.method.registerPatient, { ...registration() });
     await callRpc(service, PatientService.method.registerPatient, {});
     const byGrpc = createClient(PatientService, createGrpcTransport({ baseUrl: service.internalUrl }));
@@ -102,15 +102,15 @@ describe("a call over RPC is counted", () => {
     await byGrpc.registerPatient({}, await token()).catch(() => undefined);
     await byWeb.registerPatient({}).catch(() => undefined);
     const expected = [
-      { cupo_transport: "connect", rpc_system_name: "connectrpc", rpc_response_status_code: "ok" },
-      { cupo_transport: "connect", rpc_system_name: "connectrpc", rpc_response_status_code: "invalid_argument" },
-      { cupo_transport: "grpc", rpc_system_name: "grpc", rpc_response_status_code: "INVALID_ARGUMENT" },
-      { cupo_transport: "grpc-web", rpc_system_name: "grpc", rpc_response_status_code: "UNAUTHENTICATED" },
+      { cupo_transport: "connect", rpc_response_status_code: "ok" },
+      { cupo_transport: "connect", rpc_response_status_code: "invalid_argument" },
+      { cupo_transport: "grpc", rpc_response_status_code: "INVALID_ARGUMENT" },
+      { cupo_transport: "grpc-web", rpc_response_status_code: "UNAUTHENTICATED" },
     ];
-    for (const labels of expected) await counts(RPC, { ...labels, rpc_method: REGISTER, cupo_operation: REGISTER }, 1);
+    for (const labels of expected) await counts(RPC, { ...labels, cupo_operation: REGISTER }, 1);
   });
 
-  test("apart where it is a stream, when that ends", async () => {
+  test("separately if it is a stream, when that ends", async () => {
     const end = new AbortController();
     const client = createClient(EventService, createGrpcTransport({ baseUrl: service.internalUrl }));
     const authorization = `Bearer ${await service.token()}`;
@@ -124,14 +124,14 @@ describe("a call over RPC is counted", () => {
   });
 });
 
-test("no label holds a tenant, a principal or an id", async () => {
+test("no label contains a tenant, a principal or an id", async () => {
   const { samples } = await readMetrics(service.internalUrl);
   const held = samples.flatMap(({ name, labels }) => (name === "target_info" ? [] : Object.values(labels)));
   expect(held.length).toBeGreaterThan(100);
   expect(held.filter((text) => /[0-9a-f]{8}-[0-9a-f]{4}-|client|test\b/.test(text))).toEqual([]);
 });
 
-test("an error that is the service's fault has its type", async () => {
+test("an internal error has its type", async () => {
   const away = await startTestService({}, { isProxied: true });
   onTestFinished(() => away.close());
   await away.request("POST", "/patients", { body: registration() });
@@ -145,7 +145,7 @@ test("an error that is the service's fault has its type", async () => {
   expect((await page()).sum("db_client_connection_timeouts_total")).toBeGreaterThanOrEqual(1);
 });
 
-test("who is refused by a quota, or because too many calls are at work, is counted by the limit", async () => {
+test("a call rejected by a quota or a limit of concurrent calls is counted by the limit", async () => {
   const limited = await startTestService({ RATE_LIMIT_PER_SECOND: "1", RATE_LIMIT_PER_MINUTE: "1" });
   onTestFinished(() => limited.close());
   const token = await limited.token();
@@ -159,7 +159,7 @@ test("who is refused by a quota, or because too many calls are at work, is count
   );
 });
 
-test("the connection of quotas that processes share is measured where there is one", async () => {
+test("the connection of shared quotas is measured if there is one", async () => {
   const sharing = await startTestService({ RATE_LIMIT_STORE: "postgres" });
   onTestFinished(() => sharing.close());
   const labels = { db_client_connection_pool_name: "quotas" };
@@ -167,7 +167,7 @@ test("the connection of quotas that processes share is measured where there is o
   expect((await readMetrics(service.internalUrl)).sum("db_client_connection_max", labels)).toBeUndefined();
 });
 
-/** A request is counted behind its answer. */
+/** Waits for a count, because a request is counted after its answer. */
 async function counts(name: string, labels: Readonly<Record<string, string>>, expected: number): Promise<void> {
   await eventually(async () => (await readMetrics(service.internalUrl)).sum(name, labels) === expected);
 }

@@ -6,13 +6,13 @@ const sources = readSources(fileURLToPath(new URL("../../src", import.meta.url))
 const foreign = /^(services|postgres|rest\/(?!rest-error)|rpc|http|interceptors|jobs|auth|server)\b/;
 const fromTelemetry = (of: Sources) => arrows(of, /^telemetry\//, foreign);
 const ofLibraries = (of: Sources) => imports(of, /^(?!telemetry\/)/, /^@opentelemetry\//);
-/** What is loaded when the service starts must not load the library. */
+/** Returns telemetry's top-level modules that import OpenTelemetry's libraries statically. */
 const atStart = (of: Sources) =>
   Object.keys(of).filter(
     (path) => /^telemetry\/[^/]+\.ts$/.test(path) && /^import (?!type\b)[^;]*"@opentelemetry/m.test(of[path] ?? ""),
   );
 
-test("telemetry knows neither services nor the database, and of transports their errors alone", () => {
+test("telemetry imports neither services nor the database, and of transports only their errors", () => {
   expect(fromTelemetry(sources)).toEqual([]);
   const defect = {
     "telemetry/traces/call-spans.ts": 'import { RestError } from "../../rest/rest-error.js";',
@@ -21,13 +21,13 @@ test("telemetry knows neither services nor the database, and of transports their
   expect(fromTelemetry(defect)).toEqual(["telemetry/metrics/pool-metrics.ts → postgres/database.ts"]);
 });
 
-test("OpenTelemetry's libraries are known to telemetry alone", () => {
+test("only telemetry imports OpenTelemetry's libraries", () => {
   expect(ofLibraries(sources)).toEqual([]);
   const defect = { "services/a.ts": 'import { trace } from "@opentelemetry/api";' };
   expect(ofLibraries(defect)).toEqual(["services/a.ts → @opentelemetry/api"]);
 });
 
-test("and of what stands at its door only two files load them, when they are asked to", () => {
+test("and only two of its top-level files, which open-telemetry.ts loads on demand", () => {
   expect(atStart(sources)).toEqual(["telemetry/resource.ts", "telemetry/sending-errors.ts"]);
   const { "telemetry/open-telemetry.ts": door = "" } = sources;
   expect(door).not.toMatch(/^import (?!type\b)[^;]*\/(resource|sending-errors|live-metrics|open-tracing)\.js/m);

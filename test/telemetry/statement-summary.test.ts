@@ -17,6 +17,6 @@ test.each([
   ["SET LOCAL lock_timeout = 5000", "SET", undefined],
   ["COMMIT", "COMMIT", undefined],
   ["", "SQL", undefined],
-])("of a statement its verb and its table are told: %s", (text, verb, table) => {
+])("the verb and table of a statement: %s", (text, verb, table) => {
   for (let i = 0; i < 2; i++) expect(summarize(text)).toEqual({ verb, table });
 });

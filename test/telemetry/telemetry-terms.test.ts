@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { readTelemetryTerms } from "../../src/telemetry/telemetry-terms.js";
+import { readTelemetryConfig } from "../../src/telemetry/telemetry-config.js";
 
 const proto = { protocol: "http/protobuf" } as const;
 const metrics = { ...proto, everyMs: 60_000 };
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
 
-describe("what is sent", () => {
+describe("the settings of the exporter", () => {
   test.each([
     [{}, {}],
     [{ OTEL_SERVICE_NAME: "cupo", OTEL_EXPORTER_OTLP_ENDPOINT: "" }, {}],
@@ -29,29 +29,29 @@ describe("what is sent", () => {
       },
       { traces: proto },
     ],
-  ])("%j", (environment, terms) => {
-    expect(readTelemetryTerms(environment)).toEqual({ ...terms, warnings: [] });
+  ])("%j", (environment, config) => {
+    expect(readTelemetryConfig(environment)).toEqual({ ...config, warnings: [] });
   });
 });
 
-describe("what is not known is ignored with a warning that does not repeat it", () => {
+describe("unknown values are ignored with a warning that does not repeat them", () => {
   test.each([
     [
       { ...endpoint, OTEL_TRACES_EXPORTER: "zipkin" },
       { metrics },
-      "OTEL_TRACES_EXPORTER is neither otlp nor none, and ignored",
+      "OTEL_TRACES_EXPORTER must be otlp or none; it is ignored, and the signal is not exported",
     ],
     [
       { OTEL_TRACES_EXPORTER: "otlp", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
       { traces: proto },
-      "OTEL_EXPORTER_OTLP_PROTOCOL is neither http/protobuf nor http/json; http/protobuf is used",
+      "OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf or http/json; http/protobuf is used",
     ],
     [
       { OTEL_METRICS_EXPORTER: "otlp", OTEL_METRIC_EXPORT_INTERVAL: "soon" },
       { metrics },
-      "OTEL_METRIC_EXPORT_INTERVAL is no number of milliseconds; 60000 is used",
+      "OTEL_METRIC_EXPORT_INTERVAL must be a whole number of milliseconds; 60000 is used",
     ],
-  ])("%j", (environment, terms, warning) => {
-    expect(readTelemetryTerms(environment)).toEqual({ ...terms, warnings: [warning] });
+  ])("%j", (environment, config, warning) => {
+    expect(readTelemetryConfig(environment)).toEqual({ ...config, warnings: [warning] });
   });
 });

@@ -10,7 +10,7 @@ import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from "./otlp-
 
 const REGISTER = "cupo.access.v1.PatientService/RegisterPatient";
 const REST = "POST /api/external/v1/patients";
-/** The trace and the span of a caller, by transport. */
+/** The trace and span of a caller, by transport. */
 const callers = {
   rest: { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331" },
   connect: { traceId: "1af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203332" },
@@ -27,7 +27,7 @@ let correlationId: string;
 
 beforeAll(async () => {
   receiver = await startOtlpReceiver();
-  const service = await startTestService({}, { telemetry: receiver.terms, isProxied: true });
+  const service = await startTestService({}, { telemetry: receiver.config, isProxied: true });
   ({ log } = service);
   correlationId = randomUUID();
   const rest = (caller: keyof typeof callers, changes: object) =>
@@ -84,14 +84,14 @@ describe("a request", () => {
     expect(span.attributes).toMatchObject({ ...attributes, "cupo.operation": REGISTER });
   });
 
-  test("keeps the tracestate of its caller, and its correlation id", () => {
+  test("keeps its caller's tracestate and correlation id", () => {
     expect(serverSpan("rest")).toMatchObject({
       traceState: "vendor=opaque",
       attributes: { "cupo.correlation_id": correlationId },
     });
   });
 
-  test("that is done has its stages in order, with the statements in the transaction", () => {
+  test("that succeeds has its stages in order, with the statements in the transaction", () => {
     const server = serverSpan("rest");
     const stages = childrenOf(server);
     expect(stages.map(({ name }) => name)).toEqual([
@@ -124,22 +124,22 @@ describe("a request", () => {
     expect(serverSpan(caller).isError).toBe(false);
   });
 
-  test("that fails without a database is an error, and so is the part that failed", () => {
+  test("that fails without a database is an error, and so is the stage that failed", () => {
     const server = serverSpan("away");
     expect(server).toMatchObject({ isError: true, attributes: { "error.type": "SERVICE_UNAVAILABLE" } });
     expect(childrenOf(server).at(-1)).toMatchObject({ name: "transaction", isError: true });
   });
 
-  test("that its caller does not trace has no span, but its trace in the log", () => {
+  test("that its caller does not sample has no span, but its trace id in the log", () => {
     expect(receiver.spans().filter(({ traceId }) => traceId === callers.unsampled.traceId)).toEqual([]);
     expect(log.filter((line) => line["trace_id"] === callers.unsampled.traceId)).toHaveLength(1);
   });
 
-  test("of a probe has no span", () => {
+  test("of a health probe has no span", () => {
     expect(receiver.spans().filter(({ name }) => name === "GET")).toEqual([]);
   });
 
-  test("has the ids of its trace in its log line", () => {
+  test("has its trace and span ids in its log line", () => {
     const { traceId, spanId } = serverSpan("rest");
     expect(log.filter((line) => line["correlationId"] === correlationId)).toEqual([
       expect.objectContaining({ msg: "request", trace_id: traceId, span_id: spanId }),
@@ -147,13 +147,13 @@ describe("a request", () => {
   });
 });
 
-test("metrics are sent too, those of the page", () => {
+test("the metrics of the page are exported too", () => {
   expect([...receiver.metricNames()]).toEqual(
     expect.arrayContaining(["http.server.request.duration", "rpc.server.call.duration", "cupo.problems"]),
   );
 });
 
-test("nothing of messages, headers, addresses and statements is sent", () => {
+test("no message, header, address or statement is exported", () => {
   const names = new Set(receiver.spans().flatMap(({ attributes }) => Object.keys(attributes)));
   expect([...names].toSorted()).toEqual([
     "cupo.correlation_id",
@@ -179,7 +179,7 @@ test("nothing of messages, headers, addresses and statements is sent", () => {
   }
 });
 
-test("log lines of a service that is not traced have no trace", async () => {
+test("log lines of a service without tracing have no trace id", async () => {
   const service = await startTestService();
   await service.request("POST", "/patients", { body: registration(), headers: { traceparent: parentOf("rest") } });
   await service.close();
@@ -187,15 +187,15 @@ test("log lines of a service that is not traced have no trace", async () => {
   expect(service.log.filter(({ msg }) => msg === "request")).toHaveLength(1);
 });
 
-test("protobuf is sent unless it is told otherwise", async () => {
+test("protobuf is exported by default", async () => {
   const own = await startOtlpReceiver();
   onTestFinished(() => own.close());
-  const terms = {
+  const config = {
     traces: { protocol: "http/protobuf", url: `${own.url}/v1/traces` },
     metrics: { protocol: "http/protobuf", url: `${own.url}/v1/metrics`, everyMs: 60_000 },
     warnings: [],
   } as const;
-  const service = await startTestService({}, { telemetry: terms });
+  const service = await startTestService({}, { telemetry: config });
   await service.request("POST", "/patients", { body: registration() });
   await service.close();
   expect(new Set(own.received.map(({ headers }) => headers["content-type"]))).toEqual(
@@ -208,7 +208,7 @@ test("protobuf is sent unless it is told otherwise", async () => {
   );
 });
 
-test("a receiver that is away costs nothing but a line in the log, and the service ends in time", async () => {
+test("an unreachable receiver causes only a log line, and the service still ends in time", async () => {
   const away = { protocol: "http/json", url: "http://127.0.0.1:1/v1/traces" } as const;
   const service = await startTestService({}, { telemetry: { traces: away, warnings: [] } });
   expect((await service.request("POST", "/patients", { body: registration() })).status).toBe(201);
@@ -229,7 +229,7 @@ function serverSpan(caller: keyof typeof callers): ReceivedSpan {
   return span;
 }
 
-/** In the order in which they ended. */
+/** Returns the child spans, in the order in which they ended. */
 function childrenOf({ spanId }: ReceivedSpan): ReceivedSpan[] {
   return receiver.spans().filter(({ parentSpanId }) => parentSpanId === spanId);
 }

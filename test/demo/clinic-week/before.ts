@@ -8,54 +8,51 @@ import { given } from "./week.js";
 
 const active = true;
 
-/** What is configured before the week begins. */
+/** The configuration before the week. */
 export function before(task: WriteTask): void {
-  task(
-    "Read the lists that a desk chooses from",
-    async ({ reception: { programs, reference, catalogs }, learn, id }) => {
-      learn(
-        "program",
-        (await programs.listPrograms({})).programs.map((it) => [it.code, it.programId]),
-      );
-      learn(
-        "location",
-        (await reference.listLocations({})).locations.map((it) => [it.code, it.locationId]),
-      );
-      const { healthcareServices } = await reference.listHealthcareServices({});
-      learn(
-        "service",
-        healthcareServices.map((it) => [it.code, it.serviceId]),
-      );
-      const { practitioners } = await reference.listPractitioners({});
-      learn(
-        "practitioner",
-        practitioners.map((it) => [it.code, it.practitionerId]),
-      );
-      const { appointmentTypes } = await catalogs.listAppointmentTypes({});
-      learn(
-        "appointment type",
-        appointmentTypes.map((it) => [it.code, it.appointmentTypeId]),
-      );
-      const { requestSources } = await catalogs.listRequestSources({});
-      learn(
-        "request source",
-        requestSources.map((it) => [it.code, it.requestSourceId]),
-      );
-      const { cancellationReasons } = await catalogs.listCancellationReasons({});
-      learn(
-        "cancellation reason",
-        cancellationReasons.map((it) => [it.code, it.cancellationReasonId]),
-      );
-      const { noShowReasons } = await catalogs.listNoShowReasons({});
-      learn(
-        "no-show reason",
-        noShowReasons.map((it) => [it.code, it.noShowReasonId]),
-      );
-      expect(id("program", "PRIMARIA")).not.toBe(id("program", "ESPECIALISTAS"));
-    },
-  );
+  task("Load the lists of a desk", async ({ reception: { programs, reference, catalogs }, learn, id }) => {
+    learn(
+      "program",
+      (await programs.listPrograms({})).programs.map((it) => [it.code, it.programId]),
+    );
+    learn(
+      "location",
+      (await reference.listLocations({})).locations.map((it) => [it.code, it.locationId]),
+    );
+    const { healthcareServices } = await reference.listHealthcareServices({});
+    learn(
+      "service",
+      healthcareServices.map((it) => [it.code, it.serviceId]),
+    );
+    const { practitioners } = await reference.listPractitioners({});
+    learn(
+      "practitioner",
+      practitioners.map((it) => [it.code, it.practitionerId]),
+    );
+    const { appointmentTypes } = await catalogs.listAppointmentTypes({});
+    learn(
+      "appointment type",
+      appointmentTypes.map((it) => [it.code, it.appointmentTypeId]),
+    );
+    const { requestSources } = await catalogs.listRequestSources({});
+    learn(
+      "request source",
+      requestSources.map((it) => [it.code, it.requestSourceId]),
+    );
+    const { cancellationReasons } = await catalogs.listCancellationReasons({});
+    learn(
+      "cancellation reason",
+      cancellationReasons.map((it) => [it.code, it.cancellationReasonId]),
+    );
+    const { noShowReasons } = await catalogs.listNoShowReasons({});
+    learn(
+      "no-show reason",
+      noShowReasons.map((it) => [it.code, it.noShowReasonId]),
+    );
+    expect(id("program", "PRIMARIA")).not.toBe(id("program", "ESPECIALISTAS"));
+  });
 
-  task("Open a program with a rule, a service and a new practitioner", async (week) => {
+  task("Open a program with a new practitioner", async (week) => {
     const { programs, reference, configuration } = week.supervisor;
     const newcomer = { code: "P-09", fullName: "Beatriz Elena Salazar Duque", registrationNumber: "TP-209001", active };
     const { practitioner } = await reference.createPractitioner(newcomer);

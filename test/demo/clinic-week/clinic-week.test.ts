@@ -10,7 +10,7 @@ import { tuesday } from "./tuesday.js";
 import { wednesday } from "./wednesday.js";
 import { openWeek, type Week } from "./week.js";
 
-/** What a task may take; only what comes before the week is configuration, and may take more. */
+/** The most calls of a task. Tasks before the week are configuration and may need more. */
 const MOST_CALLS = 3;
 
 let week: Week;
@@ -30,11 +30,11 @@ describe("Friday", () => friday(taskOn("Friday")));
 describe("Saturday", () => saturday(taskOn("Saturday")));
 
 describe("the diary", () => {
-  test("is the table of docs/clinic-week.md, task by task and call by call", () => {
+  test("is the table of docs/guide/booking.md, with the same tasks and calls", () => {
     expect(documentedRows()).toEqual(rowsOf(week.diary.entries));
   });
 
-  test("has no task of more than three calls but configuration", () => {
+  test("has no task of more than three calls except configuration", () => {
     const tasks = week.diary.entries.filter(({ day }) => day !== "Before");
     expect(tasks.length).toBeGreaterThanOrEqual(25);
     expect(tasks.filter(({ rpcs }) => rpcs.length > MOST_CALLS)).toEqual([]);

@@ -1,23 +1,23 @@
 import { readFileSync } from "node:fs";
 
-/** A task of the week, and the RPCs that it took, in order. */
+/** A task of the week and its RPCs, in order. */
 export interface Entry {
   readonly day: string;
   readonly task: string;
   readonly rpcs: readonly string[];
 }
 
-/** What is written down of a week. */
+/** The record of a week. */
 export interface Diary {
-  /** The tasks that are done, in order. */
+  /** The completed tasks, in order. */
   readonly entries: readonly Entry[];
-  /** Does a task, one at a time, and writes down what was called meanwhile. What fails is not written down. */
+  /** Runs a task and records its calls. Tasks run one at a time; a failed task is not recorded. */
   write(day: string, task: string, work: () => Promise<void>): Promise<void>;
-  /** Told each RPC as it is called. Outside a task it throws. */
+  /** Records an RPC. Throws outside a task. */
   note(rpc: string): void;
 }
 
-/** A diary without entries. */
+/** Creates an empty diary. */
 export function openDiary(): Diary {
   const entries: Entry[] = [];
   let rpcs: string[] | undefined;
@@ -30,13 +30,13 @@ export function openDiary(): Diary {
       rpcs = undefined;
     },
     note(rpc) {
-      if (rpcs === undefined) throw new Error(`${rpc} belongs to no task`);
+      if (rpcs === undefined) throw new Error(`${rpc} was called outside a task`);
       rpcs.push(rpc);
     },
   };
 }
 
-/** The rows that the table of docs/clinic-week.md is to have: day, task, number of calls and RPCs. */
+/** Returns the expected rows of the table in docs/guide/booking.md: day, task, number of calls and RPCs. */
 export function rowsOf(entries: readonly Entry[]): string[] {
   return entries.map(({ day, task, rpcs }) => {
     const named = rpcs.map((rpc) => `\`${rpc}\``).join(", ");
@@ -44,8 +44,8 @@ export function rowsOf(entries: readonly Entry[]): string[] {
   });
 }
 
-/** The rows that it has. */
+/** Returns the rows of the table in docs/guide/booking.md. */
 export function documentedRows(): string[] {
-  const page = readFileSync(new URL("../../../docs/clinic-week.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../../docs/guide/booking.md", import.meta.url), "utf8");
   return page.split("\n").filter((line) => /\| \d+ \|/.test(line));
 }

@@ -6,9 +6,9 @@ import { DATES, momentOf } from "./week.js";
 const [ANGELA, SANTIAGO] = ["Ángela Yineth Cárdenas Díaz", "Santiago Londoño Úsuga"];
 const [MARIA, JUAN] = ["María Fernanda Quintero Rojas", "Juan Camilo Ospina Arango"];
 
-/** The week is looked at, and who asks is told. */
+/** Friday: an overbooking, occupancy, history, access records and an export. */
 export function friday(task: WriteTask): void {
-  task("Fit somebody in where there is no place, on the supervisor's word", async (week) => {
+  task("Overbook a slot", async (week) => {
     week.itIs("Friday", "07:30");
     const { patientId } = await findPatient(week.supervisor, SANTIAGO);
     const { appointment } = await week.supervisor.booking.overbookAppointment({
@@ -24,7 +24,7 @@ export function friday(task: WriteTask): void {
     expect(appointment).toMatchObject({ overbooked: true, startsAt: week.kept(ANGELA).startsAt });
   });
 
-  task("See how full the week is", async (week) => {
+  task("Read the occupancy of a week", async (week) => {
     week.itIs("Friday", "14:00");
     const { programDays } = await week.reception.occupancy.getOccupancy({
       dateFrom: DATES.Monday,
@@ -43,21 +43,21 @@ export function friday(task: WriteTask): void {
     expect(primary.map(booked)[1]).toBe(2);
   });
 
-  task("Tell who did what to an appointment", async (week) => {
+  task("Read the history of an appointment", async (week) => {
     const { appointmentId } = await findAppointment(week, week.supervisor, { whose: JUAN, day: "Tuesday" });
     const { changes } = await week.supervisor.booking.listAppointmentChanges({ appointmentId });
     expect(changes.map(({ actor }) => actor)).toEqual(["portal", "recepcion-07", "supervision-02"]);
     expect(changes[2]?.correctionReason).toBe("Esperaba en la otra sala.");
   });
 
-  task("Tell a patient who looked at her record", async (week) => {
+  task("List who read a patient's record", async (week) => {
     const { patientId } = await findPatient(week.supervisor, MARIA);
     const { accessRecords } = await week.supervisor.directory.listAccessRecords({ patientId });
     const ofReception = accessRecords.filter(({ actor }) => actor === "recepcion-07");
     expect(ofReception.map(({ operation }) => operation.split("/").at(-1))).toContain("ListAppointments");
   });
 
-  task("Give a patient all that is held on her", async (week) => {
+  task("Export a patient's data", async (week) => {
     const { patientId } = await findPatient(week.supervisor, MARIA);
     const whole = await week.supervisor.directory.exportPatient({ patientId, pageSize: 200 });
     expect(whole.patients).toMatchObject([{ patientId, fullName: MARIA }]);

@@ -7,9 +7,9 @@ import { DATES, given, momentOf, timeOf } from "./week.js";
 
 const ROSA = "Rosa Elvira Chaparro Niño";
 
-/** The telephone rings, somebody comes without an appointment, and tomorrow is printed. */
+/** Monday: telephone bookings, a patient without an appointment, and the list for Tuesday. */
 export function monday(task: WriteTask): void {
-  task("Find patients by a part of the name, by telephone and by the beginning of the document", async (week) => {
+  task("Find patients by name, telephone and document", async (week) => {
     week.itIs("Monday", "06:45");
     const { directory } = week.reception;
     const byName = await directory.searchPatients({ name: "cardenas yin" });
@@ -31,8 +31,8 @@ export function monday(task: WriteTask): void {
     expect(given(patient)).toMatchObject({ fullName: "Adriana Milena Cifuentes Rozo", version: 1 });
   });
 
-  task("Tell what is free to somebody who gives no name", async (week) => {
-    const { slots } = await week.reception.occupancy.searchAvailability({
+  task("Find free slots for an unknown caller", async (week) => {
+    const { slots } = await week.reception.occupancy.searchFreeSlots({
       serviceId: week.id("service", "PEDIA"),
       dateFrom: DATES.Monday,
       dateTo: DATES.Friday,
@@ -41,14 +41,14 @@ export function monday(task: WriteTask): void {
     expect(timeOf(slots[0]?.startsAt)).toBe("13:00");
   });
 
-  task("Book from a search", async (week) => {
-    const wish = { whose: "María Fernanda Quintero Rojas", day: "Tuesday", time: "07:00", with: "P-01" } as const;
-    const appointment = await bookBySearch(week, week.reception, wish);
+  task("Book an appointment", async (week) => {
+    const booking = { whose: "María Fernanda Quintero Rojas", day: "Tuesday", time: "07:00", with: "P-01" } as const;
+    const appointment = await bookBySearch(week, week.reception, booking);
     expect(appointment).toMatchObject({ status: Status.PENDING, version: 1 });
     expect(timeOf(appointment.startsAt)).toBe("07:00");
   });
 
-  task("See somebody at once who walked in", async (week) => {
+  task("Book a walk-in patient", async (week) => {
     week.itIs("Monday", "08:05");
     const { patientId } = await findPatient(week.reception, ROSA);
     const { appointment } = await week.reception.booking.bookAppointmentAt({
@@ -63,7 +63,7 @@ export function monday(task: WriteTask): void {
     expect(timeOf(appointment?.startsAt)).toBe("08:00");
   });
 
-  task("Print tomorrow's list, with the patients' names", async (week) => {
+  task("Print tomorrow's appointments", async (week) => {
     await bookBySearch(week, week.others, {
       whose: "Juan Camilo Ospina Arango",
       day: "Tuesday",

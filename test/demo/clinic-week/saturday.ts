@@ -3,9 +3,9 @@ import type { WriteTask } from "./tasks.js";
 import { findPatient } from "./usual-steps.js";
 import { DATES, given } from "./week.js";
 
-/** The week is closed. */
+/** Saturday: a review of promised times, an erasure and the verification of all bookings. */
 export function saturday(task: WriteTask): void {
-  task("List whose appointment is later than the clinic promises", async (week) => {
+  task("List appointments later than promised", async (week) => {
     week.itIs("Saturday", "12:00");
     const { opportunityBreaches } = await week.supervisor.opportunity.listOpportunityBreaches({
       dateFrom: DATES.Monday,
@@ -14,14 +14,14 @@ export function saturday(task: WriteTask): void {
     expect(opportunityBreaches).toEqual([]);
   });
 
-  task("Erase a patient who asks for it, and has been served", async (week) => {
+  task("Erase a patient", async (week) => {
     const { patientId, version } = await findPatient(week.supervisor, "Isabella Trujillo Perdomo");
     const reason = "Radicado 2027-0117, a solicitud de la titular.";
     const { erasure } = await week.supervisor.directory.erasePatient({ patientId, expectedVersion: version, reason });
     expect(given(erasure)).toMatchObject({ patientId, reason });
   });
 
-  task("Have all bookings of the week looked over", async (week) => {
+  task("Verify all bookings", async (week) => {
     const { invariantReport } = await week.supervisor.operations.verifyInvariants({});
     expect(given(invariantReport)).toMatchObject({
       findings: [],

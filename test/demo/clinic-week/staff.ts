@@ -9,6 +9,7 @@ import { WaitlistService } from "../../../src/gen/cupo/access/v1/waitlist_servic
 import { BookingService } from "../../../src/gen/cupo/clinic/v1/booking_service_pb.js";
 import { CatalogAdminService } from "../../../src/gen/cupo/clinic/v1/catalog_admin_service_pb.js";
 import { DeskService } from "../../../src/gen/cupo/clinic/v1/desk_service_pb.js";
+import { DisplacedAppointmentService } from "../../../src/gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import { NoteService } from "../../../src/gen/cupo/clinic/v1/note_service_pb.js";
 import { OccupancyService } from "../../../src/gen/cupo/clinic/v1/occupancy_service_pb.js";
 import { OperationsService } from "../../../src/gen/cupo/clinic/v1/operations_service_pb.js";
@@ -16,24 +17,23 @@ import { OpportunityService } from "../../../src/gen/cupo/clinic/v1/opportunity_
 import { PatientDirectoryService } from "../../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { ProgramService } from "../../../src/gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
-import { RetainedAppointmentService } from "../../../src/gen/cupo/clinic/v1/retained_appointment_service_pb.js";
 import { ScheduleBlockService } from "../../../src/gen/cupo/clinic/v1/schedule_block_service_pb.js";
 
-/** Who calls, and who is told of it. */
+/** The identity of a staff member, and the observer of the calls. */
 export interface Work {
   readonly internalUrl: string;
-  /** A token with the scopes of the person's role, which is asked for with each call. */
+  /** Returns a token with the scopes of the person's role. Called for each RPC. */
   readonly token: () => Promise<string>;
   /** The opaque id of the person. */
   readonly actor: string;
-  /** Told the name of each RPC that is called. */
+  /** Receives the name of each RPC. */
   readonly note: (rpc: string) => void;
 }
 
-/** The screens of one of the staff: a client of each service. */
+/** The clients of a staff member, one per service. */
 export type Staff = ReturnType<typeof openScreens>;
 
-/** Opens the screens of somebody whose calls are signed with the person's id, each under a key of its own. */
+/** Creates the clients of a staff member. Each call has the person's id and a new idempotency key. */
 export function openScreens({ internalUrl, token, actor, note }: Work) {
   const signed: Interceptor = (next) => async (request) => {
     note(request.method.name);
@@ -54,7 +54,7 @@ export function openScreens({ internalUrl, token, actor, note }: Work) {
     desk: createClient(DeskService, transport),
     notes: createClient(NoteService, transport),
     blocks: createClient(ScheduleBlockService, transport),
-    retained: createClient(RetainedAppointmentService, transport),
+    retained: createClient(DisplacedAppointmentService, transport),
     occupancy: createClient(OccupancyService, transport),
     opportunity: createClient(OpportunityService, transport),
     operations: createClient(OperationsService, transport),

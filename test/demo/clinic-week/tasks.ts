@@ -1,7 +1,7 @@
 import type { DATES, Week } from "./week.js";
 
-/** A day of the diary, and what comes before the first. */
+/** A day of the diary, or the time before the week. */
 export type Page = "Before" | keyof typeof DATES;
 
-/** Writes a task of a day: its name, and what is done by RPCs alone. */
+/** Adds a task to a day. `work` uses RPCs only. */
 export type WriteTask = (task: string, work: (week: Week) => Promise<void>) => void;

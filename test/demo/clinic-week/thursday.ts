@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { AppointmentDetails_RetentionCause as Cause } from "../../../src/gen/cupo/clinic/v1/appointment_details_pb.js";
+import { AppointmentDetails_DisplacementCause as Cause } from "../../../src/gen/cupo/clinic/v1/appointment_details_pb.js";
 import { ScheduleBlockDetails_Kind as Kind } from "../../../src/gen/cupo/clinic/v1/schedule_block_details_pb.js";
 import type { WriteTask } from "./tasks.js";
 import { bookBySearch } from "./usual-steps.js";
@@ -11,9 +11,9 @@ const [ANGELA, JULIAN, ROSA] = [
   "Rosa Elvira Chaparro Niño",
 ];
 
-/** A practitioner calls in ill for today and tomorrow, and is well again by the afternoon. */
+/** Thursday: a practitioner's absence is blocked, appointments are reassigned, and the block is cancelled. */
 export function thursday(task: WriteTask): void {
-  task("See what it means that a practitioner is ill", async (week) => {
+  task("Preview a practitioner's absence", async (week) => {
     week.itIs("Thursday", "06:30");
     for (const [whose, time] of [
       [ANGELA, "08:00"],
@@ -23,17 +23,17 @@ export function thursday(task: WriteTask): void {
       await bookBySearch(week, week.others, { whose, day: "Friday", time, with: "P-02" });
     }
     const { effect } = await week.reception.blocks.createScheduleBlock({ ...illness(week), validateOnly: true });
-    expect(effect?.retainedAppointmentCount).toBe(3);
-    expect(effect?.retainedAppointments.map(({ startsAt }) => timeOf(startsAt))).toEqual(["08:00", "08:20", "08:40"]);
+    expect(effect?.displacedAppointmentCount).toBe(3);
+    expect(effect?.displacedAppointments.map(({ startsAt }) => timeOf(startsAt))).toEqual(["08:00", "08:20", "08:40"]);
   });
 
-  task("Block the practitioner's days, and list whom it concerns", async (week) => {
+  task("Block a practitioner's days", async (week) => {
     const { blocks, retained } = week.reception;
     const { scheduleBlock, effect } = await blocks.createScheduleBlock(illness(week));
     const { scheduleBlockId } = given(scheduleBlock);
-    expect(effect).toMatchObject({ retainedAppointmentCount: 3, withdrawnSlotCount: 2 * 27 - 3 });
-    const { appointments } = await retained.listRetainedAppointments({ scheduleBlockId });
-    expect(appointments.map(({ retainedBy }) => retainedBy)).toEqual(Array(3).fill(Cause.BLOCK));
+    expect(effect).toMatchObject({ displacedAppointmentCount: 3, withdrawnSlotCount: 2 * 27 - 3 });
+    const { appointments } = await retained.listDisplacedAppointments({ scheduleBlockId });
+    expect(appointments.map(({ displacedBy }) => displacedBy)).toEqual(Array(3).fill(Cause.BLOCK));
     for (const whose of [ANGELA, JULIAN, ROSA]) {
       week.keep(
         whose,
@@ -43,21 +43,21 @@ export function thursday(task: WriteTask): void {
     week.learn("schedule block", [["illness", scheduleBlockId]]);
   });
 
-  task("Have another practitioner see a patient at the same time", async (week) => {
+  task("Substitute the practitioner", async (week) => {
     const { outcomes } = await week.reception.retained.substitutePractitioner({
       practitionerId: week.id("practitioner", "P-03"),
       choices: [week.latest(ANGELA)],
     });
     expect(week.keep(ANGELA, outcomes[0]?.appointment)).toMatchObject({
       practitionerId: week.id("practitioner", "P-03"),
-      retained: false,
+      displaced: false,
     });
     expect(timeOf(week.kept(ANGELA).startsAt)).toBe("08:00");
   });
 
-  task("Offer other times to the rest, and move one of them", async (week) => {
+  task("Offer other times and move one appointment", async (week) => {
     const { retained, rescheduling } = week.reception;
-    const { offers } = await retained.offerRetainedAppointmentOptions({
+    const { offers } = await retained.offerDisplacedAppointmentOptions({
       appointmentIds: [JULIAN, ROSA].map((whose) => week.latest(whose).appointmentId),
       dateFrom: DATES.Friday,
       dateTo: DATES.Friday,
@@ -68,13 +68,13 @@ export function thursday(task: WriteTask): void {
     expect(moved.appointment).toMatchObject({ id: week.latest(JULIAN).appointmentId, startsAt });
   });
 
-  task("Leave one as it is: the practitioner will see her by video", async (week) => {
-    const { outcomes } = await week.reception.retained.acceptRetainedAppointments({ choices: [week.latest(ROSA)] });
+  task("Keep a displaced appointment", async (week) => {
+    const { outcomes } = await week.reception.retained.acceptDisplacedAppointments({ choices: [week.latest(ROSA)] });
     expect(outcomes[0]?.refusal).toBeUndefined();
     week.keep(ROSA, outcomes[0]?.appointment);
   });
 
-  task("Give the practitioner's days back", async (week) => {
+  task("Cancel the block", async (week) => {
     week.itIs("Thursday", "16:00");
     const { effect } = await week.reception.blocks.cancelScheduleBlock({
       scheduleBlockId: week.id("schedule block", "illness"),

@@ -6,27 +6,27 @@ import { given, momentOf } from "./week.js";
 
 const [MARIA, JUAN] = ["María Fernanda Quintero Rojas", "Juan Camilo Ospina Arango"];
 
-/** Patients come, late or not at all, and the directory is put in order. */
+/** Tuesday: patients arrive, are late or do not come, and the directory is corrected. */
 export function tuesday(task: WriteTask): void {
-  task("Confirm an appointment by telephone", async (week) => {
+  task("Confirm an appointment", async (week) => {
     week.itIs("Tuesday", "06:30");
     const { appointment } = await week.reception.booking.confirmAppointment(week.latest(MARIA));
     expect(week.keep(MARIA, appointment).status).toBe(Status.CONFIRMED);
   });
 
-  task("Check in a patient who comes ten minutes late", async (week) => {
+  task("Check in a late patient", async (week) => {
     week.itIs("Tuesday", "07:10");
     const { appointment } = await week.reception.booking.checkInAppointment(week.latest(MARIA));
     expect(week.keep(MARIA, appointment).status).toBe(Status.CHECKED_IN);
   });
 
-  task("Note that a patient was seen", async (week) => {
+  task("Mark an appointment attended", async (week) => {
     week.itIs("Tuesday", "07:25");
     const { appointment } = await week.reception.booking.markAppointmentAttended(week.latest(MARIA));
     expect(week.keep(MARIA, appointment).status).toBe(Status.ATTENDED);
   });
 
-  task("Note that a patient did not come", async (week) => {
+  task("Mark a no-show", async (week) => {
     week.itIs("Tuesday", "07:36");
     const noShowReasonId = week.id("no-show reason", "SIN-AVISO");
     const { appointment } = await week.reception.booking.markAppointmentNoShow({
@@ -36,7 +36,7 @@ export function tuesday(task: WriteTask): void {
     expect(week.keep(JUAN, appointment).status).toBe(Status.NO_SHOW);
   });
 
-  task("Take a no-show back: the patient sat in the other waiting room", async (week) => {
+  task("Correct a no-show", async (week) => {
     const { appointment } = await week.supervisor.booking.correctAppointmentStatus({
       ...week.latest(JUAN),
       status: Status.CONFIRMED,
@@ -46,7 +46,7 @@ export function tuesday(task: WriteTask): void {
     expect(week.kept(JUAN).noShowReasonId).toBeUndefined();
   });
 
-  task("Correct a document that was typed wrong", async (week) => {
+  task("Correct a patient's document", async (week) => {
     const { directory } = week.supervisor;
     const { patient } = await directory.findPatientByDocument({ documentType: "CC", documentNumber: "90000101" });
     const { patientId, version } = given(patient);

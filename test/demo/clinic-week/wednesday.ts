@@ -14,9 +14,9 @@ import { DATES, given, timeOf } from "./week.js";
 const SARA = "Sara Lucía Wilches Beltrán";
 const [OSCAR, VALENTINA, WILSON] = ["Óscar Iván Peñaloza Cruz", "Valentina Gómez Ibáñez", "Wilson Ferney Acuña Tovar"];
 
-/** Plans change; somebody waits, somebody complains. */
+/** Wednesday: a cancellation, a move, the waitlist, notes and a complaint. */
 export function wednesday(task: WriteTask): void {
-  task("Call an appointment off, with the reason", async (week) => {
+  task("Cancel an appointment with a reason", async (week) => {
     week.itIs("Wednesday", "08:00");
     await bookBySearch(week, week.others, { whose: OSCAR, day: "Thursday", time: "07:00", with: "P-03" });
     await findAppointment(week, week.reception, { whose: OSCAR, day: "Thursday" });
@@ -28,7 +28,7 @@ export function wednesday(task: WriteTask): void {
     expect(week.keep(OSCAR, appointment)).toMatchObject({ status: Status.CANCELLED, comment: "Viaja esta semana." });
   });
 
-  task("Move an appointment to another time", async (week) => {
+  task("Move an appointment", async (week) => {
     await bookBySearch(week, week.others, { whose: VALENTINA, day: "Thursday", time: "07:20", with: "P-03" });
     await findAppointment(week, week.reception, { whose: VALENTINA, day: "Thursday" });
     const { appointmentId, expectedVersion } = week.latest(VALENTINA);
@@ -48,9 +48,9 @@ export function wednesday(task: WriteTask): void {
     expect(moved.appointment).toMatchObject({ id: appointmentId, version: 2, startsAt });
   });
 
-  task("Book a first consultation, which takes two slots", async (week) => {
-    const wish = { whose: SARA, day: "Friday", time: "10:00", with: "P-03", type: "PRIMERA" } as const;
-    const { startsAt, endsAt } = await bookBySearch(week, week.reception, wish);
+  task("Book an appointment of two slots", async (week) => {
+    const booking = { whose: SARA, day: "Friday", time: "10:00", with: "P-03", type: "PRIMERA" } as const;
+    const { startsAt, endsAt } = await bookBySearch(week, week.reception, booking);
     expect([timeOf(startsAt), timeOf(endsAt)]).toEqual(["10:00", "10:40"]);
   });
 
@@ -66,7 +66,7 @@ export function wednesday(task: WriteTask): void {
     expect(waitlistEntry?.status).toBe(EntryStatus.ACTIVE);
   });
 
-  task("Find a time for who waits, book it, and close the entry with it", async (week) => {
+  task("Book for a waitlist entry and close it", async (week) => {
     const { booking, desk } = week.reception;
     const { waitlistEntries } = await desk.listWaitlistEntries({ statuses: [EntryDetailsStatus.ACTIVE] });
     const { waitlistEntryId, patientId } = given(waitlistEntries[0]);
@@ -83,17 +83,17 @@ export function wednesday(task: WriteTask): void {
     expect(waitlistEntry).toMatchObject({ status: EntryDetailsStatus.CLOSED, closedByActor: week.reception.actor });
   });
 
-  task("Leave notes on a patient and an appointment, and read them", async (week) => {
+  task("Write and read notes", async (week) => {
     const { notes } = week.reception;
     const { appointmentId, patientId } = week.kept(WILSON);
-    await notes.addNote({ patientId, text: "Prefiere que lo llamen después de las cinco." });
-    const { note } = await notes.addNote({ appointmentId, text: "Viene con su mamá." });
+    await notes.createNote({ patientId, text: "Prefiere que lo llamen después de las cinco." });
+    const { note } = await notes.createNote({ appointmentId, text: "Viene con su mamá." });
     expect(note?.createdByActor).toBe(week.reception.actor);
     const { notes: found } = await notes.listNotes({ appointmentId });
     expect(found.map(({ text }) => text)).toEqual(["Viene con su mamá."]);
   });
 
-  task("Record a complaint, take it up and close it", async (week) => {
+  task("Record, take and close a complaint", async (week) => {
     const { cases, desk } = week.reception;
     const { userAttentionCase } = await cases.createCase({
       category: Category.COMPLAINT,
@@ -102,10 +102,10 @@ export function wednesday(task: WriteTask): void {
       patientId: week.kept(OSCAR).patientId,
     });
     const userAttentionCaseId = given(userAttentionCase).id;
-    const taken = await desk.takeUserAttentionCase({ userAttentionCaseId, expectedVersion: 1 });
+    const taken = await desk.takeCase({ userAttentionCaseId, expectedVersion: 1 });
     expect(taken.userAttentionCase).toMatchObject({ status: CaseStatus.OPEN, takenByActor: week.reception.actor });
     const reason = "Se llamó y se ofrecieron disculpas.";
-    const closed = await desk.closeUserAttentionCase({ userAttentionCaseId, expectedVersion: 2, reason });
+    const closed = await desk.closeCase({ userAttentionCaseId, expectedVersion: 2, reason });
     expect(closed.userAttentionCase?.status).toBe(CaseStatus.CLOSED);
   });
 }

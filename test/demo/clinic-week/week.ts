@@ -7,7 +7,7 @@ import { startTestService } from "../../support/service.js";
 import { type Diary, openDiary } from "./diary.js";
 import { openScreens, type Staff } from "./staff.js";
 
-/** The local date of each day of a week in which no day is a holiday. */
+/** The local dates of a week without holidays. */
 export const DATES = {
   Monday: "2027-03-08",
   Tuesday: "2027-03-09",
@@ -17,7 +17,7 @@ export const DATES = {
   Saturday: "2027-03-13",
 } as const;
 
-/** What only the supervisor may do. */
+/** The scopes that only the supervisor has. */
 const SUPERVISION = new Set([
   "scheduling:correct",
   "scheduling:overbook",
@@ -27,7 +27,7 @@ const SUPERVISION = new Set([
   "patients:erase",
 ]);
 
-/** What the desk has lists of; each thing in them is known by its code. */
+/** The kinds of resources whose lists the desk reads. Each resource has a code. */
 export type Listed =
   | "program"
   | "location"
@@ -42,28 +42,28 @@ export type Listed =
 /** The demo clinic in the week from 8 March 2027. */
 export interface Week {
   readonly diary: Diary;
-  /** At the front desk, with every scope but those of supervision. */
+  /** The front desk, with every scope except those of supervision. */
   readonly reception: Staff;
-  /** Who may do everything. */
+  /** The supervisor, with every scope. */
   readonly supervisor: Staff;
-  /** What the portal and other desks do meanwhile, of which the diary tells nothing. */
+  /** Calls of the portal and other desks, which the diary does not record. */
   readonly others: Staff;
   /** Moves the clock to a local time of a day. */
   itIs(day: keyof typeof DATES, time: string): void;
-  /** Keeps the ids of a list, by code. */
+  /** Stores the ids of a list by code. */
   learn(kind: Listed, ids: Iterable<readonly [code: string, id: string]>): void;
-  /** The id of something in a list that was read. */
+  /** Returns the id of a resource in a stored list. */
   id(kind: Listed, code: string): string;
-  /** Keeps an appointment as it is now, by whom it is for, and gives it. */
+  /** Stores the current appointment of a patient and returns it. */
   keep(whose: string, appointment: AppointmentDetails | undefined): AppointmentDetails;
-  /** The id of an appointment that was kept, and the version that a change of it is based on. */
+  /** Returns the id and version of a stored appointment, for a change. */
   latest(whose: string): { readonly appointmentId: string; readonly expectedVersion: number };
-  /** The appointment that was kept. */
+  /** Returns a stored appointment. */
   kept(whose: string): AppointmentDetails;
   close(): Promise<void>;
 }
 
-/** Starts a service with the demo clinic in a tenant of its own, early on the Monday. */
+/** Starts a service with the demo clinic in a new tenant, early on Monday. */
 export async function openWeek(): Promise<Week> {
   const service = await startTestService();
   const itIs = (day: keyof typeof DATES, time: string) => service.advance(instant(day, time) - service.now());
@@ -87,19 +87,19 @@ export async function openWeek(): Promise<Week> {
   };
 }
 
-/** The local time of an instant, in the form 07:40. */
+/** Returns the local time of an instant, such as 07:40. */
 export function timeOf(at: Timestamp | undefined): string {
   return given(at && timestampDate(at).toLocaleTimeString("en-GB", { timeZone: "America/Bogota", timeStyle: "short" }));
 }
 
-/** The instant of a local time, as requests take it. */
+/** Returns the instant of a local time in the form of requests. */
 export function momentOf(day: keyof typeof DATES, time: string): { readonly seconds: bigint } {
   return { seconds: BigInt(instant(day, time) / 1_000) };
 }
 
-/** What an answer has. Throws where it has not. */
+/** Returns a value of an answer. Throws if it is absent. */
 export function given<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error("the answer lacks what it is asked for");
+  if (value === undefined) throw new Error("the answer lacks a required value");
   return value;
 }
 

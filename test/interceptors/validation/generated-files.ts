@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import type { DescFile, DescMessage } from "@bufbuild/protobuf";
 
-/** The descriptors of all protos of the project. */
+/** Returns the descriptors of all protos of the project. */
 export async function generatedFiles(): Promise<DescFile[]> {
   const folder = new URL("../../../src/gen/cupo/", import.meta.url);
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith("_pb.ts"));
@@ -9,7 +9,7 @@ export async function generatedFiles(): Promise<DescFile[]> {
   return modules.flatMap((module) => Object.values(module)).filter((value) => value?.kind === "file");
 }
 
-/** A message and all that are declared within it. */
+/** Returns a message and all messages declared in it. */
 export function withNested(message: DescMessage): DescMessage[] {
   return [message, ...message.nestedMessages.flatMap(withNested)];
 }

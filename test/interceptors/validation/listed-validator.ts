@@ -3,7 +3,7 @@ import { createMessageValidator } from "../../../src/interceptors/validation/val
 import { listViolations } from "../../../src/rest/violations/list-violations.js";
 import type { Violation } from "../../../src/rest/violations/violation.js";
 
-/** The validator of the service, whose items are put in order and cut as an answer lists them. */
+/** Creates the service's validator. It sorts and limits the violations as an answer does. */
 export function createListedValidator(): (schema: DescMessage, message: MessageShape<DescMessage>) => Violation[] {
   const validate = createMessageValidator();
   return (schema, message) => listViolations(schema, validate(schema, message));

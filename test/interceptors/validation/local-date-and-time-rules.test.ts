@@ -37,7 +37,7 @@ describe("local dates", () => {
     expect(isTaken(text)).toBe(expected);
   });
 
-  it("are the days of the calendar and nothing else", () => {
+  it("are exactly the days of the calendar", () => {
     const part = (min: number, max: number, digits: number) =>
       fc.integer({ min, max }).map((n) => String(n).padStart(digits, "0"));
     const century = fc.integer({ min: 0, max: 99 }).map((n) => `${String(n).padStart(2, "0")}00`);
@@ -63,13 +63,13 @@ describe("local times", () => {
   const times = new Set(minutes.concat(minutes.flatMap((m) => Array.from({ length: 60 }, (_, s) => `${m}:${two(s)}`))));
 
   it.each(["24:00", "24:00:00", "23:60", "23:59:60", "8:00", "08:00:0", "08:00Z", "08:00:00.5", "0800", "", "08:00\n"])(
-    "refuses %j",
+    "rejects %j",
     (text) => {
       expect(brokenWith("UpdateProgramRuleRequest", "endsAtLocal", text)).toEqual(["endsAtLocal INVALID_TIME"]);
     },
   );
 
-  it("are the minutes and seconds of a day and nothing else", () => {
+  it("are exactly the minutes and seconds of a day", () => {
     const part = fc.nat(99).map((n) => String(n).padStart(2, "0"));
     const timeLike = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(":"));
     const text = fc.oneof(fc.constantFrom(...times), timeLike, fc.string({ unit: "grapheme" }));

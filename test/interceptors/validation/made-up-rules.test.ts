@@ -29,7 +29,7 @@ describe("paths", () => {
     ]),
   );
 
-  it("lead into nested messages and lists, in the order of the fields", () => {
+  it("point into nested messages and lists, in the order of the fields", () => {
     const inner = { someId: "x", words: ["a", "b", "a"] };
     const init = { last: "x", oneInner: inner, manyInner: [{ someId: "x" }, inner] };
     expect(validate(outer, messageOf(outer, init)).map((error) => error.field)).toEqual([
@@ -43,17 +43,17 @@ describe("paths", () => {
   });
 });
 
-describe("faulty rules", () => {
+describe("invalid rules", () => {
   it.each([
     ["cannot be compiled", { id: "string.uuid", expression: "this ==" }, "failed to compile string.uuid"],
-    ["fails while it runs", { id: "string.uuid", expression: "1 / 0 == 1" }, "divide by zero"],
-    ["gives neither true nor a text", { id: "string.uuid", expression: "1" }, "wanted either bool or string"],
+    ["fails at run time", { id: "string.uuid", expression: "1 / 0 == 1" }, "divide by zero"],
+    ["returns neither a boolean nor a text", { id: "string.uuid", expression: "1" }, "wanted either bool or string"],
     [
       "has no code",
       { id: "string.unheard_of", expression: "false" },
       "string.unheard_of has no field-level error code",
     ],
-  ])("throws for one that %s", (_, rule, expected) => {
+  ])("throws for a rule that %s", (_, rule, expected) => {
     const schema = made(message("Faulty", [field("text", { cel: [rule] })]));
     const value = messageOf(schema, { text: "x" });
     expect(() => validate(schema, value)).toThrow(expected);

@@ -13,28 +13,28 @@ const lower = "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1a";
 const upper = lower.toUpperCase();
 
 describe("UUIDs", () => {
-  test("get lower case, in path and body", () => {
+  test("become lower case, in path and body", () => {
     const { message, errors } = normalized(updateAppointmentType, { id: upper, opportunityDefinitionId: upper });
     expect(errors).toEqual([]);
     expect(message).toMatchObject({ id: lower, opportunityDefinitionId: lower });
   });
 
-  test("get lower case in lists, whose order is kept", () => {
+  test("become lower case in lists, in the same order", () => {
     const other = "ABCDEF00-0000-4000-8000-000000000000";
     const { message } = normalized(replaceProgramPractitioners, { programId: upper, practitionerIds: [upper, other] });
     expect(message).toMatchObject({ programId: lower, practitionerIds: [lower, other.toLowerCase()] });
   });
 
-  test("that are absent stay absent", () => {
+  test("stay absent if absent", () => {
     const { message } = normalized(updateAppointmentType, { id: lower });
     expect(message.opportunityDefinitionId).toBeUndefined();
   });
 
-  test("get lower case where callers take them as opaque, or a replay would be another request", () => {
+  test("become lower case even in opaque ids, so that a replay is recognized", () => {
     expect(normalized(updatePatient, { patientId: upper }).message.patientId).toBe(lower);
   });
 
-  test("are all that changes case: texts stay as they are", () => {
+  test("are the only values that change; texts stay as they are", () => {
     expect(normalized(updateAppointmentType, { code: upper, name: "Primera Vez" }).message).toMatchObject({
       code: upper,
       name: "Primera Vez",
@@ -44,26 +44,26 @@ describe("UUIDs", () => {
 });
 
 describe("an update mask", () => {
-  test("that is absent names every attribute that is set, in the order of the proto", () => {
+  test("names every set attribute if absent, in the order of the proto", () => {
     expect(maskOf({ active: false, code: "A", durationMinutes: 0, name: "" })).toEqual({
       paths: ["code", "name", "duration_minutes", "active"],
       errors: [],
     });
   });
 
-  test("that is absent names nothing where only the version and ids of the path are set", () => {
+  test("names nothing if absent and only the version and path ids are set", () => {
     expect(maskOf({ id: lower, expectedVersion: 3 })).toEqual({ paths: [], errors: [] });
   });
 
-  test("that is empty names nothing, whatever is set", () => {
+  test("names nothing if empty, whatever is set", () => {
     expect(maskOf({ code: "A", updateMask: { paths: [] } })).toEqual({ paths: [], errors: [] });
   });
 
-  test("leaves out attributes that are set but not named", () => {
+  test("removes attributes that are set but not named", () => {
     expect(maskOf({ code: "A", name: "B", updateMask: { paths: ["name"] } })).toEqual({ paths: ["name"], errors: [] });
   });
 
-  test("is put into the order of the proto, each path once", () => {
+  test("is sorted in the order of the proto, without duplicates", () => {
     const paths = ["active", "code", "active", "code"];
     expect(maskOf({ active: true, code: "A", updateMask: { paths } })).toEqual({
       paths: ["code", "active"],
@@ -71,13 +71,13 @@ describe("an update mask", () => {
     });
   });
 
-  test("may name expected_version, which is no attribute", () => {
+  test("may name expected_version, which is not an attribute", () => {
     const updateMask = { paths: ["expected_version", "code"] };
     expect(maskOf({ code: "A", expectedVersion: 1, updateMask })).toEqual({ paths: ["code"], errors: [] });
   });
 
   test.each(["colour", "id", "update_mask", "durationMinutes", "code.length", "*", ""])(
-    "may not name what is no attribute: %s",
+    "must not name anything else: %s",
     (path) => {
       const { errors } = maskOf({ id: lower, code: "A", durationMinutes: 5, updateMask: { paths: ["code", path] } });
       expect(errors).toEqual([
@@ -90,7 +90,7 @@ describe("an update mask", () => {
     },
   );
 
-  test("may not name an attribute that is not set, and each such attribute is named", () => {
+  test("must not name attributes that are not set; each is reported", () => {
     const { errors } = maskOf({ code: "A", updateMask: { paths: ["duration_minutes", "code", "active"] } });
     const message = "the update mask names this field, so it must have a value";
     expect(errors).toEqual([
@@ -99,14 +99,14 @@ describe("an update mask", () => {
     ]);
   });
 
-  test("may name a list that is empty, which empties it", () => {
+  test("may name an empty list, to clear it", () => {
     const updateMask = { paths: ["holiday_dates", "weekdays"] };
     const { message, errors } = normalized(updateProgramRule, { weekdays: [1], updateMask });
     expect(errors).toEqual([]);
     expect(message.updateMask?.paths).toEqual(["weekdays", "holiday_dates"]);
   });
 
-  test("that is absent does not name a list that is empty", () => {
+  test("does not name an empty list if absent", () => {
     const { message } = normalized(updateProgramRule, { weekdays: [1], holidayDates: [] });
     expect(message.updateMask?.paths).toEqual(["weekdays"]);
   });
@@ -116,13 +116,13 @@ describe("an update mask", () => {
     expect(message.updateMask?.paths).toEqual(["daily_capacity"]);
   });
 
-  test("is not made where the method has none", () => {
+  test("is not created for a method without one", () => {
     const { message } = normalized(replaceProgramPractitioners, { practitionerIds: [lower] });
     expect(message).toEqual(create(replaceProgramPractitioners.input, { practitionerIds: [lower] }));
   });
 });
 
-test("gives one form to requests that mean the same", () => {
+test("equivalent requests become equal", () => {
   const sent = { id: upper, code: "A", active: true, expectedVersion: 1 };
   const first = normalized(updateAppointmentType, { ...sent, updateMask: { paths: ["active", "code", "code"] } });
   const second = normalized(updateAppointmentType, { ...sent, id: lower });

@@ -1,4 +1,13 @@
-import { create, createFileRegistry, type DescMessage, type MessageInitShape, setExtension } from "@bufbuild/protobuf";
+import {
+  create,
+  createFileRegistry,
+  type DescField,
+  type DescMessage,
+  getOption,
+  type MessageInitShape,
+  ScalarType,
+  setExtension,
+} from "@bufbuild/protobuf";
 import {
   type FieldDescriptorProtoSchema,
   FieldOptionsSchema,
@@ -7,22 +16,23 @@ import {
   FieldDescriptorProto_Type as Type,
 } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
+import type { FieldError } from "../../../src/errors.js";
 import {
-  CloseUserAttentionCaseRequestSchema,
+  CloseCaseRequestSchema,
   CloseWaitlistEntryRequestSchema,
 } from "../../../src/gen/cupo/clinic/v1/desk_service_pb.js";
-import { screened } from "../../../src/gen/cupo/options/v1/options_pb.js";
-import { screenMessage } from "../../../src/interceptors/validation/screen-message.js";
+import { ShortText_Kind, screened, screened_as } from "../../../src/gen/cupo/options/v1/options_pb.js";
+import { hasLongText, screenMessage } from "../../../src/interceptors/validation/screen-message.js";
 import { createListedValidator } from "./listed-validator.js";
-import { messageOf, requestWith, UUID } from "./valid-requests.js";
+import { messageOf, requestWith, UUID, validRequests } from "./valid-requests.js";
 
 type Field = MessageInitShape<typeof FieldDescriptorProtoSchema>;
 
 const validate = createListedValidator();
 const everything = "Dx: E11.9, clave: abc123, tarjeta 4111 1111 1111 1111";
 
-describe("the contract's screened texts", () => {
-  test("are refused with one item for each thing they hold, which repeats nothing of it", () => {
+describe("the screened texts of the contract", () => {
+  test("are rejected with one error per kind of content, which does not repeat the text", () => {
     expect(validate(...requestWith("CreateCaseRequest", { description: everything }))).toEqual([
       { code: "CONTAINS_DIAGNOSIS", field: "description", message: "the text must not contain a diagnosis" },
       {
@@ -39,16 +49,20 @@ describe("the contract's screened texts", () => {
   });
 
   test.each([
-    ["case", CloseUserAttentionCaseRequestSchema, { userAttentionCaseId: UUID, expectedVersion: 1 }],
+    ["case", CloseCaseRequestSchema, { userAttentionCaseId: UUID, expectedVersion: 1 }],
     ["waitlist entry", CloseWaitlistEntryRequestSchema, { waitlistEntryId: UUID, expectedVersion: 1 }],
-  ])("are the reasons to close a %s too", (_, schema, id) => {
+  ])("include the reason to close a %s", (_, schema, id) => {
     expect(broken(schema, { ...id, reason: "Se resolvió en el consultorio B12." })).toEqual([]);
     expect(broken(schema, { ...id, reason: "Dx: E11.9" })).toEqual(["reason CONTAINS_DIAGNOSIS"]);
   });
 
-  test("are judged beside the other rules, in the order of the fields", () => {
+  test("are checked together with the other rules, in the order of the fields", () => {
     const description = "\u0007 clave: abc123";
-    const [schema, message] = requestWith("CreateCaseRequest", { category: 9, description, patientId: "x" });
+    const [schema, message] = requestWith("CreateCaseRequest", {
+      category: 9,
+      description,
+      patientId: "x",
+    });
     expect(validate(schema, message).map(({ field, code }) => `${field} ${code}`)).toEqual([
       "category INVALID_VALUE",
       "description INVALID_FORMAT",
@@ -57,19 +71,55 @@ describe("the contract's screened texts", () => {
     ]);
   });
 
-  test("are not looked into where they are longer than they may be", () => {
+  test("are not screened if they are too long", () => {
     const description = `${"x".repeat(4000)} clave: abc123`;
     const [schema, message] = requestWith("CreateCaseRequest", { description });
     expect(validate(schema, message).map(({ field, code }) => `${field} ${code}`)).toEqual(["description TOO_LONG"]);
   });
 
-  test("do not include the other texts", () => {
-    expect(validate(...requestWith("CreateCaseRequest", { externalReference: everything }))).toEqual([]);
-    expect(validate(...requestWith("UpdateConsultationTypeRequest", { description: everything }))).toEqual([]);
+  test.each([
+    ["RegisterPatientRequest", "fullName", ["DIAGNOSIS", "CREDENTIAL", "FINANCIAL_DATA"]],
+    ["UpdatePatientRequest", "fullName", ["DIAGNOSIS", "CREDENTIAL", "FINANCIAL_DATA"]],
+    ["RegisterPatientRequest", "phone", ["DIAGNOSIS", "CREDENTIAL", "FINANCIAL_DATA"]],
+    ["UpdatePatientRequest", "phone", ["DIAGNOSIS", "CREDENTIAL", "FINANCIAL_DATA"]],
+    ["CreateCaseRequest", "externalReference", ["DIAGNOSIS", "CREDENTIAL", "FINANCIAL_DATA"]],
+    ["UpdateConsultationTypeRequest", "description", ["CREDENTIAL", "FINANCIAL_DATA"]],
+    ["CreateAppointmentTypeRequest", "name", ["CREDENTIAL", "FINANCIAL_DATA"]],
+    ["CreateHolidayRequest", "name", ["CREDENTIAL", "FINANCIAL_DATA"]],
+    ["UpdateProgramRequest", "name", ["CREDENTIAL", "FINANCIAL_DATA"]],
+    ["CreatePayerRequest", "code", ["CREDENTIAL", "FINANCIAL_DATA"]],
+  ])("include short ones: %s.%s", (request, field, found) => {
+    expect(namesOf(validate(...requestWith(request, { [field]: everything })))).toEqual(
+      found.map((code) => `${field} CONTAINS_${code}`),
+    );
+  });
+
+  test("are all texts of the published operations except ids, dates, times, emails and option tokens", () => {
+    const isText = ({ fieldKind, scalar }: DescField) => fieldKind === "scalar" && scalar === ScalarType.STRING;
+    const isMarked = (field: DescField) =>
+      getOption(field, screened) || getOption(field, screened_as) !== ShortText_Kind.KIND_UNSPECIFIED;
+    const others = validRequests.flatMap(({ schema }) =>
+      schema.fields.filter((field) => isText(field) && !isMarked(field)).map(({ name }) => name),
+    );
+    expect(new Set(others.filter((name) => !/(?:^id|_id|date|_from|_to|_local)$/.test(name)))).toEqual(
+      new Set(["email", "option_token"]),
+    );
   });
 });
 
-describe("screened texts of any message", () => {
+describe("hasLongText", () => {
+  test.each([
+    ["CreateCaseRequest", true],
+    ["UpdateConsultationTypeRequest", true],
+    ["RegisterPatientRequest", false],
+    ["CreatePayerRequest", false],
+    ["CheckEligibilityRequest", false],
+  ])("is true if a screened text may have more than 500 characters: %s %s", (request, isLong) => {
+    expect(hasLongText(requestWith(request, {})[0])).toBe(isLong);
+  });
+});
+
+describe("the screened texts of any message", () => {
   const schema = described([
     { ...text("word", 1), options: marked() },
     { ...text("words", 2), label: Label.REPEATED, options: marked() },
@@ -79,7 +129,7 @@ describe("screened texts of any message", () => {
     { ...nested("named", 6, ".test.Note.NamedEntry"), label: Label.REPEATED },
   ]);
 
-  test("are found in lists, in maps and in messages of messages", () => {
+  test("are found in lists, maps and nested messages", () => {
     const bad = { word: "Dx: E11.9", free: "Dx: E11.9" };
     const init = {
       words: ["bien", "Dx: E11.9"],
@@ -95,22 +145,26 @@ describe("screened texts of any message", () => {
     ]);
   });
 
-  test("pass where they are absent or hold nothing", () => {
+  test("are accepted if absent or empty", () => {
     expect(broken(schema, {})).toEqual([]);
     expect(broken(schema, { word: "", words: ["", "bien"], child: {} })).toEqual([]);
   });
 
-  test("must be texts", () => {
+  test("must be strings", () => {
     const faulty = described([{ ...text("count", 1), type: Type.INT32, options: marked() }]);
-    expect(() => screenMessage(faulty, create(faulty))).toThrow("is screened, but is no text");
+    expect(() => screenMessage(faulty, create(faulty))).toThrow("is marked for screening, but is not a text");
   });
 });
 
 function broken(schema: DescMessage, members: Readonly<Record<string, unknown>>): string[] {
-  return validate(schema, messageOf(schema, members)).map(({ field, code }) => `${field} ${code}`);
+  return namesOf(validate(schema, messageOf(schema, members)));
 }
 
-/** The message `test.Note` with these fields, and a map entry that they may name. */
+function namesOf(errors: readonly FieldError[]): string[] {
+  return errors.map(({ field, code }) => `${field} ${code}`);
+}
+
+/** Returns the message `test.Note` with these fields, and a map entry that they may use. */
 function described(fields: Field[]): DescMessage {
   const file = create(FileDescriptorProtoSchema, {
     name: "test/note.proto",

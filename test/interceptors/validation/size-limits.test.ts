@@ -14,7 +14,7 @@ const requests = (await generatedFiles()).flatMap(({ services }) =>
 
 describe("the requests of the project", () => {
   it.each(distinct(requests))(
-    "$name limits every list, and holds no messages with anything to measure",
+    "$name limits every list, and has no nested messages with sizes to limit",
     ({ fields }) => {
       const unlimited = fields.filter((field) => field.fieldKind === "list" && maxItemsOf(field) === undefined);
       const nested = fields.filter(
@@ -25,13 +25,13 @@ describe("the requests of the project", () => {
     },
   );
 
-  /** Whether a message has lists, messages or texts whose size a rule limits. */
+  /** Whether a message has lists, messages or texts with a size limit. */
   function hasSizes(schema: DescMessage): boolean {
     const isFlat = schema.fields.every(({ fieldKind }) => fieldKind === "scalar" || fieldKind === "enum");
     return !isFlat || sizeLimits(schema).length > 0;
   }
 
-  it("have the limits that their rules state, whichever rule that is", () => {
+  it("have the limits that their rules state, for any kind of rule", () => {
     const limits = requests.flatMap(sizeLimits).map(({ field, limit }) => `${field.toString()} ${limit}`);
     expect(limits).toEqual(
       expect.arrayContaining([
@@ -49,14 +49,14 @@ describe("the requests of the project", () => {
 });
 
 describe("a message", () => {
-  it("is given back itself where all of it fits", () => {
+  it("is returned itself if everything is within the limits", () => {
     const message = create(ReplaceProgramPractitionersRequestSchema, { practitionerIds: Array(500).fill("x") });
     const measured = measureMessage(ReplaceProgramPractitionersRequestSchema, message);
     expect(measured.message).toBe(message);
     expect(measured.tooLarge).toEqual([]);
   });
 
-  it("is left as it is, and judged without what does not fit", () => {
+  it("is not changed; its copy without the oversized fields is validated", () => {
     const init = { programId: "x", expectedVersion: 0, practitionerIds: Array(501).fill("x") };
     const message = create(ReplaceProgramPractitionersRequestSchema, init);
     const measured = measureMessage(ReplaceProgramPractitionersRequestSchema, message);
@@ -67,7 +67,7 @@ describe("a message", () => {
     expect(measured.tooLarge.map(({ field, limit }) => [field.name, limit])).toEqual([["practitioner_ids", 500]]);
   });
 
-  it("is judged without a look at any item of a list that is too large", () => {
+  it("is validated without reading any item of an oversized list", () => {
     const read: PropertyKey[] = [];
     const message = create(ReplaceProgramPractitionersRequestSchema, { programId: "x" });
     message.practitionerIds = new Proxy(

@@ -7,7 +7,7 @@ import { requestWith, UUID, validRequests } from "./valid-requests.js";
 
 const validate = createListedValidator();
 
-/** What can be taken for a 1 or an A, or is not seen at all beside one. */
+/** Characters that look like 1 or A, or are invisible next to them. */
 const MISTAKABLE = [
   ["zero-width space", "1\u200b"],
   ["joiner", "A\u200dA"],
@@ -32,7 +32,7 @@ const MISTAKABLE = [
   ["ligature", "\ufb01"],
 ].map(([, text = ""]) => text);
 
-/** The request, its member, the values this one takes, and those it refuses, by the code of the refusal. */
+/** The request, its member, valid values, and invalid values by their code. */
 const texts: readonly (readonly [string, string, readonly string[], Readonly<Record<string, readonly string[]>>])[] = [
   [
     "RegisterPatientRequest",
@@ -220,7 +220,7 @@ describe("texts", () => {
     }
   });
 
-  it("takes and refuses the same with the engine that other implementations of protovalidate use", () => {
+  it("gives the same results with the protovalidate engine that other implementations use", () => {
     const { validate: validateWithRe2 } = createValidator({ registry: createRegistry(projectRules) });
     for (const [name, member, takes, refuses] of texts) {
       for (const value of [...takes, ...Object.values(refuses).flat()]) {
@@ -230,11 +230,11 @@ describe("texts", () => {
     }
   });
 
-  it("lists one mistake once, though two rules find it", () => {
+  it("reports an error once even if two rules find it", () => {
     expect(brokenWith("CreatePayerRequest", "code", "  ")).toEqual(["code INVALID_FORMAT"]);
   });
 
-  it("are measured before they are judged, in code points", () => {
+  it("are measured in code points before they are validated", () => {
     expect(brokenWith("CreatePayerRequest", "code", `${"x".repeat(64)} `)).toEqual(["code TOO_LONG"]);
     expect(brokenWith("RegisterPatientRequest", "email", "a".repeat(255))).toEqual(["email TOO_LONG"]);
     expect(brokenWith("CreatePayerRequest", "name", "😀".repeat(200))).toEqual([]);

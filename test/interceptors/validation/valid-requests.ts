@@ -16,10 +16,10 @@ export const OTHER_UUID = "0190163d-8694-739b-aea5-966c26f8ad91";
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A request with members that satisfy every rule. */
+/** A request whose members satisfy every rule. */
 export interface ValidRequest {
   readonly schema: DescMessage;
-  /** The request is refused without any of them. */
+  /** The members without which the request is rejected. */
   readonly required: Members;
   readonly optional: Members;
 }
@@ -31,7 +31,7 @@ const catalog = CatalogService.method;
 const named = { code: "GEN 01", name: "Consulta general" };
 const change = { id: UUID, expectedVersion: 1 };
 
-/** One valid request for each operation, with everything in it that may be in it. */
+/** One valid request per operation, with every member. */
 export const validRequests: readonly ValidRequest[] = [
   valid(
     registerPatient,
@@ -134,14 +134,14 @@ export const validRequests: readonly ValidRequest[] = [
   valid(createHoliday, { date: "2026-07-20", name: "Día de la Independencia", active: true }),
 ];
 
-/** The full valid request of that name, with some of its members replaced; one replaced by undefined is absent. */
+/** Returns the complete valid request of that name with some members replaced. Undefined removes a member. */
 export function requestWith(name: string, replaced: Members): readonly [DescMessage, MessageShape<DescMessage>] {
   const found = validRequests.find(({ schema }) => schema.name === name);
   if (found === undefined) throw new Error(`there is no valid ${name}`);
   return [found.schema, messageOf(found.schema, { ...found.required, ...found.optional, ...replaced })];
 }
 
-/** A message of members whose types only the test knows. */
+/** Returns a message with members whose types only the test knows. */
 export function messageOf(schema: DescMessage, members: Members): MessageShape<DescMessage> {
   return create(schema, members as MessageInitShape<DescMessage>);
 }

@@ -9,13 +9,13 @@ const LONG_EMAIL = `${"a".repeat(64)}@${"b.".repeat(95)}co`;
 const UUIDS = Array.from({ length: 501 }, (_, i) => `00000000-0000-4000-8000-${String(i).padStart(12, "0")}`);
 
 describe("requests", () => {
-  it.each(validRequests)("$schema.name is accepted full and with no more than it requires", (request) => {
+  it.each(validRequests)("$schema.name is accepted with all members and with only the required ones", (request) => {
     const { schema, required, optional } = request;
     expect(validate(schema, messageOf(schema, { ...required, ...optional }))).toEqual([]);
     expect(validate(schema, messageOf(schema, required))).toEqual([]);
   });
 
-  it.each(validRequests)("$schema.name without anything names all it requires, in order", ({ schema, required }) => {
+  it.each(validRequests)("$schema.name without members reports all required ones, in order", ({ schema, required }) => {
     const missing = schema.fields.filter(({ jsonName }) => jsonName in required);
     expect(validate(schema, messageOf(schema, {})).map(({ field, code }) => `${field} ${code}`)).toEqual(
       missing.map(({ jsonName, fieldKind }) => `${jsonName} ${fieldKind === "list" ? "TOO_FEW" : "REQUIRED"}`),
@@ -96,13 +96,13 @@ describe("lists", () => {
     expect(broken(name, { [member]: value })).toEqual(expected);
   });
 
-  it("leaves weekdays alone that the update mask does not name", () => {
+  it("ignores weekdays that the update mask does not name", () => {
     const weekdays: number[] = [];
     expect(broken("UpdateProgramRuleRequest", { weekdays, updateMask: undefined })).toEqual([]);
     expect(broken("UpdateProgramRuleRequest", { weekdays, updateMask: { paths: ["active"] } })).toEqual([]);
   });
 
-  it("are measured before their items are judged", () => {
+  it("are measured before their items are validated", () => {
     const practitionerIds = Array.from({ length: 42_000 }, () => "y");
     const errors = validate(...requestWith("ReplaceProgramPractitionersRequest", { programId: "x", practitionerIds }));
     expect(errors.map(({ field, code, message }) => `${field} ${code}: ${message}`)).toEqual([
@@ -111,7 +111,7 @@ describe("lists", () => {
     ]);
   });
 
-  it("name every item that is wrong, and how many more there are than are listed", () => {
+  it("report every invalid item, and the number of further errors above the limit", () => {
     const practitionerIds = Array.from({ length: 500 }, () => "y");
     const errors = validate(...requestWith("ReplaceProgramPractitionersRequest", { programId: "x", practitionerIds }));
     expect(errors.slice(0, 3).map(({ field, code }) => `${field} ${code}`)).toEqual([

@@ -14,7 +14,7 @@ const code: FieldError = { code: "REQUIRED", field: "code", message: "missing" }
 const ofPath: FieldError = { code: "INVALID_UUID", field: "id", message: "no UUID" };
 
 describe("a request", () => {
-  test("that breaks no rule reaches the next stage in its one form", async () => {
+  test("that is valid reaches the next interceptor in its normalized form", async () => {
     const request = requestOf(updateAppointmentType, { id: id.toUpperCase(), code: "A" });
     const { passed } = await run(
       validation(() => [], listViolations),
@@ -25,7 +25,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("is judged by the schema of its method", async () => {
+  test("is validated with the schema of its method", async () => {
     const seen: unknown[] = [];
     const request = requestOf(updateAppointmentType, { id });
     await run(
@@ -38,7 +38,7 @@ describe("a request", () => {
     expect(seen).toEqual([updateAppointmentType.input, request.message]);
   });
 
-  test("that breaks rules is refused with 422 and every item", async () => {
+  test("that is invalid is rejected with 422 and every error", async () => {
     const error = await refusal(
       run(
         validation(() => [code, name], listViolations),
@@ -48,7 +48,7 @@ describe("a request", () => {
     expect([error.code, error.errors]).toEqual(["VALIDATION_FAILED", [code, name]]);
   });
 
-  test("is refused for its update mask too, in the order of the fields", async () => {
+  test("is rejected for its update mask too, in the order of the fields", async () => {
     const request = requestOf(updateAppointmentType, { id, updateMask: { paths: ["colour", "active"] } });
     const error = await refusal(
       run(
@@ -63,7 +63,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("has a field named once where rule and mask both find it missing", async () => {
+  test("reports a field once if both a rule and the mask require it", async () => {
     const request = requestOf(updatePatient, { patientId: id, updateMask: { paths: ["full_name"] } });
     const missing: FieldError = { code: "REQUIRED", field: "fullName", message: "missing" };
     const error = await refusal(
@@ -76,18 +76,18 @@ describe("a request", () => {
   });
 });
 
-describe("a message that breaks rules", () => {
-  test("is a wrong body: 422", () => {
+describe("an invalid message", () => {
+  test("is rejected with 422 for fields of the body", () => {
     const error = invalidMessage(updateAppointmentType, [code], listViolations);
     expect([error.code, error.errors]).toEqual(["VALIDATION_FAILED", [code]]);
   });
 
-  test("is a wrong address where a field of the path does: 400, without the items of the body", () => {
+  test("is rejected with 400 for fields of the path, without the errors of the body", () => {
     const error = invalidMessage(updateAppointmentType, [ofPath, code], listViolations);
     expect([error.code, error.errors]).toEqual(["INVALID_REQUEST", [ofPath]]);
   });
 
-  test("is judged by the path of its own method", () => {
+  test("uses the path of its own method", () => {
     expect(invalidMessage(updatePatient, [ofPath], listViolations).code).toBe("VALIDATION_FAILED");
     expect(invalidMessage(updatePatient, [{ ...ofPath, field: "patientId" }], listViolations).code).toBe(
       "INVALID_REQUEST",

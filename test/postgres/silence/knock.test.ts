@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { knock } from "../../../src/postgres/silence/knock.js";
+import { probeServer } from "../../../src/postgres/reachability/tcp-probe.js";
 import { createTestDatabase, type TestDatabase } from "../../support/database.js";
 import { freePort } from "../../support/free-port.js";
 
@@ -16,26 +16,26 @@ beforeAll(async () => {
 
 afterAll(() => database.drop());
 
-test("PostgreSQL is heard", async () => {
+test("PostgreSQL counts as reachable", async () => {
   const { hostname, port } = new URL(database.url);
-  expect(await knock({ host: hostname, port: Number(port) }, LONG_MS)).toBe(true);
+  expect(await probeServer({ host: hostname, port: Number(port) }, LONG_MS)).toBe(true);
 });
 
-test("who takes no connections is heard", async () => {
-  expect(await knock({ host: "127.0.0.1", port: await freePort() }, LONG_MS)).toBe(true);
+test("a server that refuses connections counts as reachable", async () => {
+  expect(await probeServer({ host: "127.0.0.1", port: await freePort() }, LONG_MS)).toBe(true);
 });
 
-test("who ends the connection is heard", async () => {
+test("a server that closes the connection counts as reachable", async () => {
   await withServer(
     (socket) => socket.end(),
-    async (port) => expect(await knock({ host: "127.0.0.1", port }, LONG_MS)).toBe(true),
+    async (port) => expect(await probeServer({ host: "127.0.0.1", port }, LONG_MS)).toBe(true),
   );
 });
 
-test("who takes a connection and says nothing is not", async () => {
+test("a server that accepts a connection and sends nothing counts as unreachable", async () => {
   await withServer(
     () => undefined,
-    async (port) => expect(await knock({ host: "127.0.0.1", port }, SHORT_MS)).toBe(false),
+    async (port) => expect(await probeServer({ host: "127.0.0.1", port }, SHORT_MS)).toBe(false),
   );
 });
 

@@ -2,56 +2,56 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { TcpAddress } from "../../../src/postgres/silence/knock.js";
-import { SilenceWatch } from "../../../src/postgres/silence/watch-silence.js";
+import { ReachabilityMonitor } from "../../../src/postgres/reachability/reachability-monitor.js";
+import type { TcpAddress } from "../../../src/postgres/reachability/tcp-probe.js";
 import { eventually } from "../../support/eventually.js";
 
-/** How often nothing happens before it is taken for what happens. */
+/** Rounds without an event after which a test concludes that there is none. */
 const ROUNDS = 20;
 const HOME = { host: "database.example.org", port: 5432 };
 
 let wires: Wire[];
-let watch: SilenceWatch;
+let monitor: ReachabilityMonitor;
 
 beforeEach(() => {
   wires = [];
 });
 
 afterEach(() => {
-  watch.close();
+  monitor.close();
   for (const wire of wires) wire.close();
 });
 
-test("where nobody answers, what waits is broken, and nothing is to be had until the home of the database answers", async () => {
+test("if no probe is answered, pending queries fail and the database is unreachable until its own address answers", async () => {
   let [isBack, isAway] = [false, false];
   const { told, asked } = open((address) => !isAway || (address === HOME && isBack));
   const lost = [await use(), await use()].map(({ near }) => once(near, "error"));
   isAway = true;
   for (const error of await Promise.all(lost))
     expect(error).toEqual([expect.objectContaining({ message: "Query read timeout" })]);
-  expect([watch.isSilent, told]).toEqual([true, [true]]);
+  expect([monitor.isUnreachable, told]).toEqual([true, [true]]);
   await eventually(() => asked.at(-1) === HOME);
   isBack = true;
-  await eventually(() => !watch.isSilent);
+  await eventually(() => !monitor.isUnreachable);
   expect(told).toEqual([true, false]);
   expect(asked[0]).toEqual({ host: "127.0.0.1", port: wires[0]?.port });
 });
 
-test("a database that is slow is heard, as long as somebody answers", async () => {
+test("a slow database stays reachable as long as probes are answered", async () => {
   const { told, asked } = open(() => true);
   await use();
   await eventually(() => asked.length >= ROUNDS);
-  expect([watch.isSilent, told, wires[0]?.near.destroyed]).toEqual([false, [], false]);
+  expect([monitor.isUnreachable, told, wires[0]?.near.destroyed]).toEqual([false, [], false]);
 });
 
-test("one question that is not answered says nothing", async () => {
+test("one unanswered probe has no effect", async () => {
   const { told, asked } = open((_, count) => count % 2 === 0);
   await use();
   await eventually(() => asked.length >= ROUNDS);
-  expect([watch.isSilent, told]).toEqual([false, []]);
+  expect([monitor.isUnreachable, told]).toEqual([false, []]);
 });
 
-test("nor do two, where something comes over any of the connections meanwhile", async () => {
+test("two unanswered probes have no effect if bytes arrive on any connection meanwhile", async () => {
   const { told, asked } = open(async () => {
     const [talking] = wires;
     talking?.far.write("x");
@@ -61,27 +61,30 @@ test("nor do two, where something comes over any of the connections meanwhile", 
   await use();
   await use();
   await eventually(() => asked.length >= ROUNDS);
-  expect([watch.isSilent, told]).toEqual([false, []]);
+  expect([monitor.isUnreachable, told]).toEqual([false, []]);
 });
 
-test("nobody is asked while nobody waits", async () => {
+test("nothing is probed while no query is pending", async () => {
   const { asked, rounds } = open(() => false);
   const { near } = await use();
-  watch.end(near);
+  monitor.end(near);
   await eventually(() => rounds() > 0);
   await setImmediate();
-  expect([watch.isSilent, asked, near.destroyed]).toEqual([false, [], false]);
+  expect([monitor.isUnreachable, asked, near.destroyed]).toEqual([false, [], false]);
 });
 
-/** Opens the watch with those whom it asks in place of the network; `told` is what it told of. */
+/**
+ * Opens the monitor with `answer` in place of the network. `told` records its notifications, `asked` the probed
+ * addresses.
+ */
 function open(answer: (address: TcpAddress, count: number) => boolean | Promise<boolean>) {
   const told: boolean[] = [];
   const asked: TcpAddress[] = [];
   let rounds = 0;
-  watch = new SilenceWatch({
-    home: HOME,
-    onSilent: (isSilent) => void told.push(isSilent),
-    isHeard: async (address) => answer(address, asked.push(address)),
+  monitor = new ReachabilityMonitor({
+    address: HOME,
+    onUnreachable: (isUnreachable) => void told.push(isUnreachable),
+    probe: async (address) => answer(address, asked.push(address)),
     pause: () => {
       rounds += 1;
       return setImmediate();
@@ -90,7 +93,7 @@ function open(answer: (address: TcpAddress, count: number) => boolean | Promise<
   return { told, asked, rounds: () => rounds };
 }
 
-/** A connection with both its ends. */
+/** A TCP connection with both its ends. */
 interface Wire {
   readonly near: Socket;
   readonly far: Socket;
@@ -111,6 +114,6 @@ async function use(): Promise<Wire> {
   near.on("error", () => undefined).on("data", () => undefined);
   const wire = { near, far, port, close };
   wires.push(wire);
-  watch.begin(near);
+  monitor.begin(near);
   return wire;
 }

@@ -8,7 +8,7 @@ import { kinds } from "../support/arbitrary-kinds.js";
 
 const write = createMessageWriter(KindsSchema);
 
-test("writes every message as the library does, but for the width of timestamps", () => {
+test("writes every message as protobuf-es does, except for the width of timestamps", () => {
   fc.assert(
     fc.property(kinds, (message) => {
       const byLibrary = toJsonString(KindsSchema, inMilliseconds(message), { alwaysEmitImplicit: true });
@@ -17,12 +17,12 @@ test("writes every message as the library does, but for the width of timestamps"
   );
 });
 
-test("writes the members in the order of their numbers, without blanks", () => {
+test("writes the members in the order of their field numbers, without blanks", () => {
   const message = create(KindsSchema, { id: "a", optI32: 0, choice: { case: "text", value: "" } });
   expect(write(message)).toMatch(/^\{"id":"a","flag":false,"i32":0.*"optI32":0,"numbers":\[\].*"text":"".*\}$/);
 });
 
-test("leaves out what is not set, and says what is empty", () => {
+test("omits unset fields, and writes empty ones", () => {
   const members = Object.keys(JSON.parse(write(create(KindsSchema))));
   expect(members).not.toContain("optI32");
   expect(members).not.toContain("at");
@@ -48,12 +48,12 @@ describe("writes a timestamp with milliseconds", () => {
     { seconds: 253_402_300_800n, nanos: 0 },
     { seconds: 0n, nanos: -1 },
     { seconds: 0n, nanos: 1_000_000_000 },
-  ])("and does not write %o", (at) => {
+  ])("and rejects %o", (at) => {
     expect(() => write(create(KindsSchema, { at }))).toThrow("out of range");
   });
 });
 
-/** The same with three decimals in every timestamp that has fewer. */
+/** Pads each timestamp without decimals to three decimals. */
 function widen(json: unknown): unknown {
   return JSON.parse(JSON.stringify(json).replaceAll(/(T\d\d:\d\d:\d\d)Z"/g, '$1.000Z"'));
 }

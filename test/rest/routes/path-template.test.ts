@@ -41,8 +41,8 @@ test.each([
   ["/a b", 3, 'expected the end, "/" or ":", found " "'],
   ["/a?b", 3, 'expected the end, "/" or ":", found "?"'],
   ["/a%2", 3, 'expected the end, "/" or ":", found "%"'],
-  ["/%ff", 5, "the literal before is not UTF-8"],
-  ["/a:b%3Ac", 9, 'the verb before holds an encoded ":"'],
+  ["/%ff", 5, "the preceding literal is not UTF-8"],
+  ["/a:b%3Ac", 9, 'the preceding verb contains an encoded ":"'],
   ["/é", 2, 'expected a literal, found "é"'],
   ["/a*", 3, 'expected the end, "/" or ":", found "*"'],
   ["/***", 4, 'expected the end, "/" or ":", found "*"'],
@@ -65,7 +65,7 @@ test.each([
   ["/a:b/c", 5, 'expected the end, "/" or ":", found "/"'],
   ["/a:*", 4, 'expected a literal, found "*"'],
   ["/:a", 2, 'expected a literal, found ":"'],
-])("%s is refused at character %i: %s", (source, character, problem) => {
+])("%s is rejected at character %i: %s", (source, character, problem) => {
   const message = `path template "${source}", character ${character}: ${problem}`;
   expect(() => parsePathTemplate(source)).toThrow(new Error(message));
 });

@@ -15,7 +15,7 @@ const rule = fc
   )
   .map(([method, segments, last, verb]) => `${method} /${[...segments, last].join("/")}${verb}`);
 
-test("two routes conflict where some request has both and neither has a part of the other's requests", () => {
+test("two routes conflict if a request matches both and neither matches only a subset of the other's requests", () => {
   fc.assert(
     fc.property(rule, rule, (a, b) => {
       if (conflicts(a, b)) expect(() => createRouteTable("", [makeRoutes(a, b)])).toThrow("neither is narrower");
@@ -25,7 +25,7 @@ test("two routes conflict where some request has both and neither has a part of 
   );
 });
 
-test("a request has the narrowest of its routes, or the methods of its path, or nothing", () => {
+test("a request gets the narrowest matching route, or the methods of its path, or nothing", () => {
   fc.assert(
     fc.property(fc.array(rule, { minLength: 1, maxLength: 5 }), fc.constantFrom(...requests), (rules, request) => {
       const served = withoutConflicts(rules);

@@ -74,7 +74,7 @@ describe("matching", () => {
   });
 
   test.each(["", "/", "*", "books", "/books", "/api/v1", "/api/v1/", "/api/v2/books", "api/v1/books"])(
-    "%s is nothing",
+    "%s matches no route",
     (path) => {
       expect(matchRoute(table, "GET", path)).toBeUndefined();
     },
@@ -110,7 +110,7 @@ describe("two routes", () => {
     ["GET /a%3Av", "GET /*:v"],
     ["GET /a%3Av", "* /a:v"],
   ])("%s and %s conflict", (first, second) => {
-    const problem = `${first} (test.Made/M0) and ${second} (test.Made/M1) match the same requests, and neither is narrower`;
+    const problem = `${first} (test.Made/M0) and ${second} (test.Made/M1) match the same requests and neither is narrower`;
     expect(() => createRouteTable("", [makeRoutes(first, second)])).toThrow(new Error(refused + problem));
   });
 
@@ -137,28 +137,28 @@ describe("two routes", () => {
   });
 });
 
-describe("a table is refused", () => {
+describe("a table is rejected", () => {
   test.each([
     ["no pattern", { rule: "" }, "the http rule has no pattern"],
     ["a bad template", { rule: "GET a" }, 'path template "a", character 1: expected "/", found "a"'],
-    ["a bad method", { rule: "get /a" }, '"get" is no HTTP method'],
+    ["a bad method", { rule: "get /a" }, '"get" is not an HTTP method'],
     ["an unknown path field", { rule: "GET /{nope}" }, 'library.v1.Kinds has no field "nope"'],
     ["a path field by its JSON name", { rule: "GET /{optText}" }, 'library.v1.Kinds has no field "optText"'],
     ["an unknown nested path field", { rule: "GET /{child.nope}" }, 'library.v1.Kinds has no field "nope"'],
     [
       "a path through a scalar",
       { rule: "GET /{id.x}" },
-      "the path field id.x goes through a field that is no single message with members",
+      "the path field id.x passes through a field that is not a singular message with members",
     ],
     [
       "a path through a list",
       { rule: "GET /{addresses.city}" },
-      "the path field addresses.city goes through a field that is no single message with members",
+      "the path field addresses.city passes through a field that is not a singular message with members",
     ],
     [
       "a path through a timestamp",
       { rule: "GET /{at.nanos}" },
-      "the path field at.nanos goes through a field that is no single message with members",
+      "the path field at.nanos passes through a field that is not a singular message with members",
     ],
     ["a repeated field", { rule: "GET /{numbers}" }, "the path field numbers must be one scalar or enum value"],
     ["a map", { rule: "GET /{counts}" }, "the path field counts must be one scalar or enum value"],
@@ -210,7 +210,7 @@ describe("a table is refused", () => {
     expect(make).toThrow(new Error(`${refused}test.Made/Bad: ${problem}`));
   });
 
-  test("with everything that is wrong in one message", () => {
+  test("with all its problems in one message", () => {
     const service = makeService(
       { name: "A", rule: "GET /{nope}" },
       { name: "B", rule: "GET /b" },
@@ -226,7 +226,7 @@ describe("a table is refused", () => {
   });
 });
 
-test("the root is a path of no segments, which ** alone matches", () => {
+test("the root is a path without segments, which only ** matches", () => {
   const table = createRouteTable("", [makeRoutes("GET /{id=**}", "GET /*/**", "PUT /{id}/**", "PUT /**:v")]);
   expect(matchRoute(table, "GET", "/")).toMatchObject({ route: { template: { source: "/{id=**}" } }, segments: [] });
   expect(matchRoute(table, "GET", "/a")).toMatchObject({ route: { template: { source: "/*/**" } }, segments: ["a"] });
@@ -234,7 +234,7 @@ test("the root is a path of no segments, which ** alone matches", () => {
   expect(matchRoute(createRouteTable("/api", [makeRoutes("GET /**")]), "GET", "/")).toBeUndefined();
 });
 
-describe("characters with a meaning in a path are said encoded in a literal", () => {
+describe("reserved characters are percent-encoded in a literal", () => {
   const rules = ["GET /a%2Fb", "GET /c%3Ad", "PUT /c:d", "GET /%7Be%7D", "GET /%2A%2A/f", "GET /g%3Fh%23i%25"];
   const table = createRouteTable("", [makeRoutes(...rules, "POST /%40")]);
 
@@ -260,7 +260,7 @@ describe("characters with a meaning in a path are said encoded in a literal", ()
 describe("a table of many routes", () => {
   const things = Array.from({ length: 4000 }, (_, index) => `GET /v1/things${index}/{id}`);
 
-  test("is made with looks at neighbours alone", () => {
+  test("is built by comparing only neighbours", () => {
     const { near, add } = createNeighbourhood();
     const { routes } = createRouteTable("", [makeRoutes(...things, "GET /v1/{id}/**", "GET /v1/things7/*/parts")]);
     const looks = routes.map((route) => {
@@ -271,9 +271,11 @@ describe("a table of many routes", () => {
     expect(looks).toEqual([...things.map(() => 0), 4000, 1]);
   });
 
-  test("tells of a hundred conflicts, not of all", () => {
+  test("reports at most a hundred conflicts", () => {
     const rules = things.slice(0, 200).flatMap((rule) => [rule, rule.replace("{id}", "{opt_text}")]);
-    expect(() => createRouteTable("", [makeRoutes(...rules)])).toThrow(/neither is narrower\n {2}and maybe more$/);
+    expect(() => createRouteTable("", [makeRoutes(...rules)])).toThrow(
+      /neither is narrower\n {2}only the first 100 conflicts are listed$/,
+    );
   });
 });
 

@@ -72,7 +72,7 @@ const init: fc.Arbitrary<MessageInitShape<typeof KindsSchema>> = fc.record(
   { requiredKeys: [] },
 );
 
-/** Messages with every kind of field, of the values that JSON can hold and a strict reader takes. */
+/** Messages with every kind of field, with values that JSON can represent and a strict reader accepts. */
 export const kinds: fc.Arbitrary<Kinds> = fc.tuple(init, fc.option(init, { nil: undefined })).map(([outer, inner]) => {
   const message = create(KindsSchema, outer);
   if (inner !== undefined) message.child = create(KindsSchema, inner);

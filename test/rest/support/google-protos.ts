@@ -8,14 +8,14 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 
 const root = dirname(createRequire(import.meta.url).resolve("google-proto-files/package.json"));
 
-/** The files of Google's public APIs that have services with HTTP bindings, in alphabetical order. */
+/** Returns the files of Google's public APIs that have services with HTTP bindings, sorted. */
 export function filesWithBindings(): string[] {
   const paths = readdirSync(join(root, "google"), { recursive: true, encoding: "utf8" });
   const protos = paths.filter((path) => path.endsWith(".proto")).map((path) => `google/${path.replaceAll("\\", "/")}`);
   return protos.toSorted().filter((path) => textOf(path).includes("option (google.api.http)"));
 }
 
-/** The services that these files declare, with everything that they import compiled by buf. */
+/** Returns the services declared in these files. buf compiles them with all imports. */
 export function servicesOf(paths: readonly string[]): DescService[] {
   const folder = mkdtempSync(join(tmpdir(), "google-protos-"));
   try {

@@ -8,7 +8,7 @@ import {
   UpdateBookRequestSchema,
 } from "../../gen/library/v1/library_pb.js";
 
-/** Answers with what it was asked, so that tests see what a request became. */
+/** Returns the request's values, so that tests see how a request was read. */
 export const libraryService: Partial<ServiceImpl<typeof LibraryService>> = {
   getBook: ({ name }) => ({ name, title: "Found", genre: Book_Genre.NOVEL }),
   listBooks: ({ shelf, pageSize }): MessageInitShape<typeof ListBooksResponseSchema> => ({

@@ -13,7 +13,7 @@ import { type HttpRule, HttpRuleSchema } from "../../../src/gen/google/api/http_
 import type { RestService } from "../../../src/rest/routes/routes.js";
 import { file_library_v1_library } from "../../gen/library/v1/library_pb.js";
 
-/** One binding in short: `GET /v1/{id}`, with what else its rule says. */
+/** One binding such as `GET /v1/{id}`, with the other fields of its rule. */
 export interface BindingInit {
   readonly rule: string;
   readonly body?: string;
@@ -21,7 +21,7 @@ export interface BindingInit {
   readonly additional?: readonly BindingInit[];
 }
 
-/** One method: its name, its bindings, and what is unusual about it. */
+/** One method: its name, its bindings and its deviations from the default. */
 export interface MethodInit extends BindingInit {
   readonly name: string;
   readonly input?: string;
@@ -30,7 +30,7 @@ export interface MethodInit extends BindingInit {
   readonly serverStreaming?: boolean;
 }
 
-/** Makes a service `test.Made` of methods from library.v1.Kinds to the same, implemented to give back what they get. */
+/** Builds a service `test.Made` with methods from library.v1.Kinds to the same type, which return their request. */
 export function makeService(...methods: readonly MethodInit[]): RestService {
   const service = describe(methods);
   const implementation = Object.fromEntries(
@@ -39,7 +39,7 @@ export function makeService(...methods: readonly MethodInit[]): RestService {
   return { service, implementation };
 }
 
-/** Makes a service of one method for each binding, named M0, M1, … */
+/** Builds a service with one method per binding, named M0, M1, … */
 export function makeRoutes(...rules: readonly string[]): RestService {
   return makeService(...rules.map((rule, index) => ({ name: `M${index}`, rule })));
 }

@@ -6,7 +6,7 @@ import { LibraryService } from "../../gen/library/v1/library_pb.js";
 import { libraryService } from "./library-service.js";
 import { type SendInit, startServer } from "./start-server.js";
 
-/** Sends a request to a service that notes what it is called with; gives the one call there was. */
+/** Sends a request to a service that records its calls. Returns the only call. */
 export async function bind(method: string, path: string, init: SendInit = {}, served: RestService = recordable()) {
   const calls: { method: string; message: unknown }[] = [];
   const { send } = await startServer({
@@ -36,7 +36,7 @@ function recording({ service }: RestService, record: (method: DescMethod, messag
   return { service, implementation: Object.fromEntries(entries) };
 }
 
-/** Sends a request; gives why it was refused, or "answered". */
+/** Sends a request. Returns the reason for its rejection, or "answered". */
 export async function refusal(
   method: string,
   path: string,

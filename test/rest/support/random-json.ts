@@ -8,7 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { FieldBehavior, field_behavior as fieldBehavior } from "../../../src/gen/google/api/field_behavior_pb.js";
 
-/** Numbers from 0 up to, not including, `below`. The same seed gives the same ones. */
+/** Returns a number from 0 to `below`, exclusive. The same seed gives the same sequence. */
 export type Random = (below: number) => number;
 
 const MOST_DEPTH = 3;
@@ -71,7 +71,7 @@ const wellKnown: Readonly<Record<string, readonly JsonValue[]>> = {
   "google.protobuf.BytesValue": scalars[ScalarType.BYTES],
 };
 
-/** A generator whose numbers follow from its seed (mulberry32). */
+/** Returns a generator whose numbers depend only on its seed (mulberry32). */
 export function seeded(seed: number): Random {
   let state = seed;
   return (below) => {
@@ -82,14 +82,14 @@ export function seeded(seed: number): Random {
   };
 }
 
-/** One of some things. */
+/** Returns a random item. */
 export function pick<T>(random: Random, from: readonly T[]): T {
   return from[random(from.length)] as T;
 }
 
 /**
- * A message as a client would write it: half of its fields and fewer with each level, one member of each oneof. Required
- * lists and maps are always there.
+ * Returns a random message as a client would write it: half of its fields, fewer at each level, and one member of each
+ * oneof. Required lists and maps are always present.
  */
 export function randomMessage(schema: DescMessage, random: Random, depth = 0): JsonObject {
   const oneofs = new Set<string>();
@@ -104,7 +104,7 @@ export function randomMessage(schema: DescMessage, random: Random, depth = 0): J
   return json;
 }
 
-/** A value of any field. */
+/** Returns a random value for a field. */
 export function randomValue(field: DescField, random: Random, depth = 0): JsonValue {
   const item = () => randomItem(field, random, depth);
   const isDeep = depth >= MOST_DEPTH && field.message !== undefined;
@@ -118,12 +118,12 @@ function isRequired(field: DescField): boolean {
   return isCollection && getOption(field, fieldBehavior).includes(FieldBehavior.REQUIRED);
 }
 
-/** A value as a path or a query says it: what JSON has, without the quotes of a text. */
+/** Returns a value as it is written in a path or query: as in JSON, but without the quotes of a string. */
 export function textOf(value: JsonValue): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** A value of a single scalar or enumeration. */
+/** Returns a random value of a single scalar or enumeration. */
 export function randomLeaf(field: DescField, random: Random): JsonValue {
   if (field.enum !== undefined) {
     return field.enum.typeName === "google.protobuf.NullValue" ? null : pick(random, field.enum.values).name;

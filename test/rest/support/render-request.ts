@@ -4,7 +4,7 @@ import type { BoundVariable, Route } from "../../../src/rest/routes/routes.js";
 import { updateMaskField } from "../../../src/rest/update-mask.js";
 import { pick, type Random, randomLeaf, randomMessage, randomValue, textOf } from "./random-json.js";
 
-/** A request as a client of google.api.http sends it, and the message that it means, as JSON. */
+/** A request as a client of google.api.http sends it, and the message it means, as JSON. */
 export interface RenderedRequest {
   readonly path: string;
   readonly query: string;
@@ -15,7 +15,7 @@ export interface RenderedRequest {
 const dynamic = new Set(["google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"]);
 const segmentTexts = ["a", "b c", "1%", "q?", "ñ", "😀", "a:b", "..", "{x}", "-", "p+q", "%2F"];
 
-/** Makes up a message for a route and renders it by the rules of google/api/http.proto. */
+/** Generates a random message for a route and renders it by the rules of google/api/http.proto. */
 export function renderRequest(route: Route, random: Random): RenderedRequest {
   const { method, body, variables } = route;
   const json = randomMessage(method.input, random);
@@ -46,7 +46,9 @@ function renderPath({ template, variables }: Route, random: Random): { path: str
   return { path: `/${parts.flat().map(encode).join("/")}${verb}`, values };
 }
 
-/** The value of a variable: its segments, or for one that is a wildcard alone a value of its field, which becomes its segment. */
+/**
+ * Returns the value of a variable: its segments. A variable that is a single wildcard gets a random value of its field.
+ */
 function valueOf(
   { fields, start, end }: BoundVariable,
   isWildcard: boolean,
@@ -60,7 +62,7 @@ function valueOf(
   return value;
 }
 
-/** Adds a pair for each value that a query can say, and gives the message that these make. */
+/** Adds a pair for each value that a query can have. Returns the message that the pairs make. */
 function renderQuery(
   schema: DescMessage,
   json: JsonObject,
@@ -87,7 +89,7 @@ function renderQuery(
   return meant;
 }
 
-/** Sets the field at the end of a path of fields, or takes it away, and with it the other members of its oneofs. */
+/** Sets or removes the field at the end of a path of fields, and removes the other members of its oneofs. */
 function replace(json: JsonObject, [field, ...rest]: readonly DescField[], value: JsonValue | undefined): void {
   if (field === undefined) return;
   for (const other of field.oneof?.fields ?? []) if (other !== field) delete json[other.jsonName];
@@ -112,7 +114,7 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** All but the unreserved characters of RFC 3986, as google/api/http.proto has it. */
+/** Percent-encodes all but the unreserved characters of RFC 3986, as google/api/http.proto requires. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);
 }

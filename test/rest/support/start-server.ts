@@ -24,17 +24,24 @@ export interface Received {
   readonly text: string;
 }
 
-/** What a test asks of a server under it, whatever its protocol. */
+/** A server under test, over HTTP/1.1 or HTTP/2. */
 export interface TestServer {
   readonly port: number;
-  /** One for each request: settles as the handler's does. */
+  /** The handler's promises, one per request. */
   readonly handled: readonly Promise<void>[];
   send(method: string, path: string, init?: SendInit): Promise<Received>;
 }
 
-const statuses = { NOT_FOUND: 404, METHOD_NOT_ALLOWED: 405, MALFORMED: 400, INVALID: 422 };
+const statuses = {
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  MALFORMED: 400,
+  TOO_LONG: 400,
+  ENVELOPE: 400,
+  INVALID: 422,
+};
 
-/** The library service without interceptors; errors are rendered as their own JSON, with the status of their reason. */
+/** The library service without interceptors. Errors are rendered as JSON with the status of their reason. */
 export const defaults: RestHandlerOptions = {
   basePath: "",
   services: [{ service: LibraryService, implementation: libraryService }],
@@ -52,7 +59,7 @@ export const defaults: RestHandlerOptions = {
   maxDepth: 16,
 };
 
-/** Starts an HTTP/1.1 server with a REST handler, for as long as the test runs. */
+/** Starts an HTTP/1.1 server with a REST handler, until the test ends. */
 export async function startServer(options: Partial<RestHandlerOptions> = {}): Promise<TestServer> {
   const handle = createRestHandler({ ...defaults, ...options });
   const handled: Promise<void>[] = [];
@@ -62,7 +69,7 @@ export async function startServer(options: Partial<RestHandlerOptions> = {}): Pr
   return { port, handled, send: (method, path, init) => sendHttp1(port, method, path, init) };
 }
 
-/** The same over cleartext HTTP/2. */
+/** Starts a cleartext HTTP/2 server with a REST handler, until the test ends. */
 export async function startHttp2Server(options: Partial<RestHandlerOptions> = {}): Promise<TestServer> {
   const handle = createRestHandler({ ...defaults, ...options });
   const handled: Promise<void>[] = [];
@@ -71,7 +78,7 @@ export async function startHttp2Server(options: Partial<RestHandlerOptions> = {}
   return { port, handled, send: (method, path, init) => sendHttp2(port, method, path, init) };
 }
 
-/** Sends bytes as they are, and gives all that comes back until the server closes the connection. */
+/** Sends raw bytes. Returns all received text once the server has closed the connection. */
 export function sendRaw(port: number, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -5,14 +5,14 @@ import {
   noViolations,
   type Violations,
 } from "../../../src/rest/violations/collect-violations.js";
+import { fieldStep, indexStep } from "../../../src/rest/violations/field-path.js";
 import { listViolations } from "../../../src/rest/violations/list-violations.js";
-import { fieldStep, indexStep } from "../../../src/rest/violations/place.js";
 import type { Violation } from "../../../src/rest/violations/violation.js";
 import { KindsSchema } from "../../gen/library/v1/library_pb.js";
 
 const at = (name: keyof typeof KindsSchema.field) => ({ parent: undefined, step: fieldStep(KindsSchema.field[name]) });
 
-test("violations stand in the order of the fields, path by path, whoever found them", () => {
+test("violations have the order of the fields, path by path, whatever reported them", () => {
   const violations = noViolations();
   addUnknownField(violations, undefined, "zeta");
   addUnknownField(violations, undefined, "alpha");
@@ -35,21 +35,21 @@ test("violations stand in the order of the fields, path by path, whoever found t
   ]);
 });
 
-test("what a validator says at, below or above a path that could not be read is left out", () => {
+test("violations of the validator at, below or above a path that could not be read are omitted", () => {
   const violations = noViolations();
   addViolation(violations, "INVALID_TYPE", { parent: at("child"), step: at("child").step }, "");
   const judged = ["", "child", "child.child", "child.child.id", "child.childless", "childish", "child.id"];
   expect(fields(violations, judged)).toEqual(["child.id", "child.child", "child.childless", "childish"]);
 });
 
-test("what it says of the parents of an unknown member is not", () => {
+test("its violations of the parents of an unknown member are kept", () => {
   const violations = noViolations();
   addUnknownField(violations, at("child"), "nope");
   expect(fields(violations, ["", "child", "id"])).toEqual(["", "id", "child", "child.nope"]);
 });
 
 describe("an answer lists a hundred", () => {
-  test("and says how many more there are", () => {
+  test("and states how many others there are", () => {
     const judged = Array.from({ length: 100 }, (_, index) => `numbers[${index}]`);
     const list = (count: number) => {
       const found = noViolations();
@@ -62,14 +62,14 @@ describe("an answer lists a hundred", () => {
     expect(list(31)).toEqual(more("31 more errors are not listed"));
   });
 
-  test("the first of them in the order of the fields, whenever they were met", () => {
+  test("the first ones in the order of the fields, in whatever order they were found", () => {
     const found = noViolations();
     for (let i = 0; i < 150; i++) addUnknownField(found, undefined, `x${i}`);
     addViolation(found, "INVALID_TYPE", at("id"), "");
     expect(fields(found, ["id", "i32"]).slice(0, 3)).toEqual(["id", "i32", "x0"]);
   });
 
-  test("leaves out what was judged of a value that could not be read, however many came before it", () => {
+  test("and omits those of a value that could not be read, however many came before it", () => {
     const found = noViolations();
     for (let i = 0; i < 5000; i++) {
       addViolation(found, "INVALID_TYPE", { parent: at("numbers"), step: indexStep(i) }, "");

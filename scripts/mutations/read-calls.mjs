@@ -1,0 +1,78 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { noteName } from "./note-name.mjs";
+import { openVitest } from "./open-vitest.mjs";
+
+/** Tests that start processes, which never load a mutant. */
+const OUTSIDE =
+  /\/test\/(?:faults|guide|examples|stubs|deploy|proto-export|reference-page|demo|mutations)\/|\/test\/(?:main|npm-start|readme)\./;
+const MOST_TESTS = 40;
+
+/**
+ * Returns `{ test, called }` for each test file: its path, and the functions of src that it calls as `path#function`.
+ * Runs test files that have no record in `folder` or have changed since, to write it. A file that fails gets no record.
+ */
+export async function readCalls(folder) {
+  mkdirSync(folder, { recursive: true });
+  await noteCalls(folder);
+  const notes = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")));
+  return notes.map(({ test, calls }) => ({ test, called: new Set(calls) }));
+}
+
+/**
+ * Returns the test files that call the innermost function that any test calls. If there are none, those that call any
+ * function of the file, else those that call the files importing it. Those with the fewest other calls come first.
+ */
+export function testsFor({ file, functions }, notes) {
+  for (const name of functions) {
+    const callers = notes.filter(({ called }) => called.has(`${file}#${name}`));
+    if (callers.length > 0) return nearest(callers);
+  }
+  const ofFile = callersOf([file], notes);
+  return nearest(ofFile.length > 0 ? ofFile : callersOf(importersOf(file), notes));
+}
+
+function callersOf(files, notes) {
+  return notes.filter(({ called }) => [...called].some((call) => files.includes(call.split("#", 1)[0])));
+}
+
+function importersOf(file) {
+  const sources = readdirSync("src", { recursive: true }).filter((name) => name.endsWith(".ts"));
+  return sources
+    .map((name) => join("src", name))
+    .filter((path) =>
+      Array.from(readFileSync(path, "utf8").matchAll(/ from "(\.[^"]+)\.js"/g)).some(
+        ([, imported]) => `${join(dirname(path), imported)}.ts` === file,
+      ),
+    );
+}
+
+function nearest(notes) {
+  return notes
+    .toSorted((one, other) => one.called.size - other.called.size)
+    .slice(0, MOST_TESTS)
+    .map(({ test }) => test);
+}
+
+async function noteCalls(folder) {
+  process.env.NOTE_CALLS_IN = folder;
+  const vitest = await openVitest({ setupFiles: ["test/support/begin-file.ts", "scripts/mutations/note-calls.mjs"] });
+  const all = await vitest.globTestSpecifications();
+  const unknown = all.filter(({ moduleId }) => !OUTSIDE.test(moduleId) && !isNoted(folder, moduleId));
+  if (unknown.length > 0) {
+    console.log(`running ${unknown.length} test files to learn which functions they call`);
+    const { testModules } = await vitest.runTestSpecifications(unknown);
+    const failed = testModules.filter((module) => module.state() === "failed").map(({ moduleId }) => moduleId);
+    for (const path of failed) {
+      console.log(`left out, because it fails without a mutant: ${path}`);
+      rmSync(join(folder, noteName(path)), { force: true });
+    }
+  }
+  await vitest.close();
+  delete process.env.NOTE_CALLS_IN;
+}
+
+function isNoted(folder, testPath) {
+  const note = join(folder, noteName(testPath));
+  return existsSync(note) && statSync(note).mtimeMs > statSync(testPath).mtimeMs;
+}

@@ -1,0 +1,56 @@
+import pino from "pino";
+import { expect, inject, test } from "vitest";
+import { logStoppedJobs } from "../../src/jobs/log-stopped-jobs.js";
+import { openJobQueuePool } from "../../src/postgres/job-queue-pool.js";
+import { withDatabase } from "../support/database.js";
+
+function logged(error: unknown): Record<string, unknown> {
+  const lines: string[] = [];
+  logStoppedJobs(pino({}, { write: (line) => void lines.push(line) }))(error);
+  return JSON.parse(lines.join(""));
+}
+
+/** Returns the error of the queue's pool for a URL and a statement. */
+async function failureOf(url: string, statement = "SELECT"): Promise<unknown> {
+  const pool = openJobQueuePool({ url, maxConnections: 1, onIdleError: () => undefined });
+  const failure = await pool.query(statement).catch((error: unknown) => error);
+  await pool.end();
+  return failure;
+}
+
+const serverUrl = () => inject("testServer").adminUrl;
+
+test.each<[string, () => Promise<unknown>, string, string]>([
+  [
+    "nothing listens at the address",
+    () => failureOf("postgres://cupo@127.0.0.1:1/cupo"),
+    "the database cannot be reached, is starting or stopping, or is out of disk space or memory (ECONNREFUSED)",
+    "ECONNREFUSED",
+  ],
+  [
+    "the database does not exist",
+    () => failureOf(withDatabase(serverUrl(), "nowhere")),
+    "the database does not exist (3D000)",
+    "3D000",
+  ],
+  [
+    "a statement fails with a value in its message",
+    () => failureOf(serverUrl(), "SELECT 'Ana'::integer"),
+    "a job or the queue failed (22P02)",
+    "22P02",
+  ],
+  [
+    "an error of the queue has another one as its cause",
+    async () => new Error("Cron hit an error", { cause: await failureOf(serverUrl(), "SELECT 'Ana'::integer") }),
+    "a job or the queue failed (22P02)",
+    "22P02",
+  ],
+])("the log line of stopped jobs has the reason and its code if %s", async (_, fail, reason, code) => {
+  const line = logged(await fail());
+  expect(line).toMatchObject({
+    msg: `background jobs stopped for a while: ${reason}`,
+    component: "job queue",
+    cause: { code },
+  });
+  expect(JSON.stringify(line)).not.toContain("Ana");
+});

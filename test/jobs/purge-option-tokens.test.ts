@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { purgeOptionTokens } from "../../src/jobs/purges.js";
+import type { Database } from "../../src/postgres/database.js";
+import { createTestDatabase, execute, type TestDatabase } from "../support/database.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
+
+let empty: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  empty = await createTestDatabase();
+  database = openServiceDatabase(empty.url);
+});
+
+afterAll(async () => {
+  await database.close();
+  await empty.drop();
+});
+
+test("deletes tokens of every tenant that expired more than a day ago, in batches", async () => {
+  await addTokens("25 hours", 1_500);
+  await addTokens("23 hours", 2);
+  await addTokens("-10 minutes", 3);
+  expect(await purgeOptionTokens(database, new AbortController().signal)).toBe(1_500);
+  expect(await execute(empty.adminUrl, "SELECT count(*)::int AS left FROM consumed_option_tokens")).toEqual([
+    { left: 5 },
+  ]);
+  const asPurge = (statement: string) => execute(empty.url, "SET cupo.purge_retention = '24 hours'", statement);
+  expect(await asPurge("SELECT 1 FROM consumed_option_tokens")).toEqual([]);
+  expect(await asPurge("DELETE FROM consumed_option_tokens RETURNING 1")).toEqual([]);
+});
+
+async function addTokens(age: string, count: number): Promise<void> {
+  await execute(
+    empty.adminUrl,
+    `INSERT INTO consumed_option_tokens
+     SELECT gen_random_uuid(), gen_random_uuid(), now() - interval '${age}' FROM generate_series(1, ${count})`,
+  );
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { DisplacedAppointmentService } from "../../src/gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
+import * as fixtures from "../contract/fixtures.js";
+import { type Clinic, day, mustCall } from "../schedule/clinic.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import {
+  bookSeveral,
+  countOpen,
+  expectSoundness,
+  fallIll,
+  listed,
+  locationOf,
+  openDisplacedClinic,
+  setLocation,
+  setPractitioner,
+  setProgram,
+} from "./displaced-fixtures.js";
+import { describeAccess, expectTokenIsBound } from "./rpc-under-test.js";
+
+const { listDisplacedAppointments } = DisplacedAppointmentService.method;
+
+let service: TestService;
+let clinic: Clinic;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+beforeEach(async () => {
+  clinic = await openDisplacedClinic(service);
+});
+
+afterAll(() => service.close());
+
+describe("ListDisplacedAppointments", () => {
+  describeAccess(
+    { method: listDisplacedAppointments, scope: "scheduling:read", prepare: async () => ({}) },
+    () => service,
+  );
+
+  test("returns those of the whole tenant by start, and filters by cause, block, program, practitioner and date", async () => {
+    const { programId, ruleId } = clinic;
+    const [sick, well] = clinic.practitionerIds;
+    const [a, b] = [await bookSeveral(clinic, 1), await bookSeveral(clinic, 1, well)].flat();
+    expect(await listed(clinic)).toEqual([]);
+    const scheduleBlockId = await fallIll(clinic);
+    expect(await listed(clinic)).toEqual([a]);
+    await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, startsAtLocal: "09:00", expectedVersion: 1 });
+    expect(new Set(await listed(clinic))).toEqual(new Set([a, b]));
+    expect(await listed(clinic, { displacedBy: "BLOCK" })).toEqual([a]);
+    expect(await listed(clinic, { scheduleBlockId })).toEqual([a]);
+    expect(await listed(clinic, { displacedBy: "RULES" })).toEqual([b]);
+    expect(await listed(clinic, { practitionerId: `${sick}` })).toEqual([a]);
+    expect(await listed(clinic, { programId: randomUUID() })).toEqual([]);
+    expect(await listed(clinic, { dateFrom: day(clinic, 2), dateTo: day(clinic, 2) })).toHaveLength(2);
+    expect(await listed(clinic, { dateFrom: day(clinic, 3) })).toEqual([]);
+    const { as } = clinic;
+    await expectTokenIsBound(service, listDisplacedAppointments, { request: {}, other: { programId } }, { as });
+    expect((await callRpc(service, listDisplacedAppointments, {})).body["appointments"]).toEqual([]);
+  });
+
+  test.each<[string, string, (clinic: Clinic, active: boolean) => Promise<unknown>]>([
+    ["a practitioner who becomes inactive", "PRACTITIONER_INACTIVE", setPractitioner],
+    ["a location that becomes inactive", "LOCATION_INACTIVE", setLocation],
+    ["a program that becomes inactive", "PROGRAM_INACTIVE", setProgram],
+  ])("has those of %s, until it is active again; free slots are removed and restored", async (_, cause, set) => {
+    const [id] = await bookSeveral(clinic, 1);
+    const open = await countOpen(clinic);
+    await set(clinic, false);
+    expect(await listed(clinic, { displacedBy: cause })).toEqual([id]);
+    expect(await countOpen(clinic)).toBeLessThan(open / 2 + 1);
+    await expectSoundness(clinic);
+    await set(clinic, true);
+    expect([await listed(clinic), await countOpen(clinic)]).toEqual([[], open]);
+    await expectSoundness(clinic);
+  });
+
+  test("has those of a program that moves, at their former location, until it moves back", async () => {
+    const { programId } = clinic;
+    const [id] = await bookSeveral(clinic, 1);
+    const before = await locationOf(clinic);
+    const open = await countOpen(clinic);
+    const locationId = await fixtures.location.create(service, clinic.as);
+    await mustCall(clinic, "UpdateProgram", { programId, locationId, expectedVersion: 1 });
+    expect(await listed(clinic, { displacedBy: "PROGRAM_MOVED" })).toEqual([id]);
+    const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId: `${id}` });
+    expect(appointment).toMatchObject({ locationId: before, displacedBy: "PROGRAM_MOVED" });
+    await mustCall(clinic, "UpdateProgram", { programId, locationId: before, expectedVersion: 2 });
+    expect([await listed(clinic), await countOpen(clinic)]).toEqual([[], open]);
+    await expectSoundness(clinic);
+  });
+});

@@ -1,0 +1,129 @@
+import { readDistributedTables } from "../postgres/distributed-tables.js";
+import type { TestService } from "../support/service.js";
+
+/** The message for columns that these tests do not know. */
+export const UNDECIDED = `These columns are new, or contain no data of the marked patient. If a column can hold data of a
+patient, add a mark to it in marked-patient.ts, empty it in ErasePatient (see CONTRIBUTING.md) and, if it is in the table
+patients, add it to patients_erased_check. Otherwise add it to test/operations-clinic/personal-columns.ts, with the reason
+why it holds no data of a patient`;
+
+/** Types that hold no text, number or date written by a caller. */
+const WITHOUT_TEXT = new Set(["uuid", "integer", "smallint", "bigint", "boolean", "timestamp with time zone"]);
+
+const BY_WHOM = "who did it: a client, or the opaque id of a member of staff";
+const CODE = "one of the service's own words";
+const WISH = "what was asked for, under an id that leads to nobody; opportunity is reported from it";
+
+/**
+ * Columns that an erasure keeps, with the reason. A column in several tables has a line for each, or one with `*` if
+ * its name has only one meaning.
+ */
+const KEPT: Readonly<Record<string, string>> = {
+  "*.principal": BY_WHOM,
+  "*.actor": BY_WHOM,
+  "*.created_by": BY_WHOM,
+  "*.created_by_actor": BY_WHOM,
+  "*.updated_by": BY_WHOM,
+  "*.updated_by_actor": BY_WHOM,
+  "*.taken_by": BY_WHOM,
+  "*.taken_by_actor": BY_WHOM,
+  "*.closed_by": BY_WHOM,
+  "*.closed_by_actor": BY_WHOM,
+  "*.operation": CODE,
+  "*.status": CODE,
+  "*.desk_status": CODE,
+  "appointment_history.from_status": CODE,
+  "appointment_history.to_status": CODE,
+  "audit_events.action": CODE,
+  "audit_events.resource_type": CODE,
+  "patient_changes.kind": CODE,
+  "quota_windows.policy": CODE,
+  "slots.retained_by": CODE,
+  "user_attention_cases.category": CODE,
+  "eligibility_decisions.reasons": "codes, fields and the service's own sentences",
+  "eligibility_decisions.service_date": "that care was covered, which bills rest on",
+  "appointments.local_date": "that care was given and when",
+  "slots.local_date": "that care was given and when",
+  "day_counters.local_date": "how many were seen on a day",
+  "appointments.requested_on": WISH,
+  "appointments.due_on": WISH,
+  "waitlist_entries.date_from": WISH,
+  "waitlist_entries.date_to": WISH,
+  "waitlist_entries.due_on": WISH,
+  "waitlist_entries.preferred_periods": WISH,
+  "idempotency_keys.key_hash": "a digest of random bytes and of who sent them",
+  "idempotency_keys.fingerprint": "zeros where the result was erased, which a test of its own looks at",
+};
+
+/** The clinic's own tables, which refer to no patient. */
+const OF_THE_CLINIC = new Set([
+  "appointment_types",
+  "cancellation_reasons",
+  "consultation_types",
+  "contracts",
+  "healthcare_services",
+  "holidays",
+  "locations",
+  "no_show_reasons",
+  "opportunity_definitions",
+  "payers",
+  "practitioners",
+  "program_rules",
+  "programs",
+  "request_sources",
+  "schedule_blocks",
+]);
+
+/** Returns why an erasure keeps a column (`table.column`). Undefined if no reason is given. */
+export function reasonFor(column: string): string | undefined {
+  const [table = "", name = ""] = column.split(".");
+  return KEPT[column] ?? KEPT[`*.${name}`] ?? (OF_THE_CLINIC.has(table) ? "the clinic's own" : undefined);
+}
+
+/** Returns the columns of tenants' tables (`table.column`) that can hold a text, number or date written by a caller. */
+export async function readTextColumns(service: TestService): Promise<string[]> {
+  const columns = await readColumns(service);
+  return columns.filter(({ type }) => !WITHOUT_TEXT.has(type)).map(({ column }) => column);
+}
+
+/** Returns the columns of tenants' tables that contain one of these texts, in any letter case. Searches bytes too. */
+export async function columnsWith(service: TestService, marks: readonly string[]): Promise<string[]> {
+  const { names } = await readDistributedTables(service.databaseUrl);
+  const found = await Promise.all([...names].map((name) => columnsOfTableWith(service, name, marks)));
+  return found.flat().toSorted();
+}
+
+async function columnsOfTableWith(
+  service: TestService,
+  table: string,
+  marks: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await service.query(`SELECT to_jsonb(t) AS row FROM ${table} AS t`);
+  const found = rows.flatMap(({ row }) =>
+    Object.entries(row as object).filter(([, value]) => {
+      const text = textOf(value).toLowerCase();
+      return marks.some((mark) => text.includes(mark));
+    }),
+  );
+  return [...new Set(found.map(([column]) => `${table}.${column}`))];
+}
+
+async function readColumns(service: TestService): Promise<readonly { column: string; type: string }[]> {
+  const { names } = await readDistributedTables(service.databaseUrl);
+  const rows = await service.query(
+    `SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'public'
+     ORDER BY table_name, ordinal_position`,
+  );
+  return rows
+    .filter((row) => names.has(String(row["table_name"])))
+    .map((row) => ({
+      column: `${String(row["table_name"])}.${String(row["column_name"])}`,
+      type: String(row["data_type"]),
+    }));
+}
+
+/** In JSON, bytes are `\\x` and hexadecimal digits. */
+function textOf(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.startsWith("\\x") ? Buffer.from(text.slice(2), "hex").toString("latin1") : text;
+}

@@ -1,0 +1,72 @@
+import * as fixtures from "../contract/fixtures.js";
+import type { TestService } from "../support/service.js";
+import { day, openClinic } from "./clinic.js";
+
+/**
+ * The resources of a storm: two programs with the same hours, practitioners and patients, and one for walk-ins today.
+ */
+export interface StormFixture {
+  readonly serviceId: string;
+  readonly requestSourceId: string;
+  readonly appointmentTypeId: string;
+  readonly cancellationReasonId: string;
+  readonly noShowReasonId: string;
+  /** A patient who was merged into another is replaced by a new one. */
+  readonly patientIds: string[];
+  readonly practitionerIds: readonly string[];
+  readonly programs: readonly { readonly programId: string; readonly ruleId: string }[];
+  /** A program for walk-ins, around the clock today and tomorrow, with the same practitioners. */
+  readonly walkInProgramId: string;
+  /** Daily capacity by program id. */
+  readonly capacities: ReadonlyMap<string, number>;
+}
+
+/** Number of patients. There are few, so that a patient often has another appointment at the same time. */
+const PATIENTS = 10;
+const PRACTITIONERS = 3;
+const CAPACITIES = [6, 9, 2] as const;
+
+/** Creates the resources of a storm. The daily capacities are small, and no storm lowers one. */
+export async function createStormFixture(service: TestService): Promise<StormFixture> {
+  const make = (maker: fixtures.FixtureFactory, count: number) =>
+    Promise.all(Array.from({ length: count }, () => maker.create(service, {})));
+  const [practitionerIds, patientIds, serviceId, cancellationReasonId, noShowReasonId] = await Promise.all([
+    make(fixtures.practitioner, PRACTITIONERS),
+    make(fixtures.patient, PATIENTS),
+    fixtures.healthcareService.create(service, {}),
+    fixtures.cancellationReason.create(service, {}),
+    fixtures.noShowReason.create(service, {}),
+  ]);
+  const changes = { practitionerIds, serviceId };
+  const [first, second, aroundTheClock] = await Promise.all([
+    openClinic(service, { ...changes, rule: { dailyCapacity: CAPACITIES[0] } }),
+    openClinic(service, { ...changes, rule: { slotDurationMinutes: 40, dailyCapacity: CAPACITIES[1] } }),
+    openClinic(service, { ...changes, rule: aroundTheClockRule(service) }),
+  ]);
+  const { requestSourceId, appointmentTypeId } = first;
+  const programs = [first, second].map(({ programId, ruleId }) => ({ programId, ruleId }));
+  return {
+    serviceId,
+    requestSourceId,
+    appointmentTypeId,
+    cancellationReasonId,
+    noShowReasonId,
+    patientIds,
+    practitionerIds,
+    programs,
+    walkInProgramId: aroundTheClock.programId,
+    capacities: new Map([first, second, aroundTheClock].map(({ programId }, i) => [programId, CAPACITIES[i] ?? 0])),
+  };
+}
+
+/** The capacity is smaller than the number of practitioners. */
+function aroundTheClockRule(service: TestService) {
+  return {
+    startsAtLocal: "00:00:00",
+    endsAtLocal: "23:45:00",
+    slotDurationMinutes: 15,
+    dailyCapacity: CAPACITIES[2],
+    validFrom: day({ service }, 0),
+    validTo: day({ service }, 1),
+  };
+}

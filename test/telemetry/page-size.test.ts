@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { servedServices } from "../../src/services/services.js";
+import { openLiveMetrics } from "../../src/telemetry/metrics/live-metrics.js";
+import { openTelemetry } from "../../src/telemetry/open-telemetry.js";
+import type { RequestFacts } from "../../src/telemetry/request-facts.js";
+
+const operations = servedServices.flatMap(({ service }) =>
+  service.methods.map(({ name }) => `${service.typeName}/${name}`),
+);
+
+test("the page is below 300 kB after successful and failed calls of each operation over each transport", async () => {
+  const metrics = await openLiveMetrics(undefined);
+  for (const operation of operations) {
+    for (const facts of callsOf(operation)) metrics.requests.ended("internal", facts, 0.01);
+  }
+  const page = await metrics.page();
+  await metrics.close();
+  expect(operations.length).toBeGreaterThan(100);
+  expect(page.match(/^rpc_server_calls_total/gm)?.length).toBe(operations.length * 3);
+  expect(Buffer.byteLength(page)).toBeLessThan(300_000);
+});
+
+test("64 concurrent scrapes share one collection", async () => {
+  const telemetry = await openTelemetry({ config: undefined, basePath: "", services: [], onError: () => undefined });
+  let collections = 0;
+  telemetry.service.watchWaiting(() => ++collections);
+  const pages = await Promise.all(Array.from({ length: 64 }, () => telemetry.metricsPage()));
+  await telemetry.close();
+  expect(collections).toBe(1);
+  expect(new Set(pages).size).toBe(1);
+  expect(pages[0]?.toString()).toContain("cupo_calls_waiting 1");
+});
+
+function callsOf(operation: string): RequestFacts[] {
+  const statuses = [
+    ["connect", "ok"],
+    ["connect", "invalid_argument"],
+    ["grpc", "OK"],
+  ];
+  return statuses.map(([transport = "", status = ""]) => ({
+    kind: "rpc",
+    name: operation,
+    attributes: {
+      "rpc.system.name": "grpc",
+      "rpc.method": operation,
+      "rpc.response.status_code": status,
+      "cupo.operation": operation,
+      "cupo.transport": transport,
+    },
+    operation,
+    isReplay: false,
+    errorType: undefined,
+  }));
+}
