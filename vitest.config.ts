@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -40,6 +41,15 @@ class LongFirst extends BaseSequencer {
 /** libfaketime, where `npm run test:clock` has it: see test/support/begin-file.ts. */
 delete process.env["FAKETIME_SHARED"];
 
+/** The packages of the workspace are tested, and used by the service's tests, from their sources. */
+const conditions = ["source", "node", "development|production"];
+const fromSource = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+
+/** Each package has its own project, so that its tests run alone. */
+const PACKAGES = readdirSync("packages", { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
 const common = {
   setupFiles: ["test/support/begin-file.ts"],
   pool: "forks" as const,
@@ -59,6 +69,7 @@ export default defineConfig({
     maxWorkers: Math.min(MAX_WORKERS, availableParallelism() + 1),
     projects: [
       {
+        ...fromSource,
         test: {
           ...common,
           name: "inner",
@@ -67,9 +78,22 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { test: { ...common, name: "programs", include: PROGRAMS, exclude: KILLS_SERVERS, isolate: false } },
-      { test: { ...common, name: "isolated", include: REPLACES_MODULES } },
-      { test: { ...common, name: "last", include: KILLS_SERVERS, sequence: { groupOrder: 1 } } },
+      {
+        ...fromSource,
+        test: { ...common, name: "programs", include: PROGRAMS, exclude: KILLS_SERVERS, isolate: false },
+      },
+      ...PACKAGES.map((name) => ({
+        ...fromSource,
+        test: {
+          name,
+          root: `packages/${name}`,
+          include: ["test/**/*.test.ts"],
+          isolate: false,
+          pool: "forks" as const,
+        },
+      })),
+      { ...fromSource, test: { ...common, name: "isolated", include: REPLACES_MODULES } },
+      { ...fromSource, test: { ...common, name: "last", include: KILLS_SERVERS, sequence: { groupOrder: 1 } } },
     ],
   },
 });

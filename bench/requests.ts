@@ -1,7 +1,7 @@
 import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import { fromJson } from "@bufbuild/protobuf";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { httpBindings } from "../src/rest/routes/http-rule.js";
+import { httpBindings } from "@cupo/connect-rest";
 import { servedServices } from "../src/services/services.js";
 import { type HttpClient, headersOf, openHttpClient } from "./load.js";
 import type { Addresses } from "./service.js";

@@ -1,3 +1,4 @@
+import { listViolations } from "@cupo/connect-rest";
 import type { CupoError } from "./errors.js";
 import { actor } from "./interceptors/actor.js";
 import { answeringCalls } from "./interceptors/answering-calls.js";
@@ -11,10 +12,10 @@ import { messageLimits, responseHeaders } from "./listener-constants.js";
 import { callFor, valuesOf } from "./open-call.js";
 import { documentPages } from "./openapi/document-pages.js";
 import { serveResources } from "./pages/serve-resources.js";
+import { fieldErrorsOf } from "./problems/problem.js";
 import { type ProblemOptions, sendProblem } from "./public-api.js";
 import { type DemoTokens, referencePages } from "./reference-page/reference-pages.js";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./request-log.js";
-import { listViolations } from "./rest/violations/list-violations.js";
 import { createRpcHandler } from "./rpc/handler.js";
 import type { ServiceEntry } from "./services/services.js";
 
@@ -80,7 +81,7 @@ function createOperations({ services, problemsUrl, chain, validate, observe }: I
     openValues: (request) => valuesOf(callFor(request)),
     validate,
     maxItems: maxItemsOf,
-    refuse: (method, listed) => invalidMessage(method, listed, (_, errors) => errors),
+    refuse: (method, listed) => invalidMessage(method, fieldErrorsOf(listed), (_, errors) => errors),
   });
 }
 

@@ -1,5 +1,7 @@
+import { createRestHandler, listViolations } from "@cupo/connect-rest";
+import { type NodeListener, nodeListener } from "@cupo/connect-rest/node";
 import { type Call, callOf } from "./call.js";
-import { busy, CupoError, errorTable, type FieldErrorCode } from "./errors.js";
+import { busy, CupoError, errorTable } from "./errors.js";
 import type { SocketError } from "./http/socket-error.js";
 import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
@@ -16,15 +18,7 @@ import { asCupoError, PROBLEM_MEDIA_TYPE, problemJson, problemOf } from "./probl
 import { problemPages } from "./problems/problem-pages.js";
 import { type DemoTokens, referencePages } from "./reference-page/reference-pages.js";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./request-log.js";
-import { createRestHandler } from "./rest/handler.js";
-import { listViolations } from "./rest/violations/list-violations.js";
 import type { ServiceEntry } from "./services/services.js";
-
-declare module "./rest/violations/violation.js" {
-  interface ViolationCodes {
-    cupo: FieldErrorCode;
-  }
-}
 
 /** The stages read raw headers from the call, so no Headers object is built. */
 const NO_HEADERS = new Headers();
@@ -52,21 +46,7 @@ export interface PublicApiOptions extends ProblemOptions {
  * pages of the problem types.
  */
 export function createPublicApi(options: PublicApiOptions): HttpHandler {
-  const rest = createRestHandler({
-    basePath: options.basePath,
-    services: options.services.map(answeringCalls),
-    onHeaders: options.chain.onHeaders,
-    onMessage: options.chain.onMessage,
-    successStatus: (method) => operationOf(method).successStatus,
-    validate: options.validate,
-    maxItems: maxItemsOf,
-    takesAnyText: isOpaqueId,
-    openValues: (request) => valuesOf(callFor(request)),
-    renderError: (thrown, values) => renderError(asCupoError(thrown), callOf(values), options),
-    headersOf: () => NO_HEADERS,
-    responseHeaders,
-    ...messageLimits,
-  });
+  const rest = createRest(options);
   const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
     sendProblem(request, response, error, options);
   const documents = documentPages({
@@ -87,6 +67,24 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
   return (request, response) => {
     if (!pages(request, response)) void rest(request, response);
   };
+}
+
+function createRest(options: PublicApiOptions): NodeListener {
+  const rest = createRestHandler({
+    basePath: options.basePath,
+    services: options.services.map(answeringCalls),
+    headerInterceptors: options.chain.onHeaders,
+    interceptors: options.chain.onMessage,
+    successStatus: (method) => operationOf(method).successStatus,
+    validate: options.validate,
+    maxItems: maxItemsOf,
+    takesAnyText: isOpaqueId,
+    errors: (thrown, { values }) => renderError(asCupoError(thrown), callOf(values), options),
+    requestHeader: () => NO_HEADERS,
+    responseHeaders,
+    ...messageLimits,
+  });
+  return nodeListener(rest, { contextValues: (request) => valuesOf(callFor(request)) });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { listViolations } from "@cupo/connect-rest";
 import type { Logger } from "pino";
 import { createCallStore, openReadyDatabase, openReplica } from "./database-startup.js";
 import { openEventFeeds } from "./events/open-event-feeds.js";
@@ -19,7 +20,6 @@ import { openReadinessProbe } from "./postgres/readiness-probe.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
 import type { DemoTokens } from "./reference-page/reference-pages.js";
 import { describe, logForgedTokens } from "./request-log.js";
-import { listViolations } from "./rest/violations/list-violations.js";
 import { warmUpScreening } from "./screening/warm-up.js";
 import type { WatchPorts } from "./services/events/watch-events.js";
 import { createServices, type ServiceEntry, servedServices } from "./services/services.js";

@@ -41,19 +41,10 @@ const rules: readonly Rule[] = [
     found: "scheduling/slots.ts → screening/iban.ts",
   },
   {
-    name: "rest imports only google.api",
-    findings: (sources) => arrows(sources, /^rest\//, /^(?!rest\/|gen\/google\/)/),
+    name: "rpc imports no other folder",
+    findings: (sources) => arrows(sources, /^rpc\//, /^(?!rpc\/)/),
     defect: {
-      "rest/http-rule.ts": 'import { http } from "../gen/google/api/annotations_pb.js";',
-      "rest/render.ts": 'import { operation } from "../gen/cupo/options/v1/options_pb.js";',
-    },
-    found: "rest/render.ts → gen/cupo/options/v1/options_pb.ts",
-  },
-  {
-    name: "rpc imports only rest",
-    findings: (sources) => arrows(sources, /^rpc\//, /^(?!rpc\/|rest\/)/),
-    defect: {
-      "rpc/decode.ts": 'import { readJson } from "../rest/read-json.js";',
+      "rpc/decode.ts": 'import { readString } from "@cupo/connect-rest/strict-json";',
       "rpc/handler.ts": 'import { problems } from "../interceptors/problems.js";',
     },
     found: "rpc/handler.ts → interceptors/problems.ts",

@@ -1,12 +1,9 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, createConnectRouter, type Interceptor } from "@connectrpc/connect";
+import { goneSignal, type NodeRequest, type NodeResponse, readHeaders } from "@cupo/connect-rest/node";
 import { ServerReflection } from "../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionAlpha } from "../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { Health } from "../gen/health/v1/health_pb.js";
-import { goneSignal } from "../rest/gone-signal.js";
-import type { NodeRequest } from "../rest/read-body.js";
-import type { NodeResponse } from "../rest/send-response.js";
-import { readHeaders } from "../rest/web-headers.js";
 import { sendStream } from "../rpc/send-stream.js";
 import { createHealth } from "./health.js";
 import { createReflection } from "./reflection.js";
@@ -69,7 +66,7 @@ async function answer(handle: Handle, request: NodeRequest, response: NodeRespon
     httpVersion: request.httpVersion,
     url: `http://localhost${request.url}`,
     method: request.method ?? "",
-    header: readHeaders(request),
+    header: readHeaders(request.rawHeaders),
     body: request,
     signal: goneSignal(request, response),
   });

@@ -1,10 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DescService, JsonObject } from "@bufbuild/protobuf";
+import { listViolations } from "@cupo/connect-rest";
 import { createMessageValidator } from "../interceptors/validation/validate-message.js";
-import { listViolations } from "../rest/violations/list-violations.js";
 import { describeConnect } from "./connect-document.js";
-import { describedService } from "./described-service.js";
 import { jsonText, yamlText } from "./document-text.js";
 import { requestExamples } from "./examples/request-examples.js";
 import { describeRest } from "./rest-document.js";
@@ -36,7 +35,7 @@ export async function writeDocuments(options: WrittenDocuments): Promise<string[
     examples: requestExamples(options.nowMs),
   };
   const { basePath, publicUrl, internalUrl } = options;
-  const services = options.services.map(describedService);
+  const services = options.services;
   await mkdir(options.folder, { recursive: true });
   return [
     ...(await write(

@@ -1,7 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
-import { tooLong } from "../rest/read-body.js";
-import { malformed } from "../rest/rest-error.js";
+import { malformed, tooLong } from "@cupo/connect-rest";
 
 /** The supported compressions of requests and responses. */
 export const compressions = [compressionGzip, compressionBrotli];

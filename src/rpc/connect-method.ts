@@ -7,12 +7,9 @@ import {
   errorToJsonBytes,
   trailerMux,
 } from "@connectrpc/connect/protocol-connect";
-import { goneSignal } from "../rest/gone-signal.js";
-import { createUnaryInvoke, type ResponseMetadata } from "../rest/invoke.js";
-import { createMessageWriter } from "../rest/json/write-message.js";
-import { isAbandoned } from "../rest/read-body.js";
-import { type RestResponse, sendResponse } from "../rest/send-response.js";
-import { plainHeaders } from "../rest/web-headers.js";
+import type { RestResponse } from "@cupo/connect-rest";
+import { goneSignal, isAbandoned, plainHeaders, sendResponse } from "@cupo/connect-rest/node";
+import { createMessageWriter, createUnaryInvoke, type ResponseMetadata } from "@cupo/connect-rest/strict-json";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { deflate } from "./compression.js";
 import { setIncoming } from "./incoming.js";

@@ -12,10 +12,8 @@ import {
   createEndStreamSerialization,
   endStreamFlag,
 } from "@connectrpc/connect/protocol-connect";
-import { goneSignal } from "../rest/gone-signal.js";
-import { createMessageWriter } from "../rest/json/write-message.js";
-import { isAbandoned } from "../rest/read-body.js";
-import { abandonBody, leavesBodyUnread } from "../rest/send-response.js";
+import { abandonBody, goneSignal, isAbandoned, leavesBodyUnread } from "@cupo/connect-rest/node";
+import { createMessageWriter } from "@cupo/connect-rest/strict-json";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { type AnsweringOptions, asConnectError } from "./connect-method.js";
 import { setIncoming } from "./incoming.js";

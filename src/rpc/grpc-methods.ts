@@ -1,10 +1,8 @@
 import { createConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
-import { goneSignal } from "../rest/gone-signal.js";
-import { isAbandoned } from "../rest/read-body.js";
-import type { RestService } from "../rest/routes/routes.js";
-import { abandonBody, leavesBodyUnread } from "../rest/send-response.js";
+import type { RestService } from "@cupo/connect-rest";
+import { abandonBody, goneSignal, isAbandoned, leavesBodyUnread } from "@cupo/connect-rest/node";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { compressions } from "./compression.js";
 import type { AnsweringOptions } from "./connect-method.js";

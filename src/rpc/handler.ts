@@ -1,10 +1,7 @@
 import { type ContextValues, createServiceImplSpec, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
 import { contentTypeStreamRegExp, contentTypeUnaryRegExp } from "@connectrpc/connect/protocol-connect";
-import type { NodeRequest } from "../rest/read-body.js";
-import { RestError } from "../rest/rest-error.js";
-import type { RestService } from "../rest/routes/routes.js";
-import { type NodeResponse, sendResponse } from "../rest/send-response.js";
-import { readHeaders } from "../rest/web-headers.js";
+import { RestError, type RestService } from "@cupo/connect-rest";
+import { type NodeRequest, type NodeResponse, readHeaders, sendResponse } from "@cupo/connect-rest/node";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { type AnsweringOptions, createConnectMethod } from "./connect-method.js";
 import { createConnectStream } from "./connect-stream.js";
@@ -71,7 +68,7 @@ export function createRpcHandler(options: RpcHandlerOptions): RpcHandler {
       const method = methods.get(request.url?.split("?", 1)[0] ?? "");
       if (method === undefined) return refuse(request, response, 404);
       if (request.method !== "POST") return refuse(request, response, 405, { allow: "POST" });
-      const headers = readHeaders(request);
+      const headers = readHeaders(request.rawHeaders);
       const format = formatOf(headers.get("content-type") ?? "", method);
       if (format === undefined) {
         return refuse(request, response, 415, { "accept-post": method.isStream ? acceptStreamPost : acceptPost });

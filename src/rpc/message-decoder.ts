@@ -1,11 +1,13 @@
 import { create, type DescMessage, type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
-import { fieldsOf } from "../rest/json/message-fields.js";
-import { createMessageReader, type ReadRules } from "../rest/json/read-message.js";
-import { parseJsonBody } from "../rest/read-json-body.js";
-import { malformed } from "../rest/rest-error.js";
-import { noViolations, type Violations } from "../rest/violations/collect-violations.js";
-import { listViolations } from "../rest/violations/list-violations.js";
-import type { Violation } from "../rest/violations/violation.js";
+import { listViolations, malformed, type Violation } from "@cupo/connect-rest";
+import {
+  createMessageReader,
+  fieldsOf,
+  noViolations,
+  parseJsonBody,
+  type ReadRules,
+  type Violations,
+} from "@cupo/connect-rest/strict-json";
 import { createMessageCheck } from "./check-message.js";
 
 /** Options of decoding, in addition to the method. */

@@ -1,6 +1,6 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
-import { malformed } from "../rest/rest-error.js";
+import { malformed } from "@cupo/connect-rest";
 import { incomingOf } from "./incoming.js";
 import { createMessageDecoder, type DecodingOptions } from "./message-decoder.js";
 import { readMessageBytes } from "./read-message-bytes.js";

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type NodeRequest, readBody, tooLong } from "../rest/read-body.js";
-import { malformed, RestError } from "../rest/rest-error.js";
+import { malformed, RestError, tooLong } from "@cupo/connect-rest";
+import { type NodeRequest, readBody } from "@cupo/connect-rest/node";
 import { inflate, isIdentity } from "./compression.js";
 import type { Incoming } from "./incoming.js";
 
@@ -16,7 +16,7 @@ const acceptHeaders = { grpc: "grpc-accept-encoding", "connect-content": "connec
  *
  * Rejects with:
  * - TOO_LONG for a message above the limit
- * - ENVELOPE for unknown flags, or a compression flag without a named compression
+ * - Code.Internal for unknown flags, or a compression flag without a named compression
  * - Code.Unimplemented for no message, several messages or an unknown compression, by gRPC's table of status codes
  * - MALFORMED for any other body that cannot be read
  */
@@ -58,7 +58,7 @@ async function openEnvelope(
 }
 
 function badFlags() {
-  return new RestError("ENVELOPE", "The flags of the message envelope are invalid.");
+  return new ConnectError("the flags of the message envelope are invalid", Code.Internal);
 }
 
 function cutOff() {

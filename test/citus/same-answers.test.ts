@@ -1,10 +1,10 @@
+import { httpBindings } from "@cupo/connect-rest";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { demo } from "../../src/openapi/examples/demo-ids.js";
 import type { RequestExamples } from "../../src/openapi/examples/request-example.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { operationOf } from "../../src/operation.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
-import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import { publishedOperations } from "../contract/published-operations.js";
 import { type ExampleCalls, exampleCalls, methodOf, startDemoService, unaryMethods } from "../openapi/example-calls.js";
 import { withoutCitus } from "../support/citus.js";

@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, DescMethodUnary } from "@bufbuild/protobuf";
+import { httpBindings } from "@cupo/connect-rest";
 import type { Operation } from "../../src/gen/cupo/options/v1/options_pb.js";
 import { operationOf } from "../../src/operation.js";
-import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import { createServices, servedServices } from "../../src/services/services.js";
 import { barePorts } from "../support/bare-ports.js";
 

@@ -1,7 +1,7 @@
 import type { DescMethodUnary } from "@bufbuild/protobuf";
+import { httpBindings } from "@cupo/connect-rest";
 import * as fc from "fast-check";
 import { operationName } from "../../src/operation.js";
-import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import { servedServices } from "../../src/services/services.js";
 import { rpcFormats } from "../support/raw-rpc.js";
 import { goodMembers, MARKER } from "./good-values.js";

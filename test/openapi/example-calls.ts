@@ -1,10 +1,10 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
+import { httpBindings } from "@cupo/connect-rest";
 import { withDocumentedIds } from "../../src/demo/documented-ids.js";
 import { fillDemo } from "../../src/demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
 import type { RequestExample, RequestExamples } from "../../src/openapi/examples/request-example.js";
 import { pathFields } from "../../src/operation.js";
-import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import type { ServerPorts } from "../../src/server.js";
 import { servedServices } from "../../src/services/services.js";
 import { type RestAnswer, sendRequest } from "../support/rest-request.js";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
+import { httpBindings } from "@cupo/connect-rest";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { demo } from "../../src/openapi/examples/demo-ids.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { operationOf } from "../../src/operation.js";
-import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import type { TestService } from "../support/service.js";
 import { type ExampleCalls, exampleCalls, methodOf, startDemoService, unaryMethods } from "./example-calls.js";
 

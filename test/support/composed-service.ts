@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { listViolations } from "@cupo/connect-rest";
 import { pino } from "pino";
 import type { Principal } from "../../src/call.js";
 import { createChain } from "../../src/interceptors/chain.js";
@@ -10,7 +11,6 @@ import { createMessageValidator } from "../../src/interceptors/validation/valida
 import { createInternalApi } from "../../src/internal-api.js";
 import { createPublicApi } from "../../src/public-api.js";
 import { type HttpHandler, logged } from "../../src/request-log.js";
-import { listViolations } from "../../src/rest/violations/list-violations.js";
 import { scopesOf } from "../../src/scopes.js";
 import type { ServiceEntry } from "../../src/services/services.js";
 

@@ -1,9 +1,9 @@
+import { listViolations } from "@cupo/connect-rest";
 import { describe, expect, test } from "vitest";
 import type { FieldError } from "../../../src/errors.js";
 import { CatalogService } from "../../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { PatientService } from "../../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { invalidMessage, validation } from "../../../src/interceptors/validation/validation.js";
-import { listViolations } from "../../../src/rest/violations/list-violations.js";
 import { refusal, requestOf, run } from "../run-interceptor.js";
 
 const { updateAppointmentType } = CatalogService.method;

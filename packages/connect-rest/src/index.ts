@@ -1,0 +1,15 @@
+export { googleRpcStatus, type StatusDetail } from "./errors/google-rpc-status.js";
+export { type Problem, type ProblemJsonOptions, problemJson } from "./errors/problem-json.js";
+export type { ErrorContext, RenderError } from "./errors/render-error.js";
+export { createRestHandler, type RestHandler, type RestHandlerOptions } from "./handler.js";
+export type { Interceptors } from "./interceptors.js";
+export { malformed, RestError, type RestErrorInit, type RestErrorReason, tooLong } from "./rest-error.js";
+export type { RestRequest, RestResponse } from "./rest-message.js";
+export { type HttpBinding, httpBindings } from "./routes/http-rule.js";
+export type { PathSegment, PathTemplate, PathVariable } from "./routes/path-template.js";
+export { restRoutes } from "./routes/rest-routes.js";
+export { type RestService, restService } from "./routes/rest-service.js";
+export type { BoundVariable, Route } from "./routes/routes.js";
+export { updateMaskField } from "./update-mask.js";
+export { listViolations } from "./violations/list-violations.js";
+export type { TranscoderViolation, TranscoderViolationCode, Violation, ViolationCode } from "./violations/violation.js";
