@@ -43,7 +43,8 @@ delete process.env["FAKETIME_SHARED"];
 
 /** The packages of the workspace are tested, and used by the service's tests, from their sources. */
 const conditions = ["source", "node", "development|production"];
-const fromSource = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+const resolve = { conditions };
+const fromSource = { resolve, ssr: { resolve } };
 
 /** Each package has its own project, so that its tests run alone. */
 const PACKAGES = readdirSync("packages", { withFileTypes: true })
@@ -83,7 +84,8 @@ export default defineConfig({
         test: { ...common, name: "programs", include: PROGRAMS, exclude: KILLS_SERVERS, isolate: false },
       },
       ...PACKAGES.map((name) => ({
-        ...fromSource,
+        resolve,
+        ssr: { resolve },
         test: {
           name,
           root: `packages/${name}`,

@@ -5,8 +5,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
-import "./print-validate-proto.mjs";
 
+await import("./print-validate-proto.mjs");
 const runs = [[], ...readdirSync("packages", { withFileTypes: true }).flatMap(runsOf)];
 const codes = await Promise.all(runs.map(generate));
 process.exitCode = Math.max(...codes);

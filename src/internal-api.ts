@@ -4,6 +4,7 @@ import { actor } from "./interceptors/actor.js";
 import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
 import { problems } from "./interceptors/problems.js";
+import { interceptorsFor } from "./interceptors/stage.js";
 import type { Stopping } from "./interceptors/stream-life.js";
 import { maxItemsOf } from "./interceptors/validation/size-limits.js";
 import { invalidMessage, type MessageValidator } from "./interceptors/validation/validation.js";
@@ -76,12 +77,16 @@ function createOperations({ services, problemsUrl, chain, validate, observe }: I
     maxTimeLimitMs: MAX_TIME_LIMIT_MS,
     maxStreamMs: MAX_STREAM_MS,
     services: services.map(answeringCalls),
-    onHeaders: [problems(problemsUrl, observe), ...chain.onHeaders, actor()],
-    onMessage: chain.onMessage,
+    translateErrors: problems(problemsUrl, observe),
+    headerInterceptors: interceptorsFor([...chain.onHeaders, { stage: actor() }]),
+    interceptors: interceptorsFor(chain.onMessage),
     openValues: (request) => valuesOf(callFor(request)),
     validate,
     maxItems: maxItemsOf,
-    refuse: (method, listed) => invalidMessage(method, fieldErrorsOf(listed), (_, errors) => errors),
+    refuse: (method) => {
+      const invalid = invalidMessage(method, (_, errors) => errors);
+      return (listed) => invalid(fieldErrorsOf(listed));
+    },
   });
 }
 

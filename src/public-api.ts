@@ -6,6 +6,7 @@ import type { SocketError } from "./http/socket-error.js";
 import { answeringCalls } from "./interceptors/answering-calls.js";
 import type { Chain } from "./interceptors/chain.js";
 import type { ErrorObserver } from "./interceptors/problems.js";
+import { interceptorsFor } from "./interceptors/stage.js";
 import { isOpaqueId } from "./interceptors/validation/opaque-ids.js";
 import { maxItemsOf } from "./interceptors/validation/size-limits.js";
 import type { MessageValidator } from "./interceptors/validation/validation.js";
@@ -73,8 +74,8 @@ function createRest(options: PublicApiOptions): NodeListener {
   const rest = createRestHandler({
     basePath: options.basePath,
     services: options.services.map(answeringCalls),
-    headerInterceptors: options.chain.onHeaders,
-    interceptors: options.chain.onMessage,
+    headerInterceptors: interceptorsFor(options.chain.onHeaders),
+    interceptors: interceptorsFor(options.chain.onMessage),
     successStatus: (method) => operationOf(method).successStatus,
     validate: options.validate,
     maxItems: maxItemsOf,

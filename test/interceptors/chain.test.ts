@@ -6,6 +6,7 @@ import { CupoError } from "../../src/errors.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { createChain } from "../../src/interceptors/chain.js";
 import { createRejectionPacing } from "../../src/interceptors/concurrency/rejection-pacing.js";
+import { interceptorsFor } from "../../src/interceptors/stage.js";
 import { callWith, principalWith, refusal, requestOf, responseOf } from "./run-interceptor.js";
 
 const { registerPatient } = PatientService.method;
@@ -83,7 +84,7 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
     verifyToken: () =>
       faults.token ? Promise.reject(new CupoError("INVALID_ACCESS_TOKEN")) : Promise.resolve(principalWith({ scopes })),
     rateLimiter: { count: () => Promise.resolve([{ ...state, exceeded: faults.rate ?? false }]) },
-    validate: () => (faults.message ? [{ code: "REQUIRED", field: "phone", message: "missing" }] : []),
+    validate: () => () => (faults.message ? [{ code: "REQUIRED", field: "phone", message: "missing" }] : []),
     listErrors: (_, errors) => errors,
     calls: {
       acquire: async () => (faults.place ? "PRINCIPAL" : () => undefined),
@@ -100,5 +101,5 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
     recordAccess: () => undefined,
     pages: { seal: (place) => Promise.resolve(place), open: (token) => Promise.resolve(token) },
   });
-  return [onHeaders, onMessage];
+  return [interceptorsFor(onHeaders)(registerPatient), interceptorsFor(onMessage)(registerPatient)];
 }

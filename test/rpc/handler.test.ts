@@ -7,11 +7,12 @@ test("a method with a request stream is rejected at the start of the service, no
   const start = () =>
     createRpcHandler({
       services: [{ service: ServerReflection, implementation: {} }],
-      onHeaders: [],
-      onMessage: [],
+      translateErrors: () => (next) => next,
+      headerInterceptors: () => [],
+      interceptors: () => [],
       openValues: () => createContextValues(),
-      validate: () => [],
-      refuse: () => new Error("refused"),
+      validate: () => () => [],
+      refuse: () => () => new Error("refused"),
       maxBodyBytes: 1_000,
       maxDepth: 16,
       maxTimeLimitMs: 1_000,

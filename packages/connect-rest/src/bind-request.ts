@@ -1,4 +1,4 @@
-import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, type Message, type MessageShape } from "@bufbuild/protobuf";
 import { type Fields, fieldsOf } from "./json/message-fields.js";
 import type { JsonTree } from "./json/read-json.js";
 import { createFieldReader, createMessageReader, type ReadRules } from "./json/read-message.js";
@@ -16,10 +16,10 @@ import type { Violation } from "./violations/violation.js";
 /** Options of binding, in addition to the route. */
 export interface BindOptions extends BodyLimits, Pick<ReadRules, "maxItems"> {
   /**
-   * Validates a message whose JSON could be read only in part, so that one answer lists every violation. Returns all
-   * violations, in any order of fields. Defaults to none.
+   * Compiles the validation of messages whose JSON could be read only in part, so that one answer lists every
+   * violation. The compiled function returns all violations, in any order of fields. Defaults to none.
    */
-  validate?(schema: DescMessage, message: Message): readonly Violation[];
+  validate?<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**
    * Returns whether a top-level string field of the path accepts any text, including U+0000. Such a text is then an
    * unknown id, not a violation. Defaults to no field.
@@ -56,6 +56,7 @@ export function createBinder(route: Route, options: BindOptions): BindRequest {
   const readPath = createPathReader(route, options.takesAnyText);
   const readParameters = createQueryReader(route, options);
   const readTree = createTreeReader(route, options);
+  const validate = options.validate?.(schema);
   return async ({ http, segments, query }) => {
     const message = create(schema);
     const request = fieldsOf(message);
@@ -68,7 +69,7 @@ export function createBinder(route: Route, options: BindOptions): BindRequest {
       return message;
     }
     readTree(await readJsonBody(http, options), request, violations);
-    if (violations.items.length > 0) throw invalid(route, violations, options.validate?.(schema, message) ?? []);
+    if (violations.items.length > 0) throw invalid(route, violations, validate?.(message) ?? []);
     return message;
   };
 }

@@ -77,7 +77,7 @@ async function problemOf(table: RouteTable, route: Route, request: RenderedReque
   if (match === undefined || !("route" in match)) return "no route";
   if (match.route !== route) return `another route: ${match.route.template.source}`;
   try {
-    const bind = createBinder(route, { validate: () => [], maxBodyBytes: 2 ** 24, maxDepth: 64 });
+    const bind = createBinder(route, { maxBodyBytes: 2 ** 24, maxDepth: 64 });
     const message = await bind({ http: requestOf(body), segments: match.segments, query });
     const mask = updateMaskField(route);
     if (mask !== undefined) clearField(message, mask);
