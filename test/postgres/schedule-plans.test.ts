@@ -122,6 +122,13 @@ describe(`among ${SLOTS} slots, a page of options`, () => {
   });
 });
 
+test("a search at a time of day without a rule asks for the rules once, not for each of 90 days", async () => {
+  const to = new Date(start.getTime() + 90 * 86_400_000);
+  const query = { ...weekOfOptions(), to, windows: dayPeriods.NIGHT };
+  const fewest = { blocks: 12 * PROGRAMS, rows: PROGRAMS };
+  expect(await fewBlocks("auto", fewest, (transaction) => searchOptions(transaction, principal, query))).toEqual([]);
+});
+
 describe.each(["force_custom_plan", "force_generic_plan"])(
   `among ${SLOTS} slots and their appointments, by %s,`,
   (mode) => {
