@@ -7,11 +7,12 @@ patient, add a mark to it in marked-patient.ts, empty it in ErasePatient (see CO
 patients, add it to patients_erased_check. Otherwise add it to test/operations-clinic/personal-columns.ts, with the reason
 why it holds no data of a patient`;
 
-/** Types that hold no text, number or date written by a caller. */
+/** Types that hold no text or date written by a caller. In the table patients they can describe the person. */
 const WITHOUT_TEXT = new Set(["uuid", "integer", "smallint", "bigint", "boolean", "timestamp with time zone"]);
 
 const BY_WHOM = "who did it: a client, or the opaque id of a member of staff";
 const CODE = "one of the service's own words";
+const OF_RECORD = "when and under which id the patient was recorded, which says nothing about the person";
 const WISH = "what was asked for, under an id that leads to nobody; opportunity is reported from it";
 
 /**
@@ -36,6 +37,13 @@ const KEPT: Readonly<Record<string, string>> = {
   "appointment_history.to_status": CODE,
   "audit_events.action": CODE,
   "audit_events.resource_type": CODE,
+  "patients.tenant_id": OF_RECORD,
+  "patients.id": OF_RECORD,
+  "patients.version": OF_RECORD,
+  "patients.merged_into": OF_RECORD,
+  "patients.created_at": OF_RECORD,
+  "patients.updated_at": OF_RECORD,
+  "patients.erased_at": OF_RECORD,
   "patient_changes.kind": CODE,
   "quota_windows.policy": CODE,
   "slots.retained_by": CODE,
@@ -80,10 +88,14 @@ export function reasonFor(column: string): string | undefined {
   return KEPT[column] ?? KEPT[`*.${name}`] ?? (OF_THE_CLINIC.has(table) ? "the clinic's own" : undefined);
 }
 
-/** Returns the columns of tenants' tables (`table.column`) that can hold a text, number or date written by a caller. */
-export async function readTextColumns(service: TestService): Promise<string[]> {
+/**
+ * Returns the columns of tenants' tables (`table.column`) that can hold data of a patient: all columns of patients, and
+ * those of other tables that can hold a text or date written by a caller.
+ */
+export async function readPersonalColumns(service: TestService): Promise<string[]> {
   const columns = await readColumns(service);
-  return columns.filter(({ type }) => !WITHOUT_TEXT.has(type)).map(({ column }) => column);
+  const isPersonal = (column: string, type: string) => column.startsWith("patients.") || !WITHOUT_TEXT.has(type);
+  return columns.filter(({ column, type }) => isPersonal(column, type)).map(({ column }) => column);
 }
 
 /** Returns the columns of tenants' tables that contain one of these texts, in any letter case. Searches bytes too. */
