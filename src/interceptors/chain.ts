@@ -65,7 +65,7 @@ export function createChain(ports: ChainPorts): Chain {
       judging("validation", validation(validate, listErrors)),
       rowQuota(rateLimiter),
       redaction(),
-      judging("place", concurrencyLimit(calls, streams, paceRejection)),
+      judging("permit", concurrencyLimit(calls, streams, paceRejection)),
       streamLife(verifyToken, ports.stopping),
       isTraced ? tracedWork("transaction", idempotency(store, recordAccess)) : idempotency(store, recordAccess),
       pageTokens(pages),

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createFeedReader } from "../../src/events/feed-reader.js";
+import { assignPositions } from "../../src/jobs/assign-positions.js";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
-import { placeEvents } from "../../src/jobs/place-events.js";
 import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "../../src/jobs/purges.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { takesIdempotencyKey } from "../../src/operation.js";
@@ -195,7 +195,7 @@ async function doEveryJob(): Promise<void> {
       await reader.read(id, 0, 10);
       await reader.findOldest(id);
     }
-    await placeEvents(pool);
+    await assignPositions(pool);
     for (const purge of [purgeIdempotencyKeys, purgeOptionTokens, purgeEvents, purgeQuotas]) await purge(pool);
     await findFurthestBehind(pool, "2099-01-01");
     await readOutbox(pool);

@@ -12,7 +12,7 @@ import { codesOfKind, type ShortTextKind, screenShortText } from "../../screenin
 import { recognizers, type ScreeningCode, screenText } from "../../screening/screen-text.js";
 import { sizeLimits } from "./size-limits.js";
 
-/** Forbidden content of a text in a message. The error message never repeats the text. */
+/** A text in a message, and the code of its forbidden content. The error message never repeats the text. */
 export interface ScreeningFinding {
   readonly path: Path;
   readonly code: ScreeningCode;
@@ -45,7 +45,7 @@ const plans = new WeakMap<DescMessage, readonly Step[]>();
 
 /**
  * Screens the texts of a message that the proto marks `(cupo.options.v1.screened)` or `(cupo.options.v1.screened_as)`,
- * at any depth. Returns their forbidden contents. Throws if the mark is on a field that is not a text.
+ * at any depth. Returns a finding for each code of each text. Throws if the mark is on a field that is not a text.
  */
 export function screenMessage<D extends DescMessage>(schema: D, message: MessageShape<D>): ScreeningFinding[] {
   return planFor(schema).length > 0 ? screenBelow(reflect(schema, message), []) : [];

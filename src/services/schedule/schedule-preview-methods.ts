@@ -15,7 +15,7 @@ import { changesOf, requireReferences } from "../resources/resources.js";
 import { previewRemake } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import type { PlanChanges } from "./plan-slots.js";
-import { mergeRule, requireSoundRule, withRule } from "./program-rule-change.js";
+import { mergeRule, requireValidRule, withRule } from "./program-rule-change.js";
 
 type PreviewMethods = Pick<Implementation<typeof ProgramService>, "previewRuleChange" | "previewPractitionerChange">;
 
@@ -68,7 +68,7 @@ async function previewRule(
   if (Object.keys(changes).length === 0) return preview(call, programId, { rules }, nowMs);
   const merged = mergeRule(rule, changes, ProgramRuleDetails_HolidayPolicy);
   const sent = new Set(Object.keys(changes));
-  requireSoundRule(merged, rules, sent);
+  requireValidRule(merged, rules, sent);
   const changed = withRule(rules, merged);
   const before = { rules, practitioners: ids.length };
   const change = { before, after: { ...before, rules: changed }, field: enlargingField(sent) };

@@ -22,7 +22,7 @@ export async function consumeToken(transaction: Transaction, jti: string, expire
 }
 
 /**
- * Deletes at most `limit` used option tokens of all tenants whose expiry is longer ago than the displacement. Returns the
+ * Deletes at most `limit` used option tokens of all tenants that expired longer ago than the retention. Returns the
  * number deleted.
  */
 export function purgeTokenBatch(source: TransactionSource, limit: number): Promise<number> {
