@@ -8,7 +8,7 @@ import { signToken, startService } from "./service.js";
 import { medianOf, ratioOfRounds } from "./statistics.js";
 
 /** How many calls are under way at a time. */
-export const AT_ONCE = 8;
+const AT_ONCE = 8;
 
 /** The rounds of an operation over a protocol. */
 interface Measured {

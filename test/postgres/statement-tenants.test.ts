@@ -150,7 +150,7 @@ describe("a statement is reported as not routable that", () => {
     expect(await strayQueries(text, tables)).toEqual(found);
   });
 
-  test("is not reported: parts of a WITH, tables without a tenant, and a tenant as a constant or behind a cast", async () => {
+  test("is not reported: parts of a WITH, tables without a tenant, and a tenant as a constant or with a cast", async () => {
     const text = `WITH slots AS (SELECT id FROM appointments a WHERE $1::uuid = a.tenant_id AND a.id = $2)
       SELECT FROM slots, option_token_keys, pg_class LEFT JOIN notes n
         ON n.tenant_id = '00000000-0000-0000-0000-000000000000'::uuid AND n.id = $3`;

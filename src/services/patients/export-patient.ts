@@ -111,8 +111,8 @@ function sectionsOf(transaction: Transaction, person: Person, into: ExportPatien
 }
 
 function patientsOf(person: Person, { afterId = "", limit }: ListPage): readonly PatientRecord[] {
-  const behind = person.filter(({ id }) => id > afterId);
-  return behind.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, limit);
+  const following = person.filter(({ id }) => id > afterId);
+  return following.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, limit);
 }
 
 function byId<Row extends { readonly id: string }, M>(

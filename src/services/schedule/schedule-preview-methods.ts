@@ -31,14 +31,15 @@ export function createSchedulePreviewMethods(now: () => number, limits: SlotLimi
       return { schedulePreview: await previewRule(request, call, limits, now()) };
     },
     async previewPractitionerChange({ programId, practitionerIds }, call) {
+      const nowMs = now();
       await requireProgram(call, programId);
       const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
       await requireReferences(call, references, { table: programs, id: programId });
       const [rules, { ids }] = await readTerms(call, programId);
       const before = { rules, practitioners: ids.length };
       const after = { rules, practitioners: practitionerIds.length };
-      await requireRoomForPlan(call.transaction, { before, after, field: "practitionerIds" }, limits, now());
-      return { schedulePreview: await preview(call, programId, { practitionerIds }, now()) };
+      await requireRoomForPlan(call.transaction, { before, after, field: "practitionerIds" }, limits, nowMs);
+      return { schedulePreview: await preview(call, programId, { practitionerIds }, nowMs) };
     },
   };
 }
