@@ -15,7 +15,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Sends requests over as many connections as are needed at a time. Idle ones do not keep the process alive. */
+/** Sends requests over as many connections as it needs. Idle ones do not keep the process alive. */
 export interface HttpClient {
   send(method: string, path: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answer>;
 }
