@@ -47,9 +47,9 @@ export function createFeedReader(database: Database, limits = LIMITS): FeedReade
       if (page?.isOutstanding === false) return page;
       return run(tenantId, async (transaction) => {
         assignNextPositions(transaction);
-        const [page] = await Promise.all([readFeed(transaction, after, limit), transaction.commit()]);
-        if (page === undefined) throw new Error("the feed of the tenant was not created");
-        return page;
+        const [current] = await Promise.all([readFeed(transaction, after, limit), transaction.commit()]);
+        if (current === undefined) throw new Error("the feed of the tenant was not created");
+        return current;
       });
     },
     findOldest: (tenantId) => run(tenantId, findOldestPosition),
