@@ -65,7 +65,7 @@ export function createChain(ports: ChainPorts): Chain {
       judging("validation", validation(validate, listErrors)),
       { name: "row quota", stage: rowQuota(rateLimiter) },
       { name: "redaction", stage: redaction() },
-      judging("concurrency", concurrencyLimit(calls, streams, paceRejection)),
+      judging("permit", concurrencyLimit(calls, streams, paceRejection)),
       { name: "stream life", stage: streamLife(verifyToken, ports.stopping) },
       working("transaction", idempotency(ports.store, ports.recordAccess)),
       { name: "page tokens", stage: pageTokens(ports.pages) },

@@ -5,9 +5,9 @@ import { invalidPageToken } from "../errors.js";
 import { operationName } from "../operation.js";
 import type { Stage } from "./stage.js";
 
-/** Encrypts the content of page tokens. `open` returns undefined unless the token was sealed for the same holder. */
+/** Encrypts the positions in page tokens. `open` returns undefined unless the token was sealed for the same holder. */
 export interface PageSeal {
-  seal(place: string, holder: string): Promise<string>;
+  seal(position: string, holder: string): Promise<string>;
   open(token: string, holder: string): Promise<string | undefined>;
 }
 
@@ -15,7 +15,7 @@ const TOKEN = "pageToken";
 const NEXT_TOKEN = "nextPageToken";
 
 /**
- * Decrypts the page token of a request and encrypts that of the response, so that services see only the plain content.
+ * Decrypts the page token of a request and encrypts that of the response. So services see only the plain positions.
  *
  * A token is valid for the same operation and the same principal, with the same issuer, tenant, organization and
  * company. Any other token is 422 on pageToken (AIP-158). This stage runs inside the transaction, so that an
@@ -35,12 +35,12 @@ function sealing(method: DescMethod, { seal, open }: PageSeal): Interceptor {
     if (request.stream) throw new Error("a message was called by a stream");
     const holder = holderOf(operation, principalOf(request.contextValues));
     const token = textIn(request.message, TOKEN);
-    const place = token === "" ? "" : await open(token, holder);
-    if (place === undefined) throw invalidPageToken();
-    const response = await next({ ...request, message: withText(method.input, request.message, TOKEN, place) });
+    const position = token === "" ? "" : await open(token, holder);
+    if (position === undefined) throw invalidPageToken();
+    const response = await next({ ...request, message: withText(method.input, request.message, TOKEN, position) });
     if (response.stream) throw new Error("a unary request was answered by a stream");
-    const nextPlace = textIn(response.message, NEXT_TOKEN);
-    if (nextPlace !== "") Reflect.set(response.message, NEXT_TOKEN, await seal(nextPlace, holder));
+    const nextPosition = textIn(response.message, NEXT_TOKEN);
+    if (nextPosition !== "") Reflect.set(response.message, NEXT_TOKEN, await seal(nextPosition, holder));
     return response;
   };
 }

@@ -11,12 +11,12 @@ test("an operation has the stages that its proto asks for, and no other", () => 
     rest: ["POST /patients"],
     scope: "patients:write",
     stages:
-      "response headers, authentication, quota, load shedding, authorization, request headers, message, validation, redaction, concurrency, transaction".split(
+      "response headers, authentication, quota, load shedding, authorization, request headers, message, validation, redaction, permit, transaction".split(
         ", ",
       ),
   });
   expect(rowOf("WatchEvents")?.stages.join(", ")).toBe(
-    "response headers, authentication, quota, authorization, request headers, message, validation, concurrency, stream life",
+    "response headers, authentication, quota, authorization, request headers, message, validation, permit, stream life",
   );
 });
 

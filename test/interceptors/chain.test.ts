@@ -18,7 +18,7 @@ interface Faults {
   readonly scope?: boolean;
   readonly header?: boolean;
   readonly message?: boolean;
-  readonly place?: boolean;
+  readonly permit?: boolean;
 }
 
 /** The interceptors that can reject, in order. Each one is reached only if none before it rejects. */
@@ -29,7 +29,7 @@ const stages: readonly (readonly [keyof Faults, string])[] = [
   ["scope", "INSUFFICIENT_SCOPE"],
   ["header", "INVALID_REQUEST"],
   ["message", "VALIDATION_FAILED"],
-  ["place", "RATE_LIMIT_EXCEEDED"],
+  ["permit", "RATE_LIMIT_EXCEEDED"],
 ];
 
 test.each(stages.map(([, code], index) => ({ code, faults: stages.slice(index).map(([fault]) => fault) })))(
@@ -87,7 +87,7 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
     validate: () => () => (faults.message ? [{ code: "REQUIRED", field: "phone", message: "missing" }] : []),
     listErrors: (_, errors) => errors,
     calls: {
-      acquire: async () => (faults.place ? "PRINCIPAL" : () => undefined),
+      acquire: async () => (faults.permit ? "PRINCIPAL" : () => undefined),
       rejectionFor: () => (faults.load ? "PROCESS" : undefined),
     },
     streams: { acquire: async () => "PRINCIPAL", rejectionFor: () => undefined },
@@ -99,7 +99,7 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
         Promise.resolve({ kind: "REPLAY", response: toBinary(registerPatient.output, first), isOwn: false }),
     },
     recordAccess: () => undefined,
-    pages: { seal: (place) => Promise.resolve(place), open: (token) => Promise.resolve(token) },
+    pages: { seal: (position) => Promise.resolve(position), open: (token) => Promise.resolve(token) },
   });
   return [interceptorsFor(onHeaders)(registerPatient), interceptorsFor(onMessage)(registerPatient)];
 }

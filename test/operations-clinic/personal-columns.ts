@@ -10,10 +10,10 @@ why it holds no data of a patient`;
 /** Types that hold no text or date written by a caller. In the table patients they can describe the person. */
 const WITHOUT_TEXT = new Set(["uuid", "integer", "smallint", "bigint", "boolean", "timestamp with time zone"]);
 
-const BY_WHOM = "who did it: a client, or the opaque id of a member of staff";
-const CODE = "one of the service's own words";
-const OF_RECORD = "when and under which id the patient was recorded, which says nothing about the person";
-const WISH = "what was asked for, under an id that leads to nobody; opportunity is reported from it";
+const BY_WHOM = "the author: a client, or the opaque id of a member of staff";
+const CODE = "a word from a fixed list of the service";
+const OF_RECORD = "the time and the id of the record, which say nothing about the person";
+const REQUESTED = "the request, under an id that identifies nobody; the opportunity report needs it";
 
 /**
  * Columns that an erasure keeps, with the reason. A column in several tables has a line for each, or one with `*` if
@@ -49,21 +49,21 @@ const KEPT: Readonly<Record<string, string>> = {
   "slots.retained_by": CODE,
   "user_attention_cases.category": CODE,
   "eligibility_decisions.reasons": "codes, fields and the service's own sentences",
-  "eligibility_decisions.service_date": "that care was covered, which bills rest on",
-  "appointments.local_date": "that care was given and when",
-  "slots.local_date": "that care was given and when",
-  "day_counters.local_date": "how many were seen on a day",
-  "appointments.requested_on": WISH,
-  "appointments.due_on": WISH,
-  "waitlist_entries.date_from": WISH,
-  "waitlist_entries.date_to": WISH,
-  "waitlist_entries.due_on": WISH,
-  "waitlist_entries.preferred_periods": WISH,
-  "idempotency_keys.key_hash": "a digest of random bytes and of who sent them",
-  "idempotency_keys.fingerprint": "zeros where the result was erased, which a test of its own looks at",
+  "eligibility_decisions.service_date": "evidence that care was covered, for bills",
+  "appointments.local_date": "evidence that care was given, and when",
+  "slots.local_date": "evidence that care was given, and when",
+  "day_counters.local_date": "the date of a counter, without a patient",
+  "appointments.requested_on": REQUESTED,
+  "appointments.due_on": REQUESTED,
+  "waitlist_entries.date_from": REQUESTED,
+  "waitlist_entries.date_to": REQUESTED,
+  "waitlist_entries.due_on": REQUESTED,
+  "waitlist_entries.preferred_periods": REQUESTED,
+  "idempotency_keys.key_hash": "a digest of a random key and its sender",
+  "idempotency_keys.fingerprint": "zeros after the result was erased; another test checks it",
 };
 
-/** The clinic's own tables, which refer to no patient. */
+/** Tables of the clinic that refer to no patient. */
 const OF_THE_CLINIC = new Set([
   "appointment_types",
   "cancellation_reasons",
@@ -85,7 +85,11 @@ const OF_THE_CLINIC = new Set([
 /** Returns why an erasure keeps a column (`table.column`). Undefined if no reason is given. */
 export function reasonFor(column: string): string | undefined {
   const [table = "", name = ""] = column.split(".");
-  return KEPT[column] ?? KEPT[`*.${name}`] ?? (OF_THE_CLINIC.has(table) ? "the clinic's own" : undefined);
+  return (
+    KEPT[column] ??
+    KEPT[`*.${name}`] ??
+    (OF_THE_CLINIC.has(table) ? "a table of the clinic, without patients" : undefined)
+  );
 }
 
 /**

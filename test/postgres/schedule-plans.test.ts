@@ -60,7 +60,7 @@ const STATUSES: readonly (readonly AppointmentStatus[])[] = [
   ["PENDING", "CONFIRMED", "CANCELLED"],
 ];
 
-/** All combinations of these filters, each present or absent. All future appointments of the program are retained. */
+/** All combinations of these filters, each present or absent. All future appointments of the program are displaced. */
 const combinations = [
   [{ patientId: numbered(1) }],
   [{ practitionerId: numbered(staffOf(size)) }],

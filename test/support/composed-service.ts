@@ -48,7 +48,7 @@ export async function startComposedService(
     stopping: signal,
     store,
     recordAccess: () => undefined,
-    pages: { seal: async (place) => place, open: async (token) => token },
+    pages: { seal: async (position) => position, open: async (token) => token },
   });
   const shared = {
     services,

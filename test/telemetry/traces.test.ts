@@ -99,7 +99,7 @@ describe("a request", () => {
       "quota",
       "message",
       "validation",
-      "concurrency",
+      "permit",
       "transaction",
     ]);
     const transaction = stages.at(-1);

@@ -12,7 +12,7 @@ import { codesOfKind, type ShortTextKind, screenShortText } from "../../screenin
 import { recognizers, type ScreeningCode, screenText } from "../../screening/screen-text.js";
 import { sizeLimits } from "./size-limits.js";
 
-/** Forbidden content of a text in a message. The error message never repeats the text. */
+/** A text in a message, and the code of its forbidden content. The error message never repeats the text. */
 export interface ScreeningFinding {
   readonly path: Path;
   readonly code: ScreeningCode;

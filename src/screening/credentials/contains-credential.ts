@@ -5,14 +5,14 @@ import { containsLogin } from "./login-pairs.js";
 import { isMeans, readSecretValue, type ValueShape } from "./secret-value.js";
 import { containsToldSecret } from "./told-secrets.js";
 
-/** A kind of credential: its names, and the least length of a value of each shape. */
+/** A kind of credential: its names, and the minimum length of a value of each shape. */
 interface Kind {
   readonly names: string;
-  /** Least lengths where the text states the value: `clave: …`, `mi clave es …`. */
+  /** Minimum lengths if the text states the value: `clave: …`, `mi clave es …`. */
   readonly stated: Readonly<Record<ValueShape, number>>;
-  /** Least length of a plain word after a sign, `pass: …`, if it differs from that in a sentence. */
+  /** Minimum length of a plain word after a sign, `pass: …`, if it differs from that in a sentence. */
   readonly signedWord?: number;
-  /** Least lengths where the value directly follows the name: `clave …`. */
+  /** Minimum lengths if the value directly follows the name: `clave …`. */
   readonly beside: Readonly<Record<ValueShape, number>>;
 }
 

@@ -42,7 +42,7 @@ function working(name: string, stage: Interceptor): Interceptor {
   };
 }
 
-/** Traces the time between two places in the chain, in which a transport reads the message. */
+/** Traces the reading of the message, which a transport does between the stages `begin` and `end`. */
 export function tracedReading(name: string): { readonly begin: Stage; readonly end: Stage } {
   const ends = new WeakMap<Call, EndOfPart>();
   return {

@@ -75,7 +75,7 @@ describe("of concurrent calls,", () => {
   });
 });
 
-test("a call frees its place however it ends: successful, replayed, rejected or aborted by its caller", async () => {
+test("a call releases its permit however it ends: successful, replayed, rejected or aborted by its caller", async () => {
   const token = await service.token({ ...greedy.as, client: "one" });
   const key = randomUUID();
   const [body, unknown] = [registration(), `/patients/${randomUUID()}`];
