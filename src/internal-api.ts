@@ -1,3 +1,4 @@
+import { introspection } from "@cupo/connect-introspection";
 import { listViolations } from "@cupo/connect-rest";
 import type { CupoError } from "./errors.js";
 import { actor } from "./interceptors/actor.js";
@@ -8,7 +9,6 @@ import { interceptorsFor } from "./interceptors/stage.js";
 import type { Stopping } from "./interceptors/stream-life.js";
 import { maxItemsOf } from "./interceptors/validation/size-limits.js";
 import { invalidMessage, type MessageValidator } from "./interceptors/validation/validation.js";
-import { createIntrospection } from "./introspection/handler.js";
 import { messageLimits, responseHeaders } from "./listener-constants.js";
 import { callFor, valuesOf } from "./open-call.js";
 import { documentPages } from "./openapi/document-pages.js";
@@ -18,6 +18,7 @@ import { type ProblemOptions, sendProblem } from "./public-api.js";
 import { type DemoTokens, referencePages } from "./reference-page/reference-pages.js";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./request-log.js";
 import { createRpcHandler } from "./rpc/handler.js";
+import { createRouterHandler, type RouterHandler } from "./rpc/router-handler.js";
 import type { ServiceEntry } from "./services/services.js";
 
 /** The options of the internal listener. */
@@ -54,21 +55,27 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
   const { isReady, metricsPage } = options;
   const rpc = createOperations(options);
   const pages = createPages(options);
-  const introspection = createIntrospection({
-    services: options.services.map(({ service }) => service),
-    isReady,
-    stopping: options.stopping.signal,
-    reflects: options.reflection,
-  });
+  const introspect = createIntrospection(options);
   return (request, response) => {
     if (pages(request, response)) return;
     if (request.url === "/livez") return answer(response, 200, "live\n");
     if (request.url === "/readyz") return void answerReadiness(request, response, isReady);
     if (request.url === "/metrics" && metricsPage) return void answerMetrics(response, metricsPage);
     for (const [name, value] of Object.entries(responseHeaders)) response.setHeader(name, value);
-    if (introspection(request, response) !== undefined) return;
+    if (introspect(request, response) !== undefined) return;
     void rpc(request, response);
   };
+}
+
+/**
+ * Serves health and reflection without access tokens, as supervisors and tools expect. So every caller of the internal
+ * listener can read the service definitions and their health.
+ */
+function createIntrospection({ services, isReady, stopping, reflection }: InternalApiOptions): RouterHandler {
+  const published = services.map(({ service }) => service);
+  return createRouterHandler(
+    introspection({ services: published, isServing: isReady, stopping: stopping.signal, reflection }),
+  );
 }
 
 function createOperations({ services, problemsUrl, chain, validate, observe }: InternalApiOptions) {

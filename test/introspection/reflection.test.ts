@@ -6,17 +6,15 @@ import { type FileDescriptorProto, FileDescriptorProtoSchema, FileDescriptorSetS
 import { createClient } from "@connectrpc/connect";
 import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { ServerReflection, ServerReflectionAlpha } from "@cupo/connect-introspection";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { file_cupo_options_v1_options as optionsFile } from "../../src/gen/cupo/options/v1/options_pb.js";
-import {
-  ServerReflection,
-  type ServerReflectionRequestSchema,
-} from "../../src/gen/grpc/reflection/v1/reflection_pb.js";
-import { ServerReflection as ServerReflectionAlpha } from "../../src/gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { servedServices } from "../../src/services/services.js";
 import { startTestService, type TestService } from "../support/service.js";
 
-type Question = NonNullable<MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]>;
+type Question = NonNullable<
+  MessageInitShape<typeof ServerReflection.method.serverReflectionInfo.input>["messageRequest"]
+>;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const BUF_MS = 60_000;

@@ -1,6 +1,6 @@
 import { createContextValues } from "@connectrpc/connect";
+import { ServerReflection } from "@cupo/connect-introspection";
 import { expect, test } from "vitest";
-import { ServerReflection } from "../../src/gen/grpc/reflection/v1/reflection_pb.js";
 import { createRpcHandler } from "../../src/rpc/handler.js";
 
 test("a method with a request stream is rejected at the start of the service, not at its first call", () => {

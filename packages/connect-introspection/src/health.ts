@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
-import { type Health, HealthCheckResponse_ServingStatus as Status } from "../gen/health/v1/health_pb.js";
+import { type Health, HealthCheckResponse_ServingStatus as Status } from "./gen/health/v1/health_pb.js";
 
 /** Options of the health service. */
 export interface HealthOptions {
