@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -52,8 +53,11 @@ const conditions = ["source", "node", "development|production"];
 const resolve = { conditions };
 const fromSource = { resolve, ssr: { resolve } };
 
+/** Absolute, because `npm test -w` starts in the folder of a package. */
+const packagesFolder = fileURLToPath(new URL("packages", import.meta.url));
+
 /** Each package has its own project, so that its tests run alone. */
-const PACKAGES = readdirSync("packages", { withFileTypes: true })
+const PACKAGES = readdirSync(packagesFolder, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
@@ -97,7 +101,7 @@ export default defineConfig({
         ssr: { resolve },
         test: {
           name,
-          root: `packages/${name}`,
+          root: `${packagesFolder}/${name}`,
           include: ["test/**/*.test.ts"],
           isolate: false,
           pool: "forks" as const,

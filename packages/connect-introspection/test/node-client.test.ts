@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { loadFileDescriptorSetFromBuffer, loadSync, type PackageDefinition } from "@grpc/proto-loader";
@@ -12,9 +13,13 @@ import { startServer } from "./support/start-server.js";
 const services = [LibraryService, LoanService];
 const names = services.map(({ typeName }) => typeName);
 const healthProto = loadSync("health/v1/health.proto", {
-  includeDirs: ["node_modules/grpc-health-check/proto"],
+  includeDirs: [protosOf("grpc-health-check/proto")],
   enums: String,
 });
+
+function protosOf(path: string): string {
+  return fileURLToPath(new URL(`../../../node_modules/${path}`, import.meta.url));
+}
 
 interface FilesAnswer {
   readonly fileDescriptorResponse?: { readonly fileDescriptorProto: readonly Buffer[] };
@@ -66,7 +71,7 @@ describe("a health client of protobufjs and grpc-js", () => {
 
 describe.each(["v1", "v1alpha"])("a client of protobufjs and grpc-js that uses only reflection %s", (version) => {
   const proto = loadSync(`grpc/reflection/${version}/reflection.proto`, {
-    includeDirs: ["node_modules/@grpc/reflection/build/proto"],
+    includeDirs: [protosOf("@grpc/reflection/build/proto")],
   });
   const ask = servicesIn(proto).get(`grpc.reflection.${version}.ServerReflection`)?.["ServerReflectionInfo"];
 
