@@ -17,6 +17,9 @@ const own = [
 ];
 const all = [...own, LibraryService.typeName, LoanService.typeName];
 
+/** For a busy machine. An idle one needs a moment. */
+const patience = { timeout: 60_000, interval: 10 };
+
 describe("the published services", () => {
   test.each([
     ["before", [library, introspection()]],
@@ -91,7 +94,7 @@ describe("limits", () => {
     await expect(servicesListed(transport)).rejects.toMatchObject(refused);
     expect((await createClient(Health, transport).check({})).status).toBe(ServingStatus.SERVING);
     open[0]?.leave();
-    await expect.poll(() => servicesListed(transport).catch(() => [])).toEqual(own);
+    await expect.poll(() => servicesListed(transport).catch(() => []), patience).toEqual(own);
   });
 
   test.each(Object.entries(protocols))(
@@ -100,8 +103,8 @@ describe("limits", () => {
       const routes = introspection({ maxStreams: 1 });
       const used = transport(await startServer({ routes }, httpVersion));
       for (let i = 0; i < 5; i += 1) {
-        await expect.poll(() => firstStatus(used)).toBe(ServingStatus.SERVING);
-        if (httpVersion === "2") await expect.poll(() => servicesListed(used).catch(() => [])).toEqual(own);
+        await expect.poll(() => firstStatus(used), patience).toBe(ServingStatus.SERVING);
+        if (httpVersion === "2") await expect.poll(() => servicesListed(used).catch(() => []), patience).toEqual(own);
       }
     },
   );
