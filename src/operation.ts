@@ -1,4 +1,4 @@
-import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import {
   type Operation,
@@ -9,6 +9,11 @@ import { http as httpOption } from "./gen/google/api/annotations_pb.js";
 
 /** The package of the published operations. */
 const ACCESS_PACKAGE = "cupo.access.v1";
+
+/** Whether a service belongs to the interface specification. Its operations are published over REST. */
+export function isPublished({ file }: Pick<DescService, "file">): boolean {
+  return file.proto.package === ACCESS_PACKAGE;
+}
 
 /** Returns the full name of an RPC, such as `cupo.access.v1.PatientService/RegisterPatient`. */
 export function operationName(method: DescMethod): string {
@@ -34,8 +39,7 @@ export function operationOf(method: DescMethod): Operation {
 function sharedStatuses(method: DescMethod, { idempotencyKey }: Operation): number[] {
   const statuses = [400, 401, 403, 422, 429];
   if (idempotencyKey !== Operation_IdempotencyKey.NONE) statuses.push(409);
-  if (method.parent.file.proto.package !== ACCESS_PACKAGE || pathTemplate(method).startsWith("/admin/"))
-    statuses.push(500);
+  if (!isPublished(method.parent) || pathTemplate(method).startsWith("/admin/")) statuses.push(500);
   return statuses;
 }
 

@@ -73,7 +73,7 @@ const rules: readonly Rule[] = [
   {
     name: "http imports only the types of requests and the errors",
     findings: (sources) => arrows(sources, /^http\//, /^(?!http\/|errors\.ts$|request-log\.ts$)/),
-    defect: { "http/listen.ts": 'import { renderError } from "../public-api.js";' },
+    defect: { "http/listen.ts": 'import { renderError } from "../listeners/public-api.js";' },
     found: "http/listen.ts → public-api.ts",
   },
   {
@@ -86,7 +86,7 @@ const rules: readonly Rule[] = [
   {
     name: "pages import only the errors and the types of requests",
     findings: (sources) => arrows(sources, /^pages\//, /^(?!pages\/|(errors|request-log)\.ts$)/),
-    defect: { "pages/page.ts": 'import { renderError } from "../public-api.js";' },
+    defect: { "pages/page.ts": 'import { renderError } from "../listeners/public-api.js";' },
     found: "pages/page.ts → public-api.ts",
   },
   {

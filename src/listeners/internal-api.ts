@@ -1,25 +1,27 @@
 import { introspection } from "@cupo/connect-introspection";
 import { listViolations } from "@cupo/connect-rest";
-import type { CupoError } from "./errors.js";
-import { actor } from "./interceptors/actor.js";
-import { answeringCalls } from "./interceptors/answering-calls.js";
-import type { Chain } from "./interceptors/chain.js";
-import { problems } from "./interceptors/problems.js";
-import { interceptorsFor } from "./interceptors/stage.js";
-import type { Stopping } from "./interceptors/stream-life.js";
-import { maxItemsOf } from "./interceptors/validation/size-limits.js";
-import { invalidMessage, type MessageValidator } from "./interceptors/validation/validation.js";
+import type { CupoError } from "../errors.js";
+import { actor } from "../interceptors/actor.js";
+import { answeringCalls } from "../interceptors/answering-calls.js";
+import type { Chain } from "../interceptors/chain.js";
+import { problems } from "../interceptors/problems.js";
+import { interceptorsFor } from "../interceptors/stage.js";
+import type { Stopping } from "../interceptors/stream-life.js";
+import { maxItemsOf } from "../interceptors/validation/size-limits.js";
+import { invalidMessage, type MessageValidator } from "../interceptors/validation/validation.js";
+import { callFor, valuesOf } from "../open-call.js";
+import { documentPages } from "../openapi/document-pages.js";
+import { serveResources } from "../pages/serve-resources.js";
+import { fieldErrorsOf } from "../problems/problem.js";
+import { type DemoTokens, referencePages } from "../reference-page/reference-pages.js";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../request-log.js";
+import { createRpcHandler } from "../rpc/handler.js";
+import { createRouterHandler, type RouterHandler } from "../rpc/router-handler.js";
+import type { ServiceEntry } from "../services/services.js";
+import { CLINIC_BASE_PATH, clinicServices } from "./clinic-services.js";
 import { messageLimits, responseHeaders } from "./listener-constants.js";
-import { callFor, valuesOf } from "./open-call.js";
-import { documentPages } from "./openapi/document-pages.js";
-import { serveResources } from "./pages/serve-resources.js";
-import { fieldErrorsOf } from "./problems/problem.js";
-import { type ProblemOptions, sendProblem } from "./public-api.js";
-import { type DemoTokens, referencePages } from "./reference-page/reference-pages.js";
-import type { HttpHandler, HttpRequest, HttpResponse } from "./request-log.js";
-import { createRpcHandler } from "./rpc/handler.js";
-import { createRouterHandler, type RouterHandler } from "./rpc/router-handler.js";
-import type { ServiceEntry } from "./services/services.js";
+import { type ProblemOptions, sendProblem } from "./problem-answers.js";
+import { createRestApi } from "./rest-api.js";
 
 /** The options of the internal listener. */
 export interface InternalApiOptions extends ProblemOptions {
@@ -45,7 +47,8 @@ const MAX_STREAM_MS = 24 * 3_600_000;
 /**
  * Creates the handler of the internal listener. It serves:
  *
- * - the operations over Connect, gRPC and gRPC-Web
+ * - all operations over Connect, gRPC and gRPC-Web
+ * - the clinic's own operations over REST
  * - the gRPC services of health and reflection
  * - the OpenAPI document and reference page for calls over Connect with JSON
  * - pages for operators: `/livez` (the process runs), `/readyz` (it can take requests) and `/metrics`
@@ -56,6 +59,8 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
   const rpc = createOperations(options);
   const pages = createPages(options);
   const introspect = createIntrospection(options);
+  const services = clinicServices(options.services);
+  const rest = createRestApi({ ...options, basePath: CLINIC_BASE_PATH, services, takesActor: true });
   return (request, response) => {
     if (pages(request, response)) return;
     if (request.url === "/livez") return answer(response, 200, "live\n");
@@ -63,7 +68,7 @@ export function createInternalApi(options: InternalApiOptions): HttpHandler {
     if (request.url === "/metrics" && metricsPage) return void answerMetrics(response, metricsPage);
     for (const [name, value] of Object.entries(responseHeaders)) response.setHeader(name, value);
     if (introspect(request, response) !== undefined) return;
-    void rpc(request, response);
+    void rest(request, response, () => void rpc(request, response));
   };
 }
 
@@ -108,8 +113,8 @@ function createPages(options: InternalApiOptions): (request: HttpRequest, respon
     prefix: "",
     now: options.now,
     describe: async (nowMs) => {
-      const { describeConnect } = await import("./openapi/connect-document.js");
-      const { requestExamples } = await import("./openapi/examples/request-examples.js");
+      const { describeConnect } = await import("../openapi/connect-document.js");
+      const { requestExamples } = await import("../openapi/examples/request-examples.js");
       return describeConnect({ ...options, listErrors: listViolations, examples: requestExamples(nowMs) });
     },
   });

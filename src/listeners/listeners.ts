@@ -1,19 +1,20 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { defaultLimits } from "./http/limits.js";
-import { type Listener, type ListenOptions, listen } from "./http/listen.js";
-import type { Chain } from "./interceptors/chain.js";
-import type { ErrorObserver } from "./interceptors/problems.js";
-import type { Stopping } from "./interceptors/stream-life.js";
-import type { MessageValidator } from "./interceptors/validation/validation.js";
+import { defaultLimits } from "../http/limits.js";
+import { type Listener, type ListenOptions, listen } from "../http/listen.js";
+import type { Chain } from "../interceptors/chain.js";
+import type { ErrorObserver } from "../interceptors/problems.js";
+import type { Stopping } from "../interceptors/stream-life.js";
+import type { MessageValidator } from "../interceptors/validation/validation.js";
+import type { DemoTokens } from "../reference-page/reference-pages.js";
+import { describe, type HttpHandler, logged, logRefusedConnections, observeError } from "../request-log.js";
+import type { ServiceEntry } from "../services/services.js";
+import type { Config } from "../settings/config.js";
+import type { Telemetry } from "../telemetry/open-telemetry.js";
 import { createInternalApi } from "./internal-api.js";
-import { createPublicApi, socketProblems } from "./public-api.js";
-import type { DemoTokens } from "./reference-page/reference-pages.js";
-import { describe, type HttpHandler, logged, logRefusedConnections, observeError } from "./request-log.js";
-import type { ServiceEntry } from "./services/services.js";
-import type { Config } from "./settings/config.js";
-import type { Telemetry } from "./telemetry/open-telemetry.js";
+import { socketProblems } from "./problem-answers.js";
+import { createPublicApi } from "./public-api.js";
 
 /** The parts that both listeners use. */
 export interface ListenerParts {
@@ -68,7 +69,8 @@ export async function openListeners(
   };
   try {
     const publicListener = await openListener("public", config, parts, logger, (url) => {
-      const options = { ...parts, basePath: config.basePath, problemsUrl: problemsUrlAt(url) };
+      const { basePath, publicClinicApi } = config;
+      const options = { ...parts, basePath, publicClinicApi, problemsUrl: problemsUrlAt(url) };
       return { handler: parts.log("public", createPublicApi(options)), socketError: socketProblems(options) };
     });
     open.push(publicListener);
