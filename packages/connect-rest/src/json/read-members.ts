@@ -22,13 +22,18 @@ export type MemberReaders = ReadonlyMap<string, NamedReader>;
 
 /** Indexes fields by their names. A JSON name goes before a proto name: `a_b` may be the JSON name of another field. */
 export function membersOf(readers: readonly FieldReader[], { memberNames }: JsonProfile): MemberReaders {
-  const named = readers.map((reader) => ({ reader, names: memberNames(reader.field) }));
   const members = new Map<string, NamedReader>();
-  for (const { reader, names } of named) members.set(names[0] ?? "", { ...reader, twin: undefined });
+  const named = readers.map((reader) => ({ reader, names: memberNames(reader.field) }));
+  for (const { reader, names } of named) members.set(names[0] ?? "", namedReader(reader, undefined));
   for (const { reader, names } of named) {
-    for (const name of names.slice(1)) if (!members.has(name)) members.set(name, { ...reader, twin: names[0] });
+    for (const name of names.slice(1)) if (!members.has(name)) members.set(name, namedReader(reader, names[0]));
   }
   return members;
+}
+
+/** Written out: V8 calls the reader of an object that was made by spreading another one a tenth slower. */
+function namedReader({ field, step, read }: FieldReader, twin: string | undefined): NamedReader {
+  return { field, step, read, twin };
 }
 
 /** Reads the members of an object into the fields of a message. */
