@@ -1,16 +1,11 @@
-import type { DescMessage } from "@bufbuild/protobuf";
 import { childFields, type Fields } from "./json/message-fields.js";
 import { contentTypeOf } from "./media-type.js";
 import type { RestRequest } from "./rest-message.js";
+import { isHttpBody } from "./routes/message-types.js";
 import type { Route } from "./routes/routes.js";
 
 /** Reads the body of a request as it is into the request message. */
 export type ReadHttpBody = (http: RestRequest, request: Fields) => Promise<void>;
-
-/** Returns whether the messages of a type are raw bodies in HTTP (google/api/httpbody.proto). */
-export function isHttpBody(schema: DescMessage | undefined): boolean {
-  return schema?.typeName === "google.api.HttpBody";
-}
 
 /**
  * Compiles the reader of a body that is a google.api.HttpBody: the whole request message or the field of the body. Its
