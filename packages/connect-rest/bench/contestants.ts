@@ -35,7 +35,9 @@ const servers: Readonly<Record<Contestant, () => Promise<RequestListener>>> = {
   "connect-node, JSON": async () =>
     connectNodeAdapter({
       routes: (router) =>
-        router.service(LibraryService, { createBook: ({ shelf, book }) => ({ ...book, name: `shelves/${shelf}/books/1` }) }),
+        router.service(LibraryService, {
+          createBook: ({ shelf, book }) => ({ ...book, name: `shelves/${shelf}/books/1` }),
+        }),
     }),
   fastify: fastifyListener,
 };

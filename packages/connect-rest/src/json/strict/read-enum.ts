@@ -1,6 +1,6 @@
 import type { DescEnum } from "@bufbuild/protobuf";
-import { addViolation } from "../violations/collect-violations.js";
-import type { ReadValue } from "./read-scalar.js";
+import { addViolation } from "../../violations/collect-violations.js";
+import type { ReadValue } from "../json-profile.js";
 
 const mostNamesShown = 20;
 

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { type Duration, DurationSchema, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { addViolation, type Violations } from "../violations/collect-violations.js";
-import { type FieldPath } from "../violations/field-path.js";
-import type { JsonTree } from "./read-json.js";
+import { addViolation, type Violations } from "../../violations/collect-violations.js";
+import { type FieldPath } from "../../violations/field-path.js";
+import type { JsonTree } from "../read-json.js";
 
 const dateTime = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))$/i;
 const duration = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/;

@@ -1,12 +1,10 @@
 import { ScalarType } from "@bufbuild/protobuf";
 import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
-import { addViolation, type Violations } from "../violations/collect-violations.js";
-import { type FieldPath } from "../violations/field-path.js";
-import { integerOf } from "./read-integer.js";
-import type { JsonTree } from "./read-json.js";
-
-/** Reads one value. Returns undefined for an invalid value and adds a violation. */
-export type ReadValue = (tree: JsonTree, at: FieldPath | undefined, violations: Violations) => unknown;
+import { addViolation, type Violations } from "../../violations/collect-violations.js";
+import { type FieldPath } from "../../violations/field-path.js";
+import type { ReadValue } from "../json-profile.js";
+import { integerOf } from "../read-integer.js";
+import type { JsonTree } from "../read-json.js";
 
 const int32 = { min: -2147483648, max: 2147483647 };
 const uint32 = { min: 0, max: 4294967295 };

@@ -8,8 +8,7 @@ const lastMs = Date.parse("9999-12-31T23:59:59.999Z");
  * answers compare as text. Finer fractions are cut off. Throws when the year is not 1 to 9999, or nanos is not 0 to
  * 999999999.
  */
-export function writeTimestamp(value: unknown): string {
-  const { seconds, nanos } = value as Timestamp;
+export function writeTimestamp({ seconds, nanos }: Timestamp): string {
   const ms = Number(seconds) * 1000 + Math.floor(nanos / 1_000_000);
   if (ms < firstMs || ms > lastMs || nanos < 0 || nanos > 999_999_999) throw new Error("a Timestamp is out of range");
   return `"${new Date(ms).toISOString()}"`;
