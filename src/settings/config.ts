@@ -67,7 +67,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration from environment variables. Only this function and `readTelemetryTerms` read the environment.
+ * Reads the configuration from environment variables. Only this function and `readTelemetryConfig` read the environment.
  * An empty variable counts as absent. Throws a {@link ConfigError} that names every invalid setting.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {

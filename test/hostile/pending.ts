@@ -8,7 +8,7 @@ export interface RequestContext {
    * Returns a value that members of this name had in earlier answers. If there is none, it uses a name with which this
    * one ends: `patientId` for `sourcePatientId`. Number 0 is the latest value, 1 the one before.
    */
-  heard(name: string, number: number): JsonValue | undefined;
+  known(name: string, number: number): JsonValue | undefined;
 }
 
 /**

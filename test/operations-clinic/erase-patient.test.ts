@@ -4,7 +4,7 @@ import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import { type Clinic, call, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
-import { brokenInvariants, foundByTheService } from "../schedule/invariants.js";
+import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
 import { changesSince, countTypes, expectRecorded, readVersions } from "../support/recorded-changes.js";
 import { registerPatient } from "../support/registration.js";
@@ -39,11 +39,7 @@ beforeAll(async () => {
   changed = await changesSince(service, versions);
 });
 
-afterAll(async () => {
-  const broken = [...(await brokenInvariants(service)), ...(await foundByTheService(service))];
-  await service.close();
-  expect(broken).toEqual([]);
-});
+afterAll(() => closeConsistent(service, foundByTheService));
 
 describe("ErasePatient", () => {
   describeAccess(

@@ -15,7 +15,7 @@ import {
   openClinic,
   optionsFor,
 } from "./clinic.js";
-import { brokenInvariants, foundByTheService } from "./invariants.js";
+import { closeConsistent, foundByTheService } from "./invariants.js";
 
 let service: TestService;
 
@@ -23,11 +23,7 @@ beforeAll(async () => {
   service = await startTestService();
 });
 
-afterAll(async () => {
-  const broken = [...(await brokenInvariants(service)), ...(await foundByTheService(service))];
-  await service.close();
-  expect(broken).toEqual([]);
-});
+afterAll(() => closeConsistent(service, foundByTheService));
 
 describe("a search for an appointment type that is longer than a slot", () => {
   test.each([

@@ -35,7 +35,7 @@ export function createSchedulePreviewMethods(now: () => number, limits: SlotLimi
       await requireProgram(call, programId);
       const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
       await requireReferences(call, references, { table: programs, id: programId });
-      const [rules, { ids }] = await readTerms(call, programId);
+      const [rules, { ids }] = await readRulesAndStaff(call, programId);
       const before = { rules, practitioners: ids.length };
       const after = { rules, practitioners: practitionerIds.length };
       await requireRoomForPlan(call.transaction, { before, after, field: "practitionerIds" }, limits, nowMs);
@@ -45,7 +45,7 @@ export function createSchedulePreviewMethods(now: () => number, limits: SlotLimi
 }
 
 /** Reads the rules and the practitioners of a program. */
-function readTerms({ transaction }: ReadyCall, programId: string) {
+function readRulesAndStaff({ transaction }: ReadyCall, programId: string) {
   return Promise.all([readRules(transaction, programId), readProgramSet(transaction, programPractitioners, programId)]);
 }
 
@@ -60,7 +60,7 @@ async function previewRule(
   nowMs: number,
 ): Promise<SchedulePreview> {
   const { programId, ruleId } = request;
-  const [, [rules, { ids }]] = await Promise.all([requireProgram(call, programId), readTerms(call, programId)]);
+  const [, [rules, { ids }]] = await Promise.all([requireProgram(call, programId), readRulesAndStaff(call, programId)]);
   const rule = requireFound(
     rules.find(({ id }) => id === ruleId),
     "ruleId",

@@ -24,35 +24,35 @@ afterEach(() => {
 
 test("if no probe is answered, pending queries fail and the database is unreachable until its own address answers", async () => {
   let [isBack, isAway] = [false, false];
-  const { told, asked } = open((address) => !isAway || (address === HOME && isBack));
+  const { notified, asked } = open((address) => !isAway || (address === HOME && isBack));
   const lost = [await use(), await use()].map(({ near }) => once(near, "error"));
   isAway = true;
   for (const error of await Promise.all(lost))
     expect(error).toEqual([expect.objectContaining({ message: "Query read timeout" })]);
-  expect([monitor.isUnreachable, told]).toEqual([true, [true]]);
+  expect([monitor.isUnreachable, notified]).toEqual([true, [true]]);
   await eventually(() => asked.at(-1) === HOME);
   isBack = true;
   await eventually(() => !monitor.isUnreachable);
-  expect(told).toEqual([true, false]);
+  expect(notified).toEqual([true, false]);
   expect(asked[0]).toEqual({ host: "127.0.0.1", port: wires[0]?.port });
 });
 
 test("a slow database stays reachable as long as probes are answered", async () => {
-  const { told, asked } = open(() => true);
+  const { notified, asked } = open(() => true);
   await use();
   await eventually(() => asked.length >= ROUNDS);
-  expect([monitor.isUnreachable, told, wires[0]?.near.destroyed]).toEqual([false, [], false]);
+  expect([monitor.isUnreachable, notified, wires[0]?.near.destroyed]).toEqual([false, [], false]);
 });
 
 test("one unanswered probe has no effect", async () => {
-  const { told, asked } = open((_, count) => count % 2 === 0);
+  const { notified, asked } = open((_, count) => count % 2 === 0);
   await use();
   await eventually(() => asked.length >= ROUNDS);
-  expect([monitor.isUnreachable, told]).toEqual([false, []]);
+  expect([monitor.isUnreachable, notified]).toEqual([false, []]);
 });
 
 test("two unanswered probes have no effect if bytes arrive on any connection meanwhile", async () => {
-  const { told, asked } = open(async () => {
+  const { notified, asked } = open(async () => {
     const [talking] = wires;
     talking?.far.write("x");
     if (talking !== undefined) await once(talking.near, "data");
@@ -61,7 +61,7 @@ test("two unanswered probes have no effect if bytes arrive on any connection mea
   await use();
   await use();
   await eventually(() => asked.length >= ROUNDS);
-  expect([monitor.isUnreachable, told]).toEqual([false, []]);
+  expect([monitor.isUnreachable, notified]).toEqual([false, []]);
 });
 
 test("nothing is probed while no query is pending", async () => {
@@ -74,23 +74,23 @@ test("nothing is probed while no query is pending", async () => {
 });
 
 /**
- * Opens the monitor with `answer` in place of the network. `told` records its notifications, `asked` the probed
+ * Opens the monitor with `answer` in place of the network. `notified` records its notifications, `asked` the probed
  * addresses.
  */
 function open(answer: (address: TcpAddress, count: number) => boolean | Promise<boolean>) {
-  const told: boolean[] = [];
+  const notified: boolean[] = [];
   const asked: TcpAddress[] = [];
   let rounds = 0;
   monitor = new ReachabilityMonitor({
     address: HOME,
-    onUnreachable: (isUnreachable) => void told.push(isUnreachable),
+    onUnreachable: (isUnreachable) => void notified.push(isUnreachable),
     probe: async (address) => answer(address, asked.push(address)),
     pause: () => {
       rounds += 1;
       return setImmediate();
     },
   });
-  return { told, asked, rounds: () => rounds };
+  return { notified, asked, rounds: () => rounds };
 }
 
 /** A TCP connection with both its ends. */
