@@ -90,6 +90,8 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           isolate: false,
           pool: "forks" as const,
+          testTimeout: TIMEOUT_MS,
+          hookTimeout: TIMEOUT_MS,
         },
       })),
       { ...fromSource, test: { ...common, name: "isolated", include: REPLACES_MODULES } },

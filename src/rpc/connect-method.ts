@@ -61,7 +61,7 @@ export function createConnectMethod(
     } finally {
       limit?.close();
     }
-    sendResponse(request, response, answer, maxBodyBytes);
+    await sendResponse(request, response, answer, maxBodyBytes);
   };
 }
 

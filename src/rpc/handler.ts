@@ -66,17 +66,17 @@ export function createRpcHandler(options: RpcHandlerOptions): RpcHandler {
   return async (request, response) => {
     try {
       const method = methods.get(request.url?.split("?", 1)[0] ?? "");
-      if (method === undefined) return refuse(request, response, 404);
-      if (request.method !== "POST") return refuse(request, response, 405, { allow: "POST" });
+      if (method === undefined) return await refuse(request, response, 404);
+      if (request.method !== "POST") return await refuse(request, response, 405, { allow: "POST" });
       const headers = readHeaders(request.rawHeaders);
       const format = formatOf(headers.get("content-type") ?? "", method);
       if (format === undefined) {
-        return refuse(request, response, 415, { "accept-post": method.isStream ? acceptStreamPost : acceptPost });
+        return await refuse(request, response, 415, { "accept-post": method.isStream ? acceptStreamPost : acceptPost });
       }
       const answer = format.protocol === "connect" ? method.connect : method.grpc;
       await answer({ request, response, headers, values: options.openValues(request), ...format });
     } catch (error) {
-      if (error instanceof RestError) refuse(request, response, 400);
+      if (error instanceof RestError) await refuse(request, response, 400);
       else response.destroy();
     }
   };

@@ -4,7 +4,7 @@ export type { ErrorContext, RenderError } from "./errors/render-error.js";
 export { createRestHandler, type RestHandler, type RestHandlerOptions } from "./handler.js";
 export type { Interceptors } from "./interceptors.js";
 export { malformed, RestError, type RestErrorInit, type RestErrorReason, tooLong } from "./rest-error.js";
-export type { RestRequest, RestResponse } from "./rest-message.js";
+export type { RestBody, RestRequest, RestResponse } from "./rest-message.js";
 export { type HttpBinding, httpBindings } from "./routes/http-rule.js";
 export type { PathSegment, PathTemplate, PathVariable } from "./routes/path-template.js";
 export { restRoutes } from "./routes/rest-routes.js";

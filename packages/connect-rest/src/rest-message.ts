@@ -20,9 +20,15 @@ export interface RestRequest {
   isGone(): boolean;
 }
 
-/** A complete answer. Names of headers are in lower case unless the application chose otherwise. */
+/**
+ * The body of an answer: whole, or in chunks. Adapters send a whole body with its Content-Length. They send each chunk
+ * as soon as it comes and the caller can take it, and end the iteration by `return` when the caller disconnects.
+ */
+export type RestBody = string | Uint8Array | AsyncIterable<Uint8Array>;
+
+/** An answer. Names of headers are in lower case unless the application chose otherwise. */
 export interface RestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly body: string | Uint8Array;
+  readonly body: RestBody;
 }

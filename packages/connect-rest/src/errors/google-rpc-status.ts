@@ -1,5 +1,5 @@
 import { ConnectError } from "@connectrpc/connect";
-import { RestError } from "../rest-error.js";
+import type { RestError } from "../rest-error.js";
 import { classifyError, codeName, errorHeaders, type RenderError } from "./render-error.js";
 
 /** A detail of a status, as JSON of google.protobuf.Any. */

@@ -9,6 +9,11 @@ import { type NodeResponse, sendResponse } from "./send-response.js";
 export interface NodeListenerOptions {
   /** Creates the context values of a request, which interceptors and implementations receive. Defaults to new ones. */
   readonly contextValues?: (request: NodeRequest) => ContextValues;
+  /**
+   * Receives an error that no answer reports: the renderer of errors threw, Node did not accept the answer, or a body in
+   * chunks broke off. Defaults to none. Must not throw.
+   */
+  readonly onFailure?: (error: unknown) => void;
 }
 
 /**
@@ -18,14 +23,15 @@ export interface NodeListenerOptions {
 export type NodeListener = (request: NodeRequest, response: NodeResponse, next?: () => void) => Promise<void>;
 
 /** Serves a REST handler by Node's HTTP/1.1 and HTTP/2 servers. In Express it must come before parsers of bodies. */
-export function nodeListener(rest: RestHandler, { contextValues }: NodeListenerOptions = {}): NodeListener {
+export function nodeListener(rest: RestHandler, { contextValues, onFailure }: NodeListenerOptions = {}): NodeListener {
   return async (request, response, next) => {
     if (next !== undefined && !rest.hasPath(request.url ?? "")) return next();
     try {
       const answer = await rest.handle(restRequestOf(request, response, contextValues?.(request)));
-      if (answer !== undefined) sendResponse(request, response, answer, rest.maxBodyBytes);
-    } catch {
-      sendLastResort(rest, request, response);
+      if (answer !== undefined) await sendResponse(request, response, answer, rest.maxBodyBytes);
+    } catch (error) {
+      onFailure?.(error);
+      await sendLastResort(rest, request, response);
     }
   };
 }
@@ -43,10 +49,14 @@ function restRequestOf(request: NodeRequest, response: NodeResponse, values: Con
   };
 }
 
-function sendLastResort({ lastResort, maxBodyBytes }: RestHandler, request: NodeRequest, response: NodeResponse): void {
+async function sendLastResort(
+  { lastResort, maxBodyBytes }: RestHandler,
+  request: NodeRequest,
+  response: NodeResponse,
+): Promise<void> {
   try {
-    for (const name of response.getHeaderNames()) response.removeHeader(name);
-    sendResponse(request, response, lastResort, maxBodyBytes);
+    if (!response.headersSent) for (const name of response.getHeaderNames()) response.removeHeader(name);
+    await sendResponse(request, response, lastResort, maxBodyBytes);
   } catch {
     response.destroy();
   }

@@ -1,7 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
+import { endUnsent, isChunked } from "../chunked-body.js";
 import type { RestResponse } from "../rest-message.js";
 import type { NodeRequest } from "./read-body.js";
+import { sendChunks } from "./send-chunks.js";
 
 /** A response of Node's HTTP/1.1 or HTTP/2 server. */
 export type NodeResponse = ServerResponse | Http2ServerResponse;
@@ -10,27 +12,43 @@ const lingerMs = 250;
 const statusesWithoutBody = new Set([204, 205, 304]);
 
 /**
- * Sends an answer. Does nothing when the caller has disconnected or an answer has begun.
+ * Sends an answer. Does nothing when the caller has disconnected or an answer has begun. Resolves when the answer is
+ * handed to Node; a body in chunks when its last chunk is, see {@link sendChunks}. Rejects if Node does not accept the
+ * status or a header; nothing is sent then.
  *
  * When more than `maxBodyBytes` of the request may follow, the rest is not read. The HTTP/1.1 connection is then closed
  * after the answer, with `Connection: close`. The HTTP/2 stream is closed without an error (RFC 9113 section 8.1).
  */
-export function sendResponse(
+export async function sendResponse(
   request: NodeRequest,
   response: NodeResponse,
-  { status, headers, body }: RestResponse,
+  answer: RestResponse,
   maxBodyBytes: number,
-): void {
-  if (response.headersSent || response.writableEnded || response.destroyed) return;
-  const abandoned = leavesBodyUnread(request, maxBodyBytes);
-  const hasBody = !statusesWithoutBody.has(status);
+): Promise<void> {
+  const { body } = answer;
+  if (response.headersSent || response.writableEnded || response.destroyed) return endUnsent(body);
+  try {
+    setHead(response, answer);
+    if (leavesBodyUnread(request, maxBodyBytes)) abandonBody(response);
+  } catch (error) {
+    endUnsent(body);
+    throw error;
+  }
+  const hasBody = !statusesWithoutBody.has(answer.status);
+  if (hasBody && !isChunked(body)) response.end(body);
+  else if (hasBody && isChunked(body) && request.method !== "HEAD") await sendChunks(response, body);
+  else {
+    endUnsent(body);
+    response.end();
+  }
+}
+
+function setHead(response: NodeResponse, { status, headers, body }: RestResponse): void {
   response.statusCode = status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  if (abandoned) abandonBody(response);
-  if (hasBody) response.setHeader("content-length", Buffer.byteLength(body));
-  else response.removeHeader("content-type");
-  if (hasBody) response.end(body);
-  else response.end();
+  response.removeHeader("content-length");
+  if (statusesWithoutBody.has(status)) response.removeHeader("content-type");
+  else if (!isChunked(body)) response.setHeader("content-length", Buffer.byteLength(body));
 }
 
 /**
