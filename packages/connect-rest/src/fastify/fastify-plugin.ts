@@ -20,7 +20,6 @@ export interface FastifyReplyPart {
 
 /** The part of a Fastify instance that the plugin uses. */
 export interface FastifyScope {
-  readonly prefix: string;
   readonly supportedMethods: readonly string[];
   addHttpMethod(method: string, options: { readonly hasBody: boolean }): unknown;
   removeAllContentTypeParsers(): unknown;

@@ -1,5 +1,5 @@
+import { clientGone, takenBody } from "../adapters/unread-body.js";
 import { tooLong } from "../rest-error.js";
-import { clientGone, takenBody } from "../unread-body.js";
 
 /**
  * Reads a body of at most `maxBytes`. Aborts `caller` if the body breaks off.

@@ -1,4 +1,4 @@
-import { endChunks, endUnsent, hasBody, isChunked } from "../response-body.js";
+import { endChunks, endUnsent, hasBody, isChunked } from "../adapters/response-body.js";
 import type { RestResponse } from "../rest-message.js";
 
 /** What is known of the request that is answered. */

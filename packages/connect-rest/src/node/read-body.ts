@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
+import { clientGone, takenBody } from "../adapters/unread-body.js";
 import { tooLong } from "../rest-error.js";
-import { clientGone, takenBody } from "../unread-body.js";
 
 /** A request of Node's HTTP/1.1 or HTTP/2 server. */
 export type NodeRequest = IncomingMessage | Http2ServerRequest;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
-import { endUnsent, hasBody, isChunked } from "../response-body.js";
+import { endUnsent, hasBody, isChunked } from "../adapters/response-body.js";
 import type { RestResponse } from "../rest-message.js";
 import type { NodeRequest } from "./read-body.js";
 import { sendChunks } from "./send-chunks.js";

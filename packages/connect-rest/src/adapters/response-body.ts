@@ -1,4 +1,4 @@
-import type { RestBody } from "./rest-message.js";
+import type { RestBody } from "../rest-message.js";
 
 const statusesWithoutBody = new Set([204, 205, 304]);
 
