@@ -204,7 +204,7 @@ export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCod
   return reason !== undefined && isExplainedByItem(code) ? reason.code : code;
 }
 
-/** Whether the items of an error explain its cause, instead of what is wrong with the request. */
+/** Whether the items of errors with this code state the reason. Otherwise they state what is wrong with the request. */
 export function isExplainedByItem(code: ErrorCode): boolean {
   return code === "CONCURRENT_MODIFICATION" || code === "SERVICE_UNAVAILABLE";
 }

@@ -3,7 +3,19 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { serviceRooms, tableRooms } from "./support/rooms.js";
 import { formRules, type Rule } from "./support/source-form-rules.js";
-import { arrows, circles, imports, importsOf, matches, readSources, strayArrows } from "./support/sources.js";
+import {
+  arrows,
+  circles,
+  imports,
+  importsOf,
+  matches,
+  readSources,
+  type Sources,
+  strayArrows,
+} from "./support/sources.js";
+
+/** What a package may import beside its own files. */
+const PEERS = /^(@bufbuild\/protobuf|@connectrpc\/connect)(\/|$)|^node:/;
 
 const rules: readonly Rule[] = [
   {
@@ -30,6 +42,15 @@ const rules: readonly Rule[] = [
     found: "gen/a_pb.ts → call.ts",
   },
   {
+    name: "packages of the workspace are imported by their names",
+    findings: (sources) => matches(sources, /^/, /["'](\.\.\/)+packages\//),
+    defect: {
+      "a.ts": 'import { Health } from "@cupo/connect-introspection";',
+      "rpc/b.ts": 'import { createHealth } from "../../packages/connect-introspection/src/health.js";',
+    },
+    found: "rpc/b.ts:1",
+  },
+  {
     name: "scheduling and screening import no other folder",
     findings: (sources) => [
       ...arrows(sources, /^scheduling\//, /^(?!scheduling\/)/),
@@ -52,7 +73,7 @@ const rules: readonly Rule[] = [
   {
     name: "http imports only the types of requests and the errors",
     findings: (sources) => arrows(sources, /^http\//, /^(?!http\/|errors\.ts$|request-log\.ts$)/),
-    defect: { "http/listen.ts": 'import { renderError } from "../public-api.js";' },
+    defect: { "http/listen.ts": 'import { renderError } from "../listeners/public-api.js";' },
     found: "http/listen.ts → public-api.ts",
   },
   {
@@ -65,7 +86,7 @@ const rules: readonly Rule[] = [
   {
     name: "pages import only the errors and the types of requests",
     findings: (sources) => arrows(sources, /^pages\//, /^(?!pages\/|(errors|request-log)\.ts$)/),
-    defect: { "pages/page.ts": 'import { renderError } from "../public-api.js";' },
+    defect: { "pages/page.ts": 'import { renderError } from "../listeners/public-api.js";' },
     found: "pages/page.ts → public-api.ts",
   },
   {
@@ -244,6 +265,38 @@ describe("the sources of the service:", () => {
     expect([...folders].filter((folder) => !page.includes(`\`${folder}`))).toEqual([]);
   });
 });
+
+describe("the packages of the workspace", () => {
+  const sources = readSources(fileURLToPath(new URL("../packages", import.meta.url)));
+
+  test("import only their own files, their peers and Node.js", () => {
+    expect(strangers(sources)).toEqual([]);
+  });
+
+  test("must not import the service or each other", () => {
+    const found = strangers({
+      "one/src/a.ts": 'import "./b.js";\nimport "../../two/src/b.js";\nimport "@cupo/two";',
+      "one/src/b.ts": 'import "../../../src/call.js";\nimport "@bufbuild/protobuf/wkt";\nimport "pino";',
+      "one/test/a.test.ts": 'import "vitest";',
+    });
+    expect(found).toEqual([
+      "one/src/a.ts → two/src/b.ts",
+      "one/src/a.ts → @cupo/two",
+      "one/src/b.ts → ../src/call.ts",
+      "one/src/b.ts → pino",
+    ]);
+  });
+});
+
+function strangers(sources: Sources): string[] {
+  return Object.keys(sources)
+    .filter((path) => /^[^/]+\/src\//.test(path))
+    .flatMap((path) =>
+      importsOf(sources, path)
+        .filter((target) => !target.startsWith(`${path.split("/")[0]}/src/`) && !PEERS.test(target))
+        .map((target) => `${path} → ${target}`),
+    );
+}
 
 describe("a seeded violation is found:", () => {
   test.each(rules)("$name", ({ findings, defect, found }) => {

@@ -102,7 +102,7 @@ export const conflictCodes = {
   BUSY: {
     meaning: "Other requests use the capacity that this request needs. Nothing was changed.",
     cause:
-      "One of these did not become free in time: a place for a call or a heavy call of the tenant, a database connection, or a row that another change locks.",
+      "One of these did not become free in time: a permit for a call or a heavy call of the tenant, a database connection, or a row that another change locks.",
     remedy: "Wait for the number of seconds in Retry-After, and send the request again with the same Idempotency-Key.",
   },
   TIMEOUT: {

@@ -11,6 +11,8 @@ export interface Config extends LimitsConfig {
   readonly reflection: boolean;
   /** Prefix of every REST path, without a trailing slash; empty for no prefix. */
   readonly basePath: string;
+  /** Names of the clinic's services on the public listener over REST: none, some, or ["all"]. */
+  readonly publicClinicApi: readonly string[];
   /** URL of the public listener for clients, without a trailing slash; undefined for the listener's own address. */
   readonly publicUrl: string | undefined;
   /** Prefix of the problem types, without a trailing slash; undefined for the public listener's own pages. */
@@ -100,6 +102,7 @@ function assemble(source: Source, problems: string[]): Config {
     internal: { host: read(settings.internalHost) ?? "", port: read(settings.internalPort) ?? 0 },
     reflection: read(settings.reflection) ?? true,
     basePath: read(settings.basePath) ?? "",
+    publicClinicApi: read(settings.publicClinicApi) ?? [],
     publicUrl: read(settings.publicUrl),
     problemsUrl: read(settings.problemsUrl),
     databaseUrl: read(settings.databaseUrl),

@@ -66,7 +66,7 @@ export function requestsTo(method: DescMethodUnary): fc.Arbitrary<GeneratedReque
     .map((request) => withText(request));
 }
 
-export function isPublished(method: DescMethodUnary): boolean {
+function isPublished(method: DescMethodUnary): boolean {
   return httpBindings(method).length > 0;
 }
 

@@ -41,7 +41,7 @@ export function settle(draft: Draft, context: RequestContext): JsonValue {
 }
 
 /** Returns the members to send, including one called `__proto__`. */
-export function settleMembers(members: DraftMembers, context: RequestContext): Record<string, JsonValue> {
+function settleMembers(members: DraftMembers, context: RequestContext): Record<string, JsonValue> {
   const settled: Record<string, JsonValue> = Object.create(null);
   for (const [name, value] of Object.entries(members)) settled[name] = settle(value, context);
   return settled;

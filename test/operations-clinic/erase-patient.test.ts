@@ -14,7 +14,7 @@ import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { complaint, erasureOf, mergeOf, REASON } from "./erasure-requests.js";
 import { type MarkedPatient, markedPatient } from "./marked-patient.js";
-import { columnsWith, readTextColumns, reasonFor, UNDECIDED } from "./personal-columns.js";
+import { columnsWith, readPersonalColumns, reasonFor, UNDECIDED } from "./personal-columns.js";
 import { describeAccess, expectRefusal, idsOf, itemsIn } from "./rpc-under-test.js";
 
 const directory = PatientDirectoryService.method;
@@ -60,7 +60,7 @@ describe("ErasePatient", () => {
 describe("an erased person", () => {
   test("was in every column that can contain patient data, and is in none afterwards, stored replays included", async () => {
     expect(erasure.status).toBe(200);
-    const columns = await readTextColumns(service);
+    const columns = await readPersonalColumns(service);
     const undecided = columns.filter((column) => !everywhere.includes(column) && reasonFor(column) === undefined);
     expect(undecided, UNDECIDED).toEqual([]);
     expect(everywhere.filter((column) => reasonFor(column) !== undefined)).toEqual([]);

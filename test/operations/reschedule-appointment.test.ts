@@ -106,11 +106,11 @@ describe("200", () => {
     const { programId, ruleId } = clinic;
     const change = { programId, ruleId, expectedVersion: 1, startsAtLocal: "09:00:00" };
     await mustCall(clinic, "UpdateProgramRule", change);
-    const retained = () => mustCall(clinic, "ListDisplacedAppointments", { programId });
-    expect((await retained())["appointments"]).toMatchObject([{ appointmentId: appointment.appointmentId }]);
+    const displaced = () => mustCall(clinic, "ListDisplacedAppointments", { programId });
+    expect((await displaced())["appointments"]).toMatchObject([{ appointmentId: appointment.appointmentId }]);
     const options = await optionsFor(clinic, { appointmentId: appointment.appointmentId });
     await expectMoved({ clinic, appointment, options });
-    expect((await retained())["appointments"]).toEqual([]);
+    expect((await displaced())["appointments"]).toEqual([]);
     expect(await optionsFor(clinic, { patientId: await fixtures.createPatient(service) })).toHaveLength(5);
   });
 

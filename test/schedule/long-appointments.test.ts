@@ -125,15 +125,15 @@ describe("an appointment of several slots", () => {
     expect((await book(clinic, patientId, `${third?.optionToken}`, type)).status).toBe(410);
   });
 
-  test("is retained once if a rule change withdraws one of its slots, and a cancellation removes that slot", async () => {
+  test("is displaced once if a rule change withdraws one of its slots, and a cancellation removes that slot", async () => {
     const { clinic, patientId, type } = await prepare(60);
     const { appointmentId } = await bookLong(clinic, patientId, type, 1);
     const { programId, ruleId } = clinic;
     await mustCall(clinic, "UpdateProgramRule", { programId, ruleId, expectedVersion: 1, endsAtLocal: "09:00:00" });
     const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId });
     expect(appointment).toMatchObject({ displaced: true });
-    const retained = await mustCall(clinic, "ListDisplacedAppointments", { programId, pageSize: 1 });
-    expect(retained["appointments"]).toHaveLength(1);
+    const displaced = await mustCall(clinic, "ListDisplacedAppointments", { programId, pageSize: 1 });
+    expect(displaced["appointments"]).toHaveLength(1);
     const listed = await mustCall(clinic, "ListAppointments", { programId, displaced: true, pageSize: 1 });
     expect(listed).toMatchObject({ appointments: [{ appointmentId, displaced: true }], nextPageToken: "" });
     const cancellationReasonId = await fixtures.cancellationReason.create(service, {});

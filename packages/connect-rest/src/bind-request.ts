@@ -1,25 +1,26 @@
-import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, type Message, type MessageShape } from "@bufbuild/protobuf";
 import { type Fields, fieldsOf } from "./json/message-fields.js";
-import type { JsonTree } from "./json/read-json.js";
-import { createFieldReader, createMessageReader, type ReadRules } from "./json/read-message.js";
+import type { ReadRules } from "./json/read-message.js";
+import { createBodyReader } from "./read-body-fields.js";
+import { httpBodyReader } from "./read-http-body.js";
 import { type BodyLimits, readJsonBody } from "./read-json-body.js";
 import { createPathReader } from "./read-path.js";
-import { readQuery } from "./read-query.js";
+import { createQueryReader } from "./read-query.js";
+import { type ProfileOptions, type RequestProfile, requestProfile } from "./request-profile.js";
 import { malformed, RestError } from "./rest-error.js";
 import type { RestRequest } from "./rest-message.js";
 import type { Route } from "./routes/routes.js";
-import { fillUpdateMask, updateMaskField } from "./update-mask.js";
 import { noViolations, type Violations } from "./violations/collect-violations.js";
 import { listViolations } from "./violations/list-violations.js";
 import type { Violation } from "./violations/violation.js";
 
 /** Options of binding, in addition to the route. */
-export interface BindOptions extends BodyLimits, Pick<ReadRules, "maxItems"> {
+export interface BindOptions extends BodyLimits, ProfileOptions, Pick<ReadRules, "maxItems" | "registry"> {
   /**
-   * Validates a message whose JSON could be read only in part, so that one answer lists every violation. Returns all
-   * violations, in any order of fields. Defaults to none.
+   * Compiles the validation of messages whose JSON could be read only in part, so that one answer lists every
+   * violation. The compiled function returns all violations, in any order of fields. Defaults to none.
    */
-  validate?(schema: DescMessage, message: Message): readonly Violation[];
+  validate?<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**
    * Returns whether a top-level string field of the path accepts any text, including U+0000. Such a text is then an
    * unknown id, not a violation. Defaults to no field.
@@ -39,11 +40,10 @@ export interface RoutedRequest {
 /** Builds the request message of a route. Rejects with a {@link RestError}. */
 export type BindRequest = (request: RoutedRequest) => Promise<Message>;
 
-type ReadTree = (tree: JsonTree, request: Fields, violations: Violations) => void;
-
 /**
- * Compiles a function that builds the request message of a route. Path, query and body are disjoint: each field is read
- * from one of them only.
+ * Compiles a function that builds the request message of a route. In the strict profile path, query and body are
+ * disjoint: each field is read from one of them only. In the protojson profile a field of the path may be in the others
+ * too, where it is ignored.
  *
  * Errors, in this order:
  * - MALFORMED: the path, the query or a header is invalid, or the body is not JSON.
@@ -52,57 +52,61 @@ type ReadTree = (tree: JsonTree, request: Fields, violations: Violations) => voi
  *   body.
  */
 export function createBinder(route: Route, options: BindOptions): BindRequest {
+  const profile = requestProfile(options);
   const schema = route.method.input;
-  const readPath = createPathReader(route, options.takesAnyText);
-  const readParameters = createQueryReader(route, options);
-  const readTree = createTreeReader(route, options);
-  return async ({ http, segments, query }) => {
-    const message = create(schema);
-    const request = fieldsOf(message);
-    const violations = noViolations();
-    readPath(segments, request, violations);
-    if (query !== "") readParameters(query, request, violations);
-    if (violations.items.length > 0) throw malformedAddress(listViolations(schema, [], violations.items));
-    if (readTree === undefined) {
-      await http.readBody(0);
-      return message;
-    }
-    readTree(await readJsonBody(http, options), request, violations);
-    if (violations.items.length > 0) throw invalid(route, violations, options.validate?.(schema, message) ?? []);
+  const start = createAddressReader(route, options, profile);
+  const validate = options.validate?.(schema);
+  const readHttpBody = httpBodyReader(route, options.maxBodyBytes);
+  const readBody = readHttpBody === undefined ? createBodyReader(route, options, profile) : undefined;
+  return async (routed) => {
+    const { message, request, violations } = start(routed);
+    if (readBody !== undefined) {
+      readBody(await readJsonBody(routed.http, options), request, violations);
+      if (violations.items.length > 0) throw invalid(route, violations, validate?.(message) ?? []);
+    } else if (readHttpBody !== undefined) await readHttpBody(routed.http, request);
+    else await routed.http.readBody(0);
     return message;
   };
 }
 
-function createQueryReader({ method, body, variables }: Route, { maxDepth, maxItems }: BindOptions) {
-  const schema = method.input;
-  const ofPath = variables.map(({ fields }) => fields);
-  const ofBody = typeof body === "string" ? [] : [[body]];
-  const excluded = body === "message" ? schema.fields.map((field) => [field]) : [...ofPath, ...ofBody];
-  return (query: string, request: Fields, violations: Violations) =>
-    readQuery({ schema, excluded, maxDepth, maxItems }, query, request, violations);
+interface StartedRequest {
+  readonly message: Message;
+  readonly request: Fields;
+  readonly violations: Violations;
 }
 
-function createTreeReader(route: Route, { maxItems }: BindOptions): ReadTree | undefined {
-  const { method, body, httpMethod } = route;
-  const inPath = route.variables.map(({ fields }) => fields);
-  if (body === "none") return undefined;
-  if (body !== "message") {
-    const excluded = inPath.filter(([first]) => first === body).map((path) => path.slice(1));
-    const { step, read } = createFieldReader(body, { excluded, maxItems, partial: httpMethod === "PATCH" });
-    return (tree, request, violations) => read(tree, request, { parent: undefined, step }, violations);
-  }
-  const mask = updateMaskField(route);
-  const read = createMessageReader(method.input, {
-    excluded: mask === undefined ? inPath : [...inPath, [mask]],
-    maxItems,
-  });
-  if (mask === undefined) return (tree, request, violations) => read(tree, request, undefined, violations);
-  const candidates = method.input.fields.filter(
-    (f) => f !== mask && !inPath.some((path) => path.length === 1 && path[0] === f),
-  );
-  return (tree, request, violations) => {
-    read(tree, request, undefined, violations);
-    fillUpdateMask(mask, candidates, tree, request);
+/** Compiles a function that starts a request message with the fields of the path and the query. */
+function createAddressReader(
+  route: Route,
+  options: BindOptions,
+  profile: RequestProfile,
+): (request: RoutedRequest) => StartedRequest {
+  const schema = route.method.input;
+  const readPath = createPathReader(route, profile.json, options.takesAnyText);
+  const readQuery = createQueryReader(queryRules(route, options, profile));
+  return ({ segments, query }) => {
+    const message = create(schema);
+    const request = fieldsOf(message);
+    const violations = noViolations();
+    readPath(segments, request, violations);
+    if (query !== "") readQuery(query, request, violations);
+    if (violations.items.length > 0) throw malformedAddress(listViolations(schema, [], violations.items));
+    return { message, request, violations };
+  };
+}
+
+function queryRules({ method, body, variables }: Route, options: BindOptions, profile: RequestProfile) {
+  const schema = method.input;
+  const ofPath = variables.map(({ fields }) => fields);
+  const ofBody = body === "none" ? [] : body === "message" ? schema.fields.map((field) => [field]) : [[body]];
+  return {
+    schema,
+    profile: profile.json,
+    ignored: profile.pathWins ? ofPath : [],
+    excluded: profile.pathWins ? ofBody : [...ofPath, ...ofBody],
+    ignoredNames: profile.ignoredParameters,
+    maxDepth: options.maxDepth,
+    maxItems: options.maxItems,
   };
 }
 

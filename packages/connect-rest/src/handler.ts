@@ -1,18 +1,25 @@
-import { type ConnectRouter, type ContextValues, createContextValues } from "@connectrpc/connect";
+import { ConnectError, type ConnectRouter, type ContextValues, createContextValues } from "@connectrpc/connect";
 import { createEndpoint, type Endpoint, type EndpointOptions } from "./endpoint.js";
 import { problemJson } from "./errors/problem-json.js";
 import type { RenderError } from "./errors/render-error.js";
+import type { ResponseMetadata } from "./invoke.js";
 import { plainHeaders, readHeaders } from "./raw-headers.js";
 import { splitTarget } from "./request-target.js";
 import { RestError } from "./rest-error.js";
 import type { RestRequest, RestResponse } from "./rest-message.js";
 import { servicesOfRouter } from "./routes/collecting-router.js";
 import { implementedMethods, type RestService } from "./routes/rest-service.js";
-import { createRouteTable, matchRoute, type RouteMatch, type RouteTable } from "./routes/route-table.js";
+import {
+  createRouteTable,
+  matchRoute,
+  type RouteMatch,
+  type RouteTable,
+  type TableOptions,
+} from "./routes/route-table.js";
 import type { Route } from "./routes/routes.js";
 
 /** Options of a REST handler. Everything except the services has a default. */
-export interface RestHandlerOptions extends Partial<EndpointOptions> {
+export interface RestHandlerOptions extends Partial<EndpointOptions>, TableOptions {
   /** The services to serve, see {@link restService}. A method without a binding or an implementation has no route. */
   readonly services?: readonly RestService[];
   /** Registers services on a router of Connect, as for `connectNodeAdapter`. They are served with `services`. */
@@ -65,11 +72,14 @@ const DEFAULTS = { maxBodyBytes: 4 * 1024 * 1024, maxDepth: 100 };
  * - path, query, headers and body
  * - the `interceptors`
  * - the implementation
+ *
+ * Headers that interceptors or the implementation set are on the answer, also on that of a ConnectError. Any other error
+ * is unforeseen, and headers that were meant for a success do not fit it.
  */
 export function createRestHandler(options: RestHandlerOptions): RestHandler {
   const settled = { ...DEFAULTS, ...options, errors: options.errors ?? problemJson() };
   const methods = implementedMethods([...(options.services ?? []), ...servicesOfRouter(options.routes)]);
-  const table = createRouteTable(options.basePath ?? "", [...methods.keys()]);
+  const table = createRouteTable(options.basePath ?? "", [...methods.keys()], options);
   const endpoints = new Map(table.routes.map((route) => [route, createEndpoint(route, methods, settled)]));
   const compiled = { options: settled, table, endpoints };
   return {
@@ -82,17 +92,20 @@ export function createRestHandler(options: RestHandlerOptions): RestHandler {
 }
 
 async function answerRequest(compiled: Compiled, request: RestRequest): Promise<RestResponse | undefined> {
-  const { options } = compiled;
+  const { options, table } = compiled;
   const values = request.contextValues ?? createContextValues();
   let match: RouteMatch | undefined;
+  const metadata = { header: new Headers(), trailer: new Headers() };
+  const renderError = (error: unknown) => options.errors(error, { values, route: match?.route });
   try {
     const { path, query } = splitTarget(request.url);
-    match = requireRoute(compiled.table, request.method, path);
-    return await answerRoute(compiled, { request, query, match, values });
+    match = requireRoute(table, request.method, path);
+    return await answerRoute(compiled, { request, query, match, values, metadata, renderError });
   } catch (error) {
     if (request.isGone()) return undefined;
-    const answer = options.errors(error, { values, route: match?.route });
-    return { ...answer, headers: { ...options.responseHeaders, ...allowHeader(error), ...answer.headers } };
+    const answer = renderError(error);
+    const kept = error instanceof ConnectError ? withoutContentHeaders(metadata.header) : {};
+    return { ...answer, headers: { ...options.responseHeaders, ...kept, ...allowHeader(error), ...answer.headers } };
   }
 }
 
@@ -108,22 +121,30 @@ function allowHeader(error: unknown): Record<string, string> {
   return error instanceof RestError && error.allow !== undefined ? { allow: error.allow.join(", ") } : {};
 }
 
+/** Returns headers without those that describe the content of a success, such as Content-Language. */
+function withoutContentHeaders(header: Headers): RestResponse["headers"] {
+  return Object.fromEntries(Object.entries(plainHeaders(header)).filter(([name]) => !name.startsWith("content-")));
+}
+
 interface Call {
   readonly request: RestRequest;
   readonly query: string;
   readonly match: RouteMatch;
   readonly values: ContextValues;
+  readonly metadata: ResponseMetadata;
+  renderError(error: unknown): RestResponse;
 }
 
 async function answerRoute({ options, endpoints }: Compiled, call: Call): Promise<RestResponse> {
-  const { request, query, match, values } = call;
+  const { request, query, match, values, metadata, renderError } = call;
   const endpoint = endpoints.get(match.route);
   if (endpoint === undefined) throw new Error("a route has no endpoint");
   const requestHeader = options.requestHeader?.(request) ?? readHeaders(request.rawHeaders);
-  const { message, header } = await endpoint.invoke(
+  const { contentType, body } = await endpoint.answer(
     { http: request, segments: match.segments, query },
-    { requestMethod: request.method, url: request.url, requestHeader, values, signal: request.signal },
+    { requestMethod: request.method, url: request.url, requestHeader, values, signal: request.signal, metadata },
+    renderError,
   );
-  const headers = { ...options.responseHeaders, ...plainHeaders(header), "content-type": "application/json" };
-  return { status: endpoint.status, headers, body: endpoint.render(message) };
+  const headers = { ...options.responseHeaders, ...plainHeaders(metadata.header), "content-type": contentType };
+  return { status: endpoint.status, headers, body };
 }

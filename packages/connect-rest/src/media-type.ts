@@ -14,6 +14,28 @@ const parameter = /;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=([!#$%&'*+\-.^_`|~0-
  * `rawHeaders` is Node's flat list of names and values: unlike `headers`, it contains duplicate headers.
  */
 export function checkJsonHeaders(rawHeaders: readonly string[]): void {
+  const { types, encodings } = contentHeaders(rawHeaders);
+  if (types.length !== 1 || !isUtf8Json(types[0] ?? "")) {
+    throw refused(
+      "Content-Type",
+      "the header must be sent exactly once as application/json; the only allowed charset is utf-8",
+    );
+  }
+  refuseEncodings(encodings);
+}
+
+/**
+ * Returns the Content-Type of a request with a body of any media type, "" if there is none. Throws an
+ * UNSUPPORTED_MEDIA_TYPE {@link RestError} for a second Content-Type, and for a Content-Encoding except identity.
+ */
+export function contentTypeOf(rawHeaders: readonly string[]): string {
+  const { types, encodings } = contentHeaders(rawHeaders);
+  if (types.length > 1) throw refused("Content-Type", "the header must not be sent more than once");
+  refuseEncodings(encodings);
+  return types[0] ?? "";
+}
+
+function contentHeaders(rawHeaders: readonly string[]) {
   const types: string[] = [];
   const encodings: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -23,12 +45,10 @@ export function checkJsonHeaders(rawHeaders: readonly string[]): void {
     if (lower === "content-type") types.push(rawHeaders[i + 1] ?? "");
     else if (lower === "content-encoding") encodings.push(rawHeaders[i + 1] ?? "");
   }
-  if (types.length !== 1 || !isUtf8Json(types[0] ?? "")) {
-    throw refused(
-      "Content-Type",
-      "the header must be sent exactly once as application/json; the only allowed charset is utf-8",
-    );
-  }
+  return { types, encodings };
+}
+
+function refuseEncodings(encodings: readonly string[]): void {
   if (encodings.length > 1 || (encodings[0] ?? "identity").trim().toLowerCase() !== "identity") {
     throw refused("Content-Encoding", "the body must not be compressed; use identity or omit the header");
   }

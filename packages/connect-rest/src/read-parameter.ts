@@ -1,7 +1,6 @@
-import { type DescField, ScalarType } from "@bufbuild/protobuf";
-import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import type { DescField } from "@bufbuild/protobuf";
+import type { JsonProfile } from "./json/json-profile.js";
 import { childFields, type Fields, oneofCase } from "./json/message-fields.js";
-import type { JsonTree } from "./json/read-json.js";
 import { isLeaf } from "./json/read-leaf.js";
 import { createFieldReader, type ReadRules } from "./json/read-message.js";
 import { addViolation, type Violations } from "./violations/collect-violations.js";
@@ -10,28 +9,30 @@ import { type FieldPath, pathOf } from "./violations/field-path.js";
 /** Reads the texts of one parameter into its field of the request message. */
 export type ReadParameter = (texts: readonly string[], request: Fields, violations: Violations) => void;
 
-const jsonNumber = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+/** Rules for reading parameters. */
+export interface ParameterRules extends Pick<ReadRules, "maxItems"> {
+  readonly profile: JsonProfile;
+}
+
 const dynamicTypes = new Set(["google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"]);
 
 /**
  * Creates the reader of a path variable or query parameter. `fields` leads from the request message through singular
  * messages to the leaf that receives the value.
  *
- * Each text is read as strictly as the same value in JSON; strings have no quotes. A repeated field accepts any number
+ * Each text is read by the profile as the same value in JSON; strings have no quotes. A repeated field accepts any number
  * of texts, every other field exactly one.
  *
  * Returns undefined when the leaf has no form as bare text: a map, a dynamic value, or a message without a JSON form of
  * its own.
  */
-export function createParameterReader(
-  fields: readonly DescField[],
-  rules: Pick<ReadRules, "maxItems"> = {},
-): ReadParameter | undefined {
+export function createParameterReader(fields: readonly DescField[], rules: ParameterRules): ReadParameter | undefined {
   const leaf = fields.at(-1);
   const parents = fields.slice(0, -1);
-  if (leaf === undefined || !isLeaf(leaf) || dynamicTypes.has(leaf.message?.typeName ?? "")) return undefined;
+  if (leaf === undefined || !isLeaf(leaf, rules.profile) || dynamicTypes.has(leaf.message?.typeName ?? ""))
+    return undefined;
   const { read } = createFieldReader(leaf, rules);
-  const treeOf = treeReader(leaf);
+  const treeOf = rules.profile.bareText(leaf);
   const at = pathOf(fields);
   return (texts, request, violations) => {
     const trees = texts.map(treeOf);
@@ -42,14 +43,6 @@ export function createParameterReader(
     else if (trees.length === 1) read(tree, target, at, violations);
     else addViolation(violations, "DUPLICATE", at, "the parameter must be sent only once");
   };
-}
-
-function treeReader(field: DescField): (text: string) => JsonTree {
-  const wrapped = field.message !== undefined && isWrapperDesc(field.message) ? field.message.fields[0] : undefined;
-  const scalar = wrapped?.scalar ?? field.scalar;
-  if (scalar === ScalarType.BOOL) return (text) => (text === "true" || text === "false" ? text === "true" : text);
-  if (scalar === undefined || scalar === ScalarType.STRING || scalar === ScalarType.BYTES) return (text) => text;
-  return (text) => (jsonNumber.test(text) ? { number: text } : text);
 }
 
 function descend(request: Fields, parents: readonly DescField[]): Fields | undefined {

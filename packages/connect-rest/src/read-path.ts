@@ -1,4 +1,5 @@
 import type { DescField } from "@bufbuild/protobuf";
+import type { JsonProfile } from "./json/json-profile.js";
 import { type Fields, setField } from "./json/message-fields.js";
 import { createParameterReader, type ReadParameter } from "./read-parameter.js";
 import { percentDecode, percentDecodeReserved } from "./routes/percent-decode.js";
@@ -18,18 +19,20 @@ interface Variable extends BoundVariable {
  * Compiles the reader of a route's variables. Each segment is decoded once; the segments of one variable are joined by
  * slashes.
  *
- * A segment that is not percent-encoded UTF-8 is a violation, even when no variable contains it. A text is read as
- * strictly as in JSON, except for fields that `takesAnyText` selects.
+ * A segment that is not percent-encoded UTF-8 is a violation, even when no variable contains it. A text is read
+ * as in JSON by the profile, except for fields that `takesAnyText` selects.
  */
 export function createPathReader(
   { template, variables }: Route,
+  profile: JsonProfile,
   takesAnyText: (field: DescField) => boolean = () => false,
 ): ReadPath {
   const compiled = variables.map((variable) => {
     const { fields } = variable;
     const [field] = fields;
     const isAny = field !== undefined && fields.length === 1 && takesAnyText(field);
-    return { ...variable, at: pathOf(fields), read: isAny ? textReader(field) : createParameterReader(fields) };
+    const read = isAny ? textReader(field) : createParameterReader(fields, { profile });
+    return { ...variable, at: pathOf(fields), read };
   });
   const hasBareWildcards = template.segments.some(({ kind }, i) => kind !== "literal" && !isTaken(i, variables));
   return (segments, request, violations) => {

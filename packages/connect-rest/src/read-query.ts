@@ -1,47 +1,70 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { Fields } from "./json/message-fields.js";
-import type { ReadRules } from "./json/read-message.js";
-import { createParameterReader } from "./read-parameter.js";
+import { createParameterReader, type ParameterRules, type ReadParameter } from "./read-parameter.js";
 import { isNested } from "./routes/message-types.js";
 import { percentDecode } from "./routes/percent-decode.js";
-import { addUnknownField, addViolation, type Violations } from "./violations/collect-violations.js";
+import { addViolation, type Violations } from "./violations/collect-violations.js";
 import { memberStep } from "./violations/field-path.js";
 
+/** A path of fields, from the request message down. */
+type FieldNames = readonly DescField[];
+
 /** The parameters that a query may have. */
-export interface QueryRules extends Pick<ReadRules, "excluded" | "maxItems"> {
+export interface QueryRules extends ParameterRules {
   readonly schema: DescMessage;
+  /** Fields that parameters may name, but whose values are not read. */
+  readonly ignored: readonly FieldNames[];
+  /** Fields that no parameter may name. */
+  readonly excluded: readonly FieldNames[];
+  /** Names that are ignored unless they are fields. */
+  readonly ignoredNames: ReadonlySet<string>;
   /** Maximum number of names in a parameter's path. */
   readonly maxDepth: number;
 }
 
+/** Reads a raw query into the request message. */
+export type ReadQuery = (rawQuery: string, request: Fields, violations: Violations) => void;
+
+/** What a parameter's name stands for: a field, or "none" for no allowed field. */
+type Target = FieldTarget | "ignored" | "none";
+
+interface FieldTarget {
+  /** The JSON path of the field. */
+  readonly path: string;
+  /** Undefined if the field has no form as bare text. */
+  readonly read: ReadParameter | undefined;
+}
+
 /** The values sent for one field, under any of its names. */
-interface Parameter {
-  readonly fields: readonly DescField[];
+interface Parameter extends FieldTarget {
   readonly texts: string[];
 }
 
 /**
- * Reads a raw query into the request message: `name=value` pairs, repeated for a repeated field. A name is the path of
- * a field in its JSON or proto spelling. `a.pageSize` and `a.page_size` are the same parameter.
+ * Compiles the reader of a raw query: `name=value` pairs, repeated for a repeated field. A name is the path of a field in
+ * its JSON or proto spelling. `a.pageSize` and `a.page_size` are the same parameter. The fields of the request message
+ * itself are compiled, those of messages in it are found for each request: recursive messages have any number of paths.
  *
  * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding that clients' query builders
  * write. Violations are a name of no allowed field, and a value that its field rejects.
  */
-export function readQuery(rules: QueryRules, rawQuery: string, request: Fields, violations: Violations): void {
-  const parameters = new Map<string, Parameter>();
-  for (const [name, texts] of groupPairs(rawQuery, violations)) {
-    const fields = resolveName(rules, name);
-    const path = fields?.map(({ jsonName }) => jsonName).join(".") ?? "";
-    const known = parameters.get(path);
-    if (fields === undefined) addUnknownField(violations, undefined, name);
-    else if (known === undefined) parameters.set(path, { fields, texts });
-    else known.texts.push(...texts);
-  }
-  for (const [name, { fields, texts }] of parameters) {
-    const read = createParameterReader(fields, rules);
-    if (read === undefined) addUnknownField(violations, undefined, name);
-    else read(texts, request, violations);
-  }
+export function createQueryReader(rules: QueryRules): ReadQuery {
+  const { schema, ignoredNames, profile } = rules;
+  const compiled = new Map<string, Target>();
+  for (const { jsonName } of schema.fields) compiled.set(jsonName, targetOf(rules, jsonName));
+  for (const { name } of schema.fields) if (!compiled.has(name)) compiled.set(name, targetOf(rules, name));
+  return (rawQuery, request, violations) => {
+    const parameters = new Map<string, Parameter>();
+    for (const [name, texts] of groupPairs(rawQuery, violations)) {
+      const target = compiled.get(name) ?? targetOf(rules, name);
+      if (typeof target !== "string") addTexts(parameters, target, texts);
+      else if (target === "none" && !ignoredNames.has(name)) profile.unknownName(violations, undefined, name);
+    }
+    for (const { path, read, texts } of parameters.values()) {
+      if (read === undefined) profile.unknownName(violations, undefined, path);
+      else read(texts, request, violations);
+    }
+  };
 }
 
 function groupPairs(rawQuery: string, violations: Violations): Map<string, string[]> {
@@ -62,7 +85,20 @@ function refuseEscape(violations: Violations, name: string): void {
   addViolation(violations, "INVALID_FORMAT", { parent: undefined, step }, "the parameter is not percent-encoded UTF-8");
 }
 
-function resolveName({ schema, excluded = [], maxDepth }: QueryRules, name: string): DescField[] | undefined {
+function addTexts(parameters: Map<string, Parameter>, target: FieldTarget, texts: string[]): void {
+  const known = parameters.get(target.path);
+  if (known === undefined) parameters.set(target.path, { ...target, texts });
+  else known.texts.push(...texts);
+}
+
+function targetOf(rules: QueryRules, name: string): Target {
+  const fields = resolveName(rules, name);
+  if (fields !== undefined && isWithin(fields, rules.ignored)) return "ignored";
+  if (fields === undefined || isWithin(fields, rules.excluded)) return "none";
+  return { path: fields.map(({ jsonName }) => jsonName).join("."), read: createParameterReader(fields, rules) };
+}
+
+function resolveName({ schema, maxDepth }: QueryRules, name: string): DescField[] | undefined {
   const names = name.split(".", maxDepth + 1);
   if (names.length > maxDepth) return undefined;
   const fields: DescField[] = [];
@@ -75,5 +111,9 @@ function resolveName({ schema, excluded = [], maxDepth }: QueryRules, name: stri
     fields.push(field);
     parent = isNested(field) ? field.message : undefined;
   }
-  return excluded.some((path) => path.every((field, index) => fields[index] === field)) ? undefined : fields;
+  return fields;
+}
+
+function isWithin(fields: FieldNames, paths: readonly FieldNames[]): boolean {
+  return paths.some((path) => path.every((field, index) => fields[index] === field));
 }

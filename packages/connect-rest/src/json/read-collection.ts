@@ -1,15 +1,11 @@
 import { create, type DescField } from "@bufbuild/protobuf";
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
-import { addViolation, type Violations } from "../violations/collect-violations.js";
-import { type FieldPath, indexStep, keyStep } from "../violations/field-path.js";
-import { type Fields, setField } from "./message-fields.js";
-import { isJsonObject, type JsonTree } from "./read-json.js";
-import { mapKeyReader } from "./read-map-key.js";
-import type { ReadValue } from "./read-scalar.js";
-
-/** Reads a JSON value into the fields of a message; adds to fields that are already set. */
-export type ReadInto = (tree: JsonTree, into: Fields, at: FieldPath | undefined, violations: Violations) => void;
+import { addViolation } from "../violations/collect-violations.js";
+import { indexStep, keyStep } from "../violations/field-path.js";
+import type { ReadInto, ReadName, ReadValue } from "./json-profile.js";
+import { setField } from "./message-fields.js";
+import { isJsonObject } from "./read-json.js";
 
 /**
  * Creates the reader of a list of at most `maxItems`. No item of a longer list is read. A list keeps its length: an
@@ -41,8 +37,11 @@ function zero(field: DescField & { readonly fieldKind: "list" }): unknown {
 }
 
 /** Creates the reader of a map. An entry with an invalid key or value is omitted. */
-export function mapReader(field: DescField & { readonly fieldKind: "map" }, readItem: ReadValue): ReadInto {
-  const readKey = mapKeyReader(field.mapKey);
+export function mapReader(
+  field: DescField & { readonly fieldKind: "map" },
+  readKey: ReadName,
+  readItem: ReadValue,
+): ReadInto {
   return (tree, into, parent, violations) => {
     if (!isJsonObject(tree)) {
       addViolation(violations, "INVALID_TYPE", parent, "the value must be an object");

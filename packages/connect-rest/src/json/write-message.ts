@@ -1,8 +1,10 @@
-import { type DescField, type DescMessage, type Message, ScalarType, toJson } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type Message, type Registry, ScalarType, toJson } from "@bufbuild/protobuf";
 import { base64Encode } from "@bufbuild/protobuf/wire";
-import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { type Any, AnySchema, isWrapperDesc, type Timestamp } from "@bufbuild/protobuf/wkt";
+import type { JsonProfile } from "./json-profile.js";
 import { type Fields, fieldsOf, heldValue } from "./message-fields.js";
-import { writeTimestamp } from "./write-time.js";
+import { strictProfile } from "./strict/strict-profile.js";
+import { anyWriter } from "./write-any.js";
 
 /** Writes a message as JSON text. */
 export type WriteMessage = (message: Message) => string;
@@ -12,7 +14,20 @@ type Write = (value: unknown) => string;
 /** Writes a field with its name. Returns undefined when the field is not set. */
 type WriteMember = (fields: Fields) => string | undefined;
 
-type Compiled = Map<DescMessage, Write>;
+/** Rules for writing, in addition to the schema. */
+export interface WriteRules {
+  /** Decides the width of Timestamps. Defaults to the strict profile. */
+  readonly profile?: JsonProfile;
+  /** The types that google.protobuf.Any may contain. Defaults to none: only an empty Any can be written. */
+  readonly registry?: Registry | undefined;
+}
+
+interface Compilation {
+  readonly profile: JsonProfile;
+  readonly registry: Registry | undefined;
+  /** The writers so far. Recursive messages reuse them, which ends the recursion. */
+  readonly known: Map<DescMessage, Write>;
+}
 
 const longTypes: ReadonlySet<ScalarType> = new Set([
   ScalarType.INT64,
@@ -21,28 +36,31 @@ const longTypes: ReadonlySet<ScalarType> = new Set([
   ScalarType.UINT64,
   ScalarType.FIXED64,
 ]);
-const writeOptions = { alwaysEmitImplicit: true } as const;
 
 /**
  * Compiles the writer of a message: ProtoJSON that always includes fields of implicit presence, so `false`, "" and []
- * are explicit. Timestamps have a fixed width, see {@link writeTimestamp}. The writer throws for values that ProtoJSON
- * cannot represent. Compiling walks the descriptors once, not for each answer.
+ * are explicit. The profile decides the width of Timestamps; in the strict one it is fixed. The writer throws for values
+ * that ProtoJSON cannot represent. Compiling walks the descriptors once, not for each answer.
  */
-export function createMessageWriter(schema: DescMessage): WriteMessage {
-  return messageWriter(schema, new Map());
+export function createMessageWriter(schema: DescMessage, rules: WriteRules = {}): WriteMessage {
+  return messageWriter(schema, compilationOf(rules));
 }
 
 /** Compiles the writer of one field's value. It writes `null` when the field is not set. */
-export function createFieldWriter(field: DescField): WriteMessage {
-  const write = fieldWriter(field, new Map());
+export function createFieldWriter(field: DescField, rules: WriteRules = {}): WriteMessage {
+  const write = fieldWriter(field, compilationOf(rules));
   return (message) => {
     const value = heldValue(fieldsOf(message), field);
     return value === undefined ? "null" : write(value);
   };
 }
 
-function messageWriter(schema: DescMessage, compiled: Compiled): Write {
-  const known = compiled.get(schema) ?? wellKnownWriter(schema);
+function compilationOf({ profile = strictProfile, registry }: WriteRules): Compilation {
+  return { profile, registry, known: new Map() };
+}
+
+function messageWriter(schema: DescMessage, compilation: Compilation): Write {
+  const known = compilation.known.get(schema) ?? wellKnownWriter(schema, compilation);
   if (known !== undefined) return known;
   const members: WriteMember[] = [];
   const write: Write = (message) => {
@@ -53,23 +71,23 @@ function messageWriter(schema: DescMessage, compiled: Compiled): Write {
     }
     return `{${text}}`;
   };
-  compiled.set(schema, write);
+  compilation.known.set(schema, write);
   const inOrder = schema.fields.toSorted((a, b) => a.number - b.number);
-  for (const field of inOrder) members.push(memberWriter(field, compiled));
+  for (const field of inOrder) members.push(memberWriter(field, compilation));
   return write;
 }
 
-function memberWriter(field: DescField, compiled: Compiled): WriteMember {
+function memberWriter(field: DescField, compilation: Compilation): WriteMember {
   const name = `${JSON.stringify(field.jsonName)}:`;
-  const write = fieldWriter(field, compiled);
+  const write = fieldWriter(field, compilation);
   return (fields) => {
     const value = heldValue(fields, field);
     return value === undefined ? undefined : name + write(value);
   };
 }
 
-function fieldWriter(field: DescField, compiled: Compiled): Write {
-  const write = itemWriter(field, compiled);
+function fieldWriter(field: DescField, compilation: Compilation): Write {
+  const write = itemWriter(field, compilation);
   if (field.fieldKind === "list") return (items) => `[${(items as readonly unknown[]).map(write).join(",")}]`;
   if (field.fieldKind !== "map") return write;
   return (entries) => {
@@ -78,24 +96,30 @@ function fieldWriter(field: DescField, compiled: Compiled): Write {
   };
 }
 
-function itemWriter(field: DescField, compiled: Compiled): Write {
+function itemWriter(field: DescField, compilation: Compilation): Write {
   if (field.scalar !== undefined) return scalarWriter(field.scalar);
   if (field.enum !== undefined) return enumWriter(field.enum);
   if (field.message === undefined) throw new Error("a field has no type");
   const isUnwrapped = field.fieldKind === "message" && field.oneof === undefined && isWrapperDesc(field.message);
   if (isUnwrapped) return scalarWriter(field.message.fields[0]?.scalar ?? ScalarType.STRING);
   if (field.message.typeName === "google.protobuf.Struct") return JSON.stringify;
-  return messageWriter(field.message, compiled);
+  return messageWriter(field.message, compilation);
 }
 
 /**
- * Returns the writer of a type with a JSON form of its own. All except Timestamp use the library, because few answers
- * contain them.
+ * Returns the writer of a type with a JSON form of its own. All except Timestamp and Any use the library, because few
+ * answers contain them.
  */
-function wellKnownWriter(schema: DescMessage): Write | undefined {
-  if (schema.typeName === "google.protobuf.Timestamp") return writeTimestamp;
+function wellKnownWriter(schema: DescMessage, compilation: Compilation): Write | undefined {
+  const { profile, registry } = compilation;
+  if (schema.typeName === "google.protobuf.Timestamp") return (value) => profile.writeTimestamp(value as Timestamp);
+  if (schema.typeName === AnySchema.typeName && registry !== undefined) {
+    const write = anyWriter(registry, (content) => messageWriter(content, compilation));
+    return (value) => write(value as Any);
+  }
   if (!schema.typeName.startsWith("google.protobuf.") || schema.typeName === "google.protobuf.Empty") return undefined;
-  return (message) => JSON.stringify(toJson(schema, message as Message, writeOptions));
+  const options = { alwaysEmitImplicit: true, ...(registry === undefined ? {} : { registry }) };
+  return (message) => JSON.stringify(toJson(schema, message as Message, options));
 }
 
 function enumWriter({ typeName, values }: NonNullable<DescField["enum"]>): Write {

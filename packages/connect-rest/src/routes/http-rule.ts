@@ -18,12 +18,20 @@ export interface HttpBinding {
  * without the option. Throws when additional bindings nest, which google/api/http.proto forbids.
  */
 export function httpBindings(method: DescMethod): HttpBinding[] {
-  if (!hasOption(method, http)) return [];
-  const rule = getOption(method, http);
+  return hasOption(method, http) ? bindingsOfRule(getOption(method, http)) : [];
+}
+
+/** Returns the bindings of a rule, see {@link httpBindings}. */
+export function bindingsOfRule(rule: HttpRule): HttpBinding[] {
   if (rule.additionalBindings.some((nested) => nested.additionalBindings.length > 0)) {
     throw new Error("additional_bindings cannot have additional_bindings");
   }
   return [rule, ...rule.additionalBindings].map(bindingOf);
+}
+
+/** Returns the binding of a method without a rule: `POST /package.Service/Method` with the whole message as the body. */
+export function defaultBinding({ parent, name }: DescMethod): HttpBinding {
+  return { httpMethod: "POST", template: `/${parent.typeName}/${name}`, body: "*", responseBody: "" };
 }
 
 function bindingOf({ pattern, body, responseBody }: HttpRule): HttpBinding {

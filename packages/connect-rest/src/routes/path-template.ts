@@ -39,7 +39,7 @@ const literal = /(?:[A-Za-z0-9\-._~!$&'()+,;=@]|%[0-9A-Fa-f]{2})+/y;
 /**
  * Parses a path template. The grammar of google/api/http.proto:
  *
- *     Template = "/" Segments [ Verb ] ;
+ *     Template = "/" Segments [ Verb ] ;    (and, as other servers of the grammar take it, "/" alone)
  *     Segments = Segment { "/" Segment } ;
  *     Segment  = "*" | "**" | LITERAL | Variable ;
  *     Variable = "{" FieldPath [ "=" Segments ] "}" ;
@@ -55,6 +55,7 @@ const literal = /(?:[A-Za-z0-9\-._~!$&'()+,;=@]|%[0-9A-Fa-f]{2})+/y;
 export function parsePathTemplate(source: string): PathTemplate {
   const cursor: Cursor = { source, at: 0, segments: [], variables: [] };
   expect(cursor, "/");
+  if (source === "/") return { source, segments: [], variables: [], verb: undefined };
   readSegments(cursor, true);
   const verb = accept(cursor, ":") ? readVerb(cursor) : undefined;
   if (cursor.at < source.length) throw unexpected(cursor, 'the end, "/" or ":"');

@@ -1,33 +1,47 @@
 import type { PathSegment } from "./path-template.js";
 import { createNeighbourhood } from "./route-neighbourhood.js";
+import { methodName, type RouteProblem, routeProblem } from "./route-problem.js";
 import type { Route } from "./routes.js";
 
-/** Maximum number of conflicts that are reported. */
-const mostConflicts = 100;
+/** Two routes that match the same request while neither is strictly narrower. */
+export interface RouteConflict {
+  readonly first: Route;
+  readonly second: Route;
+}
 
 /**
- * Finds pairs of routes that match the same request while neither is strictly narrower. Returns one line per pair.
+ * Finds at most `limit` pairs of routes that match the same request while neither is strictly narrower, in the order of
+ * the second.
  *
  * A narrower route is no conflict: it answers the requests that both match. Examples are `/books/search` in
  * `/books/{id}`, `/books/{id}:rename` in `/books/{id}`, and GET in every method.
  */
-export function findConflicts(routes: readonly Route[]): string[] {
-  const conflicts: string[] = [];
+export function findConflicts(routes: readonly Route[], limit = Number.POSITIVE_INFINITY): RouteConflict[] {
+  const conflicts: RouteConflict[] = [];
   const { near, add } = createNeighbourhood();
-  for (const route of routes) {
-    for (const other of near(route)) {
-      if (!overlap(other, route) || covers(other, route) !== covers(route, other)) continue;
-      conflicts.push(`${describe(other)} and ${describe(route)} match the same requests and neither is narrower`);
-      if (conflicts.length === mostConflicts)
-        return [...conflicts, `only the first ${mostConflicts} conflicts are listed`];
+  for (const second of routes) {
+    for (const first of near(second)) {
+      if (!overlap(first, second) || covers(first, second) !== covers(second, first)) continue;
+      conflicts.push({ first, second });
+      if (conflicts.length === limit) return conflicts;
     }
-    add(route);
+    add(second);
   }
   return conflicts;
 }
 
-function describe({ method, httpMethod, template }: Route): string {
-  return `${httpMethod} ${template.source} (${method.parent.typeName}/${method.name})`;
+/** Returns the problem that a conflict is for the second route. */
+export function conflictProblem({ first, second }: RouteConflict): RouteProblem {
+  const message = `${describe(second)} and ${describe(first)} of ${methodName(first.method)} (${fileOf(first)}) match the same requests and neither is narrower`;
+  return routeProblem(second.method, describe(second), message);
+}
+
+function describe({ httpMethod, template }: Route): string {
+  return `${httpMethod} ${template.source}`;
+}
+
+function fileOf({ method }: Route): string {
+  return method.parent.file.proto.name;
 }
 
 function overlap(a: Route, b: Route): boolean {

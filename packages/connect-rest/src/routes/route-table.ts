@@ -1,8 +1,9 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { parsePathTemplate } from "./path-template.js";
 import { percentDecode } from "./percent-decode.js";
-import { findConflicts } from "./route-conflicts.js";
-import { collectRoutes, type Route } from "./routes.js";
+import { conflictProblem, findConflicts } from "./route-conflicts.js";
+import { describeProblem, type RouteProblem } from "./route-problem.js";
+import { type BindingOptions, collectRoutes, type Route } from "./routes.js";
 
 /** A route and the raw, still encoded segments of the path that it matched, without the verb. */
 export interface RouteMatch {
@@ -40,19 +41,45 @@ interface Search {
   readonly otherMethods: Set<string>;
 }
 
+/** What happens to bindings that have no route, or no route of their own. */
+export interface TableOptions extends BindingOptions {
+  /**
+   * Receives each binding that cannot be served; the others are served. Defaults to an error at construction that lists
+   * all of them.
+   */
+  readonly onInvalidRoute?: (problem: RouteProblem) => void;
+  /**
+   * Receives each pair of routes that match the same requests while neither is narrower. Both are then served: a request
+   * goes to the route that has a literal where the other has a wildcard, looking from the left, and of two equal ones to
+   * the first. Defaults to an error at construction that lists all of them.
+   */
+  readonly onConflict?: (problem: RouteProblem) => void;
+}
+
+/** Maximum number of conflicts that an error lists. */
+const mostConflicts = 100;
+
 /**
  * Compiles the bindings of methods. `basePath` is "" or literal segments such as "/api/v1". Throws one Error that
- * lists every problem of the bindings.
+ * lists every problem of the bindings, unless the options take them.
  */
-export function createRouteTable(basePath: string, methods: readonly DescMethod[]): RouteTable {
+export function createRouteTable(
+  basePath: string,
+  methods: readonly DescMethod[],
+  options: TableOptions = {},
+): RouteTable {
   checkBasePath(basePath);
   const problems: string[] = [];
-  const routes = collectRoutes(basePath, methods, problems);
-  problems.push(...findConflicts(routes));
+  const refuse = (problem: RouteProblem) => void problems.push(describeProblem(problem));
+  const routes = collectRoutes(basePath, methods, options.onInvalidRoute ?? refuse, options);
+  const conflicts = findConflicts(routes, options.onConflict === undefined ? mostConflicts : undefined);
+  for (const conflict of conflicts) (options.onConflict ?? refuse)(conflictProblem(conflict));
+  if (options.onConflict === undefined && conflicts.length === mostConflicts) {
+    problems.push(`only the first ${mostConflicts} conflicts are listed`);
+  }
   if (problems.length > 0) throw new Error(`the REST routes cannot be served:\n  ${problems.join("\n  ")}`);
   const root = createNode();
-  for (const route of routes) addRoute(root, route);
-  return { routes, root };
+  return { root, routes: routes.filter((route) => addRoute(root, route)) };
 }
 
 /**
@@ -64,7 +91,7 @@ export function createRouteTable(basePath: string, methods: readonly DescMethod[
  * A raw ":" in the last segment starts a verb when a route has that verb; otherwise it is part of the segment. A `**`
  * before a verb takes at least the segment that contains the verb.
  *
- * The path `/` has no segments, so only `/**` matches it. Empty segments (a double or trailing slash) match nothing.
+ * The path `/` has no segments, so only `/` and `/**` match it. Empty segments (a double or trailing slash) match nothing.
  */
 export function matchRoute(table: RouteTable, httpMethod: string, rawPath: string): RouteOutcome {
   if (!rawPath.startsWith("/")) return undefined;
@@ -81,7 +108,7 @@ export function matchRoute(table: RouteTable, httpMethod: string, rawPath: strin
 function checkBasePath(basePath: string): void {
   if (basePath === "") return;
   const { segments, verb } = parsePathTemplate(basePath);
-  if (verb !== undefined || segments.some(({ kind }) => kind !== "literal")) {
+  if (segments.length === 0 || verb !== undefined || segments.some(({ kind }) => kind !== "literal")) {
     throw new Error(`the base path "${basePath}" must be made of literal segments`);
   }
 }
@@ -90,7 +117,8 @@ function createNode(): RouteNode {
   return { literals: new Map(), single: undefined, ends: new Map(), rest: new Map() };
 }
 
-function addRoute(root: RouteNode, route: Route): void {
+/** Returns false if an equal route is there already. */
+function addRoute(root: RouteNode, route: Route): boolean {
   const verb = route.template.verb ?? "";
   let node = root;
   let leaves: RoutesByVerb | undefined;
@@ -100,7 +128,9 @@ function addRoute(root: RouteNode, route: Route): void {
   }
   leaves ??= node.ends;
   const byMethod = leaves.get(verb) ?? new Map<string, Route>();
+  if (byMethod.has(route.httpMethod)) return false;
   leaves.set(verb, byMethod.set(route.httpMethod, route));
+  return true;
 }
 
 function singleChild(node: RouteNode): RouteNode {

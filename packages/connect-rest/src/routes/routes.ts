@@ -1,7 +1,19 @@
-import type { DescField, DescMessage, DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
-import { type HttpBinding, httpBindings } from "./http-rule.js";
+import type {
+  DescField,
+  DescMessage,
+  DescMethod,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  Registry,
+} from "@bufbuild/protobuf";
+import { bindingsOfRule, defaultBinding, type HttpBinding, httpBindings } from "./http-rule.js";
 import { checkTypes, isNested } from "./message-types.js";
+import { type HttpRuleJson, type RulesBySelector, rulesBySelector, selectorOf } from "./outside-rules.js";
 import { type PathTemplate, parsePathTemplate } from "./path-template.js";
+import { type RouteProblem, routeProblem } from "./route-problem.js";
+
+/** A method that REST can serve: one request, and one response or a stream of them. */
+export type RestMethod = DescMethodUnary | DescMethodServerStreaming;
 
 /** A path variable bound to a leaf of the request message. */
 export interface BoundVariable {
@@ -14,7 +26,7 @@ export interface BoundVariable {
 
 /** One binding of one method, checked against its messages. */
 export interface Route {
-  readonly method: DescMethodUnary;
+  readonly method: RestMethod;
   /** The HTTP method, or "*" for every method. */
   readonly httpMethod: string;
   /** Including the base path. */
@@ -30,39 +42,69 @@ export interface Route {
   readonly responseBody: DescField | undefined;
 }
 
+/** Where bindings come from, and what they may use. */
+export interface BindingOptions {
+  /** Rules from outside, such as `http.rules` of a service configuration. They replace the options of their methods. */
+  readonly rules?: readonly HttpRuleJson[];
+  /** Whether a method without a rule has the binding `POST /package.Service/Method` with the body "*". Defaults to no. */
+  readonly defaultBindings?: boolean;
+  /** The types that google.protobuf.Any may contain. Without it no binding may use Any. */
+  readonly registry?: Registry | undefined;
+}
+
 /**
- * Collects the routes of all methods that have a binding, in the order of the methods. An invalid binding has no route
- * and adds a line to `problems`.
+ * Collects the routes of all methods that have a binding, in the order of the methods. An invalid binding has no route;
+ * `report` receives its problem. Throws if the rules from outside are invalid.
  */
-export function collectRoutes(basePath: string, methods: readonly DescMethod[], problems: string[]): Route[] {
+export function collectRoutes(
+  basePath: string,
+  methods: readonly DescMethod[],
+  report: (problem: RouteProblem) => void,
+  options: BindingOptions = {},
+): Route[] {
   const routes: Route[] = [];
+  const rules = rulesBySelector(options.rules ?? [], methods);
   for (const method of methods) {
-    const attempt = (make: () => void) => {
+    const attempt = (binding: string, make: () => void) => {
       try {
         make();
       } catch (error) {
-        problems.push(
-          `${method.parent.typeName}/${method.name}: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        report(routeProblem(method, binding, error instanceof Error ? error.message : String(error)));
       }
     };
-    attempt(() => {
-      for (const binding of httpBindings(method)) {
-        attempt(() => routes.push(createRoute(basePath, unary(method), binding)));
+    attempt("", () => {
+      for (const binding of bindingsOf(method, rules, options)) {
+        const name = `${binding.httpMethod} ${binding.template}`;
+        attempt(name, () => routes.push(createRoute(basePath, withOneRequest(method), binding, options.registry)));
       }
     });
   }
   return routes;
 }
 
-function unary(method: DescMethod): DescMethodUnary {
-  if (method.methodKind === "unary") return method as DescMethodUnary;
-  throw new Error(`a ${method.methodKind.replace("_", " ")} method has no REST form; only unary methods do`);
+function bindingsOf(method: DescMethod, rules: RulesBySelector, { defaultBindings = false }: BindingOptions) {
+  const rule = rules.get(selectorOf(method));
+  const bindings = rule === undefined ? httpBindings(method) : bindingsOfRule(rule);
+  return bindings.length === 0 && defaultBindings && hasOneRequest(method) ? [defaultBinding(method)] : bindings;
 }
 
-function createRoute(basePath: string, method: DescMethodUnary, binding: HttpBinding): Route {
+function hasOneRequest({ methodKind }: DescMethod): boolean {
+  return methodKind === "unary" || methodKind === "server_streaming";
+}
+
+function withOneRequest(method: DescMethod): RestMethod {
+  if (hasOneRequest(method)) return method as RestMethod;
+  throw new Error(`a ${method.methodKind.replace("_", " ")} method has no REST form; its request is a stream`);
+}
+
+function createRoute(
+  basePath: string,
+  method: RestMethod,
+  binding: HttpBinding,
+  registry: Registry | undefined,
+): Route {
   const httpMethod = checkHttpMethod(binding);
-  const template = parsePathTemplate(basePath + parsePathTemplate(binding.template).source);
+  const template = parsePathTemplate(underBasePath(basePath, parsePathTemplate(binding.template)));
   const variables = template.variables.map(({ fieldPath, ...segments }) => ({
     fields: resolveLeaf(method.input, fieldPath),
     ...segments,
@@ -71,9 +113,13 @@ function createRoute(basePath: string, method: DescMethodUnary, binding: HttpBin
   const repeated = pathFields.find((name, index) => pathFields.indexOf(name) !== index);
   if (repeated !== undefined) throw new Error(`the path has the field ${repeated} more than once`);
   const body = resolveBody(method.input, binding.body, pathFields);
-  checkTypes(method, body);
   const responseBody = binding.responseBody === "" ? undefined : topLevelField(method.output, binding.responseBody);
+  checkTypes({ method, body, responseBody }, registry);
   return { method, httpMethod, template, variables, pathFields, body, responseBody };
+}
+
+function underBasePath(basePath: string, { source, segments }: PathTemplate): string {
+  return segments.length === 0 && basePath !== "" ? basePath : basePath + source;
 }
 
 function checkHttpMethod({ httpMethod, body }: HttpBinding): string {

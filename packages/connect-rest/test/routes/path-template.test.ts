@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { type PathSegment, parsePathTemplate } from "../../src/routes/path-template.js";
 
 test.each([
+  ["/", "", ""],
   ["/a", "a", ""],
   ["/a/b-c_d.e~f", "a b-c_d.e~f", ""],
   ["/a@b!$&'()+,;=", "a@b!$&'()+,;=", ""],
@@ -35,7 +36,7 @@ test.each([
 test.each([
   ["", 1, 'expected "/", found the end'],
   ["a", 1, 'expected "/", found "a"'],
-  ["/", 2, "expected a literal, found the end"],
+  ["//", 2, 'expected a literal, found "/"'],
   ["//a", 2, 'expected a literal, found "/"'],
   ["/a/", 4, "expected a literal, found the end"],
   ["/a b", 3, 'expected the end, "/" or ":", found " "'],

@@ -111,7 +111,7 @@ describe("two routes", () => {
     ["GET /a%3Av", "GET /*:v"],
     ["GET /a%3Av", "* /a:v"],
   ])("%s and %s conflict", (first, second) => {
-    const problem = `${first} (test.Made/M0) and ${second} (test.Made/M1) match the same requests and neither is narrower`;
+    const problem = `made.proto: test.Made/M1: ${second} and ${first} of test.Made/M0 (made.proto) match the same requests and neither is narrower`;
     expect(() => createRouteTable("", makeRoutes(first, second).service.methods)).toThrow(new Error(refused + problem));
   });
 
@@ -182,24 +182,24 @@ describe("a table is rejected", () => {
       'library.v1.Kinds has no field "nope"',
     ],
     [
-      "a server stream",
-      { rule: "GET /a", serverStreaming: true },
-      "a server streaming method has no REST form; only unary methods do",
-    ],
-    [
       "a client stream",
       { rule: "GET /a", clientStreaming: true },
-      "a client streaming method has no REST form; only unary methods do",
+      "a client streaming method has no REST form; its request is a stream",
+    ],
+    [
+      "a stream in both directions",
+      { rule: "GET /a", clientStreaming: true, serverStreaming: true },
+      "a bidi streaming method has no REST form; its request is a stream",
     ],
     [
       "Any",
       { rule: "POST /a", input: ".test.WithAny" },
-      "test.WithAny uses google.protobuf.Any, which REST does not support",
+      "test.WithAny uses google.protobuf.Any, which needs a registry of types",
     ],
     [
       "Any in the answer",
       { rule: "POST /a", output: ".test.WithAny" },
-      "test.WithAny uses google.protobuf.Any, which REST does not support",
+      "test.WithAny uses google.protobuf.Any, which needs a registry of types",
     ],
     [
       "a Struct as the body",
@@ -208,7 +208,7 @@ describe("a table is rejected", () => {
     ],
   ])("for %s", (_, method, problem) => {
     const make = () => createRouteTable("", makeService({ name: "Bad", ...method }).service.methods);
-    expect(make).toThrow(new Error(`${refused}test.Made/Bad: ${problem}`));
+    expect(make).toThrow(new Error(`${refused}made.proto: test.Made/Bad: ${problem}`));
   });
 
   test("with all its problems in one message", () => {
@@ -218,7 +218,7 @@ describe("a table is rejected", () => {
       { name: "C", rule: "GET /b" },
     );
     expect(() => createRouteTable("", service.service.methods)).toThrow(
-      `${refused}test.Made/A: library.v1.Kinds has no field "nope"\n  GET /b (test.Made/B) and GET /b (test.Made/C) match`,
+      `${refused}made.proto: test.Made/A: library.v1.Kinds has no field "nope"\n  made.proto: test.Made/C: GET /b and GET /b of test.Made/B (made.proto) match`,
     );
   });
 

@@ -3,8 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFile
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createFileRegistry, type DescService, fromBinary } from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { createFileRegistry, createRegistry, type DescService, fromBinary, type Registry } from "@bufbuild/protobuf";
+import { DurationSchema, FileDescriptorSetSchema, StructSchema } from "@bufbuild/protobuf/wkt";
 
 const root = dirname(createRequire(import.meta.url).resolve("google-proto-files/package.json"));
 
@@ -15,8 +15,14 @@ export function filesWithBindings(): string[] {
   return protos.toSorted().filter((path) => textOf(path).includes("option (google.api.http)"));
 }
 
+/** The services declared in files, and a registry of all types that they import. */
+export interface GoogleServices {
+  readonly services: readonly DescService[];
+  readonly registry: Registry;
+}
+
 /** Returns the services declared in these files. buf compiles them with all imports. */
-export function servicesOf(paths: readonly string[]): DescService[] {
+export function servicesOf(paths: readonly string[]): GoogleServices {
   const folder = mkdtempSync(join(tmpdir(), "google-protos-"));
   try {
     for (const path of withImports(paths)) {
@@ -25,8 +31,12 @@ export function servicesOf(paths: readonly string[]): DescService[] {
     }
     const args = ["build", folder, "--as-file-descriptor-set", "--exclude-source-info", "--output", "-"];
     const bytes = execFileSync("node_modules/.bin/buf", args, { maxBuffer: 2 ** 30 });
-    const { files } = createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
-    return [...files].filter(({ proto }) => paths.includes(proto.name)).flatMap(({ services }) => services);
+    const types = createFileRegistry(fromBinary(FileDescriptorSetSchema, bytes));
+    const declared = [...types.files].filter(({ proto }) => paths.includes(proto.name));
+    return {
+      services: declared.flatMap((file) => file.services),
+      registry: createRegistry(types, DurationSchema, StructSchema),
+    };
   } finally {
     rmSync(folder, { recursive: true });
   }

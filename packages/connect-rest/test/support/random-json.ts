@@ -57,6 +57,11 @@ const wellKnown: Readonly<Record<string, readonly JsonValue[]>> = {
   "google.protobuf.Duration": ["0s", "-0.5s", "3600s", "315576000000.999999999s"],
   "google.protobuf.FieldMask": ["", "*", "name,labels", "a.fooBar"],
   "google.protobuf.Empty": [{}],
+  "google.protobuf.Any": [
+    {},
+    { "@type": "type.googleapis.com/google.protobuf.Duration", value: "1.5s" },
+    { value: { a: [null] }, "@type": "type.googleapis.com/google.protobuf.Struct" },
+  ],
   "google.protobuf.Struct": [{}, { a: [1, null, { b: "c" }] }],
   "google.protobuf.Value": ["x", 1, true, [], {}],
   "google.protobuf.ListValue": [[], [1, "x"]],

@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { hasCustomJsonRepresentation } from "@bufbuild/protobuf/wkt";
+import { isHttpBody } from "../../src/routes/message-types.js";
 import type { BoundVariable, Route } from "../../src/routes/routes.js";
 import { updateMaskField } from "../../src/update-mask.js";
 import { pick, type Random, randomLeaf, randomMessage, randomValue, textOf } from "./random-json.js";
@@ -12,25 +13,40 @@ export interface RenderedRequest {
   readonly meant: JsonObject;
 }
 
-const dynamic = new Set(["google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"]);
+const dynamic = new Set([
+  "google.protobuf.Any",
+  "google.protobuf.Struct",
+  "google.protobuf.Value",
+  "google.protobuf.ListValue",
+]);
+/** A body that is no JSON, and the google.api.HttpBody that it means. */
+const rawBody = { text: "raw", meant: { contentType: "application/json", data: "cmF3" } };
 const segmentTexts = ["a", "b c", "1%", "q?", "ñ", "😀", "a:b", "..", "{x}", "-", "p+q", "%2F"];
 
 /** Generates a random message for a route and renders it by the rules of google/api/http.proto. */
 export function renderRequest(route: Route, random: Random): RenderedRequest {
   const { method, body, variables } = route;
+  if (isHttpBody(body === "message" ? method.input : undefined)) return renderRaw(route, random);
   const json = randomMessage(method.input, random);
   const mask = updateMaskField(route);
   if (mask !== undefined) delete json[mask.jsonName];
   if (typeof body !== "string") replace(json, [body], json[body.jsonName] ?? randomValue(body, random));
   for (const { fields } of variables) replace(json, fields, undefined);
+  const isRaw = typeof body !== "string" && body.fieldKind === "message" && isHttpBody(body.message);
+  if (isRaw) json[body.jsonName] = rawBody.meant;
+  const text = isRaw ? rawBody.text : JSON.stringify(typeof body === "string" ? json : json[body.jsonName]);
   const inBody = body === "message" ? json : typeof body === "string" ? {} : pickMember(json, body.jsonName);
-  const text = typeof body === "string" ? JSON.stringify(json) : JSON.stringify(json[body.jsonName]);
   const { path, values } = renderPath(route, random);
   const inQuery = body === "message" ? {} : withoutMember(json, typeof body === "string" ? "" : body.jsonName);
   const pairs: string[] = [];
   const meant = { ...renderQuery(method.input, inQuery, random, "", pairs), ...inBody };
   for (const [index, { fields }] of variables.entries()) replace(meant, fields, values[index]);
   return { path, query: pairs.join("&"), body: body === "none" ? "" : text, meant };
+}
+
+/** Renders a request whose whole message is a google.api.HttpBody. */
+function renderRaw(route: Route, random: Random): RenderedRequest {
+  return { path: renderPath(route, random).path, query: "", body: rawBody.text, meant: { ...rawBody.meant } };
 }
 
 function renderPath({ template, variables }: Route, random: Random): { path: string; values: JsonValue[] } {
