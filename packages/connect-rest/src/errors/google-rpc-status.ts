@@ -12,7 +12,7 @@ export interface GoogleRpcStatusOptions {
    */
   readonly domain?: string;
   /** The types of details that other servers sent, see {@link errorDetails}. Defaults to none. */
-  readonly registry?: Registry;
+  readonly registry?: Registry | undefined;
 }
 
 /**

@@ -30,7 +30,7 @@ export interface ProblemJsonOptions {
    */
   readonly typeOf?: (problem: Omit<Problem, "type">) => string;
   /** The types of details that other servers sent, see {@link errorDetails}. Defaults to none. */
-  readonly registry?: Registry;
+  readonly registry?: Registry | undefined;
 }
 
 const titles: Readonly<Record<number, string>> = {

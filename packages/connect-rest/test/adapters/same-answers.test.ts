@@ -5,6 +5,7 @@ import { restService } from "../../src/routes/rest-service.js";
 import { LibraryService } from "../gen/library/v1/library_pb.js";
 import { adapters } from "../support/adapters.js";
 import { libraryService } from "../support/library-service.js";
+import { makeService } from "../support/make-service.js";
 import type { Received, SendInit } from "../support/start-server.js";
 
 const json = { "content-type": "application/json" };
@@ -21,15 +22,23 @@ const implementation: Partial<ServiceImpl<typeof LibraryService>> = {
   },
 };
 
+const streaming = makeService({ name: "Watch", rule: "GET /v1/watch/{id}", serverStreaming: true });
+
+async function* watch({ id }: { id: string }) {
+  yield { id, text: "É 漢 😀" };
+  yield { id };
+  if (id === "failing") throw new ConnectError("lost", Code.DataLoss);
+}
+
 const rest = createRestHandler({
-  services: [restService(LibraryService, implementation)],
+  services: [restService(LibraryService, implementation), { ...streaming, implementation: { watch } }],
   successStatus: ({ name }) => (name === "DeleteBook" ? 204 : name === "CreateBook" ? 201 : 200),
   responseHeaders: { "cache-control": "no-store" },
   maxBodyBytes: 1000,
 });
 
 /** Headers that a server adds by itself, or that belong to one HTTP version. */
-const serverHeaders = new Set([":status", "connection", "date", "keep-alive", "x-powered-by"]);
+const serverHeaders = new Set([":status", "connection", "date", "keep-alive", "transfer-encoding", "x-powered-by"]);
 
 const requests: readonly [name: string, status: number, method: string, path: string, init?: SendInit][] = [
   ["a success with cookies", 200, "GET", "/v1/books/x"],
@@ -39,6 +48,9 @@ const requests: readonly [name: string, status: number, method: string, path: st
   ["a success with a custom method", 200, "PUT", "/v1/probe"],
   ["a body in UTF-8", 200, "POST", "/v1/kinds", { headers: json, body: '{"id":"é漢"}' }],
   ["a body at the limit", 200, "POST", "/v1/kinds", { headers: json, body: "{}".padEnd(1000) }],
+  ["a stream as lines", 200, "GET", "/v1/watch/x"],
+  ["a stream that fails", 200, "GET", "/v1/watch/failing"],
+  ["a stream as events", 200, "GET", "/v1/watch/x", { headers: { accept: "text/event-stream" } }],
   ["404 for a path", 404, "GET", "/nothing"],
   ["404 of the service, with its metadata", 404, "GET", "/v1/books/lost"],
   ["405 with Allow", 405, "PUT", "/v1/shelves/a/books/b"],
