@@ -150,7 +150,7 @@ export function conflict(error: FieldError, headers: Readonly<Record<string, str
 /** 409: the update was made for another version. `field` is the request field with the expected version. */
 export function staleVersion(currentVersion: number, field = "expectedVersion"): CupoError {
   const message =
-    `the resource is at version ${currentVersion} now: read it with the Get operation of the internal API, or take it from the ` +
+    `the resource is at version ${currentVersion} now: read it with the Get operation of the clinic's API, or take it from the ` +
     `response to its last write, check that the change still applies, and send ${currentVersion}`;
   return conflict({ code: "STALE_VERSION", field, message });
 }

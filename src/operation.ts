@@ -10,6 +10,9 @@ import { http as httpOption } from "./gen/google/api/annotations_pb.js";
 /** The package of the published operations. */
 const ACCESS_PACKAGE = "cupo.access.v1";
 
+/** The prefix of the clinic's own operations over REST, on both listeners. */
+export const CLINIC_BASE_PATH = "/api/clinic/v1";
+
 /** Whether a service belongs to the interface specification. Its operations are published over REST. */
 export function isPublished({ file }: Pick<DescService, "file">): boolean {
   return file.proto.package === ACCESS_PACKAGE;
@@ -57,8 +60,12 @@ export function isReplicable(method: DescMethod): boolean {
   return method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS && isLarge;
 }
 
-/** Returns the request fields that REST reads from the path, by proto name. */
+/**
+ * Returns the request fields that the published REST interface reads from the path, by proto name. If one is invalid,
+ * the answer is 400, as the interface specification says. The clinic's own operations answer 422 over every protocol.
+ */
 export function pathFields(method: DescMethod): ReadonlySet<string> {
+  if (!isPublished(method.parent)) return new Set();
   return new Set(Array.from(pathTemplate(method).matchAll(/\{([^}=]+)/g), ([, name]) => name ?? ""));
 }
 

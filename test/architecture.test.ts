@@ -74,12 +74,12 @@ const rules: readonly Rule[] = [
     name: "http imports only the types of requests and the errors",
     findings: (sources) => arrows(sources, /^http\//, /^(?!http\/|errors\.ts$|request-log\.ts$)/),
     defect: { "http/listen.ts": 'import { renderError } from "../listeners/public-api.js";' },
-    found: "http/listen.ts → public-api.ts",
+    found: "http/listen.ts → listeners/public-api.ts",
   },
   {
     name: "openapi imports neither services, database nor listeners",
     findings: (sources) =>
-      arrows(sources, /^openapi\//, /^(services|postgres|http|jobs|demo|server|config|public-api|internal-api)\b/),
+      arrows(sources, /^openapi\//, /^(services|postgres|http|jobs|demo|server|config|listeners)\b/),
     defect: { "openapi/a.ts": 'import "../rest/routes.js";\nimport "../demo/large-clinic.js";' },
     found: "openapi/a.ts → demo/large-clinic.ts",
   },
@@ -87,7 +87,7 @@ const rules: readonly Rule[] = [
     name: "pages import only the errors and the types of requests",
     findings: (sources) => arrows(sources, /^pages\//, /^(?!pages\/|(errors|request-log)\.ts$)/),
     defect: { "pages/page.ts": 'import { renderError } from "../listeners/public-api.js";' },
-    found: "pages/page.ts → public-api.ts",
+    found: "pages/page.ts → listeners/public-api.ts",
   },
   {
     name: "reference-page imports only errors, pages, types of requests and the kinds of settings",
@@ -109,7 +109,7 @@ const rules: readonly Rule[] = [
       arrows(
         sources,
         /^interceptors\//,
-        /^(services|postgres|rest|rpc|http|jobs|auth|quotas|server|config|open-|request-log|public-api|internal-api)/,
+        /^(services|postgres|rest|rpc|http|jobs|auth|quotas|server|config|open-|request-log|listeners)/,
       ),
     defect: { "interceptors/store.ts": 'import type {\n  A,\n  B,\n} from "../postgres/unit-of-work.js";' },
     found: "interceptors/store.ts → postgres/unit-of-work.ts",

@@ -1,9 +1,6 @@
 import { isPublished } from "../operation.js";
 import type { ServiceEntry } from "../services/services.js";
 
-/** The prefix of the clinic's own operations over REST, on both listeners. */
-export const CLINIC_BASE_PATH = "/api/clinic/v1";
-
 /** Returns the services of the interface specification. */
 export function publishedServices(services: readonly ServiceEntry[]): readonly ServiceEntry[] {
   return services.filter(({ service }) => isPublished(service));

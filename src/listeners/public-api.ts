@@ -3,12 +3,13 @@ import type { CupoError } from "../errors.js";
 import type { Chain } from "../interceptors/chain.js";
 import type { MessageValidator } from "../interceptors/validation/validation.js";
 import { documentPages } from "../openapi/document-pages.js";
+import { CLINIC_BASE_PATH } from "../operation.js";
 import { serveResources } from "../pages/serve-resources.js";
 import { problemPages } from "../problems/problem-pages.js";
 import { type DemoTokens, referencePages } from "../reference-page/reference-pages.js";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../request-log.js";
 import type { ServiceEntry } from "../services/services.js";
-import { CLINIC_BASE_PATH, clinicServices, publishedServices } from "./clinic-services.js";
+import { clinicServices, publishedServices } from "./clinic-services.js";
 import { type ProblemOptions, sendProblem } from "./problem-answers.js";
 import { createRestApi } from "./rest-api.js";
 

@@ -13,7 +13,7 @@ export const conflictCodes = {
     cause: "Another update came first. message names the current version.",
     remedy:
       "Read the resource again, check that your change still applies, and send it with the current version. Each response that contains the " +
-      "resource has its version, also that of the Get operation of the internal API. The public API has no read operation.",
+      "resource has its version, also that of the Get operation of the clinic's API.",
   },
   IDEMPOTENCY_KEY_REUSED: {
     meaning: "The Idempotency-Key belongs to another request.",
