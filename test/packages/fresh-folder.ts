@@ -1,12 +1,14 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { onceInRun } from "../support/once-in-run.js";
 import { compiledPackages, root, type WorkspacePackage, workspacePackages } from "./workspace-packages.js";
 
 const run = promisify(execFile);
+/** A package that programs in the folder use beside the peers. It is packed, to share the installed peers. */
+const INSTALLED = "@connectrpc/connect-node";
 /** Servers that programs in the folder use. They are linked, since the packages do not depend on them. */
 const SERVERS = ["express", "fastify", "@types/express"];
 
@@ -31,12 +33,17 @@ export async function filesOf({ name }: WorkspacePackage): Promise<readonly stri
   return packed?.files.map(({ path }) => path) ?? [];
 }
 
+/** Returns an environment in which the tools of the workspace, such as buf, are found. */
+export function withTools(): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: `${join(root, "node_modules/.bin")}${delimiter}${process.env["PATH"]}` };
+}
+
 async function packAll(target: string): Promise<string[]> {
   await mkdir(target);
   const compiled = await compiledPackages();
   const own = workspacePackages.map(({ folder, name }) => [name, join(compiled, "packages", folder)]);
   const peers = new Set(workspacePackages.flatMap((each) => each.peers));
-  const all = [...own, ...[...peers].map((name) => [name, join(root, "node_modules", name)])];
+  const all = [...own, ...[...peers, INSTALLED].map((name) => [name, join(root, "node_modules", name)])];
   return Promise.all(all.map(([name = "", folder = ""]) => pack(name, folder, target)));
 }
 
@@ -76,8 +83,7 @@ async function writeReadme(folder: string): Promise<void> {
     await writeFile(join(folder, path), text);
   }
   await linkProtos(folder);
-  const path = `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`;
-  await run("buf", ["generate"], { cwd: folder, env: { ...process.env, PATH: path } });
+  await run("buf", ["generate"], { cwd: folder, env: withTools() });
   await introduce(join(folder, "src/adapters.ts"));
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.js";
-import { filesOf, freshFolder } from "./fresh-folder.js";
+import { filesOf, freshFolder, withTools } from "./fresh-folder.js";
 import { root, workspacePackages } from "./workspace-packages.js";
 
 const run = promisify(execFile);
@@ -44,7 +44,8 @@ describe.each(workspacePackages)("$name, packed and installed in an empty folder
   });
 
   test.runIf(existsSync(join(source, "test/packed")))("runs its program", async () => {
-    const { stdout } = await run(process.execPath, [join(folder, "built/programs", each.folder, "packed/main.js")]);
+    const program = join(folder, "built/programs", each.folder, "packed/main.js");
+    const { stdout } = await run(process.execPath, [program], { env: withTools() });
     await expect(stdout).toMatchFileSnapshot(join(source, "test/packed/printed.txt"));
   });
 });
