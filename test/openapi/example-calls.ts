@@ -123,7 +123,7 @@ function renderRest(method: DescMethod, request: JsonObject) {
   const members = Object.entries(request).filter(([member]) => !inPath.has(member));
   if (binding.body === "*") return { httpMethod: binding.httpMethod, path, body: Object.fromEntries(members) };
   const pairs = members.flatMap(([member, value]) =>
-    [value].flat().map((each): [string, string] => [member, String(each)]),
+    [value].flat().map((each): [string, string] => [member, textOf(each)]),
   );
   const query = pairs.length === 0 ? "" : `?${new URLSearchParams(pairs)}`;
   return { httpMethod: binding.httpMethod, path: `${path}${query}` };
@@ -151,5 +151,5 @@ function exampleNamed(examples: RequestExamples, name: string): RequestExample {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return typeof value === "string" ? value : JSON.stringify(value ?? "");
 }

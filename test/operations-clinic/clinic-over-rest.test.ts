@@ -22,7 +22,9 @@ describe("a client of the public listener", () => {
     const typed = { ...criteria, appointmentTypeId: demo.appointmentType.first };
     const optionToken = await firstOption({ ...typed, patientId: String(patient["id"]) });
     const booking = {
-      ...{ optionToken, patientId: patient["id"], requestSourceId: demo.requestSource.portal },
+      optionToken,
+      patientId: patient["id"],
+      requestSourceId: demo.requestSource.portal,
       appointmentTypeId: demo.appointmentType.first,
     };
     const { status, body: booked } = await clinic("POST", "/appointments", { body: booking });
