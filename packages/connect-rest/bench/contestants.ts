@@ -99,7 +99,7 @@ async function fastifyListener(): Promise<RequestListener> {
   };
   const schema = { type: "object", additionalProperties: false, properties };
   const app = Fastify();
-  app.post<{ Params: { shelf: string }; Body: object }>(
+  app.post<{ Params: { shelf: string }; Body: Record<string, unknown> }>(
     "/v1/shelves/:shelf/books",
     { schema: { body: schema, response: { 200: schema } } },
     async ({ params, body }) => ({ ...body, name: `shelves/${params.shelf}/books/1` }),
