@@ -28,11 +28,11 @@ const fromCompiled = {
 const fromWorkspace = {
   name: "from-workspace",
   resolveId(specifier) {
-    const [, name, entry] = /^(@cupo\/[^/]+)(.*)$/.exec(specifier) ?? [];
+    const [, name, subpath] = /^(@cupo\/[^/]+)(.*)$/.exec(specifier) ?? [];
     if (name === undefined) return null;
     const folder = realpathSync(join("node_modules", name));
     const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return join(folder, exports[`.${entry}`].source);
+    return join(folder, exports[`.${subpath}`].source);
   },
 };
 

@@ -9,7 +9,7 @@ import { logStoppedJobs } from "./jobs/log-stopped-jobs.js";
 import { readBacklog } from "./jobs/read-backlog.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
 import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
-import { type ListenerParts, type OpenListeners, openListeners, watchRequests } from "./listeners.js";
+import { type ListenerParts, type OpenListeners, openListeners, watchRequests } from "./listeners/listeners.js";
 import { openLimits } from "./open-limits.js";
 import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { DescService, JsonObject } from "@bufbuild/protobuf";
 import { listViolations } from "@cupo/connect-rest";
 import { createMessageValidator } from "../interceptors/validation/validate-message.js";
+import { isPublished } from "../operation.js";
 import { describeConnect } from "./connect-document.js";
 import { jsonText, yamlText } from "./document-text.js";
 import { requestExamples } from "./examples/request-examples.js";
@@ -40,7 +41,12 @@ export async function writeDocuments(options: WrittenDocuments): Promise<string[
   return [
     ...(await write(
       join(options.folder, "public"),
-      describeRest({ ...shared, services, basePath, serverUrl: publicUrl + basePath }),
+      describeRest({
+        ...shared,
+        services: services.filter(({ service }) => isPublished(service)),
+        basePath,
+        serverUrl: publicUrl + basePath,
+      }),
     )),
     ...(await write(
       join(options.folder, "internal"),

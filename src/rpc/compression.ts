@@ -7,37 +7,36 @@ export const compressions = [compressionGzip, compressionBrotli];
 
 const minCompressedBytes = 1024;
 
+/** The compression that a header names. */
+export type NamedCompression = (typeof compressions)[number];
+
+/**
+ * Returns the compression that a header names, or undefined if it names none. Throws Code.Unimplemented for an unknown
+ * one, with the supported ones in the header `acceptHeader`.
+ */
+export function namedCompression(encoding: string | undefined, acceptHeader: string): NamedCompression | undefined {
+  if (encoding === undefined || encoding === "identity") return undefined;
+  const compression = compressions.find(({ name }) => name === encoding);
+  if (compression !== undefined) return compression;
+  const accepted = compressions.map(({ name }) => name).join(",");
+  throw new ConnectError("the compression is not supported", Code.Unimplemented, { [acceptHeader]: accepted });
+}
+
 /**
  * Decompresses a message to at most `maxBytes`. Decompression stops at the limit, so a compression bomb costs no more
  * than any other message.
  *
  * Rejects with:
  * - TOO_LONG for a longer message
- * - MALFORMED for bytes that `encoding` cannot decompress
- * - Code.Unimplemented for an unknown `encoding`, with the supported ones in the header `acceptHeader`
+ * - MALFORMED for bytes that `compression` cannot decompress
  */
-export async function inflate(
-  bytes: Buffer,
-  encoding: string | undefined,
-  acceptHeader: string,
-  maxBytes: number,
-): Promise<Buffer> {
-  const compression = compressions.find(({ name }) => name === encoding);
-  if (compression === undefined) {
-    const accepted = compressions.map(({ name }) => name).join(",");
-    throw new ConnectError("the compression is not supported", Code.Unimplemented, { [acceptHeader]: accepted });
-  }
+export async function inflate(bytes: Buffer, compression: NamedCompression, maxBytes: number): Promise<Buffer> {
   try {
     return Buffer.from(await compression.decompress(bytes, maxBytes));
   } catch (error) {
     if (ConnectError.from(error).code === Code.ResourceExhausted) throw tooLong(maxBytes);
     throw malformed("The body cannot be decompressed with the compression that its headers name.");
   }
-}
-
-/** Returns whether a header names no compression. */
-export function isIdentity(encoding: string | undefined): boolean {
-  return encoding === undefined || encoding === "identity";
 }
 
 /**

@@ -1,4 +1,11 @@
-import { create, type DescMessage, type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  fromBinary,
+  type Message,
+  type MessageShape,
+} from "@bufbuild/protobuf";
 import { listViolations, malformed, type Violation } from "@cupo/connect-rest";
 import {
   createMessageReader,
@@ -14,10 +21,10 @@ import { createMessageCheck } from "./check-message.js";
 export interface DecodingOptions extends Pick<ReadRules, "maxItems"> {
   /** Maximum nesting depth of JSON objects and arrays. */
   readonly maxDepth: number;
-  /** Validates a message that could be read only in part, so that one answer lists every violation. */
-  validate(schema: DescMessage, message: Message): readonly Violation[];
-  /** Creates the error for a message with these violations, in the order of an answer. */
-  refuse(method: DescMethod, violations: readonly Violation[]): unknown;
+  /** Compiles the validation of messages that could be read only in part, so that one answer lists every violation. */
+  validate<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
+  /** Compiles a function that creates the error for a message with violations, which are in the order of an answer. */
+  refuse(method: DescMethod): (violations: readonly Violation[]) => unknown;
 }
 
 /**
@@ -41,9 +48,11 @@ export function createMessageDecoder(method: DescMethod, options: DecodingOption
   const partial = schema.fields.some(({ name }) => name === "update_mask");
   const read = createMessageReader(schema, { maxItems: options.maxItems, partial });
   const check = createMessageCheck(schema);
+  const validate = options.validate(schema);
+  const refuse = options.refuse(method);
   const judged = (message: Message, violations: Violations) => {
     if (violations.items.length === 0) return message;
-    throw options.refuse(method, listViolations(schema, options.validate(schema, message), violations.items));
+    throw refuse(listViolations(schema, validate(message), violations.items));
   };
   return {
     json(bytes) {

@@ -4,6 +4,7 @@ import { createMessageValidator } from "../../src/interceptors/validation/valida
 import { describeConnect } from "../../src/openapi/connect-document.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { describeRest } from "../../src/openapi/rest-document.js";
+import { isPublished } from "../../src/operation.js";
 import { servedServices } from "../../src/services/services.js";
 import { testNow } from "./clock.js";
 
@@ -21,5 +22,6 @@ export function openApiDocuments(): Readonly<Record<"rest" | "connect", JsonObje
     validate: createMessageValidator(),
     listErrors: listViolations,
   };
-  return { rest: describeRest({ ...options, basePath: "" }), connect: describeConnect(options) };
+  const published = services.filter(({ service }) => isPublished(service));
+  return { rest: describeRest({ ...options, services: published, basePath: "" }), connect: describeConnect(options) };
 }

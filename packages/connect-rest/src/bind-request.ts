@@ -1,4 +1,4 @@
-import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, type Message, type MessageShape } from "@bufbuild/protobuf";
 import { type Fields, fieldsOf } from "./json/message-fields.js";
 import type { ReadRules } from "./json/read-message.js";
 import { createBodyReader } from "./read-body-fields.js";
@@ -17,10 +17,10 @@ import type { Violation } from "./violations/violation.js";
 /** Options of binding, in addition to the route. */
 export interface BindOptions extends BodyLimits, ProfileOptions, Pick<ReadRules, "maxItems" | "registry"> {
   /**
-   * Validates a message whose JSON could be read only in part, so that one answer lists every violation. Returns all
-   * violations, in any order of fields. Defaults to none.
+   * Compiles the validation of messages whose JSON could be read only in part, so that one answer lists every
+   * violation. The compiled function returns all violations, in any order of fields. Defaults to none.
    */
-  validate?(schema: DescMessage, message: Message): readonly Violation[];
+  validate?<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
   /**
    * Returns whether a top-level string field of the path accepts any text, including U+0000. Such a text is then an
    * unknown id, not a violation. Defaults to no field.
@@ -55,13 +55,14 @@ export function createBinder(route: Route, options: BindOptions): BindRequest {
   const profile = requestProfile(options);
   const schema = route.method.input;
   const start = createAddressReader(route, options, profile);
+  const validate = options.validate?.(schema);
   const readHttpBody = httpBodyReader(route, options.maxBodyBytes);
   const readBody = readHttpBody === undefined ? createBodyReader(route, options, profile) : undefined;
   return async (routed) => {
     const { message, request, violations } = start(routed);
     if (readBody !== undefined) {
       readBody(await readJsonBody(routed.http, options), request, violations);
-      if (violations.items.length > 0) throw invalid(route, violations, options.validate?.(schema, message) ?? []);
+      if (violations.items.length > 0) throw invalid(route, violations, validate?.(message) ?? []);
     } else if (readHttpBody !== undefined) await readHttpBody(routed.http, request);
     else await routed.http.readBody(0);
     return message;

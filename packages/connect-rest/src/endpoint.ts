@@ -112,8 +112,13 @@ function bindInterceptor(route: Route, options: BindOptions): Interceptor {
   };
 }
 
-async function* streamOf(message: Message): AsyncGenerator<Message> {
-  yield message;
+/** Returns a stream of one message that several interceptors can iterate over. */
+function streamOf(message: Message): AsyncIterable<Message> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      yield message;
+    },
+  };
 }
 
 function routedRequestOf(values: ContextValues): RoutedRequest {

@@ -65,7 +65,7 @@ describe("a body is invalid", () => {
 
   test("with the violations that the validator finds in the rest", async () => {
     const judged: string[] = [];
-    const validate: RestHandlerOptions["validate"] = (schema, message) => {
+    const validate: NonNullable<RestHandlerOptions["validate"]> = (schema) => (message) => {
       judged.push(JSON.stringify(toJson(schema, message)));
       return ["title", "author.addresses[1].city", "expectedVersion", "tags[0]", "", "author"].map((field) => ({
         code: "REQUIRED",
@@ -84,7 +84,7 @@ describe("a body is invalid", () => {
   });
 
   test("but is malformed if the validator rejects a field of the path", async () => {
-    const validate = () => [{ code: "REQUIRED" as const, field: "id", message: "must be good" }];
+    const validate = () => () => [{ code: "REQUIRED" as const, field: "id", message: "must be good" }];
     const outcome = await refusal(
       "PATCH",
       "/v1/shelves/a/books/b",
@@ -95,7 +95,7 @@ describe("a body is invalid", () => {
   });
 
   test("and the validator is not called if everything could be read", async () => {
-    const validate = () => expect.unreachable();
+    const validate = () => () => expect.unreachable();
     const outcome = await refusal("POST", "/v1/kinds", { headers: json, body: "{}" }, { validate });
     expect(outcome).toBe("answered");
   });

@@ -85,7 +85,7 @@ async function problemOf(
   if (match === undefined || !("route" in match)) return "no route";
   if (match.route !== route) return `another route: ${match.route.template.source}`;
   try {
-    const bind = createBinder(route, { registry, validate: () => [], maxBodyBytes: 2 ** 24, maxDepth: 64 });
+    const bind = createBinder(route, { registry, maxBodyBytes: 2 ** 24, maxDepth: 64 });
     const message = await bind({ http: requestOf(body), segments: match.segments, query });
     const mask = updateMaskField(route);
     if (mask !== undefined) clearField(message, mask);

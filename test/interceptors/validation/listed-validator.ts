@@ -6,5 +6,5 @@ import { createMessageValidator } from "../../../src/interceptors/validation/val
 /** Creates the service's validator. It sorts and limits the violations as an answer does. */
 export function createListedValidator(): (schema: DescMessage, message: MessageShape<DescMessage>) => FieldError[] {
   const validate = createMessageValidator();
-  return (schema, message) => listViolations(schema, validate(schema, message));
+  return (schema, message) => listViolations(schema, validate(schema)(message));
 }
