@@ -236,5 +236,5 @@ export const refusedBindings: readonly (readonly [
   difference: Difference,
 ])[] = [
   [{ rule: "PUT /c/d", body: "child.child" }, "Envoy: the body is a field of a field", "nested-bodies"],
-  [{ rule: "GET /a", body: "child" }, "Envoy, vanguard-go: a GET with a body", "get-with-body"],
+  [{ rule: "GET /a", body: "child" }, "Envoy: a GET with a body", "get-with-body"],
 ];

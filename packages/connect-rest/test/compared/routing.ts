@@ -169,7 +169,7 @@ export const tables: readonly Table[] = [
     different: [
       [
         "GET /mill/b/c/%21%24%26%2C%3A%40%5B%5D",
-        "Envoy, grpc-gateway: the reserved characters stay encoded",
+        "Envoy, a mode of grpc-gateway: the reserved characters stay encoded",
         "reserved-characters",
         "GET /mill/b/c/{id=**}",
         { id: "!$&,:@[]" },
