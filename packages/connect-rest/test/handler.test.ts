@@ -1,5 +1,13 @@
-import { createContextKey, createContextValues, type HandlerContext, type Interceptor } from "@connectrpc/connect";
+import {
+  Code,
+  ConnectError,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+  type Interceptor,
+} from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
+import { problemJson } from "../src/errors/problem-json.js";
 import { createRestHandler } from "../src/handler.js";
 import type { Route } from "../src/routes/routes.js";
 import { LibraryService } from "./gen/library/v1/library_pb.js";
@@ -194,7 +202,7 @@ describe("an error", () => {
     ]);
   });
 
-  test("drops the headers that were set for a success", async () => {
+  test("that is unforeseen drops the headers that were set for a success", async () => {
     const implementation = {
       getBook: (_: unknown, context: { responseHeader: Headers }) => {
         context.responseHeader.set("etag", "x");
@@ -204,6 +212,30 @@ describe("an error", () => {
     const { send } = await startServer({ services: [{ service: LibraryService, implementation }] });
     const { status, headers } = await send("GET", "/v1/books/x");
     expect([status, headers["etag"]]).toEqual([500, undefined]);
+  });
+
+  test("that is a ConnectError has the headers that were set before it", async () => {
+    const implementation = {
+      getBook: (_: unknown, { responseHeader }: HandlerContext) => {
+        responseHeader.set("retry-after", "7");
+        responseHeader.set("x-limit", "5");
+        responseHeader.append("set-cookie", "a=1");
+        responseHeader.append("set-cookie", "b=2");
+        responseHeader.set("content-language", "es");
+        throw new ConnectError("no", Code.Unavailable, { "x-limit": "0" });
+      },
+    };
+    const { send } = await startServer({
+      services: [{ service: LibraryService, implementation }],
+      responseHeaders: { "cache-control": "no-store", "x-limit": "9" },
+      errors: problemJson(),
+    });
+    const { status, headers } = await send("GET", "/v1/books/x");
+    expect([status, headers]).toMatchObject([
+      503,
+      { "retry-after": "7", "x-limit": "0", "set-cookie": ["a=1", "b=2"], "cache-control": "no-store" },
+    ]);
+    expect(headers).not.toHaveProperty("content-language");
   });
 
   test("is returned for a message that cannot be written", async () => {

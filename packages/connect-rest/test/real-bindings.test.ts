@@ -18,7 +18,7 @@ const random = seeded(Number(process.env["REAL_BINDINGS_SEED"] ?? 1));
 const sampledFiles = 40;
 const requestsPerRoute = 2;
 /** Services of all files that load without a skipped route and without a conflict. */
-const wholeServices = 1_600;
+const wholeServices = 1_900;
 
 const notServed = [
   /(client|bidi) streaming method has no REST form/,

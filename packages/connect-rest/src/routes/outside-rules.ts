@@ -55,6 +55,7 @@ function readRule(rule: HttpRuleJson): HttpRule {
   try {
     return fromJson(HttpRuleSchema, rule as JsonObject & HttpRuleJson);
   } catch (error) {
-    throw new Error(`the HTTP rule for ${rule.selector}: ${error instanceof Error ? error.message : String(error)}`);
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error(`the HTTP rule for ${rule.selector}: ${message}`, { cause: error });
   }
 }

@@ -35,7 +35,7 @@ function readUpperCaseTimestamp(tree: JsonTree, at: FieldPath | undefined, viola
 }
 
 /**
- * Reads field names in lowerCamelCase or in snake_case, as Google's own clients send both. `*` selects every field
+ * Reads field names in lowerCamelCase, as ProtoJSON writes them, or in snake_case, as in protos. `*` selects every field
  * (AIP-134).
  */
 function readFieldMask(tree: JsonTree, at: FieldPath | undefined, violations: Violations): FieldMask | undefined {
