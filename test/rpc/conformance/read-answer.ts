@@ -146,6 +146,6 @@ function metadataOf(headers: Headers, trailers: Headers): Pick<Outcome, "headers
   return { headers: kept(headers), trailers: kept(trailers) };
 }
 
-function check(expected: unknown, found: unknown): void {
+function check<T extends string | number | null>(expected: T, found: T): void {
   if (found !== expected) throw new Error(`the answer has ${found}, its protocol requires ${expected}`);
 }
