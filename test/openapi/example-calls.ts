@@ -125,7 +125,7 @@ function renderRest(method: DescMethod, request: JsonObject) {
   const pairs = members.flatMap(([member, value]) =>
     [value].flat().map((each): [string, string] => [member, textOf(each)]),
   );
-  const query = pairs.length === 0 ? "" : `?${new URLSearchParams(pairs)}`;
+  const query = pairs.length === 0 ? "" : `?${new URLSearchParams(pairs).toString()}`;
   return { httpMethod: binding.httpMethod, path: `${path}${query}` };
 }
 

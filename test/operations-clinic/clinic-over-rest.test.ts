@@ -110,7 +110,7 @@ describe("the setting PUBLIC_CLINIC_API", () => {
 });
 
 async function firstOption(criteria: Record<string, string>): Promise<unknown> {
-  const { body } = await clinic("GET", `/appointment-options?${new URLSearchParams(criteria)}`);
+  const { body } = await clinic("GET", `/appointment-options?${new URLSearchParams(criteria).toString()}`);
   const [option] = body["options"] as { readonly optionToken: string }[];
   return option?.optionToken;
 }
