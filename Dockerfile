@@ -6,6 +6,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /cupo
 COPY package.json package-lock.json ./
 COPY packages/connect-introspection/package.json packages/connect-introspection/
+COPY packages/connect-openapi/package.json packages/connect-openapi/
 COPY packages/connect-rest/package.json packages/connect-rest/
 COPY examples/typescript-openapi/package.json examples/typescript-openapi/
 RUN npm ci

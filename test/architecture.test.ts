@@ -84,6 +84,15 @@ const rules: readonly Rule[] = [
     found: "openapi/a.ts → demo/large-clinic.ts",
   },
   {
+    name: "only openapi imports connect-openapi",
+    findings: (sources) => imports(sources, /^(?!openapi\/)/, /^@cupo\/connect-openapi(\/|$)/),
+    defect: {
+      "listeners/public-api.ts": 'import { openApiDocument } from "@cupo/connect-openapi";',
+      "openapi/rest-document.ts": 'import { openApiDocument } from "@cupo/connect-openapi";',
+    },
+    found: "listeners/public-api.ts → @cupo/connect-openapi",
+  },
+  {
     name: "pages import only the errors and the types of requests",
     findings: (sources) => arrows(sources, /^pages\//, /^(?!pages\/|(errors|request-log)\.ts$)/),
     defect: { "pages/page.ts": 'import { renderError } from "../listeners/public-api.js";' },

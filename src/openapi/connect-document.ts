@@ -1,16 +1,14 @@
 import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
+import { connectErrorSchema, connectRoutes, openApiDocument } from "@cupo/connect-openapi";
 import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
-import { operationOf, takesIdempotencyKey } from "../operation.js";
-import { bodyExamples, examplesOf } from "./body-examples.js";
-import { connectErrorResponses, connectErrorSchema, rowOfConnect } from "./connect-error-responses.js";
-import { definitionComment } from "./definition-comment.js";
-import { documentInfo, OPENAPI_VERSION, security, securitySchemes, serviceTags } from "./document-parts.js";
-import { errorCodesOf, withCodes } from "./error-codes.js";
+import { takesIdempotencyKey } from "../operation.js";
+import { connectErrorResponses, rowOfConnect } from "./connect-error-responses.js";
+import { documentInfo, securitySchemes } from "./document-parts.js";
 import type { RequestExamples } from "./examples/request-example.js";
-import { headerParameters, headersOf, requestHeaders, responseHeaders } from "./header-components.js";
-import { createMessageSchemas, type MessageSchemas } from "./message-schemas.js";
-import { operationDescription, operationSummary } from "./operation-text.js";
+import { headerParameters, requestHeaders, responseHeaders } from "./header-components.js";
+import { operationParts } from "./operation-parts.js";
 import type { ProblemOptions } from "./problem-responses.js";
+import { schemaOptions } from "./schema-options.js";
 
 /** The input of the internal operations' document. */
 export interface ConnectDocumentOptions extends ProblemOptions {
@@ -25,74 +23,46 @@ const DESCRIPTION =
   "([the protocol](https://connectrpc.com/docs/protocol)). The same address serves gRPC and gRPC-Web; their contract is the proto files. " +
   "An error has an HTTP status and a Connect code. Its `details` contain the same Problem as over REST.";
 
+const DETAILS = "Details of the error: `cupo.access.v1.Problem`, `google.rpc.ErrorInfo`, `BadRequest` and `RetryInfo`.";
+
 /** Describes the unary operations of the internal listener, over Connect with JSON, as an OpenAPI document. */
 export function describeConnect(options: ConnectDocumentOptions): JsonObject {
   const services = options.services.map(({ service }) => service);
-  const methods = services.flatMap((service) => service.methods).filter(({ methodKind }) => methodKind === "unary");
-  const schemas = createMessageSchemas();
-  schemas.refer(ProblemSchema, "error");
-  const paths = methods.map((method) => [pathOf(method), { post: describeOperation(method, schemas, options) }]);
-  return {
-    openapi: OPENAPI_VERSION,
+  const routes = connectRoutes(services);
+  const methods = routes.map(({ method }) => method);
+  return openApiDocument({
+    ...schemaOptions,
+    routes,
     info: documentInfo("Cupo, internal operations", DESCRIPTION),
     servers: [{ url: options.serverUrl ?? "/", description: "The internal listener" }],
-    tags: serviceTags(services),
-    paths: Object.fromEntries(paths),
+
+    operation: ({ method }, defaults) => ({
+      ...operationParts({ method, isPartial: isPartial(method), examples: options.examples }, defaults),
+      parameters: headerParameters([
+        ...(takesIdempotencyKey(method) ? (["Idempotency-Key"] as const) : []),
+        "X-Correlation-Id",
+        "Actor-Id",
+        "Connect-Protocol-Version",
+        "Connect-Timeout-Ms",
+      ]),
+    }),
+    errors: (refer) => ({
+      responses: ({ method }) => rowOfConnect(method),
+      components: {
+        responses: connectErrorResponses(methods, options),
+        schemas: {
+          ConnectError: connectErrorSchema({ description: DETAILS, messages: [refer(ProblemSchema, "error")] }),
+        },
+      },
+    }),
     components: {
       securitySchemes: securitySchemes(services),
       parameters: { ...requestHeaders },
       headers: { ...responseHeaders },
-      responses: connectErrorResponses(methods, options),
-      schemas: { ...withCodes(schemas.schemas), ConnectError: connectErrorSchema() },
     },
-  };
+  });
 }
 
-function describeOperation(
-  method: DescMethod,
-  schemas: MessageSchemas,
-  { examples }: ConnectDocumentOptions,
-): JsonObject {
-  const { scope, preview } = operationOf(method);
-  const isKeyed = takesIdempotencyKey(method);
-  const isPartial = method.input.fields.some(({ name }) => name === "update_mask");
-  return {
-    operationId: method.localName,
-    tags: [method.parent.name],
-    summary: operationSummary(method),
-    description: operationDescription(method, { isPartial }),
-    ...(preview ? { "x-preview": true } : {}),
-    "x-error-codes": errorCodesOf(method),
-    security: security(scope),
-    parameters: headerParameters([
-      ...(isKeyed ? (["Idempotency-Key"] as const) : []),
-      "X-Correlation-Id",
-      "Actor-Id",
-      "Connect-Protocol-Version",
-      "Connect-Timeout-Ms",
-    ]),
-    requestBody: {
-      required: true,
-      content: {
-        "application/json": {
-          schema: schemas.refer(method.input, "request"),
-          examples: bodyExamples(examplesOf(method, examples), () => true),
-        },
-      },
-    },
-    responses: { 200: success(method, schemas), ...rowOfConnect(method) },
-  };
-}
-
-function success(method: DescMethod, schemas: MessageSchemas): JsonObject {
-  const replayed = takesIdempotencyKey(method) ? (["Idempotent-Replayed"] as const) : [];
-  return {
-    description: definitionComment(method.output),
-    headers: headersOf(["X-Correlation-Id", ...replayed, "RateLimit-Policy", "RateLimit"]),
-    content: { "application/json": { schema: schemas.refer(method.output, "response") } },
-  };
-}
-
-function pathOf({ parent, name }: DescMethod): string {
-  return `/${parent.typeName}/${name}`;
+function isPartial({ input }: DescMethod): boolean {
+  return input.fields.some(({ name }) => name === "update_mask");
 }

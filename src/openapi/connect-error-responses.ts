@@ -1,6 +1,5 @@
 import type { DescMethod, JsonObject } from "@bufbuild/protobuf";
-import { Code } from "@connectrpc/connect";
-import { codeToHttpStatus, codeToString, errorToJson } from "@connectrpc/connect/protocol-connect";
+import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
 import { type CupoError, type ErrorCode, errorTable } from "../errors.js";
 import { connectCodeOf, connectErrorOf } from "../interceptors/connect-error.js";
 import { operationOf } from "../operation.js";
@@ -72,37 +71,6 @@ export function connectErrorResponses(methods: readonly DescMethod[], options: P
     jsonExamples(Object.fromEntries(others), options),
   );
   return { ...Object.fromEntries(own), UnsupportedMediaType: unsupportedMediaType, OtherError: other };
-}
-
-/** Returns the schema of a Connect error (connectrpc.com/docs/protocol, "Error end-stream"). */
-export function connectErrorSchema(): JsonObject {
-  const codes = Object.values(Code).filter((code) => typeof code === "number");
-  return {
-    type: "object",
-    description: "An error of Connect.",
-    properties: {
-      code: { type: "string", description: "The class of the error.", enum: codes.map((code) => codeToString(code)) },
-      message: { type: "string", description: "A sentence for people about this error." },
-      details: {
-        type: "array",
-        description:
-          "Details of the error: `cupo.access.v1.Problem`, `google.rpc.ErrorInfo`, `BadRequest` and `RetryInfo`.",
-        items: {
-          type: "object",
-          properties: {
-            type: { type: "string", description: "The full name of the message type." },
-            value: { type: "string", description: "The message in protobuf's binary form, in base64 without padding." },
-            debug: {
-              description: "The same message as JSON.",
-              anyOf: [{ $ref: "#/components/schemas/Problem" }, { type: "object" }],
-            },
-          },
-          required: ["type", "value"],
-        },
-      },
-    },
-    required: ["code"],
-  };
 }
 
 /** Returns the example errors by HTTP status. Each example comes from the first method that has it. */

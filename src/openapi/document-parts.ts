@@ -1,13 +1,10 @@
 import type { DescService, JsonObject } from "@bufbuild/protobuf";
+import type { DocumentInfo } from "@cupo/connect-openapi";
 import { operationOf } from "../operation.js";
 import { packageVersion } from "../settings/package-version.js";
-import { definitionComment } from "./definition-comment.js";
-
-/** The OpenAPI version of the documents. */
-export const OPENAPI_VERSION = "3.1.1";
 
 /** Returns the `info` object of a document. */
-export function documentInfo(title: string, description: string): JsonObject {
+export function documentInfo(title: string, description: string): DocumentInfo {
   return {
     title,
     version: packageVersion(),
@@ -15,11 +12,6 @@ export function documentInfo(title: string, description: string): JsonObject {
     contact: { name: "The maintainers of Cupo" },
     license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
   };
-}
-
-/** Returns a tag for each service, with its proto comment. */
-export function serviceTags(services: readonly DescService[]): JsonObject[] {
-  return services.map((service) => ({ name: service.name, description: definitionComment(service) }));
 }
 
 /** Returns the security requirement of an operation: an access token with this scope. */

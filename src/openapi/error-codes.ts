@@ -1,27 +1,27 @@
-import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { DescEnum, DescMessage, DescMethod, JsonObject } from "@bufbuild/protobuf";
 import { errorTable } from "../errors.js";
+import { Problem_FieldErrorSchema, ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
 import { fieldCodes } from "../problems/field-codes.js";
 import { codesOf } from "../problems/operation-codes.js";
+
+const codesByMessage = new Map<unknown, readonly string[]>([
+  [ProblemSchema, Object.keys(errorTable)],
+  [Problem_FieldErrorSchema, Object.keys(fieldCodes)],
+]);
 
 /**
  * Adds all codes to the schemas of Problem and its field errors, as an open list. An `enum` would be closed: generated
  * clients reject values outside of it, so no code could be added later. Tools that do not know the keyword read a plain
  * string.
  */
-export function withCodes(schemas: Readonly<Record<string, JsonValue>>): Record<string, JsonValue> {
-  return {
-    ...schemas,
-    Problem: withCodeList(schemas["Problem"], Object.keys(errorTable)),
-    ProblemFieldError: withCodeList(schemas["ProblemFieldError"], Object.keys(fieldCodes)),
-  };
+export function withCodes(definition: DescMessage | DescEnum, schema: JsonObject): JsonObject {
+  const codes = codesByMessage.get(definition);
+  if (codes === undefined) return schema;
+  const { properties, ...rest } = schema as { readonly properties: Record<string, JsonObject> };
+  return { ...rest, properties: { ...properties, code: { ...properties["code"], "x-extensible-enum": [...codes] } } };
 }
 
 /** Returns the codes that an operation can return in `errors`, by the code of the Problem. */
 export function errorCodesOf(method: DescMethod): JsonObject {
   return Object.fromEntries(Object.entries(codesOf(method)).map(([problem, codes]) => [problem, [...codes]]));
-}
-
-function withCodeList(schema: JsonValue | undefined, codes: readonly string[]): JsonObject {
-  const { properties, ...rest } = Object(schema) as { readonly properties: Record<string, JsonObject> };
-  return { ...rest, properties: { ...properties, code: { ...properties["code"], "x-extensible-enum": [...codes] } } };
 }

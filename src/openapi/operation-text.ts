@@ -1,27 +1,21 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { KEY_RETENTION_HOURS } from "../interceptors/idempotency.js";
 import { operationOf, takesIdempotencyKey } from "../operation.js";
-import { definitionComment } from "./definition-comment.js";
 
 /** Properties of an operation that its method does not show. */
 export interface OperationTraits {
+  /** The proto comment of the method as CommonMark. */
+  readonly comment: string;
   /** Whether an absent member of the body leaves its attribute unchanged. */
   readonly isPartial: boolean;
 }
 
-/** Returns the readable name of a method: `Register patient`, `Preview: Create holiday`. */
-export function operationSummary(method: DescMethod): string {
-  const [first = "", ...others] = method.name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").split(" ");
-  const name = [first, ...others.map((word) => word.toLowerCase())].join(" ");
-  return operationOf(method).preview ? `Preview: ${name}` : name;
-}
-
-/** Returns the proto comment of a method and the rules it shares with other methods, as CommonMark. */
-export function operationDescription(method: DescMethod, { isPartial }: OperationTraits): string {
+/** Returns the comment of a method and the rules it shares with other methods, as CommonMark. */
+export function operationDescription(method: DescMethod, { comment, isPartial }: OperationTraits): string {
   const { scope, preview, heavy } = operationOf(method);
   const isVersioned = method.input.fields.some(({ name }) => name === "expected_version");
   const paragraphs = [
-    definitionComment(method),
+    comment,
     preview && "**Preview**: the operation can be used, but it may still change.",
     `Requires the scope \`${scope}\`.`,
     takesIdempotencyKey(method)

@@ -39,14 +39,14 @@ export function problemSchemaName(code: ErrorCode): string {
   return `${code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Problem`;
 }
 
-/** Returns the schema of Problems with a code. It fixes type, title, status and code. */
-export function problemSchema(code: ErrorCode, problemsUrl: string): JsonObject {
+/** Returns the schema of Problems with a code, on the schema of all. It fixes type, title, status and code. */
+export function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl: string): JsonObject {
   const { status, slug, title } = errorTable[code];
   const { meaning, cause, remedy } = problemCodes[code];
   return {
     description: `${meaning} ${cause} ${remedy}`,
     allOf: [
-      { $ref: "#/components/schemas/Problem" },
+      problem,
       {
         type: "object",
         properties: {

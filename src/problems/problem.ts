@@ -3,7 +3,6 @@ import { Code } from "@connectrpc/connect";
 import { RestError, type RestErrorReason, type Violation } from "@cupo/connect-rest";
 import { CupoError, errorTable, type FieldError, invalidRequest, notFound, validationFailed } from "../errors.js";
 import { type Problem, ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
-import { EnvelopeError } from "../rpc/envelope-error.js";
 import { detailOf } from "./detail.js";
 import { fieldCodes } from "./field-codes.js";
 
@@ -16,8 +15,6 @@ export const PROBLEM_MEDIA_TYPE = "application/problem+json";
  */
 export function asCupoError(error: unknown): CupoError {
   if (error instanceof RestError) return refusalOf(error);
-  if (error instanceof EnvelopeError)
-    return new CupoError("INVALID_REQUEST", { detail: error.message, connectCode: Code.Internal });
   return error instanceof CupoError ? error : new CupoError("INTERNAL_ERROR", { cause: error });
 }
 

@@ -2,7 +2,6 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { malformed, RestError, tooLong } from "@cupo/connect-rest";
 import { type NodeRequest, readBody } from "@cupo/connect-rest/node";
 import { inflate, type NamedCompression, namedCompression } from "./compression.js";
-import { EnvelopeError } from "./envelope-error.js";
 import type { Incoming } from "./incoming.js";
 
 const prefixBytes = 5;
@@ -19,7 +18,7 @@ const compressedFlag = 1;
  * - Code.Unimplemented for no message, several messages or an unknown compression, by gRPC's table of status codes. An
  *   unknown compression is an error even if the message is not compressed.
  * - TOO_LONG for a message above the limit
- * - an {@link EnvelopeError} for unknown flags, or a compression flag without a named compression
+ * - Code.Internal for unknown flags, or a compression flag without a named compression
  * - MALFORMED for any other body that cannot be read
  */
 export async function readMessageBytes(incoming: Incoming, maxBytes: number): Promise<Buffer> {
@@ -66,7 +65,7 @@ async function openEnvelope(
 }
 
 function badFlags() {
-  return new EnvelopeError();
+  return new ConnectError("the flags of the message envelope are invalid", Code.Internal);
 }
 
 function cutOff() {

@@ -1,0 +1,52 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { type DescribeErrors, sharedErrors } from "./describe-errors.js";
+
+/** What an application's errors have in their details. */
+export interface ConnectErrorDetails {
+  /** A sentence about the details. Defaults to "Details of the error." */
+  readonly description?: string;
+  /** The schemas of the messages that are details, or references to them. Defaults to any message. */
+  readonly messages?: JsonObject[];
+}
+
+/** Describes errors of the Connect protocol over JSON (connectrpc.com/docs/protocol, "Error end-stream"). */
+export function connectErrors(details: ConnectErrorDetails = {}): DescribeErrors {
+  return () => sharedErrors("application/json", { ConnectError: connectErrorSchema(details) }, "ConnectError");
+}
+
+/** Returns the schema of a Connect error, for a `DescribeErrors` of the caller's own. */
+export function connectErrorSchema({
+  description = "Details of the error.",
+  messages = [],
+}: ConnectErrorDetails = {}): JsonObject {
+  const debug = messages.length === 0 ? { type: "object" } : { anyOf: [...messages, { type: "object" }] };
+  return {
+    type: "object",
+    description: "An error of Connect.",
+    properties: {
+      code: { type: "string", description: "The class of the error.", enum: codeNames() },
+      message: { type: "string", description: "A sentence for people about this error." },
+      details: {
+        type: "array",
+        description,
+        items: {
+          type: "object",
+          properties: {
+            type: { type: "string", description: "The full name of the message type." },
+            value: { type: "string", description: "The message in protobuf's binary form, in base64 without padding." },
+            debug: { description: "The same message as JSON.", ...debug },
+          },
+          required: ["type", "value"],
+        },
+      },
+    },
+    required: ["code"],
+  };
+}
+
+/** Returns the names of all codes as the protocol writes them: `not_found`. */
+function codeNames(): string[] {
+  const names = Object.values(Code).filter((name) => typeof name === "string");
+  return names.map((name) => name.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase());
+}

@@ -1,0 +1,108 @@
+import type { DescField, DescMessage, JsonObject } from "@bufbuild/protobuf";
+import type { OperationParts, RequestExample } from "../options.js";
+import type { OpenApiRoute } from "../route.js";
+import type { MessageSchemas } from "../schemas/message-schemas.js";
+import type { FieldPath } from "../schemas/schema-context.js";
+import { valueAt } from "./parameters.js";
+
+/** The content of a google.api.HttpBody, which is not JSON. */
+const ANY_BYTES: JsonObject = { "*/*": { schema: {} } };
+
+/** Returns the request body of a route, or undefined if it has none. */
+export function requestBody(
+  route: OpenApiRoute,
+  schemas: MessageSchemas,
+  examples: Readonly<Record<string, RequestExample>>,
+): JsonObject | undefined {
+  const { body, method } = route;
+  if (body === "none") return undefined;
+  const inPath = route.variables.map(({ fields }) => fields);
+  const message = body === "message" ? method.input : body.message;
+  if (isHttpBody(message)) return { required: true, content: ANY_BYTES };
+  const mask = updateMaskField(route);
+  const excluded = body === "message" ? [...inPath, ...(mask === undefined ? [] : [[mask]])] : belowField(inPath, body);
+  const schema =
+    body === "message"
+      ? schemas.refer(method.input, "request", excluded)
+      : fieldBody(body, "request", schemas, excluded);
+  const values = Object.entries(examples).map(([name, { value, ...example }]) => {
+    const members = body === "message" ? value : (valueAt(value, [body]) ?? {});
+    return [name, { ...example, value: without(members, excluded) }];
+  });
+  const described = { schema, ...(values.length === 0 ? {} : { examples: Object.fromEntries(values) }) };
+  return { required: true, content: { "application/json": described } };
+}
+
+/** Returns the response to a request that succeeds. */
+export function successResponse(
+  route: OpenApiRoute,
+  schemas: MessageSchemas,
+  headers: OperationParts["responseHeaders"],
+): JsonObject {
+  const { responseBody, method } = route;
+  return {
+    description: schemas.comment(responseBody ?? method.output) ?? "The request succeeded.",
+    ...(headers === undefined ? {} : { headers }),
+    content: successContent(route, schemas),
+  };
+}
+
+function successContent({ method, responseBody }: OpenApiRoute, schemas: MessageSchemas): JsonObject {
+  if (isHttpBody(responseBody === undefined ? method.output : responseBody.message)) return ANY_BYTES;
+  const schema =
+    responseBody === undefined
+      ? schemas.refer(method.output, "response")
+      : fieldBody(responseBody, "response", schemas, []);
+  return method.methodKind === "server_streaming" ? streamContent(schema) : { "application/json": { schema } };
+}
+
+/**
+ * The formats of a stream in `@cupo/connect-rest`: a line of JSON per message, or a server-sent event. OpenAPI 3.1 describes
+ * a whole body, so the schema of the first is that of one line, and the second is any text.
+ */
+function streamContent(schema: JsonObject): JsonObject {
+  const line = {
+    type: "object",
+    description: "One line: a message, or the error that ended the stream.",
+    properties: { result: schema, error: {} },
+  };
+  return { "application/x-ndjson": { schema: line }, "text/event-stream": { schema: { type: "string" } } };
+}
+
+/**
+ * Returns the `update_mask` field (AIP-134) of a PATCH whose body is the whole message. The server fills it from the
+ * members that the body has, so callers do not send it.
+ */
+function updateMaskField({ method, httpMethod, body }: OpenApiRoute): DescField | undefined {
+  if (httpMethod !== "PATCH" || body !== "message") return undefined;
+  const field = method.input.fields.find(({ name }) => name === "update_mask");
+  return field?.message?.typeName === "google.protobuf.FieldMask" ? field : undefined;
+}
+
+/** A body is described by its own message or list, so it does not repeat the description of its field. */
+function fieldBody(
+  field: DescField,
+  direction: "request" | "response",
+  schemas: MessageSchemas,
+  excluded: readonly FieldPath[],
+): JsonObject {
+  if (field.fieldKind === "message") return schemas.refer(field.message, direction, excluded);
+  return schemas.ofField(field, direction, excluded);
+}
+
+function isHttpBody(message: DescMessage | undefined): boolean {
+  return message?.typeName === "google.api.HttpBody";
+}
+
+function belowField(paths: readonly FieldPath[], body: DescField): FieldPath[] {
+  return paths.filter(([first]) => first === body).map((path) => path.slice(1));
+}
+
+function without<T extends JsonObject[string]>(json: T, excluded: readonly FieldPath[]): T | JsonObject {
+  if (excluded.length === 0 || typeof json !== "object" || json === null || Array.isArray(json)) return json;
+  const members = Object.entries(json).flatMap(([name, value]) => {
+    const within = excluded.filter(([first]) => first?.jsonName === name).map((path) => path.slice(1));
+    return within.some((path) => path.length === 0) ? [] : [[name, without(value, within)] as const];
+  });
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { ErrorDescriptions } from "../errors/describe-errors.js";
+import type { OpenApiOptions } from "../options.js";
+import type { OpenApiRoute } from "../route.js";
+import type { MessageSchemas } from "../schemas/message-schemas.js";
+import { requestBody, successResponse } from "./body.js";
+import { operationSummary } from "./operation-summary.js";
+import { pathParameters, queryParameters } from "./parameters.js";
+import type { RoutePath } from "./route-path.js";
+
+/** What the operations of a document share. */
+export interface OperationContext<R extends OpenApiRoute> {
+  readonly options: OpenApiOptions<R>;
+  readonly schemas: MessageSchemas;
+  readonly errors: ErrorDescriptions<R>;
+  /** The operationId of a route, unless the caller has its own. */
+  readonly names: ReadonlyMap<OpenApiRoute, string>;
+  readonly tagOf: (route: R) => string;
+}
+
+/** Describes the operation of a route: what its descriptors say, and what the caller adds. */
+export function describeOperation<R extends OpenApiRoute>(
+  route: R,
+  path: RoutePath,
+  { options, schemas, errors, names, tagOf }: OperationContext<R>,
+): JsonObject {
+  const { method } = route;
+  const defaults = {
+    summary: operationSummary(method),
+    description: schemas.comment(method),
+    refer: schemas.refer,
+  };
+  const parts = options.operation?.(route, defaults) ?? {};
+  const { examples = {}, successStatus = 200, responseHeaders, ...members } = parts;
+  const { operationId, tags, summary, description, security, parameters = [], responses, ...others } = members;
+  const text = description ?? defaults.description;
+  const example = Object.values(examples)[0]?.value;
+  const all = [...pathParameters(path, schemas, example), ...queryParameters(route, schemas, example), ...parameters];
+  const body = requestBody(route, schemas, examples);
+  return {
+    operationId: operationId ?? names.get(route) ?? method.localName,
+    tags: tags ?? [tagOf(route)],
+    summary: summary ?? defaults.summary,
+    ...(text === undefined ? {} : { description: text }),
+    ...(method.deprecated ? { deprecated: true } : {}),
+    ...others,
+    ...(security === undefined ? {} : { security }),
+    ...(all.length === 0 ? {} : { parameters: all }),
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: {
+      [successStatus]: successResponse(route, schemas, responseHeaders),
+      ...errors.responses(route),
+      ...responses,
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { DescribeErrors } from "./errors/describe-errors.js";
+import type { OpenApiRoute } from "./route.js";
+import type { Refer, SchemaOptions } from "./schemas/schema-options.js";
+
+/** The `info` object of OpenAPI. */
+export interface DocumentInfo {
+  title: string;
+  version: string;
+  [member: string]: JsonValue;
+}
+
+/** The `components` object of OpenAPI: members by name for each kind. */
+export interface Components {
+  readonly securitySchemes?: JsonObject;
+  readonly parameters?: JsonObject;
+  readonly headers?: JsonObject;
+  readonly responses?: JsonObject;
+  readonly schemas?: JsonObject;
+  readonly [kind: string]: JsonObject | undefined;
+}
+
+/** An example of a request. */
+export interface RequestExample {
+  readonly summary?: string;
+  readonly description?: string;
+  /** The whole request message in ProtoJSON, including the fields that are in the path or in the query. */
+  readonly value: JsonObject;
+}
+
+/**
+ * What the caller adds to an operation. Members of OpenAPI's operation object replace the generated ones, except where a
+ * comment says otherwise.
+ */
+export interface OperationParts {
+  /** Defaults to the method's name in lowerCamelCase, made unique. */
+  readonly operationId?: string;
+  /** Defaults to the name of the service. */
+  readonly tags?: string[];
+  /** Defaults to the name of the method in words: "Create book". */
+  readonly summary?: string;
+  /** Defaults to the comment of the method. */
+  readonly description?: string;
+  readonly security?: JsonObject[];
+  /** Parameters after those of the path and the query, such as headers. */
+  readonly parameters?: JsonObject[];
+  /** Examples of requests by name. Each is divided among path, query and body; parameters show the first one. */
+  readonly examples?: Readonly<Record<string, RequestExample>>;
+  /** The HTTP status of the answer. Defaults to 200. */
+  readonly successStatus?: number;
+  /** Headers of the answer by name. */
+  readonly responseHeaders?: JsonObject;
+  /** Responses by status. They replace the generated ones with the same status. */
+  readonly responses?: JsonObject;
+  readonly externalDocs?: JsonObject;
+  readonly deprecated?: boolean;
+  readonly servers?: JsonObject[];
+  readonly callbacks?: JsonObject;
+  readonly [extension: `x-${string}`]: JsonValue;
+}
+
+/** What descriptors say of an operation, for the caller's own texts. */
+export interface OperationDefaults {
+  /** The name of the method in words: "Create book". */
+  readonly summary: string;
+  /** The comment of the method as CommonMark, or undefined for none. */
+  readonly description: string | undefined;
+  readonly refer: Refer;
+}
+
+/** The input of a document. Everything except `routes` and `info` has a default. */
+export interface OpenApiOptions<R extends OpenApiRoute = OpenApiRoute> extends SchemaOptions {
+  /** The operations: `restRoutes()` of `@cupo/connect-rest`, or the result of `connectRoutes`. */
+  readonly routes: readonly R[];
+  readonly info: DocumentInfo;
+  /** Prefix of every route that the server's URL has, so that paths do not: literal segments. Defaults to "". */
+  readonly basePath?: string;
+  /** Defaults to `basePath` at the origin of the document. */
+  readonly servers?: JsonObject[];
+  /** Defaults to `[]`, no requirement, unless an operation has its own. */
+  readonly security?: JsonObject[];
+  /** What the caller adds to the operation of a route. */
+  readonly operation?: (route: R, defaults: OperationDefaults) => OperationParts;
+  /** How errors are described. Defaults to `problemErrors()`. */
+  readonly errors?: DescribeErrors<R>;
+  /** Further components. A function is called after all operations are described. */
+  readonly components?: Components | ((refer: Refer) => Components);
+}

@@ -1,0 +1,82 @@
+/** What a CEL expression demands: conditions that must all hold, and the text that it returns otherwise. */
+export interface CelCondition {
+  readonly conditions: readonly string[];
+  /** The literal text of `condition ? '' : 'text'`, with `%d` and `%s` not replaced; otherwise "". */
+  readonly text: string;
+}
+
+const emptyThen = /^\s*(?:''|"")\s*:/;
+const quoted = /^\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")(?:\.format\(\[rule\]\))?\s*$/su;
+const escapes: Readonly<Record<string, string>> = { a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
+const escape = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|[xX]([0-9a-fA-F]{2})|([0-3][0-7]{2})|(.))/gsu;
+
+/**
+ * Takes a CEL expression apart: `a && b`, `(a && b) || !rule` for a rule that is switched on, and `a && b ? '' : 'text'`.
+ * An expression of another form is one condition.
+ */
+export function celCondition(expression: string): CelCondition {
+  const [condition = "", otherwise] = splitTop(expression, "?");
+  const isText = otherwise !== undefined && emptyThen.test(otherwise);
+  const text = isText ? (quoted.exec(otherwise.replace(emptyThen, "")) ?? []) : [];
+  const [alternative = "", switchedOff, ...others] = splitTop(isText ? condition : expression, "||");
+  const isSwitch = switchedOff?.trim() === "!rule" && others.length === 0;
+  const whole = isSwitch || switchedOff === undefined ? alternative : isText ? condition : expression;
+  return { conditions: conjuncts(whole), text: unescape(text[1] ?? text[2] ?? "") };
+}
+
+/** Returns the text of a CEL string literal, without its quotes. */
+export function unescape(literal: string): string {
+  return literal.replace(escape, (_, u?: string, U?: string, x?: string, octal?: string, other = "") => {
+    const hex = u ?? U ?? x;
+    if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
+    if (octal !== undefined) return String.fromCodePoint(Number.parseInt(octal, 8));
+    return escapes[other] ?? other;
+  });
+}
+
+function conjuncts(expression: string): string[] {
+  const inner = withoutParentheses(expression.trim());
+  const parts = splitTop(inner, "||").length > 1 ? [inner] : splitTop(inner, "&&");
+  return parts.length > 1 ? parts.flatMap(conjuncts) : [inner];
+}
+
+function withoutParentheses(expression: string): string {
+  if (!expression.startsWith("(") || !expression.endsWith(")")) return expression;
+  const inner = expression.slice(1, -1);
+  return lowestDepth(inner) < 0 ? expression : withoutParentheses(inner.trim());
+}
+
+function lowestDepth(expression: string): number {
+  let lowest = 0;
+  for (const { depth } of outsideTexts(expression)) lowest = Math.min(lowest, depth);
+  return lowest;
+}
+
+/** Splits at an operator that is in no text and in no parentheses. */
+function splitTop(expression: string, operator: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  for (const { at, depth } of outsideTexts(expression)) {
+    if (depth > 0 || at < start || !expression.startsWith(operator, at)) continue;
+    parts.push(expression.slice(start, at));
+    start = at + operator.length;
+  }
+  return [...parts, expression.slice(start)];
+}
+
+/** Visits the characters that are in no text literal, each with the number of brackets around it. */
+function* outsideTexts(expression: string): Generator<{ readonly at: number; readonly depth: number }> {
+  let depth = 0;
+  let quote = "";
+  for (let at = 0; at < expression.length; at++) {
+    const character = expression.charAt(at);
+    if (quote !== "" && character === "\\") at++;
+    else if (quote !== "") quote = character === quote ? "" : quote;
+    else if (character === "'" || character === '"') quote = character;
+    else {
+      if (")]}".includes(character)) depth--;
+      yield { at, depth };
+      if ("([{".includes(character)) depth++;
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { celCondition, unescape } from "./cel-condition.js";
+import { escapePattern, patternOf } from "./pattern.js";
+import { joined, keywords, type Translation } from "./translation.js";
+
+/** The JSON type of a value, as far as keywords depend on it. */
+export type ValueKind = "string" | "number" | "list" | "map" | "other";
+
+/** A rule in CEL. */
+export interface CelRule {
+  readonly id: string;
+  readonly message: string;
+  readonly expression: string;
+  /** The value of `rule` in the expression of a predefined rule. */
+  readonly value?: string | number;
+}
+
+/** Returns schemas for one condition, "PATTERN" if its pattern cannot be used, or undefined for another form. */
+type Translate = (groups: readonly string[], rule: CelRule, kind: ValueKind) => JsonObject[] | "PATTERN" | undefined;
+
+const TEXT = String.raw`(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")`;
+const OPERATOR = "(<=|>=|==|<|>)";
+const NUMBER = String.raw`(-?\d+(?:\.\d+)?|rule)u?`;
+
+const forms: readonly (readonly [RegExp, Translate])[] = [
+  [new RegExp(`^(!?)this\\.matches\\(${TEXT}(\\.format\\(\\[rule\\]\\))?\\)$`, "su"), matchesKeywords],
+  [new RegExp(`^(?:size\\(this\\)|this\\.size\\(\\))\\s*${OPERATOR}\\s*${NUMBER}$`, "u"), sizeKeywords],
+  [new RegExp(`^this\\s*${OPERATOR}\\s*${NUMBER}$`, "u"), rangeKeywords],
+  [/^this\s*!=\s*(?:''|"")$/u, (_groups, _rule, kind) => (kind === "string" ? [{ minLength: 1 }] : undefined)],
+  [/^this\.(isEmail|isHostname|isUri|isUriRef)\(\)$/u, ([name = ""]) => [{ format: formats[name] ?? "" }]],
+  [new RegExp(`^(!?)this\\.(startsWith|endsWith|contains)\\(${TEXT}\\)$`, "su"), partKeywords],
+];
+
+const formats: Readonly<Record<string, string>> = {
+  isEmail: "email",
+  isHostname: "hostname",
+  isUri: "uri",
+  isUriRef: "uri-reference",
+};
+
+const sizeWords: Readonly<Partial<Record<ValueKind, string>>> = {
+  string: "Length",
+  list: "Items",
+  map: "Properties",
+};
+
+/**
+ * Translates a CEL expression to schemas that must all hold. A pattern that a value must match becomes `pattern`. One
+ * that it must not match becomes `pattern` under `not`. JSON Schema searches for both in the same way as CEL.
+ *
+ * A condition of another form is left unsaid. So is a pattern with Unicode classes (`\p{L}`): many tools do not compile
+ * it in Unicode mode, read it as other letters and reject valid input.
+ */
+export function celKeywords(rule: CelRule, kind: ValueKind, own?: JsonObject): Translation {
+  if (own !== undefined) return keywords(own);
+  const { conditions, text } = celCondition(rule.expression);
+  const translated = conditions.map((condition) => translateCondition(condition, rule, kind));
+  const schemas = translated.flatMap((each) => (Array.isArray(each) ? each : []));
+  const missing = translated.filter((each) => !Array.isArray(each));
+  if (missing.length === 0) return { schemas, unsaid: [] };
+  const reason = missing.every((each) => each === "PATTERN") ? "PATTERN" : "FORM";
+  const message = rule.message || text.replace(/%[ds]/g, () => String(rule.value ?? ""));
+  return joined([
+    { schemas, unsaid: [] },
+    { schemas: [], unsaid: [{ id: rule.id, message, expression: rule.expression, reason }] },
+  ]);
+}
+
+function translateCondition(condition: string, rule: CelRule, kind: ValueKind): ReturnType<Translate> {
+  for (const [form, translate] of forms) {
+    const found = form.exec(condition);
+    if (found !== null) return translate(found.slice(1), rule, kind);
+  }
+  return undefined;
+}
+
+function matchesKeywords(
+  [not, single, double, isFormat]: readonly string[],
+  { value }: CelRule,
+): ReturnType<Translate> {
+  const literal = unescape(single ?? double ?? "");
+  const expression = isFormat === undefined ? literal : literal.replace(/%[ds]/, () => String(value ?? ""));
+  const pattern = patternOf(expression, not === "!");
+  if (pattern === undefined) return "PATTERN";
+  return [not === "!" ? { not: { pattern } } : { pattern }];
+}
+
+function sizeKeywords(groups: readonly string[], rule: CelRule, kind: ValueKind): ReturnType<Translate> {
+  const size = numberOf(groups[1], rule);
+  const word = sizeWords[kind];
+  if (size === undefined || word === undefined) return undefined;
+  const bounds: Readonly<Record<string, JsonObject>> = {
+    "<=": { [`max${word}`]: size },
+    "<": { [`max${word}`]: size - 1 },
+    ">=": { [`min${word}`]: size },
+    ">": { [`min${word}`]: size + 1 },
+    "==": { [`min${word}`]: size, [`max${word}`]: size },
+  };
+  return [bounds[groups[0] ?? ""] ?? {}];
+}
+
+function rangeKeywords(groups: readonly string[], rule: CelRule, kind: ValueKind): ReturnType<Translate> {
+  const limit = numberOf(groups[1], rule);
+  if (kind !== "number" || limit === undefined) return undefined;
+  const bounds: Readonly<Record<string, JsonObject>> = {
+    "<=": { maximum: limit },
+    "<": { exclusiveMaximum: limit },
+    ">=": { minimum: limit },
+    ">": { exclusiveMinimum: limit },
+    "==": { const: limit },
+  };
+  return [bounds[groups[0] ?? ""] ?? {}];
+}
+
+function partKeywords(
+  [not, name, single, double]: readonly string[],
+  _: CelRule,
+  kind: ValueKind,
+): ReturnType<Translate> {
+  if (kind !== "string") return undefined;
+  const text = escapePattern(unescape(single ?? double ?? ""));
+  const pattern = patternOf(name === "startsWith" ? `^${text}` : name === "endsWith" ? `${text}$` : text, false);
+  if (pattern === undefined) return "PATTERN";
+  return [not === "!" ? { not: { pattern } } : { pattern }];
+}
+
+function numberOf(text: string | undefined, { value }: CelRule): number | undefined {
+  if (text !== "rule") return Number(text);
+  return typeof value === "number" ? value : undefined;
+}

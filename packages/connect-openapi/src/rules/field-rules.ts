@@ -1,0 +1,118 @@
+import type { DescField, JsonObject } from "@bufbuild/protobuf";
+import { isReflectMessage, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { type FieldRules, FieldRulesSchema, Ignore, type Rule } from "../gen/buf/validate/validate_pb.js";
+import { celKeywords, type ValueKind } from "./cel-keywords.js";
+import { mergeKeywords } from "./merge-keywords.js";
+import { isNumberType, numberRules } from "./number-rules.js";
+import { ignoresZero } from "./own-rules.js";
+import { predefinedRules } from "./predefined-rules.js";
+import { ruleSentence } from "./rule-sentence.js";
+import { stringRules } from "./string-rules.js";
+import { joined, keywords, SAID, type Translation, type Unsaid } from "./translation.js";
+
+/** The rules of a value in JSON Schema. */
+export interface ValueRules {
+  readonly keywords: JsonObject;
+  readonly unsaid: readonly Unsaid[];
+}
+
+/** What has the rules. */
+export interface RuleSubject {
+  readonly field: DescField;
+  readonly kind: ValueKind;
+  /** Keywords of CEL rules by their id. */
+  readonly keywordsByRule: Readonly<Record<string, JsonObject>>;
+}
+
+type Translate = (value: unknown) => Translation;
+
+const number =
+  (keyword: string): Translate =>
+  (value) =>
+    keywords({ [keyword]: Number(value) });
+/** For rules that the schema of the value already contains: those of enumerations, of items and of entries. */
+const saidElsewhere: Translate = () => SAID;
+
+const translations: Readonly<Record<string, Translate>> = {
+  "bool.const": (value) => keywords({ const: value === true }),
+  "bool.example": (values) => keywords({ examples: Array.from(values as Iterable<boolean>) }),
+  "bytes.max_len": (value) => keywords({ maxLength: Math.ceil(Number(value) / 3) * 4 }),
+  "repeated.min_items": number("minItems"),
+  "repeated.max_items": number("maxItems"),
+  "repeated.unique": (value) => (value === true ? keywords({ uniqueItems: true }) : SAID),
+  "repeated.items": saidElsewhere,
+  "map.min_pairs": number("minProperties"),
+  "map.max_pairs": number("maxProperties"),
+  "map.keys": saidElsewhere,
+  "map.values": saidElsewhere,
+  "enum.const": saidElsewhere,
+  "enum.defined_only": saidElsewhere,
+  "enum.in": saidElsewhere,
+  "enum.not_in": saidElsewhere,
+  "enum.example": saidElsewhere,
+};
+
+const zeros: Readonly<Record<string, JsonObject>> = {
+  string: { const: "" },
+  bytes: { const: "" },
+  bool: { const: false },
+  repeated: { maxItems: 0 },
+  map: { maxProperties: 0 },
+};
+
+/**
+ * Translates the rules of a field, of the items of a list or of the entries of a map to keywords of JSON Schema, which
+ * accept every value that the rules accept. Rules that they do not express in full are `unsaid`.
+ */
+export function fieldRules(rules: FieldRules, subject: RuleSubject): ValueRules {
+  if (rules.ignore === Ignore.ALWAYS) return { keywords: {}, unsaid: [] };
+  const own = [
+    ...rules.cel.map((rule) => cel(rule, subject)),
+    ...rules.celExpression.map((expression) => cel({ id: expression, message: "", expression }, subject)),
+  ];
+  const { schemas, unsaid } = joined([...typeRules(rules, subject), ...own]);
+  const merged = mergeKeywords(schemas);
+  const isOptional = ignoresZero(rules, subject.field) && Object.keys(merged).length > 0;
+  return { keywords: isOptional ? unlessZero(rules.type.case ?? "", merged) : merged, unsaid };
+}
+
+function typeRules(fieldRulesMessage: FieldRules, subject: RuleSubject): Translation[] {
+  const all = reflect(FieldRulesSchema, fieldRulesMessage);
+  const type = all.fields.find(({ localName }) => localName === fieldRulesMessage.type.case);
+  const rules = type === undefined ? undefined : all.get(type);
+  if (type === undefined || !isReflectMessage(rules)) return [];
+  const predefined = predefinedRules(rules, subject.field.parent.file);
+  return [standardRules(type.name, rules), ...predefined.map(({ rule, value }) => cel(rule, subject, value))];
+}
+
+function standardRules(typeName: string, rules: ReflectMessage): Translation {
+  if (typeName === "string") return stringRules(rules);
+  if (isNumberType(typeName) || isNumberType(typeName.replace("64", "32"))) return numberRules(typeName, rules);
+  const set = rules.fields.filter((rule) => rules.isSet(rule));
+  return joined(
+    set.map((rule) => {
+      const value: unknown = rules.get(rule);
+      const translated = translations[`${typeName}.${rule.name}`]?.(value);
+      const isExact = translated !== undefined && typeName !== "bytes";
+      const isOff = value === false || rule.name === "example";
+      return {
+        schemas: translated?.schemas ?? [],
+        unsaid: isExact || isOff ? [] : [ruleSentence(typeName, rule, value)],
+      };
+    }),
+  );
+}
+
+function cel(
+  { id, message, expression }: Pick<Rule, "id" | "message" | "expression">,
+  { kind, keywordsByRule }: RuleSubject,
+  value?: string | number,
+): Translation {
+  return celKeywords({ id, message, expression, ...(value === undefined ? {} : { value }) }, kind, keywordsByRule[id]);
+}
+
+function unlessZero(typeName: string, merged: JsonObject): JsonObject {
+  const isLong = typeName.includes("64");
+  const zero = zeros[typeName] ?? (isLong ? { const: "0" } : isNumberType(typeName) ? { const: 0 } : undefined);
+  return zero === undefined ? merged : { anyOf: [zero, merged] };
+}

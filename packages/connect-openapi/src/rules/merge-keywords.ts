@@ -1,0 +1,43 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+
+const LOWER_BOUNDS = new Set(["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"]);
+const UPPER_BOUNDS = new Set(["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"]);
+
+/**
+ * Merges schemas that must all hold into one. Of two bounds the narrower stays. Whatever one object cannot say twice, such
+ * as a second pattern, goes into `allOf`, and forbidden schemas into one `not`.
+ */
+export function mergeKeywords(all: readonly JsonObject[]): JsonObject {
+  const isPattern = (schema: JsonObject) => "pattern" in schema;
+  const isNot = (schema: JsonObject) => "not" in schema;
+  const merged: JsonObject = {};
+  const further: JsonValue[] = [];
+  const plain = all.filter((schema) => !isPattern(schema) && !isNot(schema));
+  for (const schema of [...plain, ...all.filter(isPattern)]) {
+    const both = union(merged, schema);
+    if (both === undefined) further.push(schema);
+    else Object.assign(merged, both);
+  }
+  const unwanted = all.filter(isNot).map(({ not }) => not ?? {});
+  return {
+    ...merged,
+    ...(further.length === 0 ? {} : { allOf: further }),
+    ...(unwanted.length === 0 ? {} : { not: unwanted.length === 1 ? (unwanted[0] ?? {}) : { anyOf: unwanted } }),
+  };
+}
+
+function union(one: JsonObject, other: JsonObject): JsonObject | undefined {
+  const both: JsonObject = {};
+  for (const [keyword, value] of Object.entries(other)) {
+    const merged = one[keyword] === undefined ? value : narrower(keyword, one[keyword], value);
+    if (merged === undefined) return undefined;
+    both[keyword] = merged;
+  }
+  return both;
+}
+
+function narrower(keyword: string, one: JsonValue, other: JsonValue): JsonValue | undefined {
+  if (LOWER_BOUNDS.has(keyword)) return Math.max(Number(one), Number(other));
+  if (UPPER_BOUNDS.has(keyword)) return Math.min(Number(one), Number(other));
+  return JSON.stringify(one) === JSON.stringify(other) ? one : undefined;
+}

@@ -1,0 +1,49 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
+import { ruleSentence } from "./rule-sentence.js";
+import type { Translation, Unsaid } from "./translation.js";
+
+/** The types whose JSON form is a number. The 64-bit integers are texts of digits. */
+const NUMBERS: ReadonlySet<string> = new Set(["float", "double", "int32", "uint32", "sint32", "fixed32", "sfixed32"]);
+
+/** Whether the rules of this type are about a JSON number. */
+export function isNumberType(typeName: string): boolean {
+  return NUMBERS.has(typeName);
+}
+
+const bounds: Readonly<Record<string, string>> = {
+  gt: "exclusiveMinimum",
+  gte: "minimum",
+  lt: "exclusiveMaximum",
+  lte: "maximum",
+};
+
+/** Returns the translation of all rules of a numeric type. */
+export function numberRules(typeName: string, rules: ReflectMessage): Translation {
+  const isNumber = isNumberType(typeName);
+  const json = (value: unknown): JsonValue => (isNumber ? Number(value) : String(value));
+  const schemas: JsonObject[] = [];
+  const unsaid: Unsaid[] = [];
+  const range: Record<string, number> = {};
+  for (const rule of rules.fields.filter((each) => rules.isSet(each))) {
+    const value: unknown = rules.get(rule);
+    const values = rule.fieldKind === "list" ? Array.from(value as Iterable<unknown>, json) : [];
+    const bound = bounds[rule.name];
+    if (rule.name === "const") schemas.push({ const: json(value) });
+    else if (rule.name === "in") schemas.push({ enum: values });
+    else if (rule.name === "not_in") schemas.push({ not: { enum: values } });
+    else if (rule.name === "example") schemas.push({ examples: values });
+    else if (rule.name === "finite") continue;
+    else if (bound !== undefined && isNumber) range[bound] = Number(value);
+    else unsaid.push(ruleSentence(typeName, rule, value));
+  }
+  return { schemas: [...schemas, ...rangeSchemas(range)], unsaid };
+}
+
+/** A lower limit above the upper one means outside of the range, not inside. */
+function rangeSchemas(range: Readonly<Record<string, number>>): JsonObject[] {
+  const sides = Object.entries(range).map(([keyword, limit]) => ({ [keyword]: limit }));
+  const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = range;
+  const [lower, upper] = [minimum ?? exclusiveMinimum, maximum ?? exclusiveMaximum];
+  return lower !== undefined && upper !== undefined && lower > upper ? [{ anyOf: sides }] : sides;
+}

@@ -1,0 +1,46 @@
+import type { DescField, DescMessage, JsonObject } from "@bufbuild/protobuf";
+
+/** A protovalidate rule that no keyword of JSON Schema expresses in full. */
+export interface UntranslatedRule {
+  /** The rule's name, such as `string.max_bytes`, or the id of a CEL rule. */
+  readonly id: string;
+  /** A sentence for people without a full stop, or "" for a CEL rule without a message. */
+  readonly message: string;
+  /** The expression of a CEL rule, otherwise "". */
+  readonly expression: string;
+  /** The field or the message that has the rule. */
+  readonly definition: DescField | DescMessage;
+  /**
+   * - FORM: JSON Schema has no keyword for it.
+   * - PATTERN: it has a pattern that tools without RE2 or without Unicode mode would read in another way.
+   */
+  readonly reason: "FORM" | "PATTERN";
+}
+
+/** A rule in terms of JSON Schema: schemas that must all hold, and what they leave unsaid. */
+export interface Translation {
+  readonly schemas: readonly JsonObject[];
+  readonly unsaid: readonly Unsaid[];
+}
+
+/** A part of a rule that has no keyword. */
+export type Unsaid = Pick<UntranslatedRule, "id" | "message" | "expression" | "reason">;
+
+/** A rule that needs no words, because the schema of its value says the same. */
+export const SAID: Translation = { schemas: [], unsaid: [] };
+
+/** Creates the translation of a rule that one schema expresses in full. */
+export function keywords(schema: JsonObject): Translation {
+  return { schemas: [schema], unsaid: [] };
+}
+
+/** Joins translations of rules that must all hold. */
+export function joined(all: readonly Translation[]): Translation {
+  return { schemas: all.flatMap(({ schemas }) => schemas), unsaid: all.flatMap(({ unsaid }) => unsaid) };
+}
+
+/** Returns the sentence about a rule without a keyword, by default. */
+export function sentenceOf({ message, expression }: UntranslatedRule): string | undefined {
+  if (message !== "") return `Rule: ${message.replace(/\.$/, "")}.`;
+  return expression === "" ? undefined : `Rule: \`${expression}\`.`;
+}

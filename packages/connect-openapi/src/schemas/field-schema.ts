@@ -1,0 +1,111 @@
+import { type DescField, getOption, type JsonObject } from "@bufbuild/protobuf";
+import type { FieldRules } from "../gen/buf/validate/validate_pb.js";
+import { FieldBehavior, field_behavior as fieldBehavior } from "../gen/google/api/field_behavior_pb.js";
+import type { ValueKind } from "../rules/cel-keywords.js";
+import { fieldRules, type ValueRules } from "../rules/field-rules.js";
+import { ownRules } from "../rules/own-rules.js";
+import { allowedValues } from "./enum-schema.js";
+import type { FieldPath, SchemaContext } from "./schema-context.js";
+import type { Direction } from "./schema-options.js";
+import { keySchema, scalarKind, scalarSchema, valueKind } from "./value-schemas.js";
+
+/** Where a field occurs. */
+export interface FieldPlace {
+  readonly direction: Direction;
+  /** Paths below the field that are not in this JSON. */
+  readonly excluded?: readonly FieldPath[];
+}
+
+/** Returns the schema of a field: its ProtoJSON type, its rules and its proto comment. */
+export function fieldSchema(field: DescField, place: FieldPlace, context: SchemaContext): JsonObject {
+  const rules = ownRules(field);
+  const { schema, unsaid } = shapeOf(field, rules, place, context);
+  const description = [context.comment(field), ...context.sentences(unsaid, field)].filter(Boolean).join(" ");
+  return context.finished(field, {
+    ...schema,
+    ...(description === "" ? {} : { description }),
+    ...behavior(field),
+  });
+}
+
+/** The schema of a value, and the rules that it leaves unsaid. */
+interface Shape {
+  readonly schema: JsonObject;
+  readonly unsaid: ValueRules["unsaid"];
+}
+
+function shapeOf(field: DescField, rules: FieldRules, place: FieldPlace, context: SchemaContext): Shape {
+  if (field.fieldKind === "list") return listShape(field, rules, place, context);
+  if (field.fieldKind === "map") return mapShape(field, rules, place, context);
+  const translated = translate(rules, field, valueKind(field), context);
+  return {
+    schema: { ...valueSchema(field, rules, place, context), ...translated.keywords },
+    unsaid: translated.unsaid,
+  };
+}
+
+function listShape(field: DescField, rules: FieldRules, place: FieldPlace, context: SchemaContext): Shape {
+  const itemRules = rules.type.case === "repeated" ? rules.type.value.items : undefined;
+  const ofList = translate(rules, field, "list", context);
+  const ofItem = translate(itemRules, field, valueKind(field), context);
+  const { items, ...keywords } = ofList.keywords;
+  const item = { ...valueSchema(field, itemRules, place, context), ...Object(items), ...ofItem.keywords };
+  return { schema: { type: "array", ...keywords, items: item }, unsaid: [...ofList.unsaid, ...ofItem.unsaid] };
+}
+
+function mapShape(
+  field: DescField & { readonly fieldKind: "map" },
+  rules: FieldRules,
+  place: FieldPlace,
+  context: SchemaContext,
+): Shape {
+  const ofEntries = rules.type.case === "map" ? rules.type.value : undefined;
+  const ofMap = translate(rules, field, "map", context);
+  const isText = scalarKind(field.mapKey) === "string";
+  const ofKey = isText ? translate(ofEntries?.keys, field, "string", context) : NO_RULES;
+  const ofValue = translate(ofEntries?.values, field, valueKind(field), context);
+  const names = { ...keySchema(field.mapKey), ...ofKey.keywords };
+  return {
+    schema: {
+      type: "object",
+      ...ofMap.keywords,
+      ...(Object.keys(names).length === 0 ? {} : { propertyNames: names }),
+      additionalProperties: { ...valueSchema(field, ofEntries?.values, place, context), ...ofValue.keywords },
+    },
+    unsaid: [...ofMap.unsaid, ...ofKey.unsaid, ...ofValue.unsaid],
+  };
+}
+
+const NO_RULES: ValueRules = { keywords: {}, unsaid: [] };
+
+function translate(
+  rules: FieldRules | undefined,
+  field: DescField,
+  kind: ValueKind,
+  context: SchemaContext,
+): ValueRules {
+  if (rules === undefined) return NO_RULES;
+  return fieldRules(rules, { field, kind, keywordsByRule: context.options.keywordsByRule ?? {} });
+}
+
+function valueSchema(
+  field: DescField,
+  rules: FieldRules | undefined,
+  { direction, excluded = [] }: FieldPlace,
+  context: SchemaContext,
+): JsonObject {
+  if (field.enum !== undefined)
+    return { ...context.enumReference(field.enum), ...allowedValues(field, field.enum, rules, context) };
+  if (field.message !== undefined) return context.messageSchema(field.message, direction, excluded);
+  return scalarSchema(field.scalar);
+}
+
+/** Annotations of google.api.field_behavior (AIP-203) and of the field itself. */
+function behavior(field: DescField): JsonObject {
+  const behaviors = getOption(field, fieldBehavior);
+  return {
+    ...(behaviors.includes(FieldBehavior.OUTPUT_ONLY) ? { readOnly: true } : {}),
+    ...(behaviors.includes(FieldBehavior.INPUT_ONLY) ? { writeOnly: true } : {}),
+    ...(field.deprecated ? { deprecated: true } : {}),
+  };
+}

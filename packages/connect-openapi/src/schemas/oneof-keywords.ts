@@ -1,0 +1,52 @@
+import { type DescField, type DescMessage, getOption, type JsonObject } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { message as messageRulesOption, oneof as oneofRulesOption } from "../gen/buf/validate/validate_pb.js";
+import { joined, keywords, SAID, type Translation } from "../rules/translation.js";
+
+/** Fields of which at most one may be set, or exactly one. */
+interface Choice {
+  readonly fields: readonly DescField[];
+  readonly isRequired: boolean;
+}
+
+/**
+ * Translates the oneofs of a message, and those that protovalidate's message rules declare: at most one member is present,
+ * or exactly one if a rule requires it. Only `included` fields are members of this JSON.
+ */
+export function oneofKeywords(message: DescMessage, included: readonly DescField[]): Translation {
+  const ofProto = message.oneofs.map((oneof) => ({
+    fields: oneof.fields,
+    isRequired: getOption(oneof, oneofRulesOption).required,
+  }));
+  const ofRules = getOption(message, messageRulesOption).oneof.map((rule) => ({
+    fields: message.fields.filter(({ name }) => rule.fields.includes(name)),
+    isRequired: rule.required,
+  }));
+  const whole = [...ofProto, ...ofRules].filter(({ fields }) => fields.every((field) => included.includes(field)));
+  return joined(whole.map(translateChoice));
+}
+
+/** A field without presence is set if it is not empty, which its mere presence in JSON does not show. */
+function translateChoice({ fields, isRequired }: Choice): Translation {
+  const names = fields.map(({ jsonName }) => jsonName);
+  const hasPresence = fields.every(({ presence }) => presence === FeatureSet_FieldPresence.EXPLICIT);
+  if (!hasPresence) return inWords(names, isRequired);
+  if (isRequired) return keywords({ oneOf: names.map((name) => ({ required: [name] })) });
+  const pairs = names.flatMap((one, index) => names.slice(index + 1).map((other) => bothPresent(one, other)));
+  return pairs.length === 0 ? SAID : keywords({ not: anyOf(pairs) });
+}
+
+/** Linters want every required member among the properties, so they are there once more. */
+function bothPresent(one: string, other: string): JsonObject {
+  return { properties: { [one]: {}, [other]: {} }, required: [one, other] };
+}
+
+function inWords(names: readonly string[], isRequired: boolean): Translation {
+  const list = names.map((name) => `\`${name}\``).join(", ");
+  const message = `${isRequired ? "exactly" : "at most"} one of ${list} must be set`;
+  return { schemas: [], unsaid: [{ id: "message.oneof", message, expression: "", reason: "FORM" }] };
+}
+
+function anyOf(schemas: readonly JsonObject[]): JsonObject {
+  return schemas.length === 1 ? (schemas[0] ?? {}) : { anyOf: [...schemas] };
+}

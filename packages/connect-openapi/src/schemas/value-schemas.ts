@@ -1,0 +1,83 @@
+import { type DescField, type JsonObject, ScalarType } from "@bufbuild/protobuf";
+import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import type { ValueKind } from "../rules/cel-keywords.js";
+
+const int32: JsonObject = { type: "integer", format: "int32" };
+const uint32: JsonObject = { type: "integer", minimum: 0, maximum: 4_294_967_295 };
+const int64: JsonObject = { type: "string", pattern: "^-?[0-9]+$" };
+const uint64: JsonObject = { type: "string", pattern: "^[0-9]+$" };
+
+/** The JSON types of scalars. 64-bit integers are texts, because JSON numbers lose their digits. */
+const scalars: Readonly<Record<ScalarType, JsonObject>> = {
+  [ScalarType.STRING]: { type: "string" },
+  [ScalarType.BOOL]: { type: "boolean" },
+  [ScalarType.BYTES]: { type: "string", contentEncoding: "base64" },
+  [ScalarType.DOUBLE]: { type: "number", format: "double" },
+  [ScalarType.FLOAT]: { type: "number", format: "float" },
+  [ScalarType.INT32]: int32,
+  [ScalarType.SINT32]: int32,
+  [ScalarType.SFIXED32]: int32,
+  [ScalarType.UINT32]: uint32,
+  [ScalarType.FIXED32]: uint32,
+  [ScalarType.INT64]: int64,
+  [ScalarType.SINT64]: int64,
+  [ScalarType.SFIXED64]: int64,
+  [ScalarType.UINT64]: uint64,
+  [ScalarType.FIXED64]: uint64,
+};
+
+/** Messages with a JSON form of their own. */
+const wellKnown: Readonly<Record<string, JsonObject>> = {
+  "google.protobuf.Timestamp": { type: "string", format: "date-time" },
+  "google.protobuf.FieldMask": { type: "string" },
+  "google.protobuf.Duration": { type: "string", pattern: "^-?[0-9]+(\\.[0-9]+)?s$" },
+  "google.protobuf.Struct": { type: "object" },
+  "google.protobuf.Value": {},
+  "google.protobuf.ListValue": { type: "array", items: {} },
+  "google.protobuf.Empty": { type: "object" },
+  "google.protobuf.Any": {
+    type: "object",
+    properties: { "@type": { type: "string", description: "The URL of the message's type." } },
+  },
+};
+
+/** The names of a map's entries in JSON, which are always texts. */
+const keys: Readonly<Partial<Record<ScalarType, JsonObject>>> = {
+  [ScalarType.STRING]: {},
+  [ScalarType.BOOL]: { enum: ["true", "false"] },
+  [ScalarType.UINT32]: { pattern: "^[0-9]+$" },
+  [ScalarType.UINT64]: { pattern: "^[0-9]+$" },
+  [ScalarType.FIXED32]: { pattern: "^[0-9]+$" },
+  [ScalarType.FIXED64]: { pattern: "^[0-9]+$" },
+};
+
+/** Returns the schema of a scalar. */
+export function scalarSchema(scalar: ScalarType): JsonObject {
+  return scalars[scalar];
+}
+
+/** Returns the schema of a message with a JSON form of its own, or undefined for every other message. */
+export function wellKnownSchema(message: NonNullable<DescField["message"]>): JsonObject | undefined {
+  const wrapped = isWrapperDesc(message) ? message.fields[0]?.scalar : undefined;
+  return wrapped === undefined ? wellKnown[message.typeName] : scalars[wrapped];
+}
+
+/** Returns the schema of the names of a map's entries. */
+export function keySchema(key: ScalarType): JsonObject {
+  return keys[key] ?? { pattern: "^-?[0-9]+$" };
+}
+
+/** Returns the kind of a field's values: of the items of a list and of the values of a map. */
+export function valueKind(field: DescField): ValueKind {
+  const scalar =
+    field.message !== undefined && isWrapperDesc(field.message) ? field.message.fields[0]?.scalar : field.scalar;
+  if (scalar === undefined) return "other";
+  return scalarKind(scalar);
+}
+
+/** Returns the kind of a scalar. */
+export function scalarKind(scalar: ScalarType): ValueKind {
+  if (scalar === ScalarType.STRING) return "string";
+  const { type } = scalars[scalar];
+  return type === "integer" || type === "number" ? "number" : "other";
+}

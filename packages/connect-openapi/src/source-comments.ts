@@ -1,0 +1,52 @@
+import type {
+  DescriptorProto,
+  EnumDescriptorProto,
+  FileDescriptorProto,
+  FileDescriptorSet,
+  ServiceDescriptorProto,
+} from "@bufbuild/protobuf/wkt";
+import { type Definition, definitionName } from "./schemas/schema-options.js";
+
+/** A definition's name, and its place in the file as SourceCodeInfo writes it. */
+type Place = readonly [name: string, path: string];
+
+/**
+ * Returns a function for the option `comment`, from descriptors with source info: `buf build --as-file-descriptor-set` or
+ * `protoc --include_source_info --descriptor_set_out`. Only leading comments count.
+ */
+export function sourceComments({ file: files }: FileDescriptorSet): (definition: Definition) => string | undefined {
+  const comments = new Map<string, string>();
+  for (const file of files) {
+    const locations = file.sourceCodeInfo?.location ?? [];
+    const byPath = new Map(locations.map(({ path, leadingComments }) => [path.join(), leadingComments]));
+    for (const [name, path] of placesIn(file)) comments.set(name, byPath.get(path) ?? "");
+  }
+  return (definition) => comments.get(definitionName(definition));
+}
+
+/** The numbers are those of the fields in google/protobuf/descriptor.proto. */
+function placesIn({ package: name, messageType, enumType, service }: FileDescriptorProto): Place[] {
+  const prefix = name === "" ? "" : `${name}.`;
+  return [
+    ...messageType.flatMap((message, index) => placesInMessage(message, `${prefix}${message.name}`, `4,${index}`)),
+    ...enumType.flatMap((each, index) => placesInEnum(each, `${prefix}${each.name}`, `5,${index}`)),
+    ...service.flatMap((each, index) => placesInService(each, `${prefix}${each.name}`, `6,${index}`)),
+  ];
+}
+
+function placesInMessage({ field, nestedType, enumType }: DescriptorProto, name: string, path: string): Place[] {
+  return [
+    [name, path],
+    ...field.map((each, index) => [`${name}.${each.name}`, `${path},2,${index}`] as const),
+    ...nestedType.flatMap((each, index) => placesInMessage(each, `${name}.${each.name}`, `${path},3,${index}`)),
+    ...enumType.flatMap((each, index) => placesInEnum(each, `${name}.${each.name}`, `${path},4,${index}`)),
+  ];
+}
+
+function placesInEnum({ value }: EnumDescriptorProto, name: string, path: string): Place[] {
+  return [[name, path], ...value.map((each, index) => [`${name}.${each.name}`, `${path},2,${index}`] as const)];
+}
+
+function placesInService({ method }: ServiceDescriptorProto, name: string, path: string): Place[] {
+  return [[name, path], ...method.map((each, index) => [`${name}.${each.name}`, `${path},2,${index}`] as const)];
+}

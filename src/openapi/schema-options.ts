@@ -1,0 +1,45 @@
+import { type DescField, getOption, type JsonObject } from "@bufbuild/protobuf";
+import type { SchemaOptions, UntranslatedRule } from "@cupo/connect-openapi";
+import { readable_with_scope as readableWithScope } from "../gen/cupo/options/v1/options_pb.js";
+import { definitionComment } from "./definition-comment.js";
+import { withCodes } from "./error-codes.js";
+
+/** Matches the comment of an enumeration's first value when that value means "none". */
+const UNSAID = /^(?:never sent by the service|refused in requests(?: and never sent by the service)?)\.$/i;
+
+/** How the messages of the protos become schemas, in both documents. */
+export const schemaOptions: SchemaOptions = {
+  comment: definitionComment,
+  schema: (definition, schema) =>
+    definition.kind === "field" ? withScope(definition, schema) : withCodes(definition, schema),
+  isRequired: (field) => (scopeOf(field) === "" ? undefined : false),
+  enumValues: ({ values }) => values.filter((value) => value.number !== 0 || !UNSAID.test(definitionComment(value))),
+  keywordsByRule: {
+    "string.local_date": { format: "date" },
+    "string.mailbox": { format: "email" },
+    "repeated.uuids": { items: { format: "uuid" } },
+    "repeated.unique_ignoring_case": { uniqueItems: true },
+  },
+  untranslated,
+};
+
+/**
+ * Describes a rule of a whole message. Leaves out a rule with Unicode classes, which the field's comment states in words.
+ * Throws for any other rule of a field, so that no rule is missing from the documents unnoticed.
+ */
+function untranslated({ id, message, expression, definition, reason }: UntranslatedRule): string | undefined {
+  if (definition.kind === "message") return message === "" ? undefined : `Rule: ${message}.`;
+  if (reason === "PATTERN") return undefined;
+  throw new Error(`the rule ${id} has no form in JSON Schema: ${expression}`);
+}
+
+function withScope(field: DescField, schema: JsonObject): JsonObject {
+  const scope = scopeOf(field);
+  const { description } = schema;
+  if (scope === "" || typeof description !== "string") return schema;
+  return { ...schema, description: `${description} The scope is \`${scope}\`.` };
+}
+
+function scopeOf(field: DescField): string {
+  return getOption(field, readableWithScope);
+}
