@@ -19,6 +19,8 @@ const bodies: readonly [string, DescribeErrors, string, unknown][] = [
       status: 400,
       detail: "The body does not match the schema of this operation's request.",
       code: "INVALID_ARGUMENT",
+      reason: "INVALID",
+      details: [{ "@type": "type.googleapis.com/google.rpc.RequestInfo", requestId: "1" }],
       errors: [{ code: "REQUIRED", field: "exhibit.title", message: "the value is required" }],
     },
   ],

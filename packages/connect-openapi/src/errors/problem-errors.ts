@@ -15,6 +15,15 @@ const problem: JsonObject = {
     status: { type: "integer", description: "The HTTP status." },
     detail: { type: "string", description: "A sentence for people about this error." },
     code: { type: "string", description: "The name of the code in google.rpc.Code, such as `NOT_FOUND`." },
+    reason: {
+      type: "string",
+      description: "Why the request was rejected before it reached the operation, such as `TOO_LONG`.",
+    },
+    details: {
+      type: "array",
+      items: { type: "object", required: ["@type"], properties: { "@type": { type: "string" } } },
+      description: "Details of an error of the operation, as JSON of google.protobuf.Any.",
+    },
     errors: {
       type: "array",
       items: { $ref: "#/components/schemas/Violation" },
