@@ -5,6 +5,8 @@ ARG NODE_IMAGE=node:24-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /cupo
 COPY package.json package-lock.json ./
+COPY packages/connect-introspection/package.json packages/connect-introspection/
+COPY packages/connect-rest/package.json packages/connect-rest/
 COPY examples/typescript-openapi/package.json examples/typescript-openapi/
 RUN npm ci
 COPY . .

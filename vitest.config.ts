@@ -1,18 +1,23 @@
+import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const TIMEOUT_MS = 120_000;
-/** One more than there are cores, since files that start processes wait for them; more than four would only queue at the database. */
+/**
+ * The most worker processes, of which there is one more than cores: tests that start processes wait for them. More than
+ * four would only wait for the database.
+ */
 const MAX_WORKERS = 4;
-/** What replaces modules of the service, which no other file may see. */
+/** Tests with `vi.mock`. Each needs a process of its own, or other files would get the mocked modules. */
 const REPLACES_MODULES = ["test/schedule/storm-defects.test.ts", "test/simulation/simulation-defects.test.ts"];
-/** Kills a server that others share: runs when they are done. */
+/** Tests that kill a server of the Citus cluster. They run last, because other tests share the cluster. */
 const KILLS_SERVERS = ["test/citus/worker-killed.test.ts"];
 
-/** Tests that start, kill or compile other programs: processes of the service, poolers, browsers, compilers of other languages. */
+/** Tests that start, kill or compile other programs, such as processes of the service, poolers and browsers. */
 const PROGRAMS = [
-  "test/{citus,embedded-postgres,examples,faults,stubs}/**/*.test.ts",
+  "test/{citus,embedded-postgres,examples,faults,packages,stubs}/**/*.test.ts",
   "test/deploy/{backup,compose,image,reverse-proxy}.test.ts",
   "test/hostile/unread-answers.test.ts",
   "test/introspection/stock-client.test.ts",
@@ -24,11 +29,14 @@ const PROGRAMS = [
   "test/events/pooler.test.ts",
 ];
 
-/** What takes longest; begun at the end of a run, it would leave the other workers without work. */
+/** The slowest tests. They start early, so that no worker is idle at the end of a run. */
 const LONGEST = /\/test\/(?:examples|faults\/(?:replicas|previous-release))/;
 
 class LongFirst extends BaseSequencer {
-  /** As usual, but for what is long; what has a process of its own is before it, so that none which is shared ends for it. */
+  /**
+   * Sorts files as Vitest does, with two exceptions. Files with their own process come first, because a worker that runs
+   * one of them ends its shared process. The slowest files come next.
+   */
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ project, moduleId }: TestSpecification) =>
       project.config.isolate ? 0 : LONGEST.test(moduleId) ? 1 : 2;
@@ -37,8 +45,21 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-/** libfaketime, where `npm run test:clock` has it: see test/support/begin-file.ts. */
+/** Removes a variable of libfaketime, with which `npm run test:clock` runs: see test/support/begin-file.ts. */
 delete process.env["FAKETIME_SHARED"];
+
+/** The packages of the workspace are tested, and used by the service's tests, from their sources. */
+const conditions = ["source", "node", "development|production"];
+const resolve = { conditions };
+const fromSource = { resolve, ssr: { resolve } };
+
+/** Absolute, because `npm test -w` starts in the folder of a package. */
+const packagesFolder = fileURLToPath(new URL("packages", import.meta.url));
+
+/** Each package has its own project, so that its tests run alone. */
+const PACKAGES = readdirSync(packagesFolder, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
 
 const common = {
   setupFiles: ["test/support/begin-file.ts"],
@@ -49,8 +70,11 @@ const common = {
 };
 
 /**
- * `npm test` runs the projects "inner" and "isolated", `npm run test:long` the project "programs". Any file can be named alone. The files share a few processes, which import the service once instead of once for each file: so nothing may be left
- * behind in a module or in `process.env`.
+ * `npm test` runs the projects "inner" and "isolated", `npm run test:long` the project "programs". The project "last"
+ * needs a Citus cluster. A single file can be run by its path.
+ *
+ * Files share a few processes, so that each process imports the service only once. So a file must restore modules and
+ * `process.env`.
  */
 export default defineConfig({
   test: {
@@ -59,6 +83,7 @@ export default defineConfig({
     maxWorkers: Math.min(MAX_WORKERS, availableParallelism() + 1),
     projects: [
       {
+        ...fromSource,
         test: {
           ...common,
           name: "inner",
@@ -67,9 +92,25 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { test: { ...common, name: "programs", include: PROGRAMS, exclude: KILLS_SERVERS, isolate: false } },
-      { test: { ...common, name: "isolated", include: REPLACES_MODULES } },
-      { test: { ...common, name: "last", include: KILLS_SERVERS, sequence: { groupOrder: 1 } } },
+      {
+        ...fromSource,
+        test: { ...common, name: "programs", include: PROGRAMS, exclude: KILLS_SERVERS, isolate: false },
+      },
+      ...PACKAGES.map((name) => ({
+        resolve,
+        ssr: { resolve },
+        test: {
+          name,
+          root: `${packagesFolder}/${name}`,
+          include: ["test/**/*.test.ts"],
+          isolate: false,
+          pool: "forks" as const,
+          testTimeout: TIMEOUT_MS,
+          hookTimeout: TIMEOUT_MS,
+        },
+      })),
+      { ...fromSource, test: { ...common, name: "isolated", include: REPLACES_MODULES } },
+      { ...fromSource, test: { ...common, name: "last", include: KILLS_SERVERS, sequence: { groupOrder: 1 } } },
     ],
   },
 });

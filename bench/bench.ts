@@ -26,7 +26,10 @@ export interface BenchDatabase {
   readonly ownerUrl: string;
   /** Runs a statement as superuser and returns its rows. */
   query(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Puts every run at the same distance from a checkpoint, after which pages are written to the log as a whole. */
+  /**
+   * Makes a checkpoint, so that every run begins at the same distance from one. After a checkpoint PostgreSQL writes
+   * whole pages to its log.
+   */
   checkpoint(): Promise<void>;
   /** Returns the process id of the server. */
   postmaster(): Promise<number>;
@@ -52,7 +55,7 @@ export function programOf(name: string): string {
   return resolve("build/bench", `${name}.js`);
 }
 
-/** Starts the PostgreSQL of the packages in a temporary folder, with the settings it has in service, and migrates it. */
+/** Starts the embedded PostgreSQL in a temporary folder, with the settings that it has in use, and migrates it. */
 export async function openBenchDatabase(onProgress: (text: string) => void): Promise<BenchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), "cupo-bench-"));
   await chmod(dataDir, 0o711);

@@ -17,7 +17,7 @@ export interface Clinic {
   /** An appointment type of an hour, which takes several slots. */
   readonly longTypeId: string;
   readonly slots: number;
-  /** The time in which the background jobs made the slots. */
+  /** How long the background jobs took to make the slots, in milliseconds. */
   readonly slotsMs: number;
 }
 
@@ -34,9 +34,9 @@ const WORKDAY_MINUTES = 480;
 const MAX_SLOTS_A_DAY = 48;
 const BOOKINGS = 100;
 const POLL_MS = 200;
-/** Moves take the days in turn. */
+/** Moves use this many days, one after the other. */
 const DAYS_OF_MOVES = 80;
-/** Booked slots come first on their day. Moves go to the last of so many. */
+/** A move searches this many options and takes the last one, because the first slots of a day are booked earlier. */
 const PAGE_OF_MOVES = 50;
 const PROGRAM = "cupo.clinic.v1.ProgramService";
 const REFERENCE = "cupo.clinic.v1.ReferenceDataService";
@@ -44,8 +44,8 @@ const CONFIGURATION = "cupo.access.v1.SchedulingConfigurationService";
 const CATALOG = "cupo.access.v1.CatalogService";
 
 /**
- * Opens ten programs for one service with about so many open slots, on every day from 7:00 to 15:00 for 90 days, and
- * books some of them. `call` is a call as the tenant to fill.
+ * Opens ten programs for one service, with about `slots` open slots in all, from 7:00 to 15:00 on each of 90 days. Books
+ * some of them. `call` calls as the tenant to fill.
  */
 export async function openClinic(call: Call, slots: number): Promise<Clinic> {
   const slotsADay = Math.min(MAX_SLOTS_A_DAY, Math.max(1, Math.round(slots / (PROGRAMS * DAYS))));
@@ -61,7 +61,9 @@ export async function openClinic(call: Call, slots: number): Promise<Clinic> {
   return { ...clinic, slots: made, slotsMs };
 }
 
-/** Opens so many programs for one service, whose rule gives each practitioner so many slots a day for 90 days. */
+/**
+ * Opens `count` programs for one service. The rule of each gives every practitioner `slotsADay` slots on each of 90 days.
+ */
 export async function openPrograms(call: Call, count: number, staff: number, slotsADay: number) {
   const { location } = await call<{ location: { locationId: string } }>(
     `${REFERENCE}/CreateLocation`,
@@ -181,7 +183,7 @@ export async function bookFirst(
   return appointment.appointmentId;
 }
 
-/** Books so many appointments and returns a request for each that moves it to the next day, to a slot of its own. */
+/** Books `count` appointments. Returns a request for each that moves it to the next day, all to different slots. */
 export async function prepareMoves(call: Call, clinic: Clinic, count: number): Promise<JsonObject[]> {
   const taken = new Set<string>();
   const moves: JsonObject[] = [];
@@ -192,7 +194,7 @@ export async function prepareMoves(call: Call, clinic: Clinic, count: number): P
   return moves;
 }
 
-/** Returns a request that moves a new appointment to a day counted from today, to a slot that is not taken yet. */
+/** Returns a request that moves an appointment to `day`, counted from today, and to a slot that is not in `taken`. */
 export async function moveOf(
   call: Call,
   { serviceId }: BookableClinic,
@@ -202,7 +204,7 @@ export async function moveOf(
 ): Promise<JsonObject> {
   const found = await options(call, { appointmentId, serviceId, pageSize: PAGE_OF_MOVES }, day);
   const option = found.findLast((each) => !taken.has(slotOf(each)));
-  if (option === undefined) throw new Error("the clinic has too few slots for so many moves");
+  if (option === undefined) throw new Error("the clinic has too few slots for this many moves");
   taken.add(slotOf(option));
   return { appointmentId, optionToken: option.optionToken, expectedVersion: 1 };
 }
@@ -216,7 +218,7 @@ async function options(call: Call, query: JsonObject, firstDay: number, lastDay 
   return (await call<{ options?: Option[] }>(RPC.search, request)).options ?? [];
 }
 
-/** Returns the local date so many days after today, YYYY-MM-DD. */
+/** Returns the local date `days` days after today, YYYY-MM-DD. */
 export function dateIn(days: number): string {
   return new Date(Date.now() - 5 * 3_600_000 + days * 86_400_000).toISOString().slice(0, 10);
 }

@@ -13,7 +13,7 @@ import { median, medianOf, ratioOfRounds } from "./statistics.js";
 /** Tables with the rows that one registration adds. */
 type RowsByTable = ReadonlyMap<string, number>;
 
-/** One that registers patients. */
+/** A service that registers patients. */
 interface Contestant {
   readonly label: string;
   readonly url: string;
@@ -29,9 +29,9 @@ const RECORDED_REGISTRATIONS = 3;
 const FOUR_TABLES = ["idempotency_keys", "patients", "patient_consents", "audit_events"];
 
 /**
- * Measures registrations over REST and Connect JSON beside a raw ceiling and an idiomatic service with the same rows and
- * with four rows, in turns on one database; then the start and the memory of the service. Rejects if an answer is not
- * 201, or if a table does not grow by the rows of the registrations.
+ * Measures registrations over REST and Connect JSON. It compares them with a raw ceiling and with an idiomatic service
+ * that writes the same rows, or only four. All take turns on one database. Then it measures the start and the memory of
+ * the service. Rejects if an answer is not 201, or if a table does not grow by the rows of the registrations.
  */
 export async function creation(bench: Bench): Promise<Report> {
   const token = await signToken(bench.database.dataDir);
@@ -106,7 +106,7 @@ function insertedInto(sql: string): string[] {
   return Array.from(sql.matchAll(/\binsert into "(\w+)"/g), ([, table = ""]) => table);
 }
 
-/** Many calls share a notification, and none waits for it. */
+/** Removes the notifications, because many calls share one and no call waits for it. */
 function withoutNotifications(flights: readonly Flight[]): Flight[] {
   return flights.filter((flight) => !flight.some(({ sql }) => sql.includes("pg_notify")));
 }
@@ -116,7 +116,7 @@ function isTransaction(flights: readonly Flight[]): boolean {
   return statements.at(0)?.sql.startsWith("BEGIN") === true && statements.at(-1)?.sql === "COMMIT";
 }
 
-/** Writes the recorded statements for the raw ceiling and returns the file. Of a binary value it needs the length only. */
+/** Writes the recorded statements to a file for the raw ceiling and returns its path. Binary values become their length. */
 async function writeStatements({ dataDir }: BenchDatabase, flights: readonly Flight[]): Promise<string> {
   const file = join(dataDir, "statements.json");
   const statements = flights.flat().map(({ sql, values }) => ({

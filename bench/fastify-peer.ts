@@ -1,8 +1,8 @@
 /**
  * The idiomatic service: POST /patients with Fastify, Knex and jose, and with the guarantees of the service. It verifies
- * the token and its scope, counts a quota, refuses unknown members, stores one result for a key, and makes consent, audit
- * and event in one transaction under row-level security. With FOUR_ROWS it makes neither the event nor search words.
- * `creation` starts it with DATABASE_URL and with the public key of the issuer in JWK.
+ * the token and its scope, counts a quota, rejects unknown members and stores one result for each key. It writes
+ * consent, audit and event in one transaction under row-level security. With FOUR_ROWS it writes neither the event nor
+ * search words. `creation` starts it with DATABASE_URL and with the public key of the issuer in JWK.
  */
 import { createHash, randomUUID } from "node:crypto";
 import Fastify, { type FastifyReply } from "fastify";

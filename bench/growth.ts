@@ -40,9 +40,12 @@ const LAST_NAMES = `Rodríguez Gómez González Martínez García López Hernán
 );
 
 /**
- * Measures registrations, searches for a patient and lists among 10,000 and 1,000,000 patients of a tenant
- * (`BENCH_PATIENTS`), and registrations by more tenants, by two processes and by another Node.js (`BENCH_OTHER_NODE`), in
- * turns on one database. `BENCH_KINDS` selects the groups.
+ * Compares loads that take turns on one database:
+ * - registrations, searches for a patient and lists, with 10,000 and with 1,000,000 patients (`BENCH_PATIENTS`)
+ * - registrations of one and of more tenants, by one and by two processes, by this and another Node.js
+ *   (`BENCH_OTHER_NODE`)
+ *
+ * `BENCH_KINDS` selects the groups.
  */
 export async function growth(bench: Bench): Promise<Report> {
   const kinds = process.env["BENCH_KINDS"]?.split(",") ?? GROUPS;
@@ -112,7 +115,7 @@ function reading(call: Call, { rpc, message }: { rpc: string; message: JsonObjec
   return async () => (await runLoad({ callers: READS_AT_ONCE, seconds: secondsOfARun(), next: () => read })).rate;
 }
 
-/** The same connections in all, an equal part to each process. */
+/** Registers over the same total number of connections, an equal part of them to each process. */
 function registering(services: readonly RunningService[], tokens: readonly string[]): () => Promise<number> {
   return async () => {
     const options = { tokens, connections: CONNECTIONS / services.length, seconds: secondsOfARun() };

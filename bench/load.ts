@@ -1,6 +1,6 @@
 /**
- * The load client. It sends requests over HTTP/1.1 by sockets, because `fetch` takes a good part of the processor time
- * that a call of the service takes.
+ * The load client. It sends requests over HTTP/1.1 by sockets, because `fetch` would use a large part of the
+ * processor time that a call takes in the service.
  */
 import { fork } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
@@ -15,12 +15,12 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Sends requests over as many connections as are needed at a time. Idle ones do not keep the process alive. */
+/** Sends requests over as many connections as it needs. Idle ones do not keep the process alive. */
 export interface HttpClient {
   send(method: string, path: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answer>;
 }
 
-/** What came of a load. */
+/** The result of a load. */
 export interface LoadResult extends Speed {
   readonly seconds: number;
   readonly completed: number;
@@ -120,8 +120,9 @@ function readAnswer(bytes: Buffer): Answer | undefined {
 }
 
 /**
- * Has so many callers make calls, each the next one as soon as the last is answered, until `next` returns undefined or
- * the seconds are over. Calls under way at the end are waited for. A call returns the status of its answer.
+ * Runs calls with `callers` callers. Each caller starts its next call when the previous one is answered, until `next`
+ * returns undefined or the seconds are over. Waits for the calls that are still running then. A call returns the status
+ * of its answer.
  */
 export async function runLoad(options: {
   readonly callers: number;

@@ -58,7 +58,7 @@ export async function databaseSeconds(database: BenchDatabase): Promise<number> 
   return ticks / ticksPerSecond();
 }
 
-/** Watches the resident memory of a process until `stop`, which returns the most that was seen in MB of 1,000,000 bytes. */
+/** Watches the resident memory of a process until `stop`, which returns the maximum in units of 1,000,000 bytes. */
 export function watchMemory(pid: number): { stop(): number } {
   let most = 0;
   const timer = setInterval(() => {
@@ -88,7 +88,7 @@ interface ProcessStat {
   readonly ended: number;
 }
 
-/** Source: proc_pid_stat(5). The name of the program stands in parentheses and may contain spaces. */
+/** Source: proc_pid_stat(5). The name of the program is in parentheses and can contain spaces. */
 function statOf(pid: number): ProcessStat {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /s, "")

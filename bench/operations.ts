@@ -7,8 +7,8 @@ import { type Call, isPublished, openCallers, type Protocol } from "./requests.j
 import { signToken, startService } from "./service.js";
 import { medianOf, ratioOfRounds } from "./statistics.js";
 
-/** How many calls are under way at a time. */
-export const AT_ONCE = 8;
+/** How many calls run at the same time. */
+const AT_ONCE = 8;
 
 /** The rounds of an operation over a protocol. */
 interface Measured {
@@ -59,7 +59,7 @@ async function measure(
   return measured;
 }
 
-/** Makes at most so many calls of an operation, eight at once. Rejects if one fails. */
+/** Makes at most `count` calls of an operation, eight at once. Rejects if one fails. */
 export async function runOperation(call: Call, { rpc, prepare }: Operation, count: number): Promise<LoadResult> {
   const waiting = [...(await prepare(count))];
   return runLoad({

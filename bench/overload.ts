@@ -14,7 +14,7 @@ interface Turn {
   readonly others: Speed & { readonly failed: number };
 }
 
-/** Who sends without pause in a turn. */
+/** The callers that send without pause in a turn. */
 interface Crowd {
   readonly label: string;
   readonly connections: number;
@@ -24,15 +24,15 @@ interface Crowd {
 const TENANTS = 100;
 const OTHERS = 10;
 const OTHERS_PER_SECOND = 20;
-/** The limits of a service without settings. The quota stays high, so that waiting calls are what is limited. */
+/** The default limits of a service. The quota stays high, so that only the number of calls is limited. */
 const DEFAULT_LIMITS = { CALLS_PER_PRINCIPAL: "", CALLS_PER_TENANT: "", HEAVY_CALLS: "", HEAVY_CALLS_PER_TENANT: "" };
 const NOBODY = "nobody";
 const ONE_TENANT = "one tenant";
 
 /**
- * Measures a service that gets more registrations than it can do: a hundred tenants send without pause over 32, 160 and
- * 800 connections, and one tenant over 160. Ten other tenants register two patients a second each meanwhile. Returns how
- * the others are served, and the rate of five times the connections.
+ * Measures a service that receives more registrations than it can do. A hundred tenants send without pause over 32, 160
+ * and 800 connections, then one tenant over 160. Meanwhile each of ten other tenants registers two patients a second.
+ * Returns how the others are served, and the rate with five times the connections.
  */
 export async function overload(bench: Bench): Promise<Report> {
   const { dataDir } = bench.database;
@@ -77,7 +77,7 @@ async function runTurn(url: string, crowd: Crowd, register: () => Promise<number
   return { label, connections, crowd: result, others };
 }
 
-/** Registers patients at even intervals, whether those before were answered or not. */
+/** Registers patients at even intervals, without waiting for earlier answers. */
 async function registerSteadily(register: () => Promise<number>, seconds: number): Promise<Turn["others"]> {
   const times: number[] = [];
   let failed = 0;

@@ -25,7 +25,7 @@ export type OperationName =
 export interface Operation {
   readonly name: OperationName;
   readonly rpc: string;
-  /** Prepares at least one request and at most so many. */
+  /** Prepares at least one request and at most `count`. */
   prepare(count: number): Promise<readonly PreparedRequest[]>;
 }
 
@@ -101,7 +101,7 @@ async function patientUpdates(call: Call, count: number): Promise<PreparedReques
   return updates;
 }
 
-/** Each rule once, because its version grows. */
+/** Returns one update of each rule, because an update changes the rule's version. */
 async function ruleUpdates(call: Call, programs: readonly string[]): Promise<PreparedRequest[]> {
   const updates: PreparedRequest[] = [];
   for (const programId of programs) {

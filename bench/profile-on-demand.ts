@@ -1,7 +1,10 @@
 /**
- * Loaded by `--import` into the service, it answers the process that started it: "usage" with the processor time so far
- * in µs; "start" once a CPU profile has begun; "stop" with that profile and the processor time meanwhile. The channel
- * does not keep the process alive.
+ * Answers the process that started the service, into which `--import` loads it:
+ * - "usage" with the processor time so far, in µs
+ * - "start" when a CPU profile has begun
+ * - "stop" with that profile and the processor time since "start"
+ *
+ * The channel does not keep the process alive.
  */
 import { type Profiler, Session } from "node:inspector/promises";
 import { isMainThread } from "node:worker_threads";
@@ -12,7 +15,7 @@ export type Question = "usage" | "start" | "stop";
 /** The answer to a question. */
 export interface ProfileAnswer {
   readonly usedUs: number;
-  /** The answer to "stop" has it. */
+  /** Only in the answer to "stop". */
   readonly profile?: Profiler.Profile;
 }
 

@@ -29,7 +29,7 @@ const CALLS: Partial<Record<OperationName, number>> = {
   reschedule: 500,
   "search for options": 500,
 };
-/** So many are prepared at once. Batches with and without the profiler take turns. */
+/** Calls in a batch. Batches with and without the profiler alternate. */
 const BATCH = 250;
 
 /**

@@ -107,8 +107,8 @@ function addNodes(profile: Profiler.Profile, nodes: Node[], known: Map<string, N
 }
 
 /**
- * Returns the profile with the functions' own modules and names, by the source maps beside compiled modules. A module is
- * named by its path below the project, such as `/src/uuid.ts`.
+ * Replaces compiled functions in a profile by those of the sources, with the source maps of the compiled modules. A
+ * module is named by its path below the project, such as `/src/uuid.ts`.
  */
 export function withSources(profile: Profiler.Profile): Profiler.Profile {
   const maps = new Map<string, SourceMap | undefined>();
@@ -144,8 +144,8 @@ function writtenFrame(frame: Frame, mapOf: (url: string) => SourceMap | undefine
 }
 
 /**
- * Returns the share of each stage. Each sample counts the same, because the time between two samples includes the time in
- * which other programs had the processor.
+ * Returns the share of each stage. Each sample counts the same, whatever the time between two samples is, because that
+ * time includes the work of other programs.
  */
 export function stageShares({ nodes, samples = [] }: Profiler.Profile): StageShares {
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -168,8 +168,8 @@ export function stageShares({ nodes, samples = [] }: Profiler.Profile): StageSha
 }
 
 /**
- * Returns the stage of a function: that of its own file, else `inherited`, the stage of its caller. Without either it is
- * Node's work on sockets, or the event loop, which runs timers, promises and native code.
+ * Returns the stage of a function: that of its file, else `inherited`, the stage of its caller. Without either, it is
+ * `socket` for Node's socket modules, else the event loop, which runs timers, promises and native code.
  */
 function stageOf(
   { url, functionName }: { readonly url: string; readonly functionName: string },

@@ -9,7 +9,7 @@ export interface Goal {
   readonly below?: number;
 }
 
-/** What is to be reached. README.md has the same goals with the last figures. */
+/** The goals. README.md has the same ones with the latest figures. */
 export const GOALS = {
   rawCeiling: { text: "registrations against the raw ceiling", atLeast: 0.65 },
   sameRows: { text: "registrations against an idiomatic service, same rows", atLeast: 3 },
@@ -30,7 +30,7 @@ export const GOALS = {
   otherTenantsFailed: { text: "one greedy tenant: calls of other tenants that failed", atMost: 0 },
 } as const satisfies Readonly<Record<string, Goal>>;
 
-/** What a part measured. */
+/** The measurements of a part. */
 export interface Report {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];

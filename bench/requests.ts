@@ -1,7 +1,7 @@
 import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import { fromJson } from "@bufbuild/protobuf";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { httpBindings } from "../src/rest/routes/http-rule.js";
+import { httpBindings } from "@cupo/connect-rest";
 import { servedServices } from "../src/services/services.js";
 import { type HttpClient, headersOf, openHttpClient } from "./load.js";
 import type { Addresses } from "./service.js";
@@ -58,8 +58,8 @@ export function isPublished(rpc: string): boolean {
 }
 
 /**
- * Returns the REST request for the message of a published RPC. The members of the path and the mask are not in the body;
- * REST derives the mask from the members that are present.
+ * Returns the REST request for the message of a published RPC. The body has no members of the path and no mask, because
+ * REST derives the mask from the members of the body.
  */
 function restRequest(rpc: string, message: JsonObject): { httpMethod: string; path: string; body: JsonObject } {
   const [binding] = httpBindings(methodOf(rpc));

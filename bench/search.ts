@@ -24,7 +24,7 @@ interface Measured {
   readonly large: number[];
 }
 
-/** A search over the days from one to another, counted from today. */
+/** A search over a range of days, counted from today. */
 interface Search {
   readonly label: string;
   readonly days: readonly [number, number];
@@ -102,7 +102,7 @@ async function callOnce({ call, clinic }: Tenant, query: Search | undefined): Pr
   await call(RPC.search, { ...request, ...query.filter?.(clinic) });
 }
 
-/** Returns the time in PostgreSQL that the statements of an empty search take, as the role that row-level security binds. */
+/** Returns how long PostgreSQL takes for the statements of an empty search, under row-level security. In milliseconds. */
 async function statementsMs({ database }: Bench, { tenantId, clinic }: Tenant): Promise<number> {
   const client = new Client(database.url);
   await client.connect();

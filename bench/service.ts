@@ -38,7 +38,7 @@ export interface ServiceOptions {
   readonly preload?: string;
 }
 
-/** Limits that no load reaches. They are counted all the same. */
+/** A limit that no load reaches. The service still counts what it limits. */
 const UNREACHABLE = "1000000000";
 const HIGH_LIMITS = {
   RATE_LIMIT_PER_MINUTE: UNREACHABLE,
@@ -57,9 +57,9 @@ const START_TIMEOUT_MS = 60_000;
 const TOKEN_SECONDS = 3 * 3_600;
 
 /**
- * Starts the service as the image does, in a process of its own on free ports, and waits until it listens. Everything is
- * on as in production, with limits that no load reaches. The log goes to a file in the data folder. `BENCH_NODE_FLAGS`
- * has further flags for its Node.js.
+ * Starts the service as the image does, in a new process on free ports, and waits until it listens. Nothing is switched
+ * off, but no load reaches the limits. The log goes to a file in the data folder. `BENCH_NODE_FLAGS` has further flags
+ * for its Node.js.
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { database, signal, settings = {}, node = process.execPath, folder = process.cwd(), preload } = options;
@@ -85,7 +85,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-/** Returns what the image starts Node.js with. */
+/** Returns the arguments with which the image starts Node.js. */
 function entryPoint(folder: string): string[] {
   const [, list = "[]"] = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(folder, "Dockerfile"), "utf8")) ?? [];
   const [, ...args]: string[] = JSON.parse(list);
@@ -151,7 +151,7 @@ export async function signToken(dataDir: string, tenantId: string = TENANT_ID): 
   return issuer.sign({ tenantId, client: "bench", scopes, expiresInSeconds: TOKEN_SECONDS });
 }
 
-/** Returns access tokens of so many tenants without data. */
+/** Returns access tokens of this many tenants without data. */
 export function signForNewTenants(dataDir: string, tenants: number): Promise<string[]> {
   return Promise.all(Array.from({ length: tenants }, () => signToken(dataDir, randomUUID())));
 }

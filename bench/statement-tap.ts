@@ -13,7 +13,7 @@ export type Flight = readonly RecordedStatement[];
 /** A proxy before PostgreSQL that records what clients send. */
 export interface StatementTap {
   readonly url: string;
-  /** Returns what was recorded since the last time: the flights of each connection that sent any. */
+  /** Returns the flights recorded since the previous call, for each connection that sent any. */
   takeFlights(): (readonly Flight[])[];
   close(): Promise<void>;
 }
@@ -21,8 +21,8 @@ export interface StatementTap {
 const ANSWER_DELAY_MS = 20;
 
 /**
- * Starts the proxy on a free port. What a client sends before it has an answer is one flight. Answers are delayed by 20
- * ms, which is far longer than a client takes to send what it has, so that flights do not depend on who is faster.
+ * Starts the proxy on a free port. All statements that a client sends before it receives an answer are one flight. The
+ * proxy delays answers by 20 ms. In that time a client sends all that it has, so the flights are always the same.
  */
 export async function startStatementTap(databaseUrl: string): Promise<StatementTap> {
   const target = new URL(databaseUrl);

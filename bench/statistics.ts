@@ -18,12 +18,12 @@ export function percentile(values: readonly number[], share: number): number {
   return at(sorted, Math.min(sorted.length - 1, Math.floor(sorted.length * share)));
 }
 
-/** Returns the speed of calls that took these times, in ms, and so many seconds together. */
+/** Returns the speed of calls from the time of each, in milliseconds, and the duration of all, in seconds. */
 export function speedOf(times: readonly number[], seconds: number): Speed {
   return { rate: times.length / seconds, p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99) };
 }
 
-/** Returns the median of the rounds' ratios. In a round both are slowed by what else the machine does. */
+/** Returns the median of the ratios of the rounds. Other work of the machine slows both sides of a round alike. */
 export function ratioOfRounds(own: readonly number[], others: readonly number[]): number {
   return median(own.map((value, round) => value / at(others, round)));
 }

@@ -9,14 +9,14 @@ import { type Call, openCallers } from "./requests.js";
 import { type RunningService, signToken, startService } from "./service.js";
 import { medianOf, ratioOfRounds } from "./statistics.js";
 
-/** What one version did in a round. Times are in µs of a call. */
+/** The result of one version in a round. Times are microseconds per call. */
 interface Run {
   readonly rate: number;
   readonly serviceUs: number;
   readonly databaseUs: number;
 }
 
-/** The rounds of an operation by this version and by the other. */
+/** The rounds of an operation with this version and with the other one. */
 interface Measured {
   readonly name: OperationName;
   readonly own: Run[];
@@ -37,8 +37,8 @@ const FIGURES: readonly [keyof Run, string][] = [
 ];
 
 /**
- * Measures this version beside another one (`--other`), which is built in a folder of its own, in turns on one database
- * that this version migrated. Each round has new processes, because processes of one version can differ by a tenth.
+ * Compares this version with another one (`--other`), which is built in another folder. They take turns on one database
+ * that this version migrated. Each round has new processes, because two processes of one version can differ by a tenth.
  */
 export async function versions(bench: Bench): Promise<Report> {
   if (bench.other === undefined) throw new Error("versions needs --other=FOLDER, the folder of a built checkout");
@@ -77,7 +77,7 @@ async function startVersion(bench: Bench, folder: string, token: string): Promis
   return { service, call: openCallers(service, token)["Connect JSON"] };
 }
 
-/** Without `measured` the round warms up with half as many calls. The versions take turns in going first. */
+/** Without `measured`, the round warms up with half as many calls. The two versions alternate in going first. */
 async function runRound(
   round: {
     bench: Bench;

@@ -1,6 +1,6 @@
 /**
- * Compiles the programs of bench/ to build/bench, because Node.js 20 cannot run TypeScript. What they import of `src` is
- * the compiled module in `dist`, so that they measure what `npm run build` made. Another folder can be given as argument.
+ * Compiles the programs of bench/ to build/bench, because Node.js 20 cannot run TypeScript. Their imports of `src` become
+ * imports of the compiled modules in `dist`, so that they measure the built program. An argument names another folder.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";

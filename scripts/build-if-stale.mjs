@@ -5,13 +5,15 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
+/** Names of folders that are made by the build. */
+const GENERATED = new Set(["gen", "dist"]);
 const built = "dist/main.js";
 /** Each compilation writes this file, even a failed one. */
 const stamp = "build/tsconfig.build.tsbuildinfo";
 const settings = ["package.json", "buf.gen.yaml", "tsconfig.json", "tsconfig.build.json"];
-const sources = ["src", "proto", "scripts/bundle.mjs", "scripts/copy-assets.mjs", ...settings];
+const sources = ["src", "packages", "proto", "scripts/bundle.mjs", "scripts/copy-assets.mjs", ...settings];
 
 if (!existsSync(built) || !existsSync(stamp) || newest(sources) > statSync(stamp).mtimeMs) {
   const { status } = spawnSync("npm run --silent build", { shell: true, stdio: ["ignore", 2, 2] });
@@ -26,7 +28,7 @@ function newest(paths) {
 }
 
 function newestIn(folder) {
-  if (folder === join("src", "gen")) return 0;
+  if (GENERATED.has(basename(folder))) return 0;
   const children = readdirSync(folder).map((name) => join(folder, name));
   return children.length === 0 ? 0 : newest(children);
 }

@@ -1,9 +1,10 @@
 /**
  * Bundles the compiled program and its packages into dist/main.js, with lazily loaded chunks next to it. Finding,
  * reading and compiling more than a thousand files would take as long as the rest of the start. The compiled modules
- * stay in dist, and `import.meta.url` in the bundle still has each module's former place. Works in the current folder.
+ * stay in dist, and `import.meta.url` in the bundle still has each module's former place. The packages of the workspace are
+ * bundled from their sources. Works in the current folder.
  */
-import { readdirSync, realpathSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { rolldown } from "rolldown";
 
@@ -23,6 +24,18 @@ const fromCompiled = {
   resolveId: (source, importer) => (importer === entry && source.startsWith("./") ? join(compiled, source) : null),
 };
 
+/** Resolves the packages of the workspace to their sources, so that the bundle needs no build of them. */
+const fromWorkspace = {
+  name: "from-workspace",
+  resolveId(specifier) {
+    const [, name, subpath] = /^(@cupo\/[^/]+)(.*)$/.exec(specifier) ?? [];
+    if (name === undefined) return null;
+    const folder = realpathSync(join("node_modules", name));
+    const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return join(folder, exports[`.${subpath}`].source);
+  },
+};
+
 const inItsPlace = {
   name: "in-its-place",
   transform(code, id) {
@@ -37,7 +50,7 @@ const bundle = await rolldown({
   input: { main: entry },
   platform: "node",
   external: LEFT_OUT,
-  plugins: [fromCompiled, inItsPlace],
+  plugins: [fromCompiled, fromWorkspace, inItsPlace],
 });
 await bundle.write({
   dir: compiled,

@@ -15,7 +15,7 @@ function generateTs(schema) {
     const files = schema.files.filter((file) => folderOf(file) === folder);
     const comments = files.flatMap(definitionsOf).map((definition) => [nameOf(definition), commentOf(definition)]);
     const file = schema.generateFile(`${folder}/comments.ts`);
-    file.print("/** What the protos say of each definition, by its full name. */");
+    file.print("/** The comment of each definition in the protos, by its full name. */");
     file.print("export const comments: Readonly<Record<string, string>> = ", JSON.stringify(sorted(comments)), ";");
   }
 }

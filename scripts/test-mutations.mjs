@@ -71,14 +71,14 @@ async function judgeAll(mutants, notes) {
     if (performance.now() > deadline) break;
     const outcome = await judge.judge(mutant, testsFor(mutant, notes));
     outcomes.push({ mutant, outcome });
-    console.log(`${outcomes.length}/${mutants.length} ${outcome}: ${told(mutant)}`);
+    console.log(`${outcomes.length}/${mutants.length} ${outcome}: ${summaryOf(mutant)}`);
   }
   for (const path of judge.unreliable) console.log(`proved nothing, because it failed without the mutant too: ${path}`);
   await judge.close();
   return outcomes;
 }
 
-function told(mutant) {
+function summaryOf(mutant) {
   const { file, source, start, end, text } = mutant;
   const line = source.slice(0, start).split("\n").length;
   const shorten = (some) => some.replaceAll(/\s+/g, " ").slice(0, 100);
@@ -87,12 +87,12 @@ function told(mutant) {
 
 function report(outcomes) {
   const missed = outcomes.filter(({ outcome }) => outcome !== "caught");
-  for (const { mutant, outcome } of missed) console.log(`${outcome}: ${told(mutant)}`);
+  for (const { mutant, outcome } of missed) console.log(`${outcome}: ${summaryOf(mutant)}`);
   const caught = outcomes.length - missed.length;
   const share = (100 * caught) / outcomes.length;
   const summary = `${caught} of ${outcomes.length} mutants caught, ${share.toFixed(1)} % (goal ${GOAL}); seed ${values.seed}`;
   console.log(`\n${summary}`);
-  const lines = outcomes.map(({ mutant, outcome }) => ({ outcome, mutant: told(mutant), ...linesOf(mutant) }));
+  const lines = outcomes.map(({ mutant, outcome }) => ({ outcome, mutant: summaryOf(mutant), ...linesOf(mutant) }));
   writeFileSync("build/mutations.json", JSON.stringify({ summary, lines }, undefined, 2));
   process.exitCode = share >= GOAL ? 0 : 1;
 }

@@ -62,7 +62,7 @@ export async function openReadyDatabase(
   const { databaseUrl: url, migrationDatabaseUrl = url, auditRetentionMonths, despiteOlder } = urls;
   const onProgress = (text: string) => logger.info(text);
   const onWarning = (text: string) => logger.warn(text);
-  const database = openDatabase({ ...poolTerms(url, connections, logger), onAcquired });
+  const database = openDatabase({ ...poolOptions(url, connections, logger), onAcquired });
   try {
     await patiently(() => requireBoundRole(database, url !== migrationDatabaseUrl), logger);
     await patiently(async () => {
@@ -96,7 +96,7 @@ export async function openReplica(
   onOutcome: (outcome: ReplicaOutcome) => void,
 ): Promise<Replica | undefined> {
   if (replicaUrl === undefined) return undefined;
-  const replica = openDatabase(poolTerms(replicaUrl, connections, logger));
+  const replica = openDatabase(poolOptions(replicaUrl, connections, logger));
   try {
     await requireBoundRole(replica, false, "DATABASE_REPLICA_URL");
   } catch (error) {
@@ -110,7 +110,7 @@ export async function openReplica(
   return { reads, pool: replica.pool, close: () => replica.close() };
 }
 
-function poolTerms(
+function poolOptions(
   url: string,
   { databaseConnections, waitSeconds }: CallConnections,
   logger: Logger,

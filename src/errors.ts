@@ -150,7 +150,7 @@ export function conflict(error: FieldError, headers: Readonly<Record<string, str
 /** 409: the update was made for another version. `field` is the request field with the expected version. */
 export function staleVersion(currentVersion: number, field = "expectedVersion"): CupoError {
   const message =
-    `the resource is at version ${currentVersion} now: read it with the Get operation of the internal API, or take it from the ` +
+    `the resource is at version ${currentVersion} now: read it with the Get operation of the clinic's API, or take it from the ` +
     `response to its last write, check that the change still applies, and send ${currentVersion}`;
   return conflict({ code: "STALE_VERSION", field, message });
 }
@@ -204,7 +204,7 @@ export function reasonOf({ code, errors }: CupoError): ErrorCode | FieldErrorCod
   return reason !== undefined && isExplainedByItem(code) ? reason.code : code;
 }
 
-/** Whether the items of an error explain its cause, instead of what is wrong with the request. */
+/** Whether the items of errors with this code state the reason. Otherwise they state what is wrong with the request. */
 export function isExplainedByItem(code: ErrorCode): boolean {
   return code === "CONCURRENT_MODIFICATION" || code === "SERVICE_UNAVAILABLE";
 }

@@ -7,7 +7,9 @@ import { count, seconds, uuid } from "./command-line/arguments.js";
 import { fail } from "./command-line/fail.js";
 import { newPageKey } from "./command-line/list-addresses.js";
 import { openLogger } from "./command-line/open-logger.js";
+import { printOperations } from "./command-line/print-operations.js";
 import { stopOnSignal } from "./command-line/stop-on-signal.js";
+import { writeOpenApi } from "./command-line/write-openapi.js";
 import { type DatabaseUrls, openReadyDatabase } from "./database-startup.js";
 import { withDocumentedIds } from "./demo/documented-ids.js";
 import { fillDemo } from "./demo/fill-demo.js";
@@ -83,7 +85,13 @@ program
   .command("openapi")
   .description("write the OpenAPI documents of both listeners, with the configured addresses")
   .argument("[folder]", "output folder", "build/openapi")
-  .action(writeOpenApi);
+  .action(async (folder: string) => void process.stdout.write(await writeOpenApi(folder, readConfig(process.env))));
+
+program
+  .command("operations")
+  .description("print every operation with its REST paths, its scope and the stages that its calls pass")
+  .option("--json", "print JSON")
+  .action(async ({ json = false }) => void process.stdout.write(await printOperations(json)));
 
 await program.parseAsync().catch((error: unknown) => fail(error));
 
@@ -195,22 +203,4 @@ async function signToken({ tenant, scope, client, organization, company, expires
     ...(organization === undefined ? {} : { organizationId: organization }),
     ...(company === undefined ? {} : { companyId: company }),
   });
-}
-
-async function writeOpenApi(folder: string): Promise<void> {
-  const config = readConfig(process.env);
-  const protocol = config.tls === undefined ? "http" : "https";
-  const addressOf = ({ host, port }: Config["public"]) => `${protocol}://${host}:${port}`;
-  const publicUrl = config.publicUrl ?? addressOf(config.public);
-  const { writeDocuments } = await import("./openapi/write-documents.js");
-  const files = await writeDocuments({
-    folder,
-    services: servedServices,
-    publicUrl,
-    internalUrl: addressOf(config.internal),
-    basePath: config.basePath,
-    problemsUrl: config.problemsUrl ?? `${publicUrl}/problems`,
-    nowMs: Date.now(),
-  });
-  process.stdout.write(files.map((file) => `${file}\n`).join(""));
 }

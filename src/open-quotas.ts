@@ -6,7 +6,7 @@ import type { RateQuotas } from "./quotas/quota-policies.js";
 import { createRateLimiter } from "./quotas/rate-limiter.js";
 import { describe } from "./request-log.js";
 
-/** The quotas and the place where requests are counted. */
+/** The quotas, and where requests are counted. */
 export interface QuotaOptions extends RateQuotas {
   readonly store: "memory" | "postgres";
   /** Number of processes that share the quotas. */

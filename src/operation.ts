@@ -1,4 +1,4 @@
-import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import {
   type Operation,
@@ -10,13 +10,17 @@ import { http as httpOption } from "./gen/google/api/annotations_pb.js";
 /** The package of the published operations. */
 const ACCESS_PACKAGE = "cupo.access.v1";
 
-const pathFieldsByMethod = new WeakMap<DescMethod, ReadonlySet<string>>();
-const namesByMethod = new WeakMap<DescMethod, string>();
-const operationsByMethod = new WeakMap<DescMethod, Operation>();
+/** The prefix of the clinic's own operations over REST, on both listeners. */
+export const CLINIC_BASE_PATH = "/api/clinic/v1";
+
+/** Whether a service belongs to the interface specification. Its operations are published over REST. */
+export function isPublished({ file }: Pick<DescService, "file">): boolean {
+  return file.proto.package === ACCESS_PACKAGE;
+}
 
 /** Returns the full name of an RPC, such as `cupo.access.v1.PatientService/RegisterPatient`. */
 export function operationName(method: DescMethod): string {
-  return remembered(namesByMethod, method, () => `${method.parent.typeName}/${method.name}`);
+  return `${method.parent.typeName}/${method.name}`;
 }
 
 /**
@@ -24,25 +28,21 @@ export function operationName(method: DescMethod): string {
  * one. `errorStatuses` includes those that every operation has. Throws if the RPC has no such option.
  */
 export function operationOf(method: DescMethod): Operation {
-  return remembered(operationsByMethod, method, () => {
-    const operation = getOption(method, operationOption);
-    if (operation.scope === "")
-      throw new Error(`${operationName(method)} has no cupo.options.v1.operation with a scope`);
-    const errorStatuses = [...new Set([...sharedStatuses(method, operation), ...operation.errorStatuses])];
-    return {
-      ...operation,
-      successStatus: operation.successStatus || 200,
-      errorStatuses: errorStatuses.toSorted((one, other) => one - other),
-    };
-  });
+  const operation = getOption(method, operationOption);
+  if (operation.scope === "") throw new Error(`${operationName(method)} has no cupo.options.v1.operation with a scope`);
+  const errorStatuses = [...new Set([...sharedStatuses(method, operation), ...operation.errorStatuses])];
+  return {
+    ...operation,
+    successStatus: operation.successStatus || 200,
+    errorStatuses: errorStatuses.toSorted((one, other) => one - other),
+  };
 }
 
 /** The error statuses that an operation has without stating them (specification sections 4.1 and 7). */
 function sharedStatuses(method: DescMethod, { idempotencyKey }: Operation): number[] {
   const statuses = [400, 401, 403, 422, 429];
   if (idempotencyKey !== Operation_IdempotencyKey.NONE) statuses.push(409);
-  if (method.parent.file.proto.package !== ACCESS_PACKAGE || pathTemplate(method).startsWith("/admin/"))
-    statuses.push(500);
+  if (!isPublished(method.parent) || pathTemplate(method).startsWith("/admin/")) statuses.push(500);
   return statuses;
 }
 
@@ -60,22 +60,16 @@ export function isReplicable(method: DescMethod): boolean {
   return method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS && isLarge;
 }
 
-/** Returns the request fields that REST reads from the path, by proto name. */
+/**
+ * Returns the request fields that the published REST interface reads from the path, by proto name. If one is invalid,
+ * the answer is 400, as the interface specification says. The clinic's own operations answer 422 over every protocol.
+ */
 export function pathFields(method: DescMethod): ReadonlySet<string> {
-  return remembered(pathFieldsByMethod, method, () => {
-    return new Set(Array.from(pathTemplate(method).matchAll(/\{([^}=]+)/g), ([, name]) => name ?? ""));
-  });
+  if (!isPublished(method.parent)) return new Set();
+  return new Set(Array.from(pathTemplate(method).matchAll(/\{([^}=]+)/g), ([, name]) => name ?? ""));
 }
 
 function pathTemplate(method: DescMethod): string {
   const { pattern } = getOption(method, httpOption);
   return typeof pattern.value === "string" ? pattern.value : "";
-}
-
-function remembered<V>(memory: WeakMap<DescMethod, V>, method: DescMethod, compute: () => V): V {
-  const known = memory.get(method);
-  if (known !== undefined) return known;
-  const value = compute();
-  memory.set(method, value);
-  return value;
 }

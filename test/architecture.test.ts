@@ -3,7 +3,19 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { serviceRooms, tableRooms } from "./support/rooms.js";
 import { formRules, type Rule } from "./support/source-form-rules.js";
-import { arrows, circles, imports, importsOf, matches, readSources, strayArrows } from "./support/sources.js";
+import {
+  arrows,
+  circles,
+  imports,
+  importsOf,
+  matches,
+  readSources,
+  type Sources,
+  strayArrows,
+} from "./support/sources.js";
+
+/** What a package may import beside its own files. */
+const PEERS = /^(@bufbuild\/protobuf|@connectrpc\/connect)(\/|$)|^node:/;
 
 const rules: readonly Rule[] = [
   {
@@ -30,6 +42,15 @@ const rules: readonly Rule[] = [
     found: "gen/a_pb.ts → call.ts",
   },
   {
+    name: "packages of the workspace are imported by their names",
+    findings: (sources) => matches(sources, /^/, /["'](\.\.\/)+packages\//),
+    defect: {
+      "a.ts": 'import { Health } from "@cupo/connect-introspection";',
+      "rpc/b.ts": 'import { createHealth } from "../../packages/connect-introspection/src/health.js";',
+    },
+    found: "rpc/b.ts:1",
+  },
+  {
     name: "scheduling and screening import no other folder",
     findings: (sources) => [
       ...arrows(sources, /^scheduling\//, /^(?!scheduling\/)/),
@@ -41,19 +62,10 @@ const rules: readonly Rule[] = [
     found: "scheduling/slots.ts → screening/iban.ts",
   },
   {
-    name: "rest imports only google.api",
-    findings: (sources) => arrows(sources, /^rest\//, /^(?!rest\/|gen\/google\/)/),
+    name: "rpc imports no other folder",
+    findings: (sources) => arrows(sources, /^rpc\//, /^(?!rpc\/)/),
     defect: {
-      "rest/http-rule.ts": 'import { http } from "../gen/google/api/annotations_pb.js";',
-      "rest/render.ts": 'import { operation } from "../gen/cupo/options/v1/options_pb.js";',
-    },
-    found: "rest/render.ts → gen/cupo/options/v1/options_pb.ts",
-  },
-  {
-    name: "rpc imports only rest",
-    findings: (sources) => arrows(sources, /^rpc\//, /^(?!rpc\/|rest\/)/),
-    defect: {
-      "rpc/decode.ts": 'import { readJson } from "../rest/read-json.js";',
+      "rpc/decode.ts": 'import { readString } from "@cupo/connect-rest/strict-json";',
       "rpc/handler.ts": 'import { problems } from "../interceptors/problems.js";',
     },
     found: "rpc/handler.ts → interceptors/problems.ts",
@@ -61,21 +73,21 @@ const rules: readonly Rule[] = [
   {
     name: "http imports only the types of requests and the errors",
     findings: (sources) => arrows(sources, /^http\//, /^(?!http\/|errors\.ts$|request-log\.ts$)/),
-    defect: { "http/listen.ts": 'import { renderError } from "../public-api.js";' },
-    found: "http/listen.ts → public-api.ts",
+    defect: { "http/listen.ts": 'import { renderError } from "../listeners/public-api.js";' },
+    found: "http/listen.ts → listeners/public-api.ts",
   },
   {
     name: "openapi imports neither services, database nor listeners",
     findings: (sources) =>
-      arrows(sources, /^openapi\//, /^(services|postgres|http|jobs|demo|server|config|public-api|internal-api)\b/),
+      arrows(sources, /^openapi\//, /^(services|postgres|http|jobs|demo|server|config|listeners)\b/),
     defect: { "openapi/a.ts": 'import "../rest/routes.js";\nimport "../demo/large-clinic.js";' },
     found: "openapi/a.ts → demo/large-clinic.ts",
   },
   {
     name: "pages import only the errors and the types of requests",
     findings: (sources) => arrows(sources, /^pages\//, /^(?!pages\/|(errors|request-log)\.ts$)/),
-    defect: { "pages/page.ts": 'import { renderError } from "../public-api.js";' },
-    found: "pages/page.ts → public-api.ts",
+    defect: { "pages/page.ts": 'import { renderError } from "../listeners/public-api.js";' },
+    found: "pages/page.ts → listeners/public-api.ts",
   },
   {
     name: "reference-page imports only errors, pages, types of requests and the kinds of settings",
@@ -97,7 +109,7 @@ const rules: readonly Rule[] = [
       arrows(
         sources,
         /^interceptors\//,
-        /^(services|postgres|rest|rpc|http|jobs|auth|quotas|server|config|open-|request-log|public-api|internal-api)/,
+        /^(services|postgres|rest|rpc|http|jobs|auth|quotas|server|config|open-|request-log|listeners)/,
       ),
     defect: { "interceptors/store.ts": 'import type {\n  A,\n  B,\n} from "../postgres/unit-of-work.js";' },
     found: "interceptors/store.ts → postgres/unit-of-work.ts",
@@ -253,6 +265,38 @@ describe("the sources of the service:", () => {
     expect([...folders].filter((folder) => !page.includes(`\`${folder}`))).toEqual([]);
   });
 });
+
+describe("the packages of the workspace", () => {
+  const sources = readSources(fileURLToPath(new URL("../packages", import.meta.url)));
+
+  test("import only their own files, their peers and Node.js", () => {
+    expect(strangers(sources)).toEqual([]);
+  });
+
+  test("must not import the service or each other", () => {
+    const found = strangers({
+      "one/src/a.ts": 'import "./b.js";\nimport "../../two/src/b.js";\nimport "@cupo/two";',
+      "one/src/b.ts": 'import "../../../src/call.js";\nimport "@bufbuild/protobuf/wkt";\nimport "pino";',
+      "one/test/a.test.ts": 'import "vitest";',
+    });
+    expect(found).toEqual([
+      "one/src/a.ts → two/src/b.ts",
+      "one/src/a.ts → @cupo/two",
+      "one/src/b.ts → ../src/call.ts",
+      "one/src/b.ts → pino",
+    ]);
+  });
+});
+
+function strangers(sources: Sources): string[] {
+  return Object.keys(sources)
+    .filter((path) => /^[^/]+\/src\//.test(path))
+    .flatMap((path) =>
+      importsOf(sources, path)
+        .filter((target) => !target.startsWith(`${path.split("/")[0]}/src/`) && !PEERS.test(target))
+        .map((target) => `${path} → ${target}`),
+    );
+}
 
 describe("a seeded violation is found:", () => {
   test.each(rules)("$name", ({ findings, defect, found }) => {

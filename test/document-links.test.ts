@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
 const root = new URL("../", import.meta.url).pathname;
-const folders = ["docs", "deploy", "bench", "examples", "proto", "test"];
+const folders = ["docs", "deploy", "bench", "examples", "packages", "proto", "test"];
 const pages = [
   ...pagesIn(readdirSync(root)),
   ...folders.flatMap((folder) =>

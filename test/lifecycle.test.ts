@@ -12,14 +12,15 @@ const walks = Array.from(
 );
 
 describe("docs/internals/lifecycle.md", () => {
-  const texts = Object.values(readSources(fileURLToPath(new URL("../src", import.meta.url)))).join("\n");
+  const folders = ["../src", "../packages/connect-rest/src"].map((path) => new URL(path, import.meta.url));
+  const texts = folders.flatMap((folder) => Object.values(readSources(fileURLToPath(folder)))).join("\n");
 
   test("follows a creation and a reschedule", () => {
     expect(walks.map(({ title }) => title)).toEqual(["A walk: POST /patients", "A walk: a reschedule"]);
   });
 
   test.each(walks)("$title names existing files", ({ text }) => {
-    const files = Array.from(text.matchAll(/`(src\/[\w/-]+\.ts)`/g), ([, file = ""]) => file);
+    const files = Array.from(text.matchAll(/`((?:packages\/[\w-]+\/)?src\/[\w/-]+\.ts)`/g), ([, file = ""]) => file);
     expect(files).not.toEqual([]);
     expect(files.filter((file) => !existsSync(new URL(`../${file}`, import.meta.url)))).toEqual([]);
   });

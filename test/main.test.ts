@@ -18,7 +18,7 @@ import { machineClock } from "./support/clock.js";
 import { createTestDatabase, execute, type TestDatabase } from "./support/database.js";
 import { eventually } from "./support/eventually.js";
 import { PATIENT } from "./support/patience.js";
-import { firstLines, lineWith } from "./support/printed-lines.js";
+import { firstLines, followed, lineWith } from "./support/process-lines.js";
 
 const tenantId = "7d0f3f5e-6f0c-4d6b-9a53-0c2b6a0f1e1a";
 const organizationId = "1b9a7c52-3d5e-4f60-8a71-92b3c4d5e6f7";
@@ -313,14 +313,4 @@ async function cupo(args: readonly string[], settings: Readonly<Record<string, s
 
 function options(settings: Readonly<Record<string, string>>) {
   return { cwd: dataDir, env: { PATH: process.env["PATH"], ...machineClock, CUPO_DATA_DIR: dataDir, ...settings } };
-}
-
-/** Sends the request of a curl command. */
-function followed(line: string): Promise<Response> {
-  const [, method = "", url = ""] = /^curl -i -X (\w+) (\S+) /.exec(line) ?? [];
-  const [, body = ""] = / -d '([^']*)'$/.exec(line) ?? [];
-  const headers = new Headers();
-  for (const [, name = "", value = ""] of line.matchAll(/ -H (?:'|")([^:'"]+): ([^'"]*)(?:'|")/g))
-    headers.set(name, value);
-  return fetch(url, { method, headers, body });
 }

@@ -15,7 +15,7 @@ test("names an operation by service and method", () => {
   expect(operationName(registerPatient)).toBe("cupo.access.v1.PatientService/RegisterPatient");
 });
 
-test("reads the options of an operation from its proto, and returns the same object each time", () => {
+test("reads the options of an operation from its proto", () => {
   expect(operationOf(registerPatient)).toMatchObject({
     scope: "patients:write",
     successStatus: 201,
@@ -28,7 +28,6 @@ test("reads the options of an operation from its proto, and returns the same obj
     errorStatuses: [400, 401, 403, 404, 409, 422, 429, 500],
     preview: true,
   });
-  expect(operationOf(registerPatient)).toBe(operationOf(registerPatient));
 });
 
 test("rejects an operation without a scope, so that none is public by mistake", () => {

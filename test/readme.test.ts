@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KEY_RETENTION_HOURS } from "../src/interceptors/idempotency.js";
 import { idempotencyKeyForm } from "../src/interceptors/request-headers.js";
-import { messageLimits } from "../src/listener-constants.js";
+import { messageLimits } from "../src/listeners/listener-constants.js";
 import { pageSizeOf } from "../src/services/resources/pages.js";
 import { settings } from "../src/settings/settings.js";
 import { commandsOf, openPageShell, type PageShell } from "./support/page-commands.js";

@@ -4,7 +4,7 @@ import { openVitest } from "./open-vitest.mjs";
 /** The first batch is small, because most mutants are caught by the nearest tests. */
 const FIRST_BATCH = 3;
 /** A run in which no test ends for this long is stopped. */
-const SILENCE_MS = 300_000;
+const STALLED_MS = 300_000;
 
 /**
  * Opens a judge of mutants `{ file, source, start, end, text }`. `file` is relative to `root`. Files on disk never
@@ -19,14 +19,14 @@ const SILENCE_MS = 300_000;
  *
  * A file that also fails without the mutant proves nothing, and is listed in `unreliable`.
  */
-export async function openJudge({ settings = {}, root = process.cwd(), silenceMs = SILENCE_MS } = {}) {
+export async function openJudge({ settings = {}, root = process.cwd(), stalledMs = STALLED_MS } = {}) {
   let current;
-  let heard = performance.now();
-  const hear = () => {
-    heard = performance.now();
+  let progressAt = performance.now();
+  const noteProgress = () => {
+    progressAt = performance.now();
   };
   const load = (id) => (current !== undefined && id === join(root, current.file) ? mutated(current) : null);
-  const reporter = { onTestCaseResult: hear, onTestModuleStart: hear, onTestModuleEnd: hear };
+  const reporter = { onTestCaseResult: noteProgress, onTestModuleStart: noteProgress, onTestModuleEnd: noteProgress };
   const vitest = await openVitest({ bail: 1, reporters: [reporter], root, ...settings }, [
     { name: "mutant", enforce: "pre", load },
   ]);
@@ -64,11 +64,11 @@ export async function openJudge({ settings = {}, root = process.cwd(), silenceMs
     for (const shown of [current, mutant]) if (shown !== undefined) vitest.invalidateFile(join(root, shown.file));
     current = mutant;
     vitest.state.filesMap.clear();
-    hear();
-    let isSilent = false;
+    noteProgress();
+    let isStalled = false;
     const watch = setInterval(() => {
-      if (isSilent || performance.now() - heard < silenceMs) return;
-      isSilent = true;
+      if (isStalled || performance.now() - progressAt < stalledMs) return;
+      isStalled = true;
       void stop();
     }, 1_000);
     const specifications = paths.map((path) => known.get(path));
@@ -78,8 +78,8 @@ export async function openJudge({ settings = {}, root = process.cwd(), silenceMs
       testModules.filter((module) => states.includes(module.state())).map(({ moduleId }) => moduleId);
     const failed = inState("failed");
     if (failed.length > 0) return failed;
-    const passed = isSilent ? inState("passed") : [];
-    return isSilent || unhandledErrors.length > 0 ? paths.filter((path) => !passed.includes(path)) : [];
+    const passed = isStalled ? inState("passed") : [];
+    return isStalled || unhandledErrors.length > 0 ? paths.filter((path) => !passed.includes(path)) : [];
   }
 
   /** The second call kills workers that do not end by themselves. */

@@ -43,7 +43,7 @@ const maxRememberedTokens = 10_000;
  * Also throws for a claim name that is not allowed in WWW-Authenticate.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  requireSoundOptions(options);
+  requireValidOptions(options);
   const { keySet, now } = options;
   const verifyToken = tokenCheck(options);
   const remembered = createVerifiedTokens(maxRememberedTokens);
@@ -103,7 +103,7 @@ function readBearerToken(authorization: string | null): string {
 
 const claimName = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-function requireSoundOptions({ issuer, claims }: TokenVerifierOptions): void {
+function requireValidOptions({ issuer, claims }: TokenVerifierOptions): void {
   if (!/^\S+$/.test(issuer)) throw new Error("the issuer of access tokens must not be empty or contain white space");
   const unfit = Object.values(claims).find((name) => !claimName.test(name));
   if (unfit !== undefined) throw new Error(`${JSON.stringify(unfit)} is not a valid claim name`);

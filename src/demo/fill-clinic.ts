@@ -23,16 +23,16 @@ export async function fillClinic(
 ): Promise<boolean> {
   const schedule = createClient(ProgramService, transport);
   if (await isComplete(clinic, schedule)) return true;
-  const told = (things: readonly unknown[], kind: string) => onProgress(`${kind}: ${things.length}`);
-  const reference = await fillReferenceData(clinic, transport, told);
-  await fillCatalogs(clinic, reference, transport, told);
+  const report = (things: readonly unknown[], kind: string) => onProgress(`${kind}: ${things.length}`);
+  const reference = await fillReferenceData(clinic, transport, report);
+  await fillCatalogs(clinic, reference, transport, report);
   const patients = createClient(PatientService, transport);
   for (const patient of clinic.patients) await unlessThere(registerPatient(patients, patient));
-  told(clinic.patients, "patients");
+  report(clinic.patients, "patients");
   for (const year of years) await schedule.seedHolidays({ year });
   onProgress(`holidays of ${years.join(" and ")}`);
   await fillPrograms(clinic, reference, transport);
-  told(clinic.programs, "programs with their rules, services and practitioners");
+  report(clinic.programs, "programs with their rules, services and practitioners");
   return false;
 }
 

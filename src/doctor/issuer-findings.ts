@@ -19,7 +19,7 @@ export async function examineIssuer({ issuer }: Config): Promise<Finding[]> {
     return [failure("issuer", `the key set ${source} has no key that can verify access tokens`, advice)];
   } catch (error) {
     const says = `the key set ${source} cannot be loaded: ${reasonOf(error)}`;
-    return [failure("issuer", says, `No token is accepted until it can; check ${setting} and the network`)];
+    return [failure("issuer", says, `No token is accepted until it loads; check ${setting} and the network`)];
   }
 }
 

@@ -3,7 +3,12 @@ import type { Database } from "../postgres/database.js";
 import type { TransactionLimits } from "../postgres/pipelined-transaction.js";
 import { runTransaction, type TransactionWork } from "../postgres/run-transaction.js";
 import { classifyFailure, condemnsConnections } from "../postgres/sql-errors.js";
-import { type FeedPage, findOldestPosition, placeOutstanding, readFeed } from "../postgres/tables/events/event-feed.js";
+import {
+  assignNextPositions,
+  type FeedPage,
+  findOldestPosition,
+  readFeed,
+} from "../postgres/tables/events/event-feed.js";
 
 /**
  * Reads the feeds of tenants outside of calls. All methods reject with SERVICE_UNAVAILABLE while the database is
@@ -41,10 +46,10 @@ export function createFeedReader(database: Database, limits = LIMITS): FeedReade
       });
       if (page?.isOutstanding === false) return page;
       return run(tenantId, async (transaction) => {
-        placeOutstanding(transaction);
-        const [placed] = await Promise.all([readFeed(transaction, after, limit), transaction.commit()]);
-        if (placed === undefined) throw new Error("the feed of the tenant was not created");
-        return placed;
+        assignNextPositions(transaction);
+        const [current] = await Promise.all([readFeed(transaction, after, limit), transaction.commit()]);
+        if (current === undefined) throw new Error("the feed of the tenant was not created");
+        return current;
       });
     },
     findOldest: (tenantId) => run(tenantId, findOldestPosition),

@@ -34,7 +34,7 @@ export class TenantFeed {
     return this.#cursor?.position ?? 0;
   }
 
-  /** Adds a watcher. It receives all events that have no position yet. */
+  /** Adds a watcher. It receives all events after the position that the feed has reached. */
   async watch(): Promise<LiveEvents> {
     this.#users += 1;
     try {

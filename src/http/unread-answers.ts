@@ -9,9 +9,7 @@ export interface UnreadAnswer {
 /** Properties of the connection that an account belongs to. */
 export interface AccountOptions {
   readonly network: string;
-  /**
-   * Destroys the connection. Called when the client reads nothing, so that not even the end of an answer reaches it.
-   */
+  /** Destroys the connection. Called when the client reads nothing, not even the end of an answer. */
   readonly cutConnection: () => void;
 }
 

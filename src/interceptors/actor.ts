@@ -1,6 +1,6 @@
-import type { Interceptor } from "@connectrpc/connect";
 import { callOf } from "../call.js";
 import { type FieldErrorCode, invalidRequest } from "../errors.js";
+import type { Stage } from "./stage.js";
 
 /** The allowed form of an actor id. */
 export const actorForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 128 } as const;
@@ -12,8 +12,8 @@ export const actorForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 128 } as const;
  * The header is optional on every operation of the internal listener. REST ignores it, because its published headers do
  * not include it. Throws 400 if it is malformed or sent twice.
  */
-export function actor(): Interceptor {
-  return (next) => async (request) => {
+export function actor(): Stage {
+  return () => (next) => async (request) => {
     const call = callOf(request.contextValues);
     const [id] = call.headers.actorId;
     if (id === undefined) return next(request);

@@ -1,6 +1,6 @@
-import type { Interceptor } from "@connectrpc/connect";
 import { type Call, callOf, type Principal } from "../call.js";
 import { operationName } from "../operation.js";
+import type { Stage } from "./stage.js";
 
 /**
  * Verifies an Authorization header and returns its principal. The argument is null without a header. Throws
@@ -9,12 +9,15 @@ import { operationName } from "../operation.js";
 export type TokenVerifier = (authorization: string | null) => Promise<Principal>;
 
 /** Sets the principal of a call from its access token (specification section 5). */
-export function authentication(verify: TokenVerifier): Interceptor {
-  return (next) => async (request) => {
-    const call = callOf(request.contextValues);
-    call.operation = operationName(request.method);
-    call.principal = await verifyCaller(call, verify);
-    return next(request);
+export function authentication(verify: TokenVerifier): Stage {
+  return (method) => {
+    const operation = operationName(method);
+    return (next) => async (request) => {
+      const call = callOf(request.contextValues);
+      call.operation = operation;
+      call.principal = await verifyCaller(call, verify);
+      return next(request);
+    };
   };
 }
 

@@ -1,4 +1,3 @@
-import type { Interceptor } from "@connectrpc/connect";
 import { tracedJudgement, tracedReading, tracedWork } from "../telemetry/traces/traced-stages.js";
 import { authentication, type TokenVerifier } from "./authentication.js";
 import { authorization } from "./authorization.js";
@@ -10,6 +9,7 @@ import { type RateLimiter, rateLimit, rowQuota } from "./rate-limit.js";
 import { redaction } from "./redaction.js";
 import { requestHeaders } from "./request-headers.js";
 import { responseHeaders } from "./response-headers.js";
+import type { NamedStage, Stage } from "./stage.js";
 import { streamLife } from "./stream-life.js";
 import { hasLongText } from "./validation/screen-message.js";
 import { type ListErrors, type MessageValidator, validation } from "./validation/validation.js";
@@ -32,12 +32,12 @@ export interface ChainPorts {
   readonly isTraced?: boolean;
 }
 
-/** The stages of a call, outermost first. */
+/** The stages of a call, outermost first. A method has only those that it needs. */
 export interface Chain {
   /** Stages that need only the headers. Over REST they run before any byte of the body is read. */
-  readonly onHeaders: readonly Interceptor[];
+  readonly onHeaders: readonly NamedStage[];
   /** Stages that need the request message. */
-  readonly onMessage: readonly Interceptor[];
+  readonly onMessage: readonly NamedStage[];
 }
 
 /**
@@ -45,30 +45,30 @@ export interface Chain {
  * says what each stage does.
  */
 export function createChain(ports: ChainPorts): Chain {
-  const { verifyToken, rateLimiter, validate, listErrors, calls, streams, paceRejection } = ports;
-  const { store, recordAccess, pages, isTraced = false } = ports;
-  const judging = (name: string, stage: Interceptor) => (isTraced ? tracedJudgement(name, stage) : stage);
+  const { verifyToken, rateLimiter, validate, listErrors, calls, streams, paceRejection, isTraced = false } = ports;
+  const judging = (name: string, stage: Stage) => ({ name, stage: isTraced ? tracedJudgement(name, stage) : stage });
+  const working = (name: string, stage: Stage) => ({ name, stage: isTraced ? tracedWork(name, stage) : stage });
   const reading = isTraced ? tracedReading("message") : undefined;
   return {
     onHeaders: [
-      responseHeaders(),
+      { name: "response headers", stage: responseHeaders() },
       judging("authentication", authentication(verifyToken)),
       judging("quota", rateLimit(rateLimiter)),
-      loadShedding(calls, paceRejection),
-      authorization(),
-      requestHeaders(),
-      ...(reading === undefined ? [] : [reading.begin]),
+      { name: "load shedding", stage: loadShedding(calls, paceRejection) },
+      { name: "authorization", stage: authorization() },
+      { name: "request headers", stage: requestHeaders() },
+      ...(reading === undefined ? [] : [{ name: "trace of the message", stage: reading.begin }]),
     ],
     onMessage: [
-      ...(reading === undefined ? [] : [reading.end]),
-      loopTurns(hasLongText),
+      ...(reading === undefined ? [] : [{ name: "trace of the message", stage: reading.end }]),
+      { name: "loop turns", stage: loopTurns(hasLongText) },
       judging("validation", validation(validate, listErrors)),
-      rowQuota(rateLimiter),
-      redaction(),
-      judging("place", concurrencyLimit(calls, streams, paceRejection)),
-      streamLife(verifyToken, ports.stopping),
-      isTraced ? tracedWork("transaction", idempotency(store, recordAccess)) : idempotency(store, recordAccess),
-      pageTokens(pages),
+      { name: "row quota", stage: rowQuota(rateLimiter) },
+      { name: "redaction", stage: redaction() },
+      judging("permit", concurrencyLimit(calls, streams, paceRejection)),
+      { name: "stream life", stage: streamLife(verifyToken, ports.stopping) },
+      working("transaction", idempotency(ports.store, ports.recordAccess)),
+      { name: "page tokens", stage: pageTokens(ports.pages) },
     ],
   };
 }

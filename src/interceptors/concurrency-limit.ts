@@ -1,7 +1,8 @@
-import type { Interceptor, StreamRequest, StreamResponse, UnaryRequest } from "@connectrpc/connect";
+import type { StreamRequest, StreamResponse, UnaryRequest } from "@connectrpc/connect";
 import { principalOf } from "../call.js";
 import type { CupoError } from "../errors.js";
 import { operationOf } from "../operation.js";
+import type { Stage } from "./stage.js";
 
 /** The caller of a request, and whether the request is heavy. */
 export interface PermitRequest {
@@ -49,19 +50,23 @@ export function concurrencyLimit(
   calls: ConcurrencyLimiter,
   streams: ConcurrencyLimiter,
   paceRejection: PaceRejection,
-): Interceptor {
-  return (next) => async (request) => {
-    const caller = { ...callerOf(request), signal: request.signal };
-    const permit = await (request.stream ? streams : calls).acquire(caller);
-    if (typeof permit === "string") throw await paceRejection(permit, request.stream ? "streams" : "calls");
-    let isOpen = false;
-    try {
-      const response = await next(request);
-      isOpen = response.stream;
-      return response.stream ? { ...response, message: releasing(response.message, permit) } : response;
-    } finally {
-      if (!isOpen) permit();
-    }
+): Stage {
+  return (method) => {
+    const { heavy: isHeavy } = operationOf(method);
+    const isStream = method.methodKind !== "unary";
+    const limiter = isStream ? streams : calls;
+    return (next) => async (request) => {
+      const permit = await limiter.acquire({ ...callerOf(request), isHeavy, signal: request.signal });
+      if (typeof permit === "string") throw await paceRejection(permit, isStream ? "streams" : "calls");
+      let isOpen = false;
+      try {
+        const response = await next(request);
+        isOpen = response.stream;
+        return response.stream ? { ...response, message: releasing(response.message, permit) } : response;
+      } finally {
+        if (!isOpen) permit();
+      }
+    };
   };
 }
 
@@ -69,17 +74,21 @@ export function concurrencyLimit(
  * Rejects a call after its headers if {@link concurrencyLimit} would reject it at once. So an overloaded process only
  * authenticates the call and counts it.
  */
-export function loadShedding(limiter: ConcurrencyLimiter, paceRejection: PaceRejection): Interceptor {
-  return (next) => async (request) => {
-    const rejection = request.stream ? undefined : limiter.rejectionFor(callerOf(request));
-    if (rejection !== undefined) throw await paceRejection(rejection);
-    return next(request);
+export function loadShedding(limiter: ConcurrencyLimiter, paceRejection: PaceRejection): Stage {
+  return (method) => {
+    if (method.methodKind !== "unary") return undefined;
+    const { heavy: isHeavy } = operationOf(method);
+    return (next) => async (request) => {
+      const rejection = limiter.rejectionFor({ ...callerOf(request), isHeavy });
+      if (rejection !== undefined) throw await paceRejection(rejection);
+      return next(request);
+    };
   };
 }
 
-function callerOf({ contextValues, method }: UnaryRequest | StreamRequest): Omit<PermitRequest, "signal"> {
+function callerOf({ contextValues }: UnaryRequest | StreamRequest): Pick<PermitRequest, "tenantId" | "principalId"> {
   const { tenantId, id: principalId } = principalOf(contextValues);
-  return { tenantId, principalId, isHeavy: operationOf(method).heavy };
+  return { tenantId, principalId };
 }
 
 async function* releasing(messages: StreamResponse["message"], release: Permit): StreamResponse["message"] {

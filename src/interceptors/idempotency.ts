@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
-import { type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
-import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
+import { type DescMessage, type DescMethod, type Message, toBinary } from "@bufbuild/protobuf";
+import type { Interceptor, UnaryResponse } from "@connectrpc/connect";
 import { type Call, callOf, type Principal, principalOf } from "../call.js";
 import { type CupoError, conflict } from "../errors.js";
 import { isReplicable, operationName, takesIdempotencyKey } from "../operation.js";
-import { shownPatients } from "./shown-patients.js";
+import { shownPatientsOf } from "./shown-patients.js";
+import type { Stage } from "./stage.js";
 
 /** The claim of an idempotency key by one call. */
 export interface IdempotencyClaim {
@@ -68,42 +69,55 @@ const RETRY_AFTER = { "Retry-After": "1" };
  * passes through the protocol like any other. A replay that shows a patient is a read, so it first records an access.
  * The first response needs no access record, because the audit trail has the change.
  */
-export function idempotency(store: IdempotentWork, recordAccess: RecordAccess): Interceptor {
+export function idempotency(store: IdempotentWork, recordAccess: RecordAccess): Stage {
+  return (method) => {
+    if (method.methodKind !== "unary") return undefined;
+    return takesIdempotencyKey(method) ? once(method, store, recordAccess) : reading(isReplicable(method), store);
+  };
+}
+
+function reading(replicable: boolean, store: IdempotentWork): Interceptor {
   return (next) => async (request) => {
-    if (request.stream) return next(request);
+    const { contextValues } = request;
+    return store.read(callOf(contextValues), principalOf(contextValues), () => next(request), replicable);
+  };
+}
+
+function once(method: DescMethod, store: IdempotentWork, recordAccess: RecordAccess): Interceptor {
+  const claimOf = claimsOf(method);
+  const shownPatients = shownPatientsOf(method.output);
+  return (next) => async (request) => {
+    if (request.stream) throw new Error("a message was called by a stream");
     const call = callOf(request.contextValues);
     const principal = principalOf(request.contextValues);
-    const { method } = request;
-    if (!takesIdempotencyKey(method)) return store.read(call, principal, () => next(request), isReplicable(method));
     let executed: UnaryResponse | undefined;
-    const claim = claimOf(request, call, principal);
-    const outcome = await store.execute(claim, call, principal, async () => {
+    const outcome = await store.execute(claimOf(request.message, call, principal), call, principal, async () => {
       const response = await next(request);
       if (response.stream) throw new Error("a unary request was answered by a stream");
       executed = response;
-      return toBinary(response.method.output, response.message);
+      return toBinary(method.output, response.message);
     });
     if (outcome.kind === "EXECUTED" && executed !== undefined) return executed;
     if (outcome.kind !== "REPLAY") throw keyRefusal(outcome.kind === "EXECUTED" ? "IN_PROGRESS" : outcome.kind);
     call.storedResponse = outcome.response;
     if (outcome.isOwn) return next(request);
-    const shown = shownPatients(request.method.output, outcome.response);
+    const shown = shownPatients(outcome.response);
     if (shown.length > 0) await store.read(call, principal, async () => recordAccess(call, shown));
     call.responseHeaders["Idempotent-Replayed"] = "true";
     return next(request);
   };
 }
 
-function claimOf(request: UnaryRequest, call: Call, principal: Principal): IdempotencyClaim {
-  const operation = operationName(request.method);
-  return {
+function claimsOf(method: DescMethod): (message: Message, call: Call, principal: Principal) => IdempotencyClaim {
+  const operation = operationName(method);
+  return (message, call, principal) => ({
     tenantId: principal.tenantId,
     principalId: principal.id,
     operation,
     key: call.headers.idempotencyKey[0] ?? "",
-    fingerprint: fingerprint(operation, principal, request.method.input, request.message),
+    fingerprint: fingerprint(operation, principal, method.input, message),
     correlationId: call.correlationId,
-  };
+  });
 }
 
 function fingerprint(operation: string, principal: Principal, schema: DescMessage, message: Message): Uint8Array {

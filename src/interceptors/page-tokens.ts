@@ -1,12 +1,13 @@
-import { clone, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { clone, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import { type Principal, principalOf } from "../call.js";
 import { invalidPageToken } from "../errors.js";
 import { operationName } from "../operation.js";
+import type { Stage } from "./stage.js";
 
-/** Encrypts the content of page tokens. `open` returns undefined unless the token was sealed for the same holder. */
+/** Encrypts the positions in page tokens. `open` returns undefined unless the token was sealed for the same holder. */
 export interface PageSeal {
-  seal(place: string, holder: string): Promise<string>;
+  seal(position: string, holder: string): Promise<string>;
   open(token: string, holder: string): Promise<string | undefined>;
 }
 
@@ -14,24 +15,32 @@ const TOKEN = "pageToken";
 const NEXT_TOKEN = "nextPageToken";
 
 /**
- * Decrypts the page token of a request and encrypts that of the response, so that services see only the plain content.
+ * Decrypts the page token of a request and encrypts that of the response. So services see only the plain positions.
  *
  * A token is valid for the same operation and the same principal, with the same issuer, tenant, organization and
  * company. Any other token is 422 on pageToken (AIP-158). This stage runs inside the transaction, so that an
  * unavailable key store is handled like an unavailable database.
  */
-export function pageTokens({ seal, open }: PageSeal): Interceptor {
+export function pageTokens(seal: PageSeal): Stage {
+  return (method) => {
+    const { methodKind, input, output } = method;
+    const hasPages = methodKind === "unary" && hasText(input, TOKEN) && hasText(output, NEXT_TOKEN);
+    return hasPages ? sealing(method, seal) : undefined;
+  };
+}
+
+function sealing(method: DescMethod, { seal, open }: PageSeal): Interceptor {
+  const operation = operationName(method);
   return (next) => async (request) => {
-    const { input, output } = request.method;
-    if (request.stream || !hasText(input, TOKEN) || !hasText(output, NEXT_TOKEN)) return next(request);
-    const holder = holderOf(operationName(request.method), principalOf(request.contextValues));
+    if (request.stream) throw new Error("a message was called by a stream");
+    const holder = holderOf(operation, principalOf(request.contextValues));
     const token = textIn(request.message, TOKEN);
-    const place = token === "" ? "" : await open(token, holder);
-    if (place === undefined) throw invalidPageToken();
-    const response = await next({ ...request, message: withText(input, request.message, TOKEN, place) });
+    const position = token === "" ? "" : await open(token, holder);
+    if (position === undefined) throw invalidPageToken();
+    const response = await next({ ...request, message: withText(method.input, request.message, TOKEN, position) });
     if (response.stream) throw new Error("a unary request was answered by a stream");
-    const nextPlace = textIn(response.message, NEXT_TOKEN);
-    if (nextPlace !== "") Reflect.set(response.message, NEXT_TOKEN, await seal(nextPlace, holder));
+    const nextPosition = textIn(response.message, NEXT_TOKEN);
+    if (nextPosition !== "") Reflect.set(response.message, NEXT_TOKEN, await seal(nextPosition, holder));
     return response;
   };
 }

@@ -12,14 +12,14 @@ export type ErrorObserver = (error: CupoError, call: Call) => void;
  * Problem that REST sends as its body. It also converts errors during a stream. Errors of Connect itself, such as
  * `unimplemented`, stay unchanged.
  */
-export function problems(problemsUrl: string, observe: ErrorObserver): Interceptor {
+export function problems(problemsUrl: string, observe: ErrorObserver): () => Interceptor {
   const explainTo = (call: Call, thrown: unknown) => {
     if (thrown instanceof ConnectError) return thrown;
     const error = asCupoError(thrown);
     observe(error, call);
     return connectErrorOf(error, call, problemsUrl);
   };
-  return (next) => async (request) => {
+  return () => (next) => async (request) => {
     const explain = (thrown: unknown) => {
       const call = callOf(request.contextValues);
       const sent = explainTo(call, thrown);

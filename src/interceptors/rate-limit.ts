@@ -1,7 +1,8 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { ContextValues, Interceptor } from "@connectrpc/connect";
+import type { ContextValues } from "@connectrpc/connect";
 import { callOf, principalOf } from "../call.js";
 import { CupoError } from "../errors.js";
+import type { Stage } from "./stage.js";
 
 /** The state of one quota after a request was counted. */
 export interface QuotaState {
@@ -31,6 +32,8 @@ export interface RateLimiter {
 
 /** The number of rows that count as one request. */
 const ROWS_A_REQUEST = 50;
+/** The fields of a request that say how many rows it asks for. */
+const ROW_FIELDS = ["pageSize", "patientIds"];
 /** The largest page size (AIP-158). */
 const MOST_ROWS = 200;
 
@@ -38,8 +41,8 @@ const MOST_ROWS = 200;
  * Limits the requests of a principal (specification section 8) over all operations and transports together. From this
  * stage on, every answer has the quotas in RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers).
  */
-export function rateLimit(limiter: RateLimiter): Interceptor {
-  return (next) => async (request) => {
+export function rateLimit(limiter: RateLimiter): Stage {
+  return () => (next) => async (request) => {
     await charge(limiter, request.contextValues, 1);
     return next(request);
   };
@@ -49,12 +52,15 @@ export function rateLimit(limiter: RateLimiter): Interceptor {
  * Counts one more request for every 50 rows of a page or batch after the first 50. The cost of a request grows with its
  * rows: each patient that is read needs redaction and an access record.
  */
-export function rowQuota(limiter: RateLimiter): Interceptor {
-  return (next) => async (request) => {
-    const rows = request.stream ? 0 : rowsAskedFor(request.message);
-    const more = Math.ceil(rows / ROWS_A_REQUEST) - 1;
-    if (more > 0) await charge(limiter, request.contextValues, more);
-    return next(request);
+export function rowQuota(limiter: RateLimiter): Stage {
+  return ({ methodKind, input }) => {
+    if (methodKind !== "unary" || !ROW_FIELDS.some((name) => input.field[name] !== undefined)) return undefined;
+    return (next) => async (request) => {
+      const rows = request.stream ? 0 : rowsAskedFor(request.message);
+      const more = Math.ceil(rows / ROWS_A_REQUEST) - 1;
+      if (more > 0) await charge(limiter, request.contextValues, more);
+      return next(request);
+    };
   };
 }
 

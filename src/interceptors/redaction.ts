@@ -3,6 +3,7 @@ import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import type { Interceptor, StreamResponse } from "@connectrpc/connect";
 import { principalOf } from "../call.js";
 import { readable_with_scope as readableWithScope } from "../gen/cupo/options/v1/options_pb.js";
+import type { Stage } from "./stage.js";
 
 /** The fields to remove from a message: its own guarded fields, and those of nested messages at any depth. */
 interface Plan {
@@ -14,19 +15,17 @@ type Redact = (message: ReflectMessage, scopes: ReadonlySet<string>) => void;
 
 /**
  * Removes the fields from a response for which the principal has no scope (specification section 5, rule 5). This stage
- * is outside the idempotency stage, so a replay is redacted by the scopes of the new request.
+ * is outside the idempotency stage, so a replay is redacted by the scopes of the new request. A method whose response
+ * has no guarded field has no such stage.
  */
-export function redaction(): Interceptor {
+export function redaction(): Stage {
   const redact = createRedact();
-  const outputs = new Map<DescMessage, boolean>();
-  const hasGuarded = (schema: DescMessage) => {
-    if (!outputs.has(schema)) outputs.set(schema, holdsGuarded(schema));
-    return outputs.get(schema);
-  };
+  return ({ output }) => (holdsGuarded(output) ? redacting(output, redact) : undefined);
+}
+
+function redacting(output: DescMessage, redact: Redact): Interceptor {
   return (next) => async (request) => {
     const response = await next(request);
-    const { output } = request.method;
-    if (!hasGuarded(output)) return response;
     const { scopes } = principalOf(request.contextValues);
     const redacted = (message: Message) => {
       redact(reflect(output, message), scopes);

@@ -1,29 +1,36 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { Interceptor } from "@connectrpc/connect";
 import { type CallHeaders, callOf } from "../call.js";
 import { type CupoError, type FieldError, type FieldErrorCode, invalidRequest } from "../errors.js";
 import { takesIdempotencyKey } from "../operation.js";
 import { isUuid } from "../uuid.js";
+import type { Stage } from "./stage.js";
 
 /** The allowed form of an idempotency key. */
 export const idempotencyKeyForm = { pattern: /^[\x21-\x7e]+$/, maxLength: 255 } as const;
 
 /** Rejects a call with invalid headers, with an item for each (specification section 4, common headers). */
-export function requestHeaders(): Interceptor {
-  return (next) => async (request) => {
-    const refusal = judgeHeaders(request.method, callOf(request.contextValues).headers);
-    if (refusal !== undefined) throw refusal;
-    return next(request);
+export function requestHeaders(): Stage {
+  return (method) => {
+    const judge = headerJudge(method);
+    return (next) => async (request) => {
+      const refusal = judge(callOf(request.contextValues).headers);
+      if (refusal !== undefined) throw refusal;
+      return next(request);
+    };
   };
 }
 
-/** Returns the error for invalid headers of a call, or undefined if they are valid. */
-export function judgeHeaders(
+/**
+ * Returns a function that judges the headers of a method's calls: it returns the error for invalid ones, or undefined.
+ */
+export function headerJudge(
   method: DescMethod,
-  headers: Pick<CallHeaders, "correlationId" | "idempotencyKey">,
-): CupoError | undefined {
-  const errors = [...correlationErrors(headers), ...(takesIdempotencyKey(method) ? idempotencyKeyErrors(headers) : [])];
-  return errors.length === 0 ? undefined : invalidRequest(errors);
+): (headers: Pick<CallHeaders, "correlationId" | "idempotencyKey">) => CupoError | undefined {
+  const keyErrors = takesIdempotencyKey(method) ? idempotencyKeyErrors : () => [];
+  return (headers) => {
+    const errors = [...correlationErrors(headers), ...keyErrors(headers)];
+    return errors.length === 0 ? undefined : invalidRequest(errors);
+  };
 }
 
 function correlationErrors({ correlationId }: Pick<CallHeaders, "correlationId">): FieldError[] {

@@ -1,9 +1,9 @@
-import type { Interceptor } from "@connectrpc/connect";
 import { callOf } from "../call.js";
+import type { Stage } from "./stage.js";
 
 /** Adds the response headers of the call to a successful answer. Errors add them elsewhere. */
-export function responseHeaders(): Interceptor {
-  return (next) => async (request) => {
+export function responseHeaders(): Stage {
+  return () => (next) => async (request) => {
     const response = await next(request);
     for (const [name, value] of Object.entries(callOf(request.contextValues).responseHeaders)) {
       response.header.set(name, value);

@@ -1,4 +1,4 @@
-import { type DescField, type DescMessage, fromBinary, isMessage, type Message } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, isMessage, type Message } from "@bufbuild/protobuf";
 import { isReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { PatientSchema } from "../gen/cupo/access/v1/patient_pb.js";
 import { PatientDetailsSchema } from "../gen/cupo/clinic/v1/patient_details_pb.js";
@@ -7,32 +7,25 @@ import { UserAttentionCaseDetailsSchema } from "../gen/cupo/clinic/v1/user_atten
 const SHOWING: ReadonlySet<string> = new Set(
   [PatientSchema, PatientDetailsSchema, UserAttentionCaseDetailsSchema].map(({ typeName }) => typeName),
 );
-const fieldsByResponse = new WeakMap<DescMessage, readonly DescField[]>();
 
 /**
- * Returns the ids of the patients whose data a stored response contains, including those of cases. In operations that
- * take a key, each field shows at most one patient.
+ * Compiles a function that returns the ids of the patients whose data a stored response contains, including those of
+ * cases. In operations that take a key, each field shows at most one patient.
  */
-export function shownPatients(schema: DescMessage, response: Uint8Array): readonly string[] {
-  const fields = patientFields(schema);
-  if (fields.length === 0) return [];
-  const message = reflect(schema, fromBinary(schema, response));
-  return fields.flatMap((field) => {
-    const shown: unknown = message.isSet(field) ? message.get(field) : undefined;
-    return isReflectMessage(shown) ? idOf(shown.message) : [];
-  });
+export function shownPatientsOf(schema: DescMessage): (response: Uint8Array) => readonly string[] {
+  const fields = schema.fields.filter(({ message }) => SHOWING.has(message?.typeName ?? ""));
+  if (fields.length === 0) return () => [];
+  return (response) => {
+    const message = reflect(schema, fromBinary(schema, response));
+    return fields.flatMap((field) => {
+      const shown: unknown = message.isSet(field) ? message.get(field) : undefined;
+      return isReflectMessage(shown) ? idOf(shown.message) : [];
+    });
+  };
 }
 
 function idOf(shown: Message): readonly string[] {
   if (isMessage(shown, PatientSchema)) return [shown.id ?? ""];
   if (isMessage(shown, PatientDetailsSchema)) return [shown.patientId];
   return isMessage(shown, UserAttentionCaseDetailsSchema) && shown.patientId !== undefined ? [shown.patientId] : [];
-}
-
-function patientFields(schema: DescMessage): readonly DescField[] {
-  const known = fieldsByResponse.get(schema);
-  if (known !== undefined) return known;
-  const fields = schema.fields.filter(({ message }) => SHOWING.has(message?.typeName ?? ""));
-  fieldsByResponse.set(schema, fields);
-  return fields;
 }

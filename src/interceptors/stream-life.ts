@@ -4,6 +4,7 @@ import { createLinkedAbortController } from "@connectrpc/connect/protocol";
 import { callOf } from "../call.js";
 import { CupoError, unavailable } from "../errors.js";
 import { type TokenVerifier, verifyCaller } from "./authentication.js";
+import type { Stage } from "./stage.js";
 
 const CHECK_EVERY_MS = 1_000;
 
@@ -12,11 +13,16 @@ const CHECK_EVERY_MS = 1_000;
  * caller receives the reason.
  *
  * The token is verified before each message and once per second. So no message is sent after the token has expired or
- * its key was withdrawn, and the stream ends within a second. Unary calls pass unchanged.
+ * its key was withdrawn, and the stream ends within a second. Unary methods have no
+ * such stage.
  */
-export function streamLife(verify: TokenVerifier, stopping: AbortSignal): Interceptor {
+export function streamLife(verify: TokenVerifier, stopping: AbortSignal): Stage {
+  return ({ methodKind }) => (methodKind === "unary" ? undefined : living(verify, stopping));
+}
+
+function living(verify: TokenVerifier, stopping: AbortSignal): Interceptor {
   return (next) => async (request) => {
-    if (!request.stream) return next(request);
+    if (!request.stream) throw new Error("a stream was called by a message");
     const call = callOf(request.contextValues);
     const end = createLinkedAbortController(request.signal, stopping);
     const check = () => verifyCaller(call, verify).catch((error: unknown) => end.abort(error));

@@ -1,4 +1,5 @@
 import { purgeKeyBatch } from "../postgres/idempotency-keys.js";
+import type { PurgeBatch } from "../postgres/purge-batch.js";
 import { purgeQuotaBatch } from "../postgres/quota-windows.js";
 import type { TransactionSource } from "../postgres/run-transaction.js";
 import { purgeTokenBatch } from "../postgres/tables/appointments/consumed-tokens.js";
@@ -32,13 +33,15 @@ export function purgeQuotas(database: TransactionSource, signal?: AbortSignal): 
 
 async function purgeInBatches(
   database: TransactionSource,
-  purgeBatch: typeof purgeTokenBatch,
+  purgeBatch: PurgeBatch,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  let deleted = 0;
+  let total = 0;
+  let since: Date | undefined;
   for (;;) {
-    const batch = await purgeBatch(database, BATCH);
-    deleted += batch;
-    if (batch < BATCH || signal?.aborted === true) return deleted;
+    const { deleted, until } = await purgeBatch(database, BATCH, since);
+    total += deleted;
+    since = until;
+    if (deleted < BATCH || signal?.aborted === true) return total;
   }
 }

@@ -6,8 +6,8 @@ import type { JobQueuePool } from "../postgres/job-queue-pool.js";
 import type { TransactionSource } from "../postgres/run-transaction.js";
 import { findDueTenants } from "../postgres/tables/schedule/due-programs.js";
 import { horizonFrom } from "../scheduling/horizon.js";
+import { assignPositions } from "./assign-positions.js";
 import { extendSchedules } from "./extend-schedules.js";
-import { placeEvents } from "./place-events.js";
 import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "./purges.js";
 import { tendPartitions } from "./tend-partitions.js";
 
@@ -129,7 +129,7 @@ function tasksOf({ database, now, logger, maxOpenSlots, onFull }: JobPorts, sign
       await purgeIdempotencyKeys(database, signal);
       await purgeOptionTokens(database, signal);
       await purgeQuotas(database, signal);
-      await placeEvents(database, signal);
+      await assignPositions(database, signal);
       await purgeEvents(database, signal);
     },
     [TEND_PARTITIONS]: async () => void (await tendPartitions({ database, now, logger }, signal)),

@@ -13,7 +13,7 @@ import {
 import { rejectionError } from "../interceptors/concurrency/rejection-error.js";
 import { keyRefusal } from "../interceptors/idempotency.js";
 import { quotaExceeded } from "../interceptors/rate-limit.js";
-import { judgeHeaders } from "../interceptors/request-headers.js";
+import { headerJudge } from "../interceptors/request-headers.js";
 import type { ListErrors, MessageValidator } from "../interceptors/validation/validation.js";
 import { operationOf, pathFields, takesIdempotencyKey } from "../operation.js";
 
@@ -66,11 +66,11 @@ function emptyRequest(method: DescMethod, { validate, listErrors }: Judges): Cup
   const { input } = method;
   const inPath = pathFields(method);
   const ofPath = new Set(input.fields.filter(({ name }) => inPath.has(name)).map(({ jsonName }) => jsonName));
-  const errors = validate(input, create(input)).filter(({ field }) => !ofPath.has(field));
+  const errors = validate(input)(create(input)).filter(({ field }) => !ofPath.has(field));
   return validationFailed(listErrors(input, errors));
 }
 
 function unusableHeaders(method: DescMethod): NamedErrors {
-  const error = judgeHeaders(method, { correlationId: ["1"], idempotencyKey: [] });
+  const error = headerJudge(method)({ correlationId: ["1"], idempotencyKey: [] });
   return error === undefined ? {} : { unusableHeaders: error };
 }

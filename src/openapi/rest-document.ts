@@ -1,10 +1,8 @@
-import type { DescField, JsonObject } from "@bufbuild/protobuf";
+import type { DescField, DescService, JsonObject } from "@bufbuild/protobuf";
+import { type Route, restRoutes, updateMaskField } from "@cupo/connect-rest";
 import { type ErrorCode, errorTable } from "../errors.js";
 import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
 import { operationOf, takesIdempotencyKey } from "../operation.js";
-import { createRouteTable } from "../rest/routes/route-table.js";
-import type { RestService, Route } from "../rest/routes/routes.js";
-import { updateMaskField } from "../rest/update-mask.js";
 import { bodyExamples, examplesOf } from "./body-examples.js";
 import { definitionComment } from "./definition-comment.js";
 import { documentInfo, OPENAPI_VERSION, security, securitySchemes, serviceTags } from "./document-parts.js";
@@ -24,7 +22,7 @@ import {
 /** The input of the REST interface's document. */
 export interface RestDocumentOptions extends ProblemOptions {
   readonly basePath: string;
-  readonly services: readonly RestService[];
+  readonly services: readonly { readonly service: DescService }[];
   readonly examples: RequestExamples;
   /** The URL of the operations. Defaults to `basePath` on the origin of the document. */
   readonly serverUrl?: string;
@@ -32,8 +30,9 @@ export interface RestDocumentOptions extends ProblemOptions {
 
 /** Describes the REST interface as an OpenAPI document. It uses the same route table as the service. */
 export function describeRest(options: RestDocumentOptions): JsonObject {
-  const { routes } = createRouteTable(options.basePath, options.services);
-  const services = [...new Set(routes.map(({ service }) => service))];
+  const described = options.services.map(({ service }) => service);
+  const routes = restRoutes(options.basePath, described);
+  const services = described.filter((service) => routes.some(({ method }) => method.parent === service));
   const schemas = createMessageSchemas();
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
@@ -70,11 +69,11 @@ export function describeRest(options: RestDocumentOptions): JsonObject {
 }
 
 function describeOperation(route: Route, schemas: MessageSchemas, options: RestDocumentOptions): JsonObject {
-  const { method, service } = route;
+  const { method } = route;
   const { scope, preview } = operationOf(method);
   return {
     operationId: method.localName,
-    tags: [service.name],
+    tags: [method.parent.name],
     summary: operationSummary(method),
     description: operationDescription(method, { isPartial: updateMaskField(route) !== undefined }),
     ...(preview ? { "x-preview": true } : {}),

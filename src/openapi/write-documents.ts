@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DescService, JsonObject } from "@bufbuild/protobuf";
+import { listViolations } from "@cupo/connect-rest";
 import { createMessageValidator } from "../interceptors/validation/validate-message.js";
-import { listViolations } from "../rest/violations/list-violations.js";
+import { isPublished } from "../operation.js";
 import { describeConnect } from "./connect-document.js";
-import { describedService } from "./described-service.js";
 import { jsonText, yamlText } from "./document-text.js";
 import { requestExamples } from "./examples/request-examples.js";
 import { describeRest } from "./rest-document.js";
@@ -36,12 +36,17 @@ export async function writeDocuments(options: WrittenDocuments): Promise<string[
     examples: requestExamples(options.nowMs),
   };
   const { basePath, publicUrl, internalUrl } = options;
-  const services = options.services.map(describedService);
+  const services = options.services;
   await mkdir(options.folder, { recursive: true });
   return [
     ...(await write(
       join(options.folder, "public"),
-      describeRest({ ...shared, services, basePath, serverUrl: publicUrl + basePath }),
+      describeRest({
+        ...shared,
+        services: services.filter(({ service }) => isPublished(service)),
+        basePath,
+        serverUrl: publicUrl + basePath,
+      }),
     )),
     ...(await write(
       join(options.folder, "internal"),

@@ -5,8 +5,8 @@ import { pageForm } from "./token-form.js";
 
 /** Seals and opens page tokens, which stand for positions in lists. They are opaque, encrypted and authenticated. */
 export interface PageTokens {
-  /** Seals a position in a list. `holder` identifies the list and the caller. `place` is at most 600 bytes. */
-  seal(place: string, holder: string): Promise<string>;
+  /** Seals a position in a list. `holder` identifies the list and the caller. The position has at most 600 bytes. */
+  seal(position: string, holder: string): Promise<string>;
   /**
    * Returns the position in a token. Returns undefined if the token is not valid, was altered, or has another holder. A
    * token is valid for at least an hour, because the ring keeps each key an hour longer than any process seals with it.
@@ -22,7 +22,8 @@ const digestBytes = 16;
  */
 export function createPageTokens(keyRing: KeyRing): PageTokens {
   return {
-    seal: async (place, holder) => sealBytes(keyRing, pageForm, Buffer.concat([digestOf(holder), Buffer.from(place)])),
+    seal: async (position, holder) =>
+      sealBytes(keyRing, pageForm, Buffer.concat([digestOf(holder), Buffer.from(position)])),
     async open(token, holder) {
       const bytes = await openBytes(keyRing, pageForm, token);
       if (bytes === undefined || !digestOf(holder).equals(bytes.subarray(0, digestBytes))) return undefined;

@@ -7,7 +7,7 @@ export interface TokenForm {
 }
 
 /** The JWE algorithms of every token (RFC 7518 sections 4.5 and 5.3). */
-export const algorithm = { alg: "dir", enc: "A256GCM" } as const;
+const algorithm = { alg: "dir", enc: "A256GCM" } as const;
 
 /** An option token has 252 characters. */
 export const optionForm: TokenForm = {

@@ -3,7 +3,7 @@ import type { Statement, Transaction } from "../call.js";
 import { type IdempotencyClaim, KEY_RETENTION_HOURS } from "../interceptors/idempotency.js";
 import type { ColumnsOf } from "./columns.js";
 import { prepared } from "./prepared.js";
-import { purgeBatch } from "./purge-batch.js";
+import { type PurgedBatch, purgeBatch, purgeStatement } from "./purge-batch.js";
 import type { TransactionSource } from "./run-transaction.js";
 import { sql } from "./sql.js";
 
@@ -15,9 +15,7 @@ export interface ResultRecord {
   readonly response: Buffer | undefined;
 }
 
-const PURGE = `DELETE FROM idempotency_keys WHERE (tenant_id, key_hash) IN (
-  SELECT tenant_id, key_hash FROM idempotency_keys
-  WHERE created_at < now() - ?::interval ORDER BY created_at LIMIT ?) RETURNING tenant_id`;
+const PURGE = purgeStatement({ table: "idempotency_keys", key: ["tenant_id", "key_hash"], time: "created_at" });
 
 const RESULT_COLUMNS = {
   fingerprint: "fingerprint",
@@ -97,13 +95,14 @@ export function eraseResults(transaction: Transaction, ids: readonly string[]): 
   );
 }
 
-/** Deletes at most `limit` keys of all tenants that are past their retention. Returns the number deleted. */
+/** Deletes at most `limit` keys of all tenants that are past their retention; see `PurgeBatch`. */
 export function purgeKeyBatch(
   source: TransactionSource,
   limit: number,
+  since?: Date,
   retentionHours: number = KEY_RETENTION_HOURS,
-): Promise<number> {
-  return purgeBatch(source, PURGE, `${retentionHours} hours`, limit);
+): Promise<PurgedBatch> {
+  return purgeBatch(source, PURGE, `${retentionHours} hours`, limit, since);
 }
 
 function keyHash(claim: IdempotencyClaim): Buffer {

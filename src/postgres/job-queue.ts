@@ -39,7 +39,7 @@ export interface JobQueueState {
 const STATE = `SELECT count(*)::integer AS count, coalesce(extract(epoch FROM now() - min(run_at)), 0)::float8 AS "oldestSeconds"
   FROM graphile_worker.jobs WHERE run_at <= now() AND locked_at IS NULL AND attempts < max_attempts`;
 
-/** Reads the jobs of all tenants that are due, not running and not failed for good. Time is the database's clock. */
+/** Reads the jobs of all tenants that are due, not running and not out of attempts. Time is the database's clock. */
 export async function readJobQueue(source: TransactionSource): Promise<JobQueueState> {
   const [state] = await runAcrossTenants(source, { setting: "cupo.jobs", value: "on" }, (transaction) =>
     transaction.rows<JobQueueState>(sql.raw(STATE)),

@@ -1,10 +1,40 @@
 import { runAcrossTenants, type TransactionSource } from "./run-transaction.js";
 import { sql } from "./sql.js";
 
+/** What a batch of a purge deleted. */
+export interface PurgedBatch {
+  readonly deleted: number;
+  /** The time of the last row that was deleted. Undefined if there was none. The next batch begins here. */
+  readonly until: Date | undefined;
+}
+
+/** Deletes at most `limit` rows of all tenants that are past a retention, from `since` on, oldest first. */
+export type PurgeBatch = (source: TransactionSource, limit: number, since?: Date) => Promise<PurgedBatch>;
+
+/** The rows that a purge deletes. The names are those of columns. */
+export interface Purged {
+  readonly table: string;
+  readonly key: readonly string[];
+  /** Rows whose time here is longer ago than the retention are deleted. Large tables need an index on it. */
+  readonly time: string;
+}
+
 /**
- * Runs a statement that deletes at most `limit` rows of all tenants that are past a retention. Returns the number
- * deleted. `retention` is an interval in PostgreSQL's syntax. The statement has two parameters, retention and limit,
- * and returns a row for each deleted row.
+ * Returns the statement of a purge. Its parameters are the retention, as an interval in PostgreSQL's syntax, the time at
+ * which to begin, and the highest number of rows.
+ *
+ * The time at which to begin matters: while an old snapshot is open, dead index entries stay. A batch that began at the
+ * front of the index would read those of all batches before it.
+ */
+export function purgeStatement({ table, key, time }: Purged): string {
+  const columns = key.join(", ");
+  return `DELETE FROM ${table} WHERE (${columns}) IN (
+  SELECT ${columns} FROM ${table}
+  WHERE ${time} < now() - ?::interval AND ${time} >= ?::timestamptz ORDER BY ${time} LIMIT ?) RETURNING ${time} AS time`;
+}
+
+/**
+ * Runs a {@link purgeStatement} from `since` on, by default from the oldest row.
  *
  * The transaction sets cupo.purge_retention to the retention. Row-level security then shows only rows older than that.
  * Each table has a minimum: a purge with a shorter retention fails with 22023.
@@ -14,8 +44,12 @@ export function purgeBatch(
   statement: string,
   retention: string,
   limit: number,
-): Promise<number> {
+  since?: Date,
+): Promise<PurgedBatch> {
   return runAcrossTenants(source, { setting: "cupo.purge_retention", value: retention }, async (transaction) => {
-    return (await transaction.rows(sql.raw(statement, [retention, limit]))).length;
+    const bindings = [retention, since ?? "-infinity", limit];
+    const rows = await transaction.rows<{ readonly time: Date }>(sql.raw(statement, bindings));
+    const times = rows.map(({ time }) => time.getTime());
+    return { deleted: rows.length, until: times.length === 0 ? undefined : new Date(Math.max(...times)) };
   });
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Statement, Transaction } from "../call.js";
 import type { QuotaDemand, QuotaShare, QuotaStore } from "../quotas/quota-store.js";
 import { type Database, openDatabase } from "./database.js";
-import { purgeBatch } from "./purge-batch.js";
+import { type PurgedBatch, purgeBatch, purgeStatement } from "./purge-batch.js";
 import { runAsTenant, type TransactionSource } from "./run-transaction.js";
 import { sql } from "./sql.js";
 import { classifyFailure, condemnsConnections } from "./sql-errors.js";
@@ -34,8 +34,11 @@ interface WindowRow {
 /** Expired windows are purged after this long. */
 const RETENTION = "1 hour";
 
-const PURGE = `DELETE FROM quota_windows WHERE (tenant_id, principal, policy) IN (
-  SELECT tenant_id, principal, policy FROM quota_windows WHERE ends_at < now() - ?::interval LIMIT ?) RETURNING tenant_id`;
+const PURGE = purgeStatement({
+  table: "quota_windows",
+  key: ["tenant_id", "principal", "policy"],
+  time: "ends_at",
+});
 
 /**
  * Opens a store that keeps the quotas of principals in the database, shared by all processes. Windows follow the
@@ -59,11 +62,9 @@ export function openQuotaStore({ url, withinMs, onIdleError }: QuotaStoreOptions
   };
 }
 
-/**
- * Deletes at most `limit` windows of all tenants that ended longer ago than the retention. Returns the number deleted.
- */
-export function purgeQuotaBatch(source: TransactionSource, limit: number): Promise<number> {
-  return purgeBatch(source, PURGE, RETENTION, limit);
+/** Deletes at most `limit` windows of all tenants that are past their retention; see `PurgeBatch`. */
+export function purgeQuotaBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
+  return purgeBatch(source, PURGE, RETENTION, limit, since);
 }
 
 async function takeShares(

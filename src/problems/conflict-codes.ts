@@ -13,7 +13,7 @@ export const conflictCodes = {
     cause: "Another update came first. message names the current version.",
     remedy:
       "Read the resource again, check that your change still applies, and send it with the current version. Each response that contains the " +
-      "resource has its version, also that of the Get operation of the internal API. The public API has no read operation.",
+      "resource has its version, also that of the Get operation of the clinic's API.",
   },
   IDEMPOTENCY_KEY_REUSED: {
     meaning: "The Idempotency-Key belongs to another request.",
@@ -102,7 +102,7 @@ export const conflictCodes = {
   BUSY: {
     meaning: "Other requests use the capacity that this request needs. Nothing was changed.",
     cause:
-      "One of these did not become free in time: a place for a call or a heavy call of the tenant, a database connection, or a row that another change locks.",
+      "One of these did not become free in time: a permit for a call or a heavy call of the tenant, a database connection, or a row that another change locks.",
     remedy: "Wait for the number of seconds in Retry-After, and send the request again with the same Idempotency-Key.",
   },
   TIMEOUT: {

@@ -1,6 +1,6 @@
-import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { type ErrorCode, errorTable, type FieldErrorCode } from "../errors.js";
-import { http as httpOption } from "../gen/google/api/annotations_pb.js";
+import { isPublished } from "../operation.js";
 import { pageResource, readOnce } from "../pages/page.js";
 import type { Resources } from "../pages/serve-resources.js";
 import type { CodeEntry } from "./code-entry.js";
@@ -61,13 +61,9 @@ function renderFieldCodes(problem: ErrorCode, services: Services): string[] {
 
 function namesOf(answering: readonly DescMethod[], all: readonly DescMethod[]): string {
   if (answering.length === all.length) return "Every operation";
-  const published = answering.filter(isPublished).map(({ name }) => name);
+  const published = answering.filter(({ parent }) => isPublished(parent)).map(({ name }) => name);
   const isAlsoInternal = published.length < answering.length;
-  return [...published, ...(isAlsoInternal ? ["operations of the internal API"] : [])].join(", ");
-}
-
-function isPublished(method: DescMethod): boolean {
-  return getOption(method, httpOption).pattern.case !== undefined;
+  return [...published, ...(isAlsoInternal ? ["operations of the clinic's API"] : [])].join(", ");
 }
 
 function renderFieldCode(code: FieldErrorCode, operations: string): string {

@@ -1,9 +1,11 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
+import { RestError, type RestErrorReason, type Violation } from "@cupo/connect-rest";
 import { CupoError, errorTable, type FieldError, invalidRequest, notFound, validationFailed } from "../errors.js";
 import { type Problem, ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
-import { RestError, type RestErrorReason } from "../rest/rest-error.js";
+import { EnvelopeError } from "../rpc/envelope-error.js";
 import { detailOf } from "./detail.js";
+import { fieldCodes } from "./field-codes.js";
 
 /** Media type of Problem documents (RFC 9457, section 6.1). */
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";
@@ -14,6 +16,8 @@ export const PROBLEM_MEDIA_TYPE = "application/problem+json";
  */
 export function asCupoError(error: unknown): CupoError {
   if (error instanceof RestError) return refusalOf(error);
+  if (error instanceof EnvelopeError)
+    return new CupoError("INVALID_REQUEST", { detail: error.message, connectCode: Code.Internal });
   return error instanceof CupoError ? error : new CupoError("INTERNAL_ERROR", { cause: error });
 }
 
@@ -41,18 +45,27 @@ export function problemJson(problem: Problem): string {
 }
 
 /**
- * Translates a RestError. A message that is too long or has an invalid envelope is a 400. Over RPC it has the code that
- * other servers use.
+ * Translates a RestError. An unsupported media type and a message that is too long are 400, because the published
+ * operations have no 413 and 415. Over RPC, a message that is too long has the code that other servers use.
  */
 function refusalOf({ reason, detail, violations }: RestError): CupoError {
-  const errors: readonly FieldError[] = violations;
+  const errors = fieldErrorsOf(violations);
   const refusals: Readonly<Record<RestErrorReason, () => CupoError>> = {
     NOT_FOUND: () => notFound("No resource exists at this path."),
     METHOD_NOT_ALLOWED: () => new CupoError("METHOD_NOT_ALLOWED"),
     MALFORMED: () => invalidRequest(errors.length === 0 ? detail : errors),
+    UNSUPPORTED_MEDIA_TYPE: () => invalidRequest(errors),
     TOO_LONG: () => new CupoError("INVALID_REQUEST", { detail, connectCode: Code.ResourceExhausted }),
-    ENVELOPE: () => new CupoError("INVALID_REQUEST", { detail, connectCode: Code.Internal }),
     INVALID: () => validationFailed(errors),
   };
   return refusals[reason]();
+}
+
+/** Returns violations as field errors. None is lost: the transcoder's validator is ours and has only these codes. */
+export function fieldErrorsOf(violations: readonly Violation[]): readonly FieldError[] {
+  return violations.filter(isFieldError);
+}
+
+function isFieldError(violation: Violation): violation is FieldError {
+  return Object.hasOwn(fieldCodes, violation.code);
 }

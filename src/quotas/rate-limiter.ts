@@ -39,12 +39,12 @@ const AWAY_MS = 5_000;
 
 /**
  * Creates a rate limiter whose quotas are shared by several processes. Each process takes parts of a quota from the
- * store and allows requests from its part, so that most requests do not wait. The parts shrink with the rest of the
- * quota, so that a process that gets no more requests holds little of it. All processes together never allow more than
+ * store and allows requests from its part, so that most requests do not wait. The less is left of a quota, the smaller
+ * the parts are. So a process without further requests holds only a little. All processes together never allow more than
  * the quota in a window.
  *
- * A used-up quota is rejected without asking the store until its window ends. While the store does not answer, each
- * process allows an equal part of the rest that it last knew. So the quotas always apply.
+ * When a quota is used up, requests are rejected without asking the store until the window ends. While the store does
+ * not answer, each process allows an equal part of what was left at the last answer. So the quotas always apply.
  */
 export function createRateLimiter(quotas: RateQuotas, ports: SharedQuotaPorts): RateLimiter {
   const elapsed = ports.elapsed ?? (() => performance.now());

@@ -1,6 +1,5 @@
 import type { ContextValues } from "@connectrpc/connect";
-import type { NodeRequest } from "../rest/read-body.js";
-import type { NodeResponse } from "../rest/send-response.js";
+import type { NodeRequest, NodeResponse } from "@cupo/connect-rest/node";
 import type { Protocol } from "./incoming.js";
 
 /** A call whose path, HTTP method and media type have been accepted. Nothing else of it is checked yet. */

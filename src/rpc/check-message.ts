@@ -1,9 +1,17 @@
 import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
-import { type Fields, fieldsOf, heldValue, setField } from "../rest/json/message-fields.js";
-import { readString } from "../rest/json/read-scalar.js";
-import type { Violations } from "../rest/violations/collect-violations.js";
-import { type FieldPath, fieldStep, indexStep, keyStep } from "../rest/violations/field-path.js";
+import {
+  type FieldPath,
+  type Fields,
+  fieldStep,
+  fieldsOf,
+  heldValue,
+  indexStep,
+  keyStep,
+  readString,
+  setField,
+  type Violations,
+} from "@cupo/connect-rest/strict-json";
 import { type Check, wellKnownCheck } from "./check-well-known.js";
 
 type Compiled = Map<DescMessage, Check>;

@@ -1,7 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
-import { addViolation, type Violations } from "../rest/violations/collect-violations.js";
-import type { FieldPath } from "../rest/violations/field-path.js";
+import { addViolation, type FieldPath, type Violations } from "@cupo/connect-rest/strict-json";
 
 /** Checks a value at its place. Returns whether its field may keep it. An invalid value adds a violation. */
 export type Check = (value: unknown, at: FieldPath | undefined, violations: Violations) => boolean;

@@ -1,12 +1,26 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
-import { tooLong } from "../rest/read-body.js";
-import { malformed } from "../rest/rest-error.js";
+import { malformed, tooLong } from "@cupo/connect-rest";
 
 /** The supported compressions of requests and responses. */
 export const compressions = [compressionGzip, compressionBrotli];
 
 const minCompressedBytes = 1024;
+
+/** The compression that a header names. */
+export type NamedCompression = (typeof compressions)[number];
+
+/**
+ * Returns the compression that a header names, or undefined if it names none. Throws Code.Unimplemented for an unknown
+ * one, with the supported ones in the header `acceptHeader`.
+ */
+export function namedCompression(encoding: string | undefined, acceptHeader: string): NamedCompression | undefined {
+  if (encoding === undefined || encoding === "identity") return undefined;
+  const compression = compressions.find(({ name }) => name === encoding);
+  if (compression !== undefined) return compression;
+  const accepted = compressions.map(({ name }) => name).join(",");
+  throw new ConnectError("the compression is not supported", Code.Unimplemented, { [acceptHeader]: accepted });
+}
 
 /**
  * Decompresses a message to at most `maxBytes`. Decompression stops at the limit, so a compression bomb costs no more
@@ -14,20 +28,9 @@ const minCompressedBytes = 1024;
  *
  * Rejects with:
  * - TOO_LONG for a longer message
- * - MALFORMED for bytes that `encoding` cannot decompress
- * - Code.Unimplemented for an unknown `encoding`, with the supported ones in the header `acceptHeader`
+ * - MALFORMED for bytes that `compression` cannot decompress
  */
-export async function inflate(
-  bytes: Buffer,
-  encoding: string | undefined,
-  acceptHeader: string,
-  maxBytes: number,
-): Promise<Buffer> {
-  const compression = compressions.find(({ name }) => name === encoding);
-  if (compression === undefined) {
-    const accepted = compressions.map(({ name }) => name).join(",");
-    throw new ConnectError("the compression is not supported", Code.Unimplemented, { [acceptHeader]: accepted });
-  }
+export async function inflate(bytes: Buffer, compression: NamedCompression, maxBytes: number): Promise<Buffer> {
   try {
     return Buffer.from(await compression.decompress(bytes, maxBytes));
   } catch (error) {
@@ -36,21 +39,21 @@ export async function inflate(
   }
 }
 
-/** Returns whether a header names no compression. */
-export function isIdentity(encoding: string | undefined): boolean {
-  return encoding === undefined || encoding === "identity";
+/** Returns the first supported compression that a caller accepts, or undefined if it accepts none. */
+export function acceptedCompression(acceptEncoding: string | null): NamedCompression | undefined {
+  if (acceptEncoding === null) return undefined;
+  const accepted = new Set(acceptEncoding.split(",").map((name) => name.trim()));
+  return compressions.find(({ name }) => accepted.has(name));
 }
 
 /**
- * Compresses a body with a compression that the caller accepts. Returns the body and the name of the compression, or
- * undefined when the body stays uncompressed.
+ * Compresses a message, and names the compression. Returns undefined without a compression, and for a message under
+ * 1 KiB, which stays as it is.
  */
 export async function deflate(
-  body: Buffer,
-  acceptEncoding: string | null,
-): Promise<{ readonly body: Uint8Array; readonly encoding: string } | undefined> {
-  if (acceptEncoding === null || body.length < minCompressedBytes) return undefined;
-  const accepted = new Set(acceptEncoding.split(",").map((name) => name.trim()));
-  const compression = compressions.find(({ name }) => accepted.has(name));
-  return compression && { body: await compression.compress(body), encoding: compression.name };
+  message: Uint8Array,
+  compression: NamedCompression | undefined,
+): Promise<{ readonly bytes: Uint8Array; readonly encoding: string } | undefined> {
+  if (compression === undefined || message.length < minCompressedBytes) return undefined;
+  return { bytes: await compression.compress(message), encoding: compression.name };
 }

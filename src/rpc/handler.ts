@@ -1,14 +1,12 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import { type ContextValues, createServiceImplSpec, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
 import { contentTypeStreamRegExp, contentTypeUnaryRegExp } from "@connectrpc/connect/protocol-connect";
-import type { NodeRequest } from "../rest/read-body.js";
-import { RestError } from "../rest/rest-error.js";
-import type { RestService } from "../rest/routes/routes.js";
-import { type NodeResponse, sendResponse } from "../rest/send-response.js";
-import { readHeaders } from "../rest/web-headers.js";
+import { RestError, type RestService } from "@cupo/connect-rest";
+import { type NodeRequest, type NodeResponse, readHeaders, sendResponse } from "@cupo/connect-rest/node";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { type AnsweringOptions, createConnectMethod } from "./connect-method.js";
 import { createConnectStream } from "./connect-stream.js";
-import { createGrpcMethods } from "./grpc-methods.js";
+import { createGrpcMethod } from "./grpc-method.js";
 import { messageReading, type ReadingOptions } from "./message-reading.js";
 import { endAtTimeLimit } from "./time-limit.js";
 
@@ -19,13 +17,12 @@ export interface RpcHandlerOptions extends ReadingOptions, AnsweringOptions {
    * code unimplemented.
    */
   readonly services: readonly RestService[];
-  /**
-   * Interceptors that run before the message is read. The first one is outermost; it must convert every thrown error to
-   * a ConnectError.
-   */
-  readonly onHeaders: readonly Interceptor[];
-  /** Interceptors that run after the request message is decoded. */
-  readonly onMessage: readonly Interceptor[];
+  /** The outermost interceptor of a method. It must convert every thrown error to a ConnectError. */
+  translateErrors(method: DescMethod): Interceptor;
+  /** Returns the interceptors of a method that run before the message is read. The first one is outermost. */
+  headerInterceptors(method: DescMethod): readonly Interceptor[];
+  /** Returns the interceptors of a method that run after the request message is decoded. */
+  interceptors(method: DescMethod): readonly Interceptor[];
   /** Creates the context values of a call. It is called first; interceptors receive the same values. */
   openValues(request: NodeRequest): ContextValues;
 }
@@ -51,9 +48,9 @@ const acceptStreamPost = "application/connect+json, application/connect+proto, a
  *
  * A call passes these steps in order:
  * - path (404), HTTP method (405) and media type (415)
- * - the `onHeaders` interceptors
+ * - the `headerInterceptors`
  * - reading and decoding the message
- * - the `onMessage` interceptors
+ * - the `interceptors`
  * - the implementation
  *
  * Not supported on purpose:
@@ -69,54 +66,45 @@ export function createRpcHandler(options: RpcHandlerOptions): RpcHandler {
   return async (request, response) => {
     try {
       const method = methods.get(request.url?.split("?", 1)[0] ?? "");
-      if (method === undefined) return refuse(request, response, 404);
-      if (request.method !== "POST") return refuse(request, response, 405, { allow: "POST" });
-      const headers = readHeaders(request);
+      if (method === undefined) return await refuse(request, response, 404);
+      if (request.method !== "POST") return await refuse(request, response, 405, { allow: "POST" });
+      const headers = readHeaders(request.rawHeaders);
       const format = formatOf(headers.get("content-type") ?? "", method);
       if (format === undefined) {
-        return refuse(request, response, 415, { "accept-post": method.isStream ? acceptStreamPost : acceptPost });
+        return await refuse(request, response, 415, { "accept-post": method.isStream ? acceptStreamPost : acceptPost });
       }
       const answer = format.protocol === "connect" ? method.connect : method.grpc;
       await answer({ request, response, headers, values: options.openValues(request), ...format });
     } catch (error) {
-      if (error instanceof RestError) refuse(request, response, 400);
+      if (error instanceof RestError) await refuse(request, response, 400);
       else response.destroy();
     }
   };
 }
 
 function compileMethods(options: RpcHandlerOptions): Map<string, Method> {
-  const { services, onHeaders, onMessage } = options;
-  const reading = messageReading(
-    services.flatMap(({ service }) => service.methods),
-    options,
-  );
-  const [translate, ...judges] = onHeaders;
-  const outer = translate === undefined ? [] : [translate];
-  const interceptors = [...outer, endAtTimeLimit, ...judges, reading, ...onMessage];
-  const byGrpc = createGrpcMethods(services, interceptors, options);
   const methods = new Map<string, Method>();
-  for (const { service, implementation } of services) {
+  for (const { service, implementation } of options.services) {
     for (const spec of Object.values(createServiceImplSpec(service, implementation).methods)) {
-      const path = `/${service.typeName}/${spec.method.name}`;
-      const grpc = byGrpc.get(path);
-      if (grpc === undefined) throw new Error(`${path} has no gRPC handler`);
-      methods.set(path, compileMethod(spec, grpc, interceptors, options));
+      methods.set(`/${service.typeName}/${spec.method.name}`, compileMethod(spec, options));
     }
   }
   return methods;
 }
 
-function compileMethod(
-  spec: MethodImplSpec,
-  grpc: AnswerCall,
-  interceptors: readonly Interceptor[],
-  options: AnsweringOptions,
-): Method {
+function compileMethod(spec: MethodImplSpec, options: RpcHandlerOptions): Method {
+  const { method } = spec;
+  const interceptors = [
+    options.translateErrors(method),
+    endAtTimeLimit,
+    ...options.headerInterceptors(method),
+    messageReading(method, options),
+    ...options.interceptors(method),
+  ];
+  const grpc = createGrpcMethod(spec, interceptors, options);
   if (spec.kind === "unary")
     return { isStream: false, connect: createConnectMethod(spec, interceptors, options), grpc };
-  if (spec.kind !== "server_streaming")
-    throw new Error(`${spec.method.name} has client streaming, which is not supported`);
+  if (spec.kind !== "server_streaming") throw new Error(`${method.name} has client streaming, which is not supported`);
   return { isStream: true, connect: createConnectStream(spec, interceptors, options), grpc };
 }
 

@@ -1,5 +1,5 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
-import type { NodeRequest } from "../rest/read-body.js";
+import type { NodeRequest } from "@cupo/connect-rest/node";
 
 /** The protocols of an RPC. */
 export type Protocol = "connect" | "grpc" | "grpc-web";

@@ -1,21 +1,30 @@
-import { create, type DescMessage, type DescMethod, fromBinary, type Message } from "@bufbuild/protobuf";
-import { fieldsOf } from "../rest/json/message-fields.js";
-import { createMessageReader, type ReadRules } from "../rest/json/read-message.js";
-import { parseJsonBody } from "../rest/read-json-body.js";
-import { malformed } from "../rest/rest-error.js";
-import { noViolations, type Violations } from "../rest/violations/collect-violations.js";
-import { listViolations } from "../rest/violations/list-violations.js";
-import type { Violation } from "../rest/violations/violation.js";
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  fromBinary,
+  type Message,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { listViolations, malformed, type Violation } from "@cupo/connect-rest";
+import {
+  createMessageReader,
+  fieldsOf,
+  noViolations,
+  parseJsonBody,
+  type ReadRules,
+  type Violations,
+} from "@cupo/connect-rest/strict-json";
 import { createMessageCheck } from "./check-message.js";
 
 /** Options of decoding, in addition to the method. */
 export interface DecodingOptions extends Pick<ReadRules, "maxItems"> {
   /** Maximum nesting depth of JSON objects and arrays. */
   readonly maxDepth: number;
-  /** Validates a message that could be read only in part, so that one answer lists every violation. */
-  validate(schema: DescMessage, message: Message): readonly Violation[];
-  /** Creates the error for a message with these violations, in the order of an answer. */
-  refuse(method: DescMethod, violations: readonly Violation[]): unknown;
+  /** Compiles the validation of messages that could be read only in part, so that one answer lists every violation. */
+  validate<D extends DescMessage>(schema: D): (message: MessageShape<D>) => readonly Violation[];
+  /** Compiles a function that creates the error for a message with violations, which are in the order of an answer. */
+  refuse(method: DescMethod): (violations: readonly Violation[]) => unknown;
 }
 
 /**
@@ -39,9 +48,11 @@ export function createMessageDecoder(method: DescMethod, options: DecodingOption
   const partial = schema.fields.some(({ name }) => name === "update_mask");
   const read = createMessageReader(schema, { maxItems: options.maxItems, partial });
   const check = createMessageCheck(schema);
+  const validate = options.validate(schema);
+  const refuse = options.refuse(method);
   const judged = (message: Message, violations: Violations) => {
     if (violations.items.length === 0) return message;
-    throw options.refuse(method, listViolations(schema, options.validate(schema, message), violations.items));
+    throw refuse(listViolations(schema, validate(message), violations.items));
   };
   return {
     json(bytes) {

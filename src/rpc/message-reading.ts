@@ -1,6 +1,6 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
-import { malformed } from "../rest/rest-error.js";
+import { malformed } from "@cupo/connect-rest";
 import { incomingOf } from "./incoming.js";
 import { createMessageDecoder, type DecodingOptions } from "./message-decoder.js";
 import { readMessageBytes } from "./read-message-bytes.js";
@@ -12,15 +12,13 @@ export interface ReadingOptions extends DecodingOptions {
 }
 
 /**
- * Creates the interceptor that reads the message of a call, for every protocol. Interceptors before it see only the
+ * Compiles the interceptor that reads the messages of a method, for every protocol. Interceptors before it see only the
  * headers; no byte of the message is read yet. Interceptors after it receive the decoded message instead of the empty
  * one. The message of a stream is an iterable of one item that can be iterated repeatedly.
  */
-export function messageReading(methods: readonly DescMethod[], options: ReadingOptions): Interceptor {
-  const decoders = new Map(methods.map((method) => [method, createMessageDecoder(method, options)]));
+export function messageReading(method: DescMethod, options: ReadingOptions): Interceptor {
+  const decoder = createMessageDecoder(method, options);
   return (next) => async (request) => {
-    const decoder = decoders.get(request.method);
-    if (decoder === undefined) throw new Error("the method has no compiled decoder");
     const incoming = incomingOf(request.contextValues);
     if (incoming.badTimeLimit !== undefined) throw badTimeLimit(incoming.badTimeLimit);
     const bytes = await readMessageBytes(incoming, options.maxBodyBytes);

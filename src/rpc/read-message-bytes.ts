@@ -1,31 +1,42 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type NodeRequest, readBody, tooLong } from "../rest/read-body.js";
-import { malformed, RestError } from "../rest/rest-error.js";
-import { inflate, isIdentity } from "./compression.js";
+import { malformed, RestError, tooLong } from "@cupo/connect-rest";
+import { type NodeRequest, readBody } from "@cupo/connect-rest/node";
+import { inflate, type NamedCompression, namedCompression } from "./compression.js";
+import { EnvelopeError } from "./envelope-error.js";
 import type { Incoming } from "./incoming.js";
 
 const prefixBytes = 5;
 const compressedFlag = 1;
-const acceptHeaders = { grpc: "grpc-accept-encoding", "connect-content": "connect-accept-encoding" } as const;
 
 /**
  * Reads the single message of a call, still encoded, of at most `maxBytes` before and after decompression.
  *
  * The body of a unary Connect call is the message. Every other call has an envelope: one byte of flags, four bytes of
- * length, the message (gRPC over HTTP2, "Length-Prefixed-Message"; Connect, "Enveloped-Message").
+ * length, the message (gRPC over HTTP2, "Length-Prefixed-Message"; Connect, "Enveloped-Message"). The headers are
+ * checked before the body is read.
  *
  * Rejects with:
+ * - Code.Unimplemented for no message, several messages or an unknown compression, by gRPC's table of status codes. An
+ *   unknown compression is an error even if the message is not compressed.
  * - TOO_LONG for a message above the limit
- * - ENVELOPE for unknown flags, or a compression flag without a named compression
- * - Code.Unimplemented for no message, several messages or an unknown compression, by gRPC's table of status codes
+ * - an {@link EnvelopeError} for unknown flags, or a compression flag without a named compression
  * - MALFORMED for any other body that cannot be read
  */
-export async function readMessageBytes({ node, protocol, isStream }: Incoming, maxBytes: number): Promise<Buffer> {
-  if (protocol !== "connect") return openEnvelope(await readEnveloped(node, maxBytes), node.headers, "grpc", maxBytes);
-  if (isStream) return openEnvelope(await readEnveloped(node, maxBytes), node.headers, "connect-content", maxBytes);
+export async function readMessageBytes(incoming: Incoming, maxBytes: number): Promise<Buffer> {
+  const { node, protocol, isStream } = incoming;
+  const compression = compressionOf(incoming);
+  if (protocol !== "connect" || isStream) {
+    return openEnvelope(await readEnveloped(node, maxBytes), compression, maxBytes);
+  }
   const bytes = await readBody(node, maxBytes);
-  const encoding = node.headers["content-encoding"];
-  return isIdentity(encoding) ? bytes : inflate(bytes, encoding, "accept-encoding", maxBytes);
+  return compression === undefined ? bytes : inflate(bytes, compression, maxBytes);
+}
+
+function compressionOf({ node, protocol, isStream }: Incoming): NamedCompression | undefined {
+  const { headers } = node;
+  if (protocol !== "connect") return namedCompression(headers["grpc-encoding"]?.toString(), "grpc-accept-encoding");
+  if (!isStream) return namedCompression(headers["content-encoding"], "accept-encoding");
+  return namedCompression(headers["connect-content-encoding"]?.toString(), "connect-accept-encoding");
 }
 
 async function readEnveloped(node: NodeRequest, maxBytes: number): Promise<Buffer> {
@@ -36,11 +47,9 @@ async function readEnveloped(node: NodeRequest, maxBytes: number): Promise<Buffe
   }
 }
 
-/** Opens an envelope. `family` is the prefix of the compression headers' names. */
 async function openEnvelope(
   body: Buffer,
-  headers: Incoming["node"]["headers"],
-  family: keyof typeof acceptHeaders,
+  compression: NamedCompression | undefined,
   maxBytes: number,
 ): Promise<Buffer> {
   if (body.length === 0) throw notOne();
@@ -52,13 +61,12 @@ async function openEnvelope(
   if (body.length > prefixBytes + length) throw notOne();
   const bytes = body.subarray(prefixBytes);
   if (flags === 0) return bytes;
-  const encoding = headers[`${family}-encoding`]?.toString();
-  if (flags !== compressedFlag || isIdentity(encoding)) throw badFlags();
-  return inflate(bytes, encoding, acceptHeaders[family], maxBytes);
+  if (flags !== compressedFlag || compression === undefined) throw badFlags();
+  return inflate(bytes, compression, maxBytes);
 }
 
 function badFlags() {
-  return new RestError("ENVELOPE", "The flags of the message envelope are invalid.");
+  return new EnvelopeError();
 }
 
 function cutOff() {

@@ -1,6 +1,5 @@
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import type { NodeResponse } from "../rest/send-response.js";
-import { plainHeaders } from "../rest/web-headers.js";
+import { type NodeResponse, plainHeaders } from "@cupo/connect-rest/node";
 
 /**
  * Sends an answer of many messages. Each message is sent after the caller has taken the previous one. Stops when the

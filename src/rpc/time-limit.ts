@@ -46,10 +46,29 @@ export function openTimeLimit(limitMs: number, gone: AbortSignal): OpenTimeLimit
 
 /**
  * Answers a unary call with deadline_exceeded when its time limit expires. Work in progress continues and may take
- * effect, as when an answer is lost. Streams end by themselves.
+ * effect, as when an answer is lost.
+ *
+ * A stream ends by itself. Any error after the time limit becomes deadline_exceeded: functions of Node.js throw an
+ * AbortError when the signal of the call aborts.
  */
-export const endAtTimeLimit: Interceptor = (next) => (request) =>
-  request.stream ? next(request) : untilOver(next(request), request.signal);
+export const endAtTimeLimit: Interceptor = (next) => async (request) => {
+  const { signal } = request;
+  if (!request.stream) return untilOver(next(request), signal);
+  const response = await next(request).catch((error: unknown) => rethrow(error, signal));
+  return response.stream ? { ...response, message: untilError(response.message, signal) } : response;
+};
+
+async function* untilError<T>(messages: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
+  try {
+    yield* messages;
+  } catch (error) {
+    rethrow(error, signal);
+  }
+}
+
+function rethrow(error: unknown, { reason }: AbortSignal): never {
+  throw isTimeLimit(reason) ? reason : error;
+}
 
 function untilOver<T>(response: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -26,9 +26,19 @@ const letters: Readonly<Record<string, string>> = {
   $: "s",
 };
 
-/** Restores names of secrets that are spaced out (`c l a v e`) or disguised (`p4ssw0rd`). */
+/** Long names in a few pieces: `con tra sena`. */
+const inPieces = ["contrasena", "contrasenas", "password", "passcode"].map(
+  (noun) =>
+    [noun, new RegExp(`(?<![a-z0-9])(?!${noun})${Array.from(noun).join("[ ._-]?")}(?![a-z0-9])`, "gi")] as const,
+);
+
+/** Restores names of secrets that are spaced out (`c l a v e`), in pieces (`pass word`) or disguised (`p4ssw0rd`). */
 export function showHiddenWords(plain: string): string {
-  return plain.replace(spacedOut, together).replace(disguised, asLetters);
+  const whole = inPieces.reduce(
+    (text, [noun, pieces]) => text.replace(pieces, noun),
+    plain.replace(spacedOut, together),
+  );
+  return whole.replace(disguised, asLetters);
 }
 
 function together(run: string): string {

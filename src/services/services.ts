@@ -104,7 +104,7 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     },
     {
       service: ReferenceDataService,
-      implementation: createReferenceDataService(now, createScheduleFollowers(now, slotLimits)),
+      implementation: createReferenceDataService(now, createScheduleFollowers(slotLimits)),
     },
     { service: CatalogAdminService, implementation: createCatalogAdminService(now) },
     { service: ProgramService, implementation: createProgramService({ now, slotLimits }) },

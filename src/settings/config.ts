@@ -11,6 +11,8 @@ export interface Config extends LimitsConfig {
   readonly reflection: boolean;
   /** Prefix of every REST path, without a trailing slash; empty for no prefix. */
   readonly basePath: string;
+  /** Names of the clinic's services on the public listener over REST: none, some, or ["all"]. */
+  readonly publicClinicApi: readonly string[];
   /** URL of the public listener for clients, without a trailing slash; undefined for the listener's own address. */
   readonly publicUrl: string | undefined;
   /** Prefix of the problem types, without a trailing slash; undefined for the public listener's own pages. */
@@ -65,7 +67,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration from environment variables. Only this function and `readTelemetryTerms` read the environment.
+ * Reads the configuration from environment variables. Only this function and `readTelemetryConfig` read the environment.
  * An empty variable counts as absent. Throws a {@link ConfigError} that names every invalid setting.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
@@ -100,6 +102,7 @@ function assemble(source: Source, problems: string[]): Config {
     internal: { host: read(settings.internalHost) ?? "", port: read(settings.internalPort) ?? 0 },
     reflection: read(settings.reflection) ?? true,
     basePath: read(settings.basePath) ?? "",
+    publicClinicApi: read(settings.publicClinicApi) ?? [],
     publicUrl: read(settings.publicUrl),
     problemsUrl: read(settings.problemsUrl),
     databaseUrl: read(settings.databaseUrl),

@@ -38,6 +38,13 @@ export const settings = {
     defaultText: "/api/external/v1",
     parse: (held: string) => (held === "/" ? "" : matching(/^(\/[A-Za-z0-9._~-]+)+$/)(held)),
   },
+  publicClinicApi: {
+    name: "PUBLIC_CLINIC_API",
+    about: "Services of cupo.clinic.v1 that the public listener serves over REST, below /api/clinic/v1.",
+    takes: "off, all, or names of services such as BookingService EventService, separated by spaces",
+    defaultText: "off",
+    parse: (held: string) => (held === "off" ? [] : matching(/^[A-Z]\w*( [A-Z]\w*)*$|^all$/)(held)?.split(" ")),
+  },
   publicUrl: prefixUrl(
     "PUBLIC_URL",
     "URL of the public listener for clients; required with AUTH_ISSUER. Without it the listener's own address.",

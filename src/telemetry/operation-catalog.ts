@@ -1,10 +1,10 @@
 import { type DescService, getOption } from "@bufbuild/protobuf";
 import { http as httpOption } from "../gen/google/api/annotations_pb.js";
-import { operationName } from "../operation.js";
+import { CLINIC_BASE_PATH, isPublished, operationName } from "../operation.js";
 
 /** The static properties of an operation. */
 export interface CatalogedOperation {
-  /** The REST path template with the base path; undefined for an operation without REST. */
+  /** The REST path template with its base path; undefined for an operation without REST. */
   readonly route: string | undefined;
   /** Whether its response is a stream. */
   readonly isStream: boolean;
@@ -13,13 +13,14 @@ export interface CatalogedOperation {
 /** The operations by name. Metrics and traces take operation names only from here, never from the request. */
 export type OperationCatalog = ReadonlyMap<string, CatalogedOperation>;
 
-/** Returns the operations of services. */
+/** Returns the operations of services. `basePath` is that of the published operations. */
 export function catalogOf(services: readonly DescService[], basePath: string): OperationCatalog {
   const methods = services.flatMap((service) => service.methods);
   return new Map(
     methods.map((method) => {
       const { value: path } = getOption(method, httpOption).pattern;
-      const route = typeof path === "string" ? `${basePath}${inJsonNames(path)}` : undefined;
+      const prefix = isPublished(method.parent) ? basePath : CLINIC_BASE_PATH;
+      const route = typeof path === "string" ? `${prefix}${inJsonNames(path)}` : undefined;
       return [operationName(method), { route, isStream: method.methodKind !== "unary" }];
     }),
   );

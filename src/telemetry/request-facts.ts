@@ -62,7 +62,7 @@ function httpFacts(
 ): RequestFacts {
   const httpMethod = METHODS.has(method) ? method : "_OTHER";
   const status = response.headersSent ? response.statusCode : undefined;
-  const isFault = status !== undefined && status >= 500 && !keepsTenantsApart(call);
+  const isFault = status !== undefined && status >= 500 && !isExpectedRejection(call);
   const errorType = isFault ? (call.problemCode ?? String(status)) : undefined;
   const transport: Transport = "rest";
   const attributes = {
@@ -95,7 +95,7 @@ function rpcFacts(
   const transport = rpcTransportOf(request);
   const code = call.rpcCode ?? (response.headersSent ? undefined : Code.Canceled);
   const status = statusName(code, transport);
-  const isFault = code !== undefined && SERVICE_FAULTS.has(code) && !keepsTenantsApart(call);
+  const isFault = code !== undefined && SERVICE_FAULTS.has(code) && !isExpectedRejection(call);
   const errorType = isFault ? (call.problemCode ?? status) : undefined;
   const attributes = {
     "rpc.system.name": transport === "connect" ? "connectrpc" : "grpc",
@@ -109,11 +109,8 @@ function rpcFacts(
   return { kind, name, attributes, operation: name, isReplay: isReplay(call), errorType };
 }
 
-/**
- * Whether a limit rejected the call to protect other callers. The limit of the load of the whole process counts as a
- * fault.
- */
-function keepsTenantsApart({ limit }: Call): boolean {
+/** Whether a limit rejected the call, other than the load of the whole process, which counts as a fault. */
+function isExpectedRejection({ limit }: Call): boolean {
   return limit !== undefined && limit !== "load";
 }
 

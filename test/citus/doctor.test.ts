@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { migrate } from "../../src/postgres/migration/migrate.js";
-import { createInstallation, type Installation, told } from "../doctor/installation.js";
+import { createInstallation, type Installation, linesOf } from "../doctor/installation.js";
 import { withoutCitus } from "../support/citus.js";
 import { createEmptyDatabase, execute } from "../support/database.js";
 
@@ -20,7 +20,7 @@ describe.skipIf(withoutCitus !== "")(`the doctor on a cluster${withoutCitus}`, (
     async () => {
       const findings = await installation.examine();
       expect(findings.filter(({ level }) => level !== "ok")).toEqual([]);
-      expect(told(findings, "citus")).toEqual([
+      expect(linesOf(findings, "citus")).toEqual([
         expect.stringMatching(/^ok: all \d{2} tables of tenants are distributed over 2 servers$/),
       ]);
     },
@@ -33,7 +33,7 @@ describe.skipIf(withoutCitus !== "")(`the doctor on a cluster${withoutCitus}`, (
       const { adminUrl } = installation.database;
       const name = new URL(adminUrl).pathname.slice(1);
       await execute(adminUrl, `ALTER DATABASE ${name} RESET citus.propagate_set_commands`);
-      expect(told(await installation.examine(), "citus")).toEqual([
+      expect(linesOf(await installation.examine(), "citus")).toEqual([
         "failure: citus.propagate_set_commands is not 'local': workers show no rows and reject writes",
       ]);
     },
@@ -44,7 +44,7 @@ describe.skipIf(withoutCitus !== "")(`the doctor on a cluster${withoutCitus}`, (
     "reports a table of tenants that is not distributed, as of a new release",
     async () => {
       await execute(installation.database.ownerUrl, "CREATE TABLE specialties (tenant_id uuid, id uuid)");
-      expect(told(await installation.examine(), "citus")).toEqual([
+      expect(linesOf(await installation.examine(), "citus")).toEqual([
         expect.stringMatching(
           /^failure: \d{2} tables are distributed, but these tables of tenants are not: specialties$/,
         ),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { tendPartitions } from "../../src/jobs/tend-partitions.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
-import { createInstallation, told } from "../doctor/installation.js";
+import { createInstallation, linesOf } from "../doctor/installation.js";
 import { idAt, PARTED, type PartedTables, partedTables, TENANT } from "../postgres/partitions-under-test.js";
 import { withoutCitus } from "../support/citus.js";
 import { createTestDatabase, execute } from "../support/database.js";
@@ -38,7 +38,7 @@ describe.skipIf(withoutCitus !== "")(`partitions of distributed tables${withoutC
     "are reported as distributed by the doctor",
     async () => {
       const installation = await createInstallation();
-      expect(told(await installation.examine(), "partitions")).toEqual([
+      expect(linesOf(await installation.examine(), "partitions")).toEqual([
         expect.stringMatching(/^ok: created until .*, distributed by Citus; /),
       ]);
       await installation.remove();

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { demo } from "../../src/openapi/examples/demo-ids.js";
 import type { RequestExamples } from "../../src/openapi/examples/request-example.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
-import { operationOf } from "../../src/operation.js";
+import { isPublished, operationOf } from "../../src/operation.js";
 import { migrate } from "../../src/postgres/migration/migrate.js";
-import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import { publishedOperations } from "../contract/published-operations.js";
 import { type ExampleCalls, exampleCalls, methodOf, startDemoService, unaryMethods } from "../openapi/example-calls.js";
 import { withoutCitus } from "../support/citus.js";
@@ -23,7 +22,7 @@ const GRID_MS = 300_000;
 
 const OVER_CONNECT = Object.keys(comparableExamples(0)).map((name) => ({ name, success: 200 }));
 const OVER_REST = OVER_CONNECT.map(({ name }) => ({ name, method: methodOf(name) }))
-  .filter(({ method }) => httpBindings(method).length > 0)
+  .filter(({ method }) => isPublished(method.parent))
   .map(({ name, method }) => ({ name, success: operationOf(method).successStatus }));
 
 describe.skipIf(withoutCitus !== "").each([

@@ -33,6 +33,12 @@ describe.each(documents)("$path", ({ rows, evidence }) => {
   });
 });
 
+test("a decision has at most 40 words, with its reason", () => {
+  const { rows } = readDocument("docs/internals/decisions.md");
+  const wordsIn = (cells: readonly string[]) => cells.join(" ").split(/\s+/).length;
+  expect(rows.filter(({ cells }) => wordsIn(cells) > 40).map(({ id }) => id)).toEqual([]);
+});
+
 test("no two rows have the same id", () => {
   const ids = documents.flatMap(({ rows }) => rows.map(({ id }) => id));
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);

@@ -18,7 +18,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   email: "ana.lopez@example.com",
 };
 
-const UPDATE_TERMS = new Set(["patientId", "expectedVersion", "updateMask"]);
+const NOT_ATTRIBUTES = new Set(["patientId", "expectedVersion", "updateMask"]);
 
 const registry = createRegistry(file_buf_validate_validate, file_cupo_options_v1_options, file_cupo_options_v1_rules);
 
@@ -35,7 +35,7 @@ test("the registration of the tests has every member", () => {
 });
 
 test("each member of an update changes the attribute of its name and no other", async () => {
-  const members = membersOf(UpdatePatientRequestSchema).filter((name) => !UPDATE_TERMS.has(name));
+  const members = membersOf(UpdatePatientRequestSchema).filter((name) => !NOT_ATTRIBUTES.has(name));
   expect(Object.keys(OTHERS).toSorted()).toEqual(members);
   const { fullName, phone } = OTHERS;
   const required = { fullName, phone };

@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, DescMethodUnary } from "@bufbuild/protobuf";
+import { httpBindings } from "@cupo/connect-rest";
 import type { Operation } from "../../src/gen/cupo/options/v1/options_pb.js";
-import { operationOf } from "../../src/operation.js";
-import { httpBindings } from "../../src/rest/routes/http-rule.js";
+import { isPublished, operationOf } from "../../src/operation.js";
 import { createServices, servedServices } from "../../src/services/services.js";
 import { barePorts } from "../support/bare-ports.js";
 
@@ -21,11 +21,11 @@ export interface PublishedOperation {
   readonly isImplemented: boolean;
 }
 
-/** Every operation with a google.api.http option, in the order of the protos, implemented or not. */
+/** Every published operation, in the order of the protos, implemented or not. */
 export const publishedOperations: readonly PublishedOperation[] = createServices(barePorts).flatMap(
   ({ service, implementation }) =>
     service.methods
-      .filter((method) => httpBindings(method).length > 0)
+      .filter((method) => isPublished(method.parent))
       .map((method) => describeMethod(method as DescMethodUnary, method.localName in implementation)),
 );
 

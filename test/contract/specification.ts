@@ -170,7 +170,7 @@ export const operations: Readonly<Record<string, SpecifiedOperation>> = {
 };
 
 /** Returns the attributes of a resource: the members that a client sets. */
-export function attributesIn(resource: string): Members {
+function attributesIn(resource: string): Members {
   const assigned = new Set(["id", "version", "createdAt", "updatedAt", "programId"]);
   return Object.fromEntries(Object.entries(resources[resource] ?? {}).filter(([name]) => !assigned.has(name)));
 }

@@ -61,11 +61,12 @@ describe("the long runs", () => {
   const { on, jobs }: LongRuns = parse(longRuns);
   const commands = jobs.run.strategy.matrix.include.map(({ command }) => command);
 
-  test("run every week: faults, fuzzing, mutations and all times of the clock", () => {
+  test("run every week: faults, large schedules, fuzzing, mutations and all times of the clock", () => {
     expect(on.schedule.map(({ cron }) => cron)).toEqual([expect.stringMatching(/^\d+ \d+ \* \* \d$/)]);
     const scripts = commands.map((command) => command.split(" ")[2] ?? "");
-    expect(scripts).toEqual(["test:faults", "test:fuzz", "test:mutations", "test:clock"]);
+    expect(scripts).toEqual(["test:faults", "test:faults", "test:fuzz", "test:mutations", "test:clock"]);
     for (const script of scripts) expect(manifest.scripts).toHaveProperty(script);
+    expect(commands).toContain("npm run test:faults -- test/schedule/never-analysed");
     expect(commands.at(-1)).toBe("npm run test:clock");
   });
 

@@ -9,7 +9,7 @@ import { answerWith, startKeyServer } from "../auth/key-server.js";
 import { keySetDocument, makeKey } from "../auth/token-fixtures.js";
 import { execute } from "../support/database.js";
 import { removeFolder, temporaryFolder } from "../support/temporary-folder.js";
-import { createInstallation, type Installation, told } from "./installation.js";
+import { createInstallation, type Installation, linesOf } from "./installation.js";
 
 const NO_DATABASE = { DATABASE_URL: "", MIGRATION_DATABASE_URL: "" };
 const NO_ISSUER = { AUTH_ISSUER: "", AUTH_AUDIENCE: "", AUTH_JWKS_FILE: "", PUBLIC_URL: "" };
@@ -52,7 +52,7 @@ describe("for a healthy installation", () => {
 describe("the check of the configuration", () => {
   test("reports each invalid setting with its value and the valid ones, but without secrets", async () => {
     const findings = await installation.examine({ PORT: "http", DATABASE_URL: "mysql://cupo:s3cret@db/cupo" });
-    expect(told(findings, "configuration")).toEqual([
+    expect(linesOf(findings, "configuration")).toEqual([
       'failure: PORT is "http"; it must be a whole number from 0 to 65535',
       expect.stringMatching(
         /^failure: DATABASE_URL is invalid \(its value is secret and not shown\); it must be a URL such as/,
@@ -64,15 +64,15 @@ describe("the check of the configuration", () => {
 
   test("reports a key that does not fit the certificate, and a certificate that expires", async () => {
     const swapped = { TLS_CERT_FILE: `${tls}key.pem`, TLS_KEY_FILE: `${tls}key.pem` };
-    expect(told(await installation.examine(swapped), "tls")).toEqual([
+    expect(linesOf(await installation.examine(swapped), "tls")).toEqual([
       expect.stringContaining("failure: TLS_CERT_FILE or"),
     ]);
     const files = { TLS_CERT_FILE: `${tls}cert.pem`, TLS_KEY_FILE: `${tls}key.pem` };
     const at = (instant: string) => ({ now: () => Date.parse(instant) });
     const lastDay = await installation.examine(files, at("2119-12-31T00:00:00Z"));
-    expect(told(lastDay, "tls")).toEqual([expect.stringMatching(/^warning: the certificate is valid from/)]);
+    expect(linesOf(lastDay, "tls")).toEqual([expect.stringMatching(/^warning: the certificate is valid from/)]);
     const after = await installation.examine(files, at("2120-01-02T00:00:00Z"));
-    expect(told(after, "tls")).toEqual([expect.stringMatching(/^failure: .*, but not now$/)]);
+    expect(linesOf(after, "tls")).toEqual([expect.stringMatching(/^failure: .*, but not now$/)]);
   });
 });
 
@@ -81,29 +81,29 @@ describe("the check of the issuer", () => {
     const server = await startKeyServer(keySetDocument(makeKey("RS256", "one").publicJwk));
     onTestFinished(() => server.close());
     const settings = { AUTH_JWKS_FILE: "", AUTH_JWKS_URL: server.url };
-    expect(told(await installation.examine(settings), "issuer")).toEqual([
+    expect(linesOf(await installation.examine(settings), "issuer")).toEqual([
       `ok: usable keys for access tokens in ${server.url}: 1`,
     ]);
     server.answer = answerWith("", 500);
-    expect(told(await installation.examine(settings), "issuer")).toEqual([
+    expect(linesOf(await installation.examine(settings), "issuer")).toEqual([
       expect.stringMatching(/^failure: the key set \S+ cannot be loaded: the response has status 500/),
     ]);
     server.answer = answerWith(JSON.stringify({ keys: [] }));
-    expect(told(await installation.examine(settings), "issuer")).toEqual([
+    expect(linesOf(await installation.examine(settings), "issuer")).toEqual([
       expect.stringMatching(/^failure: the key set \S+ has no key/),
     ]);
   });
 
   test("fails with the reason if the URL cannot be reached", async () => {
     const settings = { AUTH_JWKS_FILE: "", AUTH_JWKS_URL: "http://127.0.0.1:1/keys" };
-    expect(told(await installation.examine(settings), "issuer")).toEqual([
+    expect(linesOf(await installation.examine(settings), "issuer")).toEqual([
       expect.stringMatching(/^failure: the key set \S+ cannot be loaded: .+/),
     ]);
   });
 
   test("warns about the development issuer", async () => {
     const findings = await installation.examine(NO_ISSUER);
-    expect(told(findings, "issuer")).toEqual([expect.stringMatching(/^warning: the development issuer is in use/)]);
+    expect(linesOf(findings, "issuer")).toEqual([expect.stringMatching(/^warning: the development issuer is in use/)]);
     expect(isHealthy(findings)).toBe(true);
   });
 });
@@ -111,7 +111,7 @@ describe("the check of the issuer", () => {
 describe("the check of the embedded server", () => {
   test("reports that it is not running, and neither creates nor starts it", async () => {
     const findings = await installation.examine(NO_DATABASE, { findEmbedded: findEmbeddedPostgres });
-    expect(told(findings, "database")).toEqual([
+    expect(linesOf(findings, "database")).toEqual([
       expect.stringMatching(/^warning: the embedded PostgreSQL of \S+ is not running, so it was not checked/),
     ]);
     expect(existsSync(join(installation.folder, "data"))).toBe(false);
@@ -125,10 +125,10 @@ describe("the check of the embedded server", () => {
     expect(await findEmbeddedPostgres(folder)).toMatchObject({ url: server.url, ownerUrl: server.ownerUrl });
     const settings = { ...NO_DATABASE, CUPO_DATA_DIR: folder };
     const findings = await installation.examine(settings, { findEmbedded: findEmbeddedPostgres });
-    expect(told(findings, "database")).toEqual([
+    expect(linesOf(findings, "database")).toEqual([
       expect.stringMatching(/^ok: 127\.0\.0\.1:\d+ accepts the service; the database size is/),
     ]);
-    expect(told(findings, "migrations")).toEqual([
+    expect(linesOf(findings, "migrations")).toEqual([
       expect.stringMatching(/^failure: not applied yet: \d+ from 0001-foundation to /),
       expect.stringMatching(/^failure: the job queue's migrations/),
     ]);
@@ -142,7 +142,7 @@ describe("the check of the embedded server", () => {
     [50 * 2 ** 20, /^failure: 50 MiB are free/],
   ])("rates %d bytes of free disk space", async (free, says) => {
     const ports = { findEmbedded: findEmbeddedPostgres, freeBytes: async () => free };
-    expect(told(await installation.examine(NO_DATABASE, ports), "disk")).toEqual([expect.stringMatching(says)]);
+    expect(linesOf(await installation.examine(NO_DATABASE, ports), "disk")).toEqual([expect.stringMatching(says)]);
   });
 });
 
@@ -158,12 +158,14 @@ describe("the check of the jobs", () => {
     ["1 hour", /^failure: queued: 1, given up: 0, longest wait: 360\d s$/],
   ])("reports a backlog if a job has been due for %s", async (runAt, says) => {
     await add(runAt);
-    expect(told(await installation.examine(), "jobs")).toEqual([expect.stringMatching(says)]);
+    expect(linesOf(await installation.examine(), "jobs")).toEqual([expect.stringMatching(says)]);
   });
 
   test("reports a job that has used all its attempts", async () => {
     await add("1 hour");
     await execute(installation.database.ownerUrl, "UPDATE graphile_worker._private_jobs SET attempts = max_attempts");
-    expect(told(await installation.examine(), "jobs")).toEqual(["warning: queued: 1, given up: 1, longest wait: 0 s"]);
+    expect(linesOf(await installation.examine(), "jobs")).toEqual([
+      "warning: queued: 1, given up: 1, longest wait: 0 s",
+    ]);
   });
 });

@@ -49,7 +49,7 @@ export async function createInstallation(): Promise<Installation> {
 }
 
 /** Returns the findings of one check, each as level and message. */
-export function told(findings: readonly Finding[], check: Check): string[] {
+export function linesOf(findings: readonly Finding[], check: Check): string[] {
   return findings.filter((one) => one.check === check).map(({ level, says }) => `${level}: ${says}`);
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { migrate } from "../../src/postgres/migration/migrate.js";
 import { execute } from "../support/database.js";
-import { createInstallation, type Installation, told } from "./installation.js";
+import { createInstallation, type Installation, linesOf } from "./installation.js";
 
 let installation: Installation;
 
@@ -13,7 +13,7 @@ afterEach(() => installation.remove());
 
 describe("the check of tables partitioned by month", () => {
   test("is ok if partitions exist for the next weeks, and reports their end and the retention", async () => {
-    expect(told(await installation.examine(), "partitions")).toEqual([
+    expect(linesOf(await installation.examine(), "partitions")).toEqual([
       expect.stringMatching(/^ok: created until \d{4}-\d\d-01T00:00:00\.000Z, not distributed; .* is kept forever$/),
     ]);
   });
@@ -25,7 +25,7 @@ describe("the check of tables partitioned by month", () => {
       `ALTER TABLE audit_events ATTACH PARTITION audit_events_first FOR VALUES FROM (MINVALUE)
          TO (cupo_least_id(now() + interval '27 days'))`,
     );
-    expect(told(await installation.examine(), "partitions")).toEqual([
+    expect(linesOf(await installation.examine(), "partitions")).toEqual([
       "warning: not created for the next four weeks in audit_events",
     ]);
   });
@@ -37,24 +37,24 @@ describe("the check of tables partitioned by month", () => {
        SELECT id, id, id, 'Service/Method', 'issuer client', id
        FROM (SELECT cupo_least_id(now() + interval '90 days') AS id) AS one`,
     );
-    expect(told(await installation.examine(), "partitions")).toEqual([
+    expect(linesOf(await installation.examine(), "partitions")).toEqual([
       "warning: rows without a partition in patient_access_records",
     ]);
   });
 
   test("warns if the retention differs from the settings, until the owner migrates", async () => {
     const settings = { AUDIT_RETENTION_MONTHS: "24" };
-    expect(told(await installation.examine(settings), "partitions")).toEqual([
+    expect(linesOf(await installation.examine(settings), "partitions")).toEqual([
       "warning: the audit trail is kept forever, but AUDIT_RETENTION_MONTHS says for 24 months",
     ]);
     await migrate({ url: installation.database.ownerUrl, auditRetentionMonths: 24 });
-    expect(told(await installation.examine(settings), "partitions")).toEqual([
+    expect(linesOf(await installation.examine(settings), "partitions")).toEqual([
       expect.stringMatching(/^ok: .* is kept for 24 months$/),
     ]);
   });
 
   test("reports nothing if there are no partitioned tables yet", async () => {
     await execute(installation.database.ownerUrl, "DROP TABLE schema_partitions");
-    expect(told(await installation.examine(), "partitions")).toEqual([]);
+    expect(linesOf(await installation.examine(), "partitions")).toEqual([]);
   });
 });

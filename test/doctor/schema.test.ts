@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
 import { execute, withDatabase } from "../support/database.js";
-import { createInstallation, type Installation, told } from "./installation.js";
+import { createInstallation, type Installation, linesOf } from "./installation.js";
 
 let installation: Installation;
 
@@ -30,7 +30,7 @@ describe("the check of the migrations", () => {
     ],
   ])("fails for %s", async (_, statement, says) => {
     await execute(installation.database.ownerUrl, statement);
-    expect(told(await installation.examine(), "migrations")).toEqual([expect.stringMatching(says)]);
+    expect(linesOf(await installation.examine(), "migrations")).toEqual([expect.stringMatching(says)]);
   });
 
   test("accepts a newer migration that is compatible with this release", async () => {
@@ -39,7 +39,7 @@ describe("the check of the migrations", () => {
       "INSERT INTO schema_migrations (name, batch) VALUES ('9999-next', 99)",
       "INSERT INTO schema_compatibility (migration, oldest_release) VALUES ('9999-next', '0001-foundation')",
     );
-    expect(told(await installation.examine(), "migrations")).toEqual([expect.stringMatching(/^ok: .*: 9999-next$/)]);
+    expect(linesOf(await installation.examine(), "migrations")).toEqual([expect.stringMatching(/^ok: .*: 9999-next$/)]);
   });
 
   test("reports only that none is applied if the database is empty", async () => {
@@ -50,16 +50,16 @@ describe("the check of the migrations", () => {
       "CREATE SCHEMA public",
     );
     const findings = await installation.examine();
-    expect(told(findings, "migrations")).toEqual([
+    expect(linesOf(findings, "migrations")).toEqual([
       expect.stringMatching(/^failure: not applied yet: \d+ from 0001-foundation to /),
       expect.stringMatching(/^failure: the job queue's migrations/),
     ]);
-    expect([...told(findings, "row security"), ...told(findings, "jobs")]).toEqual([]);
+    expect([...linesOf(findings, "row security"), ...linesOf(findings, "jobs")]).toEqual([]);
   });
 
   test("fails if the role may not read them", async () => {
     await execute(installation.database.ownerUrl, `REVOKE ALL ON schema_migrations FROM ${serviceName()}`);
-    expect(told(await installation.examine(), "migrations")).toEqual([
+    expect(linesOf(await installation.examine(), "migrations")).toEqual([
       expect.stringMatching(/^failure: the role may not read/),
     ]);
   });
@@ -68,7 +68,9 @@ describe("the check of the migrations", () => {
 describe("the check of the service's role", () => {
   test("fails for a superuser", async () => {
     const findings = await installation.examine({ DATABASE_URL: installation.database.adminUrl });
-    expect(told(findings, "role")).toEqual([expect.stringMatching(/^failure: the service's role \w+ is a superuser$/)]);
+    expect(linesOf(findings, "role")).toEqual([
+      expect.stringMatching(/^failure: the service's role \w+ is a superuser$/),
+    ]);
   });
 
   test("fails for a role with BYPASSRLS", async () => {
@@ -79,7 +81,7 @@ describe("the check of the service's role", () => {
     await execute(adminUrl, `CREATE ROLE ${url.username} LOGIN BYPASSRLS PASSWORD 'secret'`);
     onTestFinished(async () => void (await execute(adminUrl, `DROP ROLE ${url.username}`)));
     const findings = await installation.examine({ DATABASE_URL: url.href });
-    expect(told(findings, "role")).toEqual([`failure: the service's role ${url.username} has BYPASSRLS`]);
+    expect(linesOf(findings, "role")).toEqual([`failure: the service's role ${url.username} has BYPASSRLS`]);
   });
 
   test("warns if it owns the tables and there is no other owner, and fails if there is one", async () => {
@@ -87,11 +89,11 @@ describe("the check of the service's role", () => {
       DATABASE_URL: installation.database.ownerUrl,
       MIGRATION_DATABASE_URL: "",
     });
-    expect(told(alone, "role")).toEqual([
+    expect(linesOf(alone, "role")).toEqual([
       expect.stringMatching(/^warning: .* owns \d+ of the tables, so it can change/),
     ]);
     await execute(installation.database.adminUrl, `ALTER TABLE audit_events OWNER TO ${serviceName()}`);
-    expect(told(await installation.examine(), "role")).toEqual([
+    expect(linesOf(await installation.examine(), "role")).toEqual([
       expect.stringMatching(/^failure: .* owns 1 of the tables/),
     ]);
   });
@@ -105,7 +107,7 @@ describe("the check of the service's role", () => {
   ])("fails after %s the role", async (statement, says) => {
     const name = serviceName();
     await execute(installation.database.ownerUrl, `${statement} ${name}`);
-    expect(told(await installation.examine(), "role")).toEqual([`failure: the service's role ${name} ${says}`]);
+    expect(linesOf(await installation.examine(), "role")).toEqual([`failure: the service's role ${name} ${says}`]);
   });
 });
 
@@ -113,21 +115,21 @@ describe("the check of the owner", () => {
   test("fails if its URL points to another database", async () => {
     const elsewhere = withDatabase(installation.database.adminUrl, "postgres");
     const findings = await installation.examine({ MIGRATION_DATABASE_URL: elsewhere });
-    expect(told(findings, "owner")).toEqual([expect.stringMatching(/^failure: .* points to another database/)]);
+    expect(linesOf(findings, "owner")).toEqual([expect.stringMatching(/^failure: .* points to another database/)]);
   });
 
   test("fails if it does not own a table", async () => {
     await execute(installation.database.adminUrl, "ALTER TABLE patients OWNER TO CURRENT_USER");
-    expect(told(await installation.examine(), "owner")).toEqual([expect.stringMatching(/does not own patients$/)]);
+    expect(linesOf(await installation.examine(), "owner")).toEqual([expect.stringMatching(/does not own patients$/)]);
   });
 
   test("fails if it cannot log in, and the other checks still run", async () => {
     const wrong = installation.database.ownerUrl.replace(/:[^:@]+@/, ":wrong@");
     const findings = await installation.examine({ MIGRATION_DATABASE_URL: wrong });
-    expect(told(findings, "owner")).toEqual([
+    expect(linesOf(findings, "owner")).toEqual([
       expect.stringMatching(/^failure: MIGRATION_DATABASE_URL: \S+ rejects the password of the role/),
     ]);
-    expect(told(findings, "jobs")).toHaveLength(1);
+    expect(linesOf(findings, "jobs")).toHaveLength(1);
   });
 });
 
@@ -138,7 +140,7 @@ describe("the check of row-level security", () => {
     "DO $$ DECLARE one name; BEGIN FOR one IN SELECT polname FROM pg_policy WHERE polrelid = 'patients'::regclass LOOP EXECUTE format('DROP POLICY %I ON patients', one); END LOOP; END $$",
   ])("fails with the name of the table after %s", async (statement) => {
     await execute(installation.database.ownerUrl, statement);
-    expect(told(await installation.examine(), "row security")).toEqual([
+    expect(linesOf(await installation.examine(), "row security")).toEqual([
       "failure: not enabled, not forced or without a policy in patients",
     ]);
   });

@@ -6,7 +6,7 @@ import { judgeVersion } from "../../src/doctor/server-findings.js";
 import { openInspection } from "../../src/postgres/inspection/open-inspection.js";
 import { execute, withDatabase } from "../support/database.js";
 import { isPgbouncerThere, startPgbouncer } from "../support/pgbouncer.js";
-import { clockOf, createInstallation, type Installation, told } from "./installation.js";
+import { clockOf, createInstallation, type Installation, linesOf } from "./installation.js";
 
 const reason = isPgbouncerThere ? "" : " (PgBouncer is not installed: Debian's package pgbouncer)";
 
@@ -99,7 +99,7 @@ describe("the check of the server", () => {
     const { pathname } = new URL(installation.database.url);
     const set = `ALTER DATABASE "${pathname.slice(1)}" SET default_transaction_read_only = on`;
     await execute(installation.database.ownerUrl, set);
-    expect(told(await installation.examine(), "database")).toEqual([
+    expect(linesOf(await installation.examine(), "database")).toEqual([
       expect.stringMatching(/^ok: /),
       expect.stringMatching(/^failure: the database is read-only/),
     ]);
@@ -111,13 +111,14 @@ describe("the check of the server", () => {
     [7_000, /^failure: the database's clock is [67]\.\d s behind/],
   ])("rates a clock of this machine that is %d ms ahead of the server", async (aheadMs, says) => {
     const findings = await installation.examine({}, { now: await clockOf(installation.database.url, aheadMs) });
-    expect(told(findings, "clock")).toEqual([expect.stringMatching(says)]);
+    expect(linesOf(findings, "clock")).toEqual([expect.stringMatching(says)]);
   });
 
   test("counts the connections of all processes, and of a second release during a rollout", async () => {
     const [row] = await execute(installation.database.adminUrl, "SHOW max_connections");
     const enough = Math.floor((Number(row?.["max_connections"]) - 13) / 15);
-    const connections = async (replicas: number) => told(await installation.examine({}, { replicas }), "connections");
+    const connections = async (replicas: number) =>
+      linesOf(await installation.examine({}, { replicas }), "connections");
     expect(await connections(1)).toEqual([expect.stringMatching(/^ok: 1 process with 15 connections each need 15; /)]);
     expect(await connections(enough)).toEqual([expect.stringMatching(/^warning: .*too few for two releases/)]);
     expect(await connections(enough + 1)).toEqual([expect.stringMatching(/^failure: \d+ processes with 15/)]);
@@ -130,9 +131,9 @@ describe("the check of the server", () => {
     for (const client of connected) await client.connect();
     const findings = await installation.examine();
     for (const client of connected) await client.end();
-    expect(told(findings, "connections")).toEqual([expect.stringMatching(/2 processes with 15/)]);
+    expect(linesOf(findings, "connections")).toEqual([expect.stringMatching(/2 processes with 15/)]);
     const shared = await installation.examine({ RATE_LIMIT_STORE: "postgres", REPLICAS: "3" });
-    expect(told(shared, "connections")).toEqual([
+    expect(linesOf(shared, "connections")).toEqual([
       expect.stringMatching(/3 processes with 16 connections each need 48/),
     ]);
   });
@@ -152,10 +153,10 @@ describe.skipIf(!isPgbouncerThere)(`the check of the pooler${reason}`, () => {
     onTestFinished(() => pooler.stop());
     const addresses = { DATABASE_URL: pooler.urlOf(url), MIGRATION_DATABASE_URL: pooler.urlOf(ownerUrl) };
     const findings = await installation.examine(addresses);
-    expect(told(findings, "pooler")).toEqual([expect.stringMatching(/^warning: one in transaction mode detected/)]);
+    expect(linesOf(findings, "pooler")).toEqual([expect.stringMatching(/^warning: one in transaction mode detected/)]);
     expect(findings.filter(({ level }) => level === "failure")).toEqual([]);
     const spared = { ...addresses, DATABASE_URL: `${addresses.DATABASE_URL}?prepared_statements=false` };
-    expect(told(await installation.examine(spared), "pooler")).toEqual([
+    expect(linesOf(await installation.examine(spared), "pooler")).toEqual([
       expect.stringMatching(/^ok: one in transaction/),
     ]);
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { placeEvents } from "../../src/jobs/place-events.js";
+import { assignPositions } from "../../src/jobs/assign-positions.js";
 import { purgeEvents } from "../../src/jobs/purges.js";
 import { goesOn } from "../../src/postgres/tables/events/event-feed.js";
 import { findChangedFeeds, findOutstandingTenants } from "../../src/postgres/tables/events/event-overview.js";
@@ -123,7 +123,7 @@ describe("the order of the feed", () => {
     await fill(2_345);
     const page = await feed.reader.read(tenantId, 0, 5_000);
     expect(page).toMatchObject({ lastPosition: 1_000, isOutstanding: true });
-    await placeEvents(feed.database);
+    await assignPositions(feed.database);
     const whole = await feed.reader.read(tenantId, 0, 5_000);
     expect(whole.events.map(({ position }) => position)).toEqual(Array.from({ length: 2_345 }, (_, i) => i + 1));
     expect(whole).toMatchObject({ lastPosition: 2_345, isOutstanding: false });
@@ -162,7 +162,7 @@ describe("a feed", () => {
   test("is known to have changed by its position or by unplaced events", async () => {
     const [still, ahead, behind] = [tenantId, newTenant(), newTenant()];
     for (const tenant of [still, ahead]) await commitEach(feed, tenant, [changed(a, 1)]);
-    await placeEvents(feed.database);
+    await assignPositions(feed.database);
     await commitEach(feed, behind, [changed(a, 1)]);
     const known = new Map([
       [still, 1],
@@ -178,7 +178,7 @@ describe("a feed", () => {
 describe("row-level security", () => {
   test("shows the query for changes only which feeds have changed", async () => {
     await commitEach(feed, tenantId, [changed(a, 1)]);
-    await placeEvents(feed.database);
+    await assignPositions(feed.database);
     const overview = (table: string) =>
       execute(feed.testDatabase.url, "SET cupo.event_overview = 'on'", `SELECT 1 FROM ${table}`);
     expect(await overview("event_feeds")).not.toEqual([]);
@@ -192,7 +192,7 @@ describe("row-level security", () => {
 describe("the purge", () => {
   test("deletes events placed more than 30 days ago, of every tenant, and keeps the audit trail", async () => {
     await fill(1_500);
-    await placeEvents(feed.database);
+    await assignPositions(feed.database);
     await age("position <= 1200", "30 days 1 minute");
     await age("position > 1200", "29 days 23 hours");
     expect(await purgeEvents(feed.database)).toBe(1_200);

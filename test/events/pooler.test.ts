@@ -49,23 +49,23 @@ describe.skipIf(!isPgbouncerThere)(`behind PgBouncer in transaction mode${reason
   });
 
   test("a listener that cannot receive notifications reports it", async () => {
-    const heard: string[] = [];
+    const notified: string[] = [];
     const through = listenForChanges({
       url: pooler.urlOf(feed.testDatabase.url),
       pool: own.database.pool,
-      onChanged: (tenantIds) => heard.push(...tenantIds),
+      onChanged: (tenantIds) => notified.push(...tenantIds),
       onError: () => undefined,
     });
     const direct = listenForChanges({
       url: feed.testDatabase.url,
       pool: own.database.pool,
-      onChanged: (tenantIds) => heard.push(...tenantIds),
+      onChanged: (tenantIds) => notified.push(...tenantIds),
       onError: () => undefined,
     });
     await eventually(() => direct.isReceiving());
     const tenantId = newTenant();
     other.feeds.committed(tenantId);
-    await eventually(() => heard.includes(tenantId));
+    await eventually(() => notified.includes(tenantId));
     expect(through.isReceiving()).toBe(false);
     await Promise.all([through.close(), direct.close()]);
   });

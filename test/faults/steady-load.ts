@@ -8,6 +8,7 @@ import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/
 import { ReferenceDataService } from "../../src/gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { deferred } from "../support/deferred.js";
 import { registration } from "../support/registration.js";
+import { withoutNewMembers } from "../support/released-members.js";
 import { nextBeat } from "./beat.js";
 
 /** The addresses that the clients call. */
@@ -52,6 +53,7 @@ export function startSteadyLoad(
   ofEachKind: number,
 ): SteadyLoad {
   const failed: string[] = [];
+  const omitted = withoutNewMembers();
   let answered = 0;
   const end = new AbortController();
   let wanted = { count: 0, reached: deferred() };
@@ -67,7 +69,7 @@ export function startSteadyLoad(
     const fixed = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     return () => {
       const headers = { ...fixed, "idempotency-key": randomUUID() };
-      const content = JSON.stringify(registration());
+      const content = JSON.stringify(registration(omitted));
       return () => register(request(url, { method: "POST", agent, headers }).end(content));
     };
   };

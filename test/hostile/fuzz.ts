@@ -20,7 +20,7 @@ export type Tally = Map<string, Map<number, number>>;
 export interface Field {
   readonly service: TestService;
   readonly tenantId: string;
-  readonly heard: Map<string, JsonValue[]>;
+  readonly known: Map<string, JsonValue[]>;
   readonly context: RequestContext;
   readonly tally: Tally;
 }
@@ -74,7 +74,7 @@ async function attempt(field: Field, request: GeneratedRequest): Promise<void> {
     verdict = await sendGenerated(service, context, token, request);
   count(tally, request.method.name, verdict.status);
   const isSuccess = verdict.status === operationOf(request.method).successStatus;
-  if (isSuccess) listen(field.heard, verdict);
+  if (isSuccess) rememberAll(field.known, verdict);
   const traces = isSuccess ? [] : await tracesOf(service, verdict);
   requireNoFaults([...faultsOf(request, verdict), ...faultsInLog(service.log, from), ...traces]);
 }
@@ -87,39 +87,39 @@ function requireNoFaults(faults: readonly string[]): void {
 export async function openField(service: TestService, tally: Tally = new Map()): Promise<Field> {
   const as = { tenantId: randomUUID() };
   const clinic = await openClinic(service, { as });
-  const heard = new Map<string, JsonValue[]>();
+  const known = new Map<string, JsonValue[]>();
   const text = `Paciente ${MARKER}`;
   const patientId = await fixtures.createPatient(service, registration({ fullName: text }), as);
   const [option] = await optionsFor(clinic, { patientId });
   const { serviceId, programId, ruleId, requestSourceId, appointmentTypeId, practitionerIds } = clinic;
   const catalogs = { serviceId, requestSourceId, appointmentTypeId, practitionerIds: [...practitionerIds] };
   const { appointmentId, locationId } = await bookFirst(clinic, patientId, {}, 1);
-  hear(heard, "", { ...catalogs, programId, ruleId, patientId, appointmentId, locationId });
-  for (const [name, maker] of Object.entries(REFERRED)) hear(heard, name, await maker.create(service, as));
-  hear(heard, "", { optionToken: `${option?.optionToken}` });
-  const context = { now: service.now, heard: (name: string, number: number) => recall(heard, name, number) };
-  return { service, tenantId: as.tenantId, heard, context, tally };
+  remember(known, "", { ...catalogs, programId, ruleId, patientId, appointmentId, locationId });
+  for (const [name, maker] of Object.entries(REFERRED)) remember(known, name, await maker.create(service, as));
+  remember(known, "", { optionToken: `${option?.optionToken}` });
+  const context = { now: service.now, known: (name: string, number: number) => recall(known, name, number) };
+  return { service, tenantId: as.tenantId, known, context, tally };
 }
 
-function listen(heard: Field["heard"], { body }: Verdict): void {
-  for (const [name, value] of Object.entries(body)) hear(heard, name, value as JsonValue);
+function rememberAll(known: Field["known"], { body }: Verdict): void {
+  for (const [name, value] of Object.entries(body)) remember(known, name, value as JsonValue);
 }
 
 /**
  * Collects the ids, tokens, cursors and versions of an answer by their member names. A member `id` gets the name of its
  * resource.
  */
-function hear(heard: Field["heard"], name: string, value: JsonValue): void {
-  if (Array.isArray(value)) for (const each of value) hear(heard, name.replace(/s$/, ""), each);
+function remember(known: Field["known"], name: string, value: JsonValue): void {
+  if (Array.isArray(value)) for (const each of value) remember(known, name.replace(/s$/, ""), each);
   else if (value !== null && typeof value === "object")
-    for (const [member, held] of Object.entries(value)) hear(heard, member === "id" ? `${name}Id` : member, held);
+    for (const [member, held] of Object.entries(value)) remember(known, member === "id" ? `${name}Id` : member, held);
   else if (value !== "" && /Id$|token$|cursor$|^version$/i.test(name))
-    heard.set(name, [...(heard.get(name) ?? []), value].slice(-KEPT));
+    known.set(name, [...(known.get(name) ?? []), value].slice(-KEPT));
 }
 
-function recall(heard: Field["heard"], name: string, number: number): JsonValue | undefined {
-  const ending = [...heard.keys()].find((each) => name.toLowerCase().endsWith(each.toLowerCase()));
-  const values = heard.get(name) ?? heard.get(ending ?? "") ?? [];
+function recall(known: Field["known"], name: string, number: number): JsonValue | undefined {
+  const ending = [...known.keys()].find((each) => name.toLowerCase().endsWith(each.toLowerCase()));
+  const values = known.get(name) ?? known.get(ending ?? "") ?? [];
   return values.at(-1 - (number % Math.max(1, values.length)));
 }
 

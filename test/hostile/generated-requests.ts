@@ -1,7 +1,6 @@
 import type { DescMethodUnary } from "@bufbuild/protobuf";
 import * as fc from "fast-check";
-import { operationName } from "../../src/operation.js";
-import { httpBindings } from "../../src/rest/routes/http-rule.js";
+import { isPublished, operationName } from "../../src/operation.js";
 import { servedServices } from "../../src/services/services.js";
 import { rpcFormats } from "../support/raw-rpc.js";
 import { goodMembers, MARKER } from "./good-values.js";
@@ -51,7 +50,7 @@ export const fuzzedOperations: readonly DescMethodUnary[] = servedServices
 /** Generates requests to an operation for all its protocols: valid, nearly valid and invalid ones. */
 export function requestsTo(method: DescMethodUnary): fc.Arbitrary<GeneratedRequest> {
   const rpc = Object.keys(rpcFormats);
-  const ways = isPublished(method) ? [...rpc.map(() => "REST"), ...rpc] : rpc;
+  const ways = isPublished(method.parent) ? [...rpc.map(() => "REST"), ...rpc] : rpc;
   return fc
     .record({
       method: fc.constant(method),
@@ -64,10 +63,6 @@ export function requestsTo(method: DescMethodUnary): fc.Arbitrary<GeneratedReque
       damage: fc.oneof({ weight: 7, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: damages() }),
     })
     .map((request) => withText(request));
-}
-
-export function isPublished(method: DescMethodUnary): boolean {
-  return httpBindings(method).length > 0;
 }
 
 function bodiesOf(method: DescMethodUnary): fc.Arbitrary<Draft> {

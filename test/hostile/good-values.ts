@@ -115,7 +115,7 @@ function ids(name: string): fc.Arbitrary<Draft> {
   return fc.oneof(
     {
       weight: 9,
-      arbitrary: fc.tuple(fc.nat({ max: 5 }), fc.uuid()).map(([number, other]) => heard(name, number, other)),
+      arbitrary: fc.tuple(fc.nat({ max: 5 }), fc.uuid()).map(([number, other]) => known(name, number, other)),
     },
     { weight: 1, arbitrary: fc.uuid() },
   );
@@ -141,11 +141,11 @@ function times(name: string): fc.Arbitrary<Draft> {
 }
 
 function heardOf(name: string, other: JsonValue): fc.Arbitrary<Draft> {
-  return fc.nat({ max: 9 }).map((number) => heard(name, number, other));
+  return fc.nat({ max: 9 }).map((number) => known(name, number, other));
 }
 
-function heard(name: string, number: number, other: JsonValue): Pending {
-  return new Pending(`${name} ${number}`, (context) => context.heard(name, number) ?? other);
+function known(name: string, number: number, other: JsonValue): Pending {
+  return new Pending(`${name} ${number}`, (context) => context.known(name, number) ?? other);
 }
 
 function momentIn(minutes: number): Pending {

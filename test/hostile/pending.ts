@@ -8,7 +8,7 @@ export interface RequestContext {
    * Returns a value that members of this name had in earlier answers. If there is none, it uses a name with which this
    * one ends: `patientId` for `sourcePatientId`. Number 0 is the latest value, 1 the one before.
    */
-  heard(name: string, number: number): JsonValue | undefined;
+  known(name: string, number: number): JsonValue | undefined;
 }
 
 /**
@@ -41,7 +41,7 @@ export function settle(draft: Draft, context: RequestContext): JsonValue {
 }
 
 /** Returns the members to send, including one called `__proto__`. */
-export function settleMembers(members: DraftMembers, context: RequestContext): Record<string, JsonValue> {
+function settleMembers(members: DraftMembers, context: RequestContext): Record<string, JsonValue> {
   const settled: Record<string, JsonValue> = Object.create(null);
   for (const [name, value] of Object.entries(members)) settled[name] = settle(value, context);
   return settled;

@@ -9,8 +9,8 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
+import { httpBindings } from "@cupo/connect-rest";
 import { operationName, operationOf, pathFields, takesIdempotencyKey } from "../../src/operation.js";
-import { httpBindings } from "../../src/rest/routes/http-rule.js";
 import { envelope, type RawOutcome, type RpcFormat, rpcFormats, sendCall } from "../support/raw-rpc.js";
 import { parseObject, type RestAnswer, sendRequest } from "../support/rest-request.js";
 import type { TestService } from "../support/service.js";

@@ -18,6 +18,10 @@ const MAX_MIB = 300;
 const ROUNDS = 30;
 const BASE = "/api/external/v1";
 const LIST = "/cupo.clinic.v1.PatientDirectoryService/ListPatients";
+const FEED = "/cupo.clinic.v1.EventService/WatchEvents";
+const feedHeaders = { "content-type": "application/connect+json" };
+/** An enveloped message: a byte of flags, and the length in four bytes. */
+const feedBody = `\0\0\0\0\u0012${JSON.stringify({ start: "OLDEST" })}`;
 const json = { "content-type": "application/json" };
 const file: UnreadRequest = { path: "/docs/swagger-ui.js" };
 const document: UnreadRequest = { path: `${BASE}/openapi.json` };
@@ -61,7 +65,7 @@ const ofPublic = () => service.publicUrl;
 const ofInternal = () => service.internalUrl;
 const streams = (asked: UnreadRequest) => () => closedStreams(AT_ONCE, asked);
 const attacks: readonly Attack[] = [
-  { name: "streams for a file", url: ofPublic, connections: 40, bytes: streams(file) },
+  { name: "streams for a file", url: ofPublic, connections: 100, bytes: streams(file) },
   {
     name: "streams for a compressed file",
     url: ofPublic,
@@ -88,6 +92,17 @@ const attacks: readonly Attack[] = [
     connections: 20,
     bytes: () =>
       closedStreams(AT_ONCE, { path: LIST, headers: { ...json, authorization: `Bearer ${token}` }, body: "{}" }),
+  },
+  {
+    name: "streams of the change feed",
+    url: ofInternal,
+    connections: 20,
+    bytes: () =>
+      closedStreams(AT_ONCE, {
+        path: FEED,
+        headers: { ...feedHeaders, authorization: `Bearer ${token}` },
+        body: feedBody,
+      }),
   },
   { name: "pages of metrics", url: ofInternal, connections: 20, bytes: streams({ path: "/metrics" }) },
 ];

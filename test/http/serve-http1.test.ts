@@ -314,7 +314,7 @@ describe("reset connections", () => {
     socketError.mockClear();
     await Promise.all(pending.slice(0, 1).map((res) => once(res, "close")));
     expect(socketError).not.toHaveBeenCalled();
-    for (const res of pending.splice(0)) answer(res, "nobody hears this");
+    for (const res of pending.splice(0)) answer(res, "nobody reads this");
     const other = await connectRaw(listener);
     await other.send(get);
     await eventually(() => pending.length === 1);

@@ -237,7 +237,7 @@ describe("broken connections", () => {
     await eventually(() => pending.length === 2);
     session.destroy();
     await Promise.all(pending.map((res) => once(res, "close")));
-    for (const res of pending.splice(0)) answer(res, "nobody hears this");
+    for (const res of pending.splice(0)) answer(res, "nobody reads this");
     const stream = connectHttp2(listener).request(get);
     await eventually(() => pending.length === 1);
     for (const res of pending) answer(res, "still here");

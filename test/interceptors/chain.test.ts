@@ -6,6 +6,7 @@ import { CupoError } from "../../src/errors.js";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { createChain } from "../../src/interceptors/chain.js";
 import { createRejectionPacing } from "../../src/interceptors/concurrency/rejection-pacing.js";
+import { interceptorsFor } from "../../src/interceptors/stage.js";
 import { callWith, principalWith, refusal, requestOf, responseOf } from "./run-interceptor.js";
 
 const { registerPatient } = PatientService.method;
@@ -17,7 +18,7 @@ interface Faults {
   readonly scope?: boolean;
   readonly header?: boolean;
   readonly message?: boolean;
-  readonly place?: boolean;
+  readonly permit?: boolean;
 }
 
 /** The interceptors that can reject, in order. Each one is reached only if none before it rejects. */
@@ -28,7 +29,7 @@ const stages: readonly (readonly [keyof Faults, string])[] = [
   ["scope", "INSUFFICIENT_SCOPE"],
   ["header", "INVALID_REQUEST"],
   ["message", "VALIDATION_FAILED"],
-  ["place", "RATE_LIMIT_EXCEEDED"],
+  ["permit", "RATE_LIMIT_EXCEEDED"],
 ];
 
 test.each(stages.map(([, code], index) => ({ code, faults: stages.slice(index).map(([fault]) => fault) })))(
@@ -83,10 +84,10 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
     verifyToken: () =>
       faults.token ? Promise.reject(new CupoError("INVALID_ACCESS_TOKEN")) : Promise.resolve(principalWith({ scopes })),
     rateLimiter: { count: () => Promise.resolve([{ ...state, exceeded: faults.rate ?? false }]) },
-    validate: () => (faults.message ? [{ code: "REQUIRED", field: "phone", message: "missing" }] : []),
+    validate: () => () => (faults.message ? [{ code: "REQUIRED", field: "phone", message: "missing" }] : []),
     listErrors: (_, errors) => errors,
     calls: {
-      acquire: async () => (faults.place ? "PRINCIPAL" : () => undefined),
+      acquire: async () => (faults.permit ? "PRINCIPAL" : () => undefined),
       rejectionFor: () => (faults.load ? "PROCESS" : undefined),
     },
     streams: { acquire: async () => "PRINCIPAL", rejectionFor: () => undefined },
@@ -98,7 +99,7 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
         Promise.resolve({ kind: "REPLAY", response: toBinary(registerPatient.output, first), isOwn: false }),
     },
     recordAccess: () => undefined,
-    pages: { seal: (place) => Promise.resolve(place), open: (token) => Promise.resolve(token) },
+    pages: { seal: (position) => Promise.resolve(position), open: (token) => Promise.resolve(token) },
   });
-  return [onHeaders, onMessage];
+  return [interceptorsFor(onHeaders)(registerPatient), interceptorsFor(onMessage)(registerPatient)];
 }

@@ -11,7 +11,7 @@ import {
   type PermitRejection,
   type PermitRequest,
 } from "../../src/interceptors/concurrency-limit.js";
-import { callWith, refusal, requestOf, responseOf, run, tenantId } from "./run-interceptor.js";
+import { callWith, interceptorOf, refusal, requestOf, responseOf, run, tenantId } from "./run-interceptor.js";
 
 const { registerPatient } = PatientService.method;
 const { previewRuleChange } = ProgramService.method;
@@ -21,10 +21,10 @@ test("acquires a permit for the principal, and releases it when the call ends", 
   const { limiter, requests, isReleased } = onePermit();
   const request = requestOf(registerPatient, {}, callWith({ principal: { id: "issuer client" } }));
   let wasReleased: boolean | undefined;
-  await concurrencyLimit(
-    limiter,
-    limiter,
-    paceRejection,
+  const stage = concurrencyLimit(limiter, limiter, paceRejection);
+  await interceptorOf(
+    stage,
+    registerPatient,
   )(async () => {
     wasReleased = isReleased();
     return responseOf(request, create(registerPatient.output));
@@ -41,11 +41,8 @@ test("acquires a heavy permit for an operation that is marked as heavy", async (
 
 test("releases the permit when the call fails", async () => {
   const { limiter, isReleased } = onePermit();
-  const failing = concurrencyLimit(
-    limiter,
-    limiter,
-    paceRejection,
-  )(() => Promise.reject(new CupoError("RESOURCE_NOT_FOUND")));
+  const stage = concurrencyLimit(limiter, limiter, paceRejection);
+  const failing = interceptorOf(stage, registerPatient)(() => Promise.reject(new CupoError("RESOURCE_NOT_FOUND")));
   expect((await refusal(failing(requestOf(registerPatient, {})))).code).toBe("RESOURCE_NOT_FOUND");
   expect(isReleased()).toBe(true);
 });

@@ -13,7 +13,16 @@ import {
   idempotency,
   type Outcome,
 } from "../../src/interceptors/idempotency.js";
-import { callWith, correlationId, refusal, requestOf, responseOf, run, tenantId } from "./run-interceptor.js";
+import {
+  callWith,
+  correlationId,
+  interceptorOf,
+  refusal,
+  requestOf,
+  responseOf,
+  run,
+  tenantId,
+} from "./run-interceptor.js";
 
 const { registerPatient, updatePatient } = PatientService.method;
 const { createCancellationReason, updateNoShowReason, updateCancellationReason } = CatalogService.method;
@@ -250,9 +259,9 @@ describe("the response", () => {
     };
     const request = requestOf(registerPatient, {});
     const answers = [first, second].values();
-    const response = await idempotency(
-      store,
-      recordAccess,
+    const response = await interceptorOf(
+      idempotency(store, recordAccess),
+      registerPatient,
     )(async () => responseOf(request, answers.next().value ?? first))(request);
     expect(response.message).toBe(second);
   });
@@ -284,7 +293,8 @@ describe("the response", () => {
     const thrown = notFound("gone");
     const store = fakeStore();
     const request = requestOf(registerPatient, {});
-    await expect(idempotency(store, recordAccess)(() => Promise.reject(thrown))(request)).rejects.toBe(thrown);
+    const failing = interceptorOf(idempotency(store, recordAccess), registerPatient);
+    await expect(failing(() => Promise.reject(thrown))(request)).rejects.toBe(thrown);
     expect(store.results).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ const HOLDER = `${LIST} ${tenantId}   ${principalWith().id}`;
 
 /** A sealing function whose tokens are readable. */
 const stage = pageTokens({
-  seal: async (place, holder) => `${holder}: ${place}`,
+  seal: async (position, holder) => `${holder}: ${position}`,
   open: async (token, holder) => (token.startsWith(`${holder}: `) ? token.slice(holder.length + 2) : undefined),
 });
 

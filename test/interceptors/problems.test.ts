@@ -71,7 +71,7 @@ function request(call?: Call) {
 /** Returns the error that reaches the caller when the next interceptor throws, and the reported errors. */
 async function failing(thrown: unknown, call = callWith()) {
   const observed: [CupoError, Call][] = [];
-  const stage = problems(url, (...seen) => observed.push(seen));
+  const stage = problems(url, (...seen) => observed.push(seen))();
   const error: unknown = await stage(() => Promise.reject(thrown))(request(call)).catch((reason: unknown) => reason);
   if (!(error instanceof ConnectError)) throw new Error("no ConnectError", { cause: error });
   return { error, observed };

@@ -1,8 +1,8 @@
 import { type DescMethodUnary, fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
-import type { Interceptor } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { redaction } from "../../src/interceptors/redaction.js";
+import type { Stage } from "../../src/interceptors/stage.js";
 import { describeTreeService } from "./described-service.js";
 import { callWith, requestOf, run } from "./run-interceptor.js";
 
@@ -70,10 +70,10 @@ describe("fields that need a scope", () => {
   }
 });
 
-test("uses the scopes of each request, with one interceptor for all", async () => {
-  const interceptor = redaction();
+test("uses the scopes of each request, with one stage for all", async () => {
+  const stage = redaction();
   const patient = { documentNumber: "52.123.456" };
-  const seenWith = (...scopes: string[]) => redacted(interceptor, registerPatient, { patient }, scopes);
+  const seenWith = (...scopes: string[]) => redacted(stage, registerPatient, { patient }, scopes);
   expect(await seenWith()).toEqual({ patient: {} });
   expect(await seenWith("patients:document:read")).toEqual({ patient });
   expect(await seenWith()).toEqual({ patient: {} });
@@ -81,12 +81,12 @@ test("uses the scopes of each request, with one interceptor for all", async () =
 
 /** Returns the part of a response that a principal with these scopes sees. */
 async function redacted(
-  interceptor: Interceptor,
+  stage: Stage,
   method: DescMethodUnary,
   response: JsonObject,
   scopes: readonly string[],
 ): Promise<JsonValue> {
   const call = callWith({ principal: { scopes: new Set(scopes) } });
-  const ran = await run(interceptor, requestOf(method, {}, call), fromJson(method.output, response));
+  const ran = await run(stage, requestOf(method, {}, call), fromJson(method.output, response));
   return toJson(method.output, ran.response.message);
 }

@@ -1,7 +1,14 @@
-import { create, type DescMessage, type DescMethodUnary, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescMethodUnary,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
 import type { Interceptor, UnaryRequest, UnaryResponse } from "@connectrpc/connect";
 import { type Call, type CallHeaders, callOf, type Principal } from "../../src/call.js";
 import { CupoError } from "../../src/errors.js";
+import type { Stage } from "../../src/interceptors/stage.js";
 import { valuesOf } from "../../src/open-call.js";
 
 /** Properties of a test call before the interceptor runs. */
@@ -68,14 +75,22 @@ export function requestOf<I extends DescMessage>(
   };
 }
 
-/** Runs one interceptor. The next stage answers with `output`, by default an empty message. */
+/** Returns the interceptor of a stage for a method. It passes on if the method does not need the stage. */
+export function interceptorOf(stage: Stage, method: DescMethod): Interceptor {
+  return stage(method) ?? ((next) => next);
+}
+
+/** Runs one stage. The next stage answers with `output`, by default an empty message. */
 export async function run(
-  interceptor: Interceptor,
+  stage: Stage,
   request: UnaryRequest,
   output: UnaryResponse["message"] = create(request.method.output),
 ): Promise<Run> {
   const passed: UnaryRequest[] = [];
-  const response = await interceptor(async (arrived) => {
+  const response = await interceptorOf(
+    stage,
+    request.method,
+  )(async (arrived) => {
     if (arrived.stream) throw new Error("not unary");
     passed.push(arrived);
     return responseOf(arrived, output);

@@ -1,7 +1,7 @@
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { Health, ServingStatus as Status } from "@cupo/connect-introspection";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "../../src/gen/health/v1/health_pb.js";
 import { servedServices } from "../../src/services/services.js";
 import { eventually, patience } from "../support/eventually.js";
 import { transports } from "../support/rpc-clients.js";

@@ -6,17 +6,15 @@ import { type FileDescriptorProto, FileDescriptorProtoSchema, FileDescriptorSetS
 import { createClient } from "@connectrpc/connect";
 import { createAsyncIterable } from "@connectrpc/connect/protocol";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { ServerReflection, ServerReflectionAlpha } from "@cupo/connect-introspection";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { file_cupo_options_v1_options as optionsFile } from "../../src/gen/cupo/options/v1/options_pb.js";
-import {
-  ServerReflection,
-  type ServerReflectionRequestSchema,
-} from "../../src/gen/grpc/reflection/v1/reflection_pb.js";
-import { ServerReflection as ServerReflectionAlpha } from "../../src/gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { servedServices } from "../../src/services/services.js";
 import { startTestService, type TestService } from "../support/service.js";
 
-type Question = NonNullable<MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]>;
+type Question = NonNullable<
+  MessageInitShape<typeof ServerReflection.method.serverReflectionInfo.input>["messageRequest"]
+>;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const BUF_MS = 60_000;
@@ -54,21 +52,6 @@ describe.each([
 describe("reflection", () => {
   const ask = (...questions: Question[]) => filesFor(ServerReflection, questions);
 
-  test.each<[string, Question]>([
-    ["a file", { case: "fileByFilename", value: "cupo/access/v1/patient.proto" }],
-    ["a message", { case: "fileContainingSymbol", value: "cupo.access.v1.Patient" }],
-    ["a field", { case: "fileContainingSymbol", value: "cupo.access.v1.Patient.full_name" }],
-    ["an enumeration within it", { case: "fileContainingSymbol", value: "cupo.access.v1.Patient.Status" }],
-  ])("finds %s by its name", async (_, question) => {
-    const [files] = await ask(question);
-    expect(files?.[0]?.name).toBe("cupo/access/v1/patient.proto");
-  });
-
-  test("finds a method by its name", async () => {
-    const [files] = await ask({ case: "fileContainingSymbol", value: "cupo.access.v1.PatientService.RegisterPatient" });
-    expect(files?.[0]?.name).toBe("cupo/access/v1/patient_service.proto");
-  });
-
   test("finds an extension by its number, and the numbers of all extensions", async () => {
     const { number = 0 } = optionsFile.extensions.find(({ extendee }) => extendee.typeName === METHOD_OPTIONS) ?? {};
     const value = { containingType: METHOD_OPTIONS, extensionNumber: number };
@@ -78,30 +61,6 @@ describe("reflection", () => {
     expect(answers).toMatchObject([
       { value: { baseTypeName: METHOD_OPTIONS, extensionNumber: expect.arrayContaining([number, 72_295_728]) } },
     ]);
-  });
-
-  test("returns an imported file once per stream, and a requested file each time", async () => {
-    const question: Question = { case: "fileByFilename", value: "cupo/access/v1/patient_service.proto" };
-    const [first, second] = await ask(question, question);
-    expect(first?.length).toBeGreaterThan(1);
-    expect(second?.map(({ name }) => name)).toEqual(["cupo/access/v1/patient_service.proto"]);
-  });
-
-  test.each<Question>([
-    { case: "fileByFilename", value: "hostile-marker.proto" },
-    { case: "fileContainingSymbol", value: "cupo.access.v1.hostile-marker" },
-    { case: "fileContainingSymbol", value: "hostile-marker" },
-    { case: "fileContainingExtension", value: { containingType: METHOD_OPTIONS, extensionNumber: 1 } },
-    { case: "fileContainingExtension", value: { containingType: "hostile-marker", extensionNumber: 1 } },
-    { case: "allExtensionNumbersOfType", value: "hostile-marker" },
-  ])("answers not_found for $value", async (question) => {
-    const value = { errorCode: 5, errorMessage: expect.not.stringContaining("hostile-marker") };
-    expect(await answersTo(ServerReflection, [question])).toMatchObject([{ case: "errorResponse", value }]);
-  });
-
-  test("answers invalid_argument for a request without a query", async () => {
-    const answers = await answersTo(ServerReflection, [{ case: undefined }]);
-    expect(answers).toMatchObject([{ case: "errorResponse", value: { errorCode: 3 } }]);
   });
 
   test("works over Connect on HTTP/2 too", async () => {

@@ -45,8 +45,8 @@ describe("a purge", () => {
     await addKeys({ age: "71 hours" });
     await addKeys({ age: "49 hours" });
     await addKeys({ age: "47 hours" });
-    expect(await purgeKeyBatch(database, 10, 70)).toBe(1);
-    expect(await purgeKeyBatch(database, 10, 48)).toBe(1);
+    expect((await purgeKeyBatch(database, 10, undefined, 70)).deleted).toBe(1);
+    expect((await purgeKeyBatch(database, 10, undefined, 48)).deleted).toBe(1);
     expect(await ages()).toEqual([47]);
   });
 
@@ -68,6 +68,20 @@ describe("a purge", () => {
     expect(await purgeIdempotencyKeys(database)).toBe(old);
     expect(acquired).toBe(batches);
     expect(await ages()).toEqual([1]);
+  });
+
+  test("begins each batch where the last one ended, not at the dead entries before it", async () => {
+    await addKeys({ age: "73 hours", count: 1_500 });
+    let batches = 0;
+    const acquire = async () => {
+      batches += 1;
+      if (batches === 2) await addKeys({ age: "40 days" });
+      return database.acquire();
+    };
+    const source = { ...database, acquire };
+    expect(await purgeIdempotencyKeys(source)).toBe(1_500);
+    expect(await ages()).toEqual([960]);
+    expect(await purgeIdempotencyKeys(source)).toBe(1);
   });
 
   test("keeps the committed batches if a later one fails, and the next purge continues", async () => {
@@ -107,7 +121,7 @@ describe("row-level security", () => {
 
   test("rejects a retention of less than a day, for any setting", async () => {
     await addKeys({ age: "23 hours", count: 2 });
-    await expect(purgeKeyBatch(database, 10, 22)).rejects.toMatchObject({ code: "22023" });
+    await expect(purgeKeyBatch(database, 10, undefined, 22)).rejects.toMatchObject({ code: "22023" });
     expect(await ages()).toHaveLength(2);
   });
 

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { demo } from "../../src/openapi/examples/demo-ids.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
-import { operationOf } from "../../src/operation.js";
-import { httpBindings } from "../../src/rest/routes/http-rule.js";
+import { isPublished, operationOf } from "../../src/operation.js";
 import type { TestService } from "../support/service.js";
 import { type ExampleCalls, exampleCalls, methodOf, startDemoService, unaryMethods } from "./example-calls.js";
 
@@ -19,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("the unmodified example of a published operation succeeds over REST in the demo tenant:", () => {
-  const published = [...unaryMethods.values()].filter((method) => httpBindings(method).length > 0);
+  const published = [...unaryMethods.values()].filter((method) => isPublished(method.parent));
 
   test.each(published.map((method) => ({ name: method.name, method })))("$name", async ({ name, method }) => {
     const answer = await examples.callOverRest(name);
@@ -28,7 +27,7 @@ describe("the unmodified example of a published operation succeeds over REST in 
 });
 
 describe("the unmodified example of an internal operation succeeds over Connect in the demo tenant:", () => {
-  const internal = Object.keys(requestExamples(0)).filter((name) => httpBindings(methodOf(name)).length === 0);
+  const internal = Object.keys(requestExamples(0)).filter((name) => !isPublished(methodOf(name).parent));
 
   test.each(internal)("%s", async (name) => {
     const { status, text } = await examples.call(name);

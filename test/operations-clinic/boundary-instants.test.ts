@@ -104,7 +104,7 @@ describe("an appointment whose start is this very instant has begun:", () => {
     expect(appointmentIn(await call(clinic, "BookAppointmentAt", next))).toMatchObject({ status: "PENDING" });
   });
 
-  test("a retained one cannot be accepted, substituted or offered options, but could a millisecond earlier", async () => {
+  test("a displaced one cannot be accepted, substituted or offered options, but could a millisecond earlier", async () => {
     const appointment = await booked();
     await fallIll(clinic);
     const accept = () =>

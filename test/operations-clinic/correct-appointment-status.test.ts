@@ -14,7 +14,7 @@ import {
   mustCall,
   openClinic,
 } from "../schedule/clinic.js";
-import { brokenInvariants, foundByTheService } from "../schedule/invariants.js";
+import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -39,11 +39,7 @@ beforeAll(async () => {
   service = await startTestService();
 });
 
-afterAll(async () => {
-  const broken = [...(await brokenInvariants(service)), ...(await foundByTheService(service))];
-  await service.close();
-  expect(broken).toEqual([]);
-});
+afterAll(() => closeConsistent(service, foundByTheService));
 
 describe("CorrectAppointmentStatus", () => {
   describeAccess(

@@ -74,7 +74,7 @@ describe("AcceptDisplacedAppointments", () => {
     expect(await listed(clinic, { displacedBy: "RULES" })).toEqual([id]);
   });
 
-  test("rejects each by itself if it is unknown, not retained or stale", async () => {
+  test("rejects each by itself if it is unknown, not displaced or stale", async () => {
     const [kept = ""] = await bookSeveral(clinic, 1);
     const [free = ""] = await bookSeveral(clinic, 1, clinic.practitionerIds[1]);
     await fallIll(clinic);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { awaitStep, bookFirst, type Clinic, call, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
-import { brokenInvariants, foundByTheService } from "../schedule/invariants.js";
+import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { messagesOf } from "../support/problem.js";
 import { readVersions } from "../support/recorded-changes.js";
 import { type PatientBody, registerPatient } from "../support/registration.js";
@@ -25,11 +25,7 @@ beforeAll(async () => {
   clinic = await openClinic(service);
 });
 
-afterAll(async () => {
-  const broken = [...(await brokenInvariants(service)), ...(await foundByTheService(service))];
-  await service.close();
-  expect(broken).toEqual([]);
-});
+afterAll(() => closeConsistent(service, foundByTheService));
 
 describe("the erasure of a patient", () => {
   test("is done once per key, and replayed", async () => {

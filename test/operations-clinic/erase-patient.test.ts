@@ -4,7 +4,7 @@ import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import { rpcNamed } from "../contract/published-operations.js";
 import { type Clinic, call, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
-import { brokenInvariants, foundByTheService } from "../schedule/invariants.js";
+import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
 import { changesSince, countTypes, expectRecorded, readVersions } from "../support/recorded-changes.js";
 import { registerPatient } from "../support/registration.js";
@@ -14,7 +14,7 @@ import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
 import { complaint, erasureOf, mergeOf, REASON } from "./erasure-requests.js";
 import { type MarkedPatient, markedPatient } from "./marked-patient.js";
-import { columnsWith, readTextColumns, reasonFor, UNDECIDED } from "./personal-columns.js";
+import { columnsWith, readPersonalColumns, reasonFor, UNDECIDED } from "./personal-columns.js";
 import { describeAccess, expectRefusal, idsOf, itemsIn } from "./rpc-under-test.js";
 
 const directory = PatientDirectoryService.method;
@@ -39,11 +39,7 @@ beforeAll(async () => {
   changed = await changesSince(service, versions);
 });
 
-afterAll(async () => {
-  const broken = [...(await brokenInvariants(service)), ...(await foundByTheService(service))];
-  await service.close();
-  expect(broken).toEqual([]);
-});
+afterAll(() => closeConsistent(service, foundByTheService));
 
 describe("ErasePatient", () => {
   describeAccess(
@@ -60,7 +56,7 @@ describe("ErasePatient", () => {
 describe("an erased person", () => {
   test("was in every column that can contain patient data, and is in none afterwards, stored replays included", async () => {
     expect(erasure.status).toBe(200);
-    const columns = await readTextColumns(service);
+    const columns = await readPersonalColumns(service);
     const undecided = columns.filter((column) => !everywhere.includes(column) && reasonFor(column) === undefined);
     expect(undecided, UNDECIDED).toEqual([]);
     expect(everywhere.filter((column) => reasonFor(column) !== undefined)).toEqual([]);

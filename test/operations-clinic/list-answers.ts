@@ -107,7 +107,7 @@ export function byId(a: Pick<ResourceBody, "id">, b: Pick<ResourceBody, "id">): 
 }
 
 /** Returns the next page token in an answer. Throws if there is none. */
-export function tokenIn({ body, text }: RestAnswer): string {
+function tokenIn({ body, text }: RestAnswer): string {
   const token = body["nextPageToken"];
   if (typeof token !== "string") throw new Error(`another page was expected, but the answer is ${text}`);
   return token;

@@ -100,7 +100,7 @@ describe("ListAppointments", () => {
     expect(await walk(late, { dateFrom: day(late, 3), pageSize: 5 })).toEqual([]);
   });
 
-  test("shows which appointments are retained, and filters by that", async () => {
+  test("shows which appointments are displaced, and filters by that", async () => {
     const { clinic: own, patients } = await openCrowd();
     const kept = await openClinic(service, { as: own.as });
     const { appointmentId: other } = await bookOn(kept, `${patients[1]}`, 2);

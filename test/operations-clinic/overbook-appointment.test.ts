@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { appointmentIn, bookFirst, type Clinic, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
-import { brokenInvariants, foundByTheService } from "../schedule/invariants.js";
+import { closeConsistent, foundByTheService } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc, type RpcChanges } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -20,11 +20,7 @@ beforeAll(async () => {
   service = await startTestService();
 });
 
-afterAll(async () => {
-  const broken = [...(await brokenInvariants(service)), ...(await foundByTheService(service))];
-  await service.close();
-  expect(broken).toEqual([]);
-});
+afterAll(() => closeConsistent(service, foundByTheService));
 
 describe("OverbookAppointment", () => {
   describeAccess(
@@ -67,21 +63,21 @@ describe("OverbookAppointment", () => {
     expect(await countsOf(service, clinic)).toEqual({ counted: 1, beside: 2 });
   });
 
-  test("books under a block, which retains the appointment until it is accepted or the block is cancelled", async () => {
+  test("books under a block, which displaces the appointment until it is accepted or the block is cancelled", async () => {
     const clinic = await openClinic(service);
     const target = { practitionerId: `${clinic.practitionerIds[0]}`, kind: "MEETING" };
     const block = { ...target, startsAt: at(clinic, "08:00"), endsAt: at(clinic, "09:00") };
     const { scheduleBlock } = await mustCall(clinic, "CreateScheduleBlock", block);
     const { scheduleBlockId } = scheduleBlock as { scheduleBlockId: string };
     const { appointmentId, ...booked } = appointmentIn(await send(await overbooking(clinic)));
-    const retained = {
+    const displacement = {
       overbooked: true,
       displaced: true,
       displacedBy: "BLOCK",
       scheduleBlockId,
       displacementAccepted: true,
     };
-    expect(booked).toMatchObject(retained);
+    expect(booked).toMatchObject(displacement);
     await mustCall(clinic, "CancelScheduleBlock", { scheduleBlockId, expectedVersion: 1 });
     const { appointment } = await mustCall(clinic, "GetAppointment", { appointmentId });
     expect(appointment).toMatchObject({ overbooked: true, displaced: false });
@@ -168,7 +164,7 @@ describe("an overbooked appointment", () => {
     expect(starts).toEqual(["13:00", "13:30", "15:00", "15:30", "16:00", "16:30"]);
   });
 
-  test("stays unchanged when rules change, and is retained when its practitioner leaves the program", async () => {
+  test("stays unchanged when rules change, and is displaced when its practitioner leaves the program", async () => {
     const clinic = await fullClinic();
     const { appointmentId } = appointmentIn(await send(await overbooking(clinic)));
     const { programId, ruleId } = clinic;

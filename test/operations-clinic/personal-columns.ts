@@ -7,12 +7,13 @@ patient, add a mark to it in marked-patient.ts, empty it in ErasePatient (see CO
 patients, add it to patients_erased_check. Otherwise add it to test/operations-clinic/personal-columns.ts, with the reason
 why it holds no data of a patient`;
 
-/** Types that hold no text, number or date written by a caller. */
+/** Types that hold no text or date written by a caller. In the table patients they can describe the person. */
 const WITHOUT_TEXT = new Set(["uuid", "integer", "smallint", "bigint", "boolean", "timestamp with time zone"]);
 
-const BY_WHOM = "who did it: a client, or the opaque id of a member of staff";
-const CODE = "one of the service's own words";
-const WISH = "what was asked for, under an id that leads to nobody; opportunity is reported from it";
+const BY_WHOM = "the author: a client, or the opaque id of a member of staff";
+const CODE = "a word from a fixed list of the service";
+const OF_RECORD = "the time and the id of the record, which say nothing about the person";
+const REQUESTED = "the request, under an id that identifies nobody; the opportunity report needs it";
 
 /**
  * Columns that an erasure keeps, with the reason. A column in several tables has a line for each, or one with `*` if
@@ -36,26 +37,33 @@ const KEPT: Readonly<Record<string, string>> = {
   "appointment_history.to_status": CODE,
   "audit_events.action": CODE,
   "audit_events.resource_type": CODE,
+  "patients.tenant_id": OF_RECORD,
+  "patients.id": OF_RECORD,
+  "patients.version": OF_RECORD,
+  "patients.merged_into": OF_RECORD,
+  "patients.created_at": OF_RECORD,
+  "patients.updated_at": OF_RECORD,
+  "patients.erased_at": OF_RECORD,
   "patient_changes.kind": CODE,
   "quota_windows.policy": CODE,
   "slots.retained_by": CODE,
   "user_attention_cases.category": CODE,
   "eligibility_decisions.reasons": "codes, fields and the service's own sentences",
-  "eligibility_decisions.service_date": "that care was covered, which bills rest on",
-  "appointments.local_date": "that care was given and when",
-  "slots.local_date": "that care was given and when",
-  "day_counters.local_date": "how many were seen on a day",
-  "appointments.requested_on": WISH,
-  "appointments.due_on": WISH,
-  "waitlist_entries.date_from": WISH,
-  "waitlist_entries.date_to": WISH,
-  "waitlist_entries.due_on": WISH,
-  "waitlist_entries.preferred_periods": WISH,
-  "idempotency_keys.key_hash": "a digest of random bytes and of who sent them",
-  "idempotency_keys.fingerprint": "zeros where the result was erased, which a test of its own looks at",
+  "eligibility_decisions.service_date": "evidence that care was covered, for bills",
+  "appointments.local_date": "evidence that care was given, and when",
+  "slots.local_date": "evidence that care was given, and when",
+  "day_counters.local_date": "the date of a counter, without a patient",
+  "appointments.requested_on": REQUESTED,
+  "appointments.due_on": REQUESTED,
+  "waitlist_entries.date_from": REQUESTED,
+  "waitlist_entries.date_to": REQUESTED,
+  "waitlist_entries.due_on": REQUESTED,
+  "waitlist_entries.preferred_periods": REQUESTED,
+  "idempotency_keys.key_hash": "a digest of a random key and its sender",
+  "idempotency_keys.fingerprint": "zeros after the result was erased; another test checks it",
 };
 
-/** The clinic's own tables, which refer to no patient. */
+/** Tables of the clinic that refer to no patient. */
 const OF_THE_CLINIC = new Set([
   "appointment_types",
   "cancellation_reasons",
@@ -77,13 +85,21 @@ const OF_THE_CLINIC = new Set([
 /** Returns why an erasure keeps a column (`table.column`). Undefined if no reason is given. */
 export function reasonFor(column: string): string | undefined {
   const [table = "", name = ""] = column.split(".");
-  return KEPT[column] ?? KEPT[`*.${name}`] ?? (OF_THE_CLINIC.has(table) ? "the clinic's own" : undefined);
+  return (
+    KEPT[column] ??
+    KEPT[`*.${name}`] ??
+    (OF_THE_CLINIC.has(table) ? "a table of the clinic, without patients" : undefined)
+  );
 }
 
-/** Returns the columns of tenants' tables (`table.column`) that can hold a text, number or date written by a caller. */
-export async function readTextColumns(service: TestService): Promise<string[]> {
+/**
+ * Returns the columns of tenants' tables (`table.column`) that can hold data of a patient: all columns of patients, and
+ * those of other tables that can hold a text or date written by a caller.
+ */
+export async function readPersonalColumns(service: TestService): Promise<string[]> {
   const columns = await readColumns(service);
-  return columns.filter(({ type }) => !WITHOUT_TEXT.has(type)).map(({ column }) => column);
+  const isPersonal = (column: string, type: string) => column.startsWith("patients.") || !WITHOUT_TEXT.has(type);
+  return columns.filter(({ column, type }) => isPersonal(column, type)).map(({ column }) => column);
 }
 
 /** Returns the columns of tenants' tables that contain one of these texts, in any letter case. Searches bytes too. */

@@ -50,7 +50,7 @@ describe("PreviewRuleChange", () => {
     expect(booked).toEqual(expect.arrayContaining(idsOf(preview.displacedAppointments)));
   });
 
-  test("counts appointments that are already retained, and free slots that are restored", async () => {
+  test("counts appointments that are already displaced, and free slots that are restored", async () => {
     const clinic = await openClinic(service);
     const { programId, ruleId } = clinic;
     const booked = await bookSeveral(clinic, 2);
@@ -153,15 +153,15 @@ async function expectEffect(clinic: Clinic, before: readonly Slot[], preview: Pr
   const after = await slotsOf(clinic);
   const free = (slots: readonly Slot[]) => new Set(slots.filter((slot) => !slot.appointment).map(({ id }) => id));
   const [old, current] = [free(before), free(after)];
-  const retained = after.filter((slot) => slot.retained).map((slot) => slot.appointment);
+  const displaced = after.filter((slot) => slot.retained).map((slot) => slot.appointment);
   const { materializedThrough } = await materialize(clinic);
   expect(preview).toMatchObject({
     previewedThrough: materializedThrough,
     addedSlotCount: [...current].filter((id) => !old.has(id)).length,
     withdrawnSlotCount: [...old].filter((id) => !current.has(id)).length,
-    displacedAppointmentCount: retained.length,
+    displacedAppointmentCount: displaced.length,
   });
-  expect(idsOf(preview.displacedAppointments)).toEqual(retained);
+  expect(idsOf(preview.displacedAppointments)).toEqual(displaced);
 }
 
 interface Slot {

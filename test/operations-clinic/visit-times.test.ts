@@ -11,7 +11,7 @@ import {
   openClinic,
   optionsFor,
 } from "../schedule/clinic.js";
-import { brokenInvariants } from "../schedule/invariants.js";
+import { closeConsistent } from "../schedule/invariants.js";
 import { messagesOf } from "../support/problem.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { expectRefusal } from "./rpc-under-test.js";
@@ -28,11 +28,7 @@ beforeAll(async () => {
   service = await startTestService();
 });
 
-afterAll(async () => {
-  const broken = await brokenInvariants(service);
-  await service.close();
-  expect(broken).toEqual([]);
-});
+afterAll(() => closeConsistent(service));
 
 describe("CheckInAppointment", () => {
   test("is too early until four hours before the start, which the error states, and not later", async () => {

@@ -5,7 +5,7 @@ import { AppointmentService } from "../../src/gen/cupo/access/v1/appointment_ser
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
 import * as fixtures from "../contract/fixtures.js";
 import { bookFirst, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
-import { brokenInvariants } from "../schedule/invariants.js";
+import { closeConsistent } from "../schedule/invariants.js";
 import { auditOf } from "../support/audit.js";
 import { expectProblem } from "../support/problem.js";
 import { rpcClient } from "../support/rpc.js";
@@ -20,11 +20,7 @@ beforeAll(async () => {
   service = await startTestService({}, { isProxied: true });
 });
 
-afterAll(async () => {
-  const broken = await brokenInvariants(service);
-  await service.close();
-  expect(broken).toEqual([]);
-});
+afterAll(() => closeConsistent(service));
 
 const operation: OperationUnderTest = {
   method: "POST",
@@ -106,11 +102,11 @@ describe("200", () => {
     const { programId, ruleId } = clinic;
     const change = { programId, ruleId, expectedVersion: 1, startsAtLocal: "09:00:00" };
     await mustCall(clinic, "UpdateProgramRule", change);
-    const retained = () => mustCall(clinic, "ListDisplacedAppointments", { programId });
-    expect((await retained())["appointments"]).toMatchObject([{ appointmentId: appointment.appointmentId }]);
+    const displaced = () => mustCall(clinic, "ListDisplacedAppointments", { programId });
+    expect((await displaced())["appointments"]).toMatchObject([{ appointmentId: appointment.appointmentId }]);
     const options = await optionsFor(clinic, { appointmentId: appointment.appointmentId });
     await expectMoved({ clinic, appointment, options });
-    expect((await retained())["appointments"]).toEqual([]);
+    expect((await displaced())["appointments"]).toEqual([]);
     expect(await optionsFor(clinic, { patientId: await fixtures.createPatient(service) })).toHaveLength(5);
   });
 

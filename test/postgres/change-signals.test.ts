@@ -12,7 +12,7 @@ import { recordStatements } from "../support/sent-statements.js";
 let database: TestDatabase;
 let proxy: PostgresProxy;
 let pool: Pool;
-let heard: string[];
+let notified: string[];
 let errors: unknown[];
 let listener: Listener;
 
@@ -25,12 +25,12 @@ afterAll(() => database.drop());
 beforeEach(async () => {
   proxy = await startPostgresProxy(database.url);
   pool = openPool(database.url, 2);
-  heard = [];
+  notified = [];
   errors = [];
   listener = listenForChanges({
     url: proxy.url,
     pool,
-    onChanged: (tenantIds) => heard.push(...tenantIds),
+    onChanged: (tenantIds) => notified.push(...tenantIds),
     onError: (error) => errors.push(error),
   });
 });
@@ -48,8 +48,8 @@ describe("a change notification", () => {
     const announcer = createAnnouncer(pool);
     for (const tenant of tenants) announcer.announce(tenant);
     await announcer.close();
-    await eventually(() => heard.length >= tenants.length);
-    expect(heard.toSorted()).toEqual(tenants.toSorted());
+    await eventually(() => notified.length >= tenants.length);
+    expect(notified.toSorted()).toEqual(tenants.toSorted());
   });
 
   test("is sent once for all changes within a moment, outside the transactions of calls", async () => {
@@ -89,7 +89,7 @@ describe("a change notification", () => {
     const announcer = createAnnouncer(pool);
     const tenant = randomUUID();
     announcer.announce(tenant);
-    await eventually(() => heard.includes(tenant));
+    await eventually(() => notified.includes(tenant));
     await announcer.close();
     expect(errors).toHaveLength(1);
   });
@@ -98,8 +98,9 @@ describe("a change notification", () => {
 test("closing the listener closes its connection", async () => {
   await eventually(() => listener.isReceiving());
   await listener.close();
-  const ears = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'cupo-events' AND datname = current_database()";
-  await eventually(async () => (await execute(database.adminUrl, ears)).length === 0);
+  const listening =
+    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'cupo-events' AND datname = current_database()";
+  await eventually(async () => (await execute(database.adminUrl, listening)).length === 0);
   expect(listener.isReceiving()).toBe(false);
 });
 

@@ -16,10 +16,10 @@ export interface PartedTables {
   /** Returns when a month begins. Months are counted as in `month`. */
   startOf(n: number): Date;
   /**
-   * Does all partition maintenance that is due at a time, as the owner. `told` is the time of the service's clock.
+   * Does all partition maintenance that is due at a time, as the owner. `serviceTime` is the time of the service's clock.
    * Returns the steps.
    */
-  tendAt(at: Date, told?: Date): Promise<string[]>;
+  tendAt(at: Date, serviceTime?: Date): Promise<string[]>;
   /** Adds an audit event whose id was made at a time, as an admin. Returns its id. */
   addAudit(at: Date): Promise<string>;
   /** Returns the ids of audit events by partition. */
@@ -43,7 +43,7 @@ export async function partedTables(database: TestDatabase): Promise<PartedTables
     database,
     startOf,
     month: (n) => `_${startOf(n).toISOString().slice(0, 7).replace("-", "_")}`,
-    tendAt: (at, told = at) => tendAt(database, at, told),
+    tendAt: (at, serviceTime = at) => tendAt(database, at, serviceTime),
     addAudit: (at) => addAudit(database, at),
     auditPlaces: () => auditPlaces(database),
     partitionsOf: (table) => partitionsOf(database, table),
@@ -55,13 +55,13 @@ export function idAt(at: Date): string {
   return createUuid7Source(() => at.getTime())();
 }
 
-async function tendAt({ ownerUrl }: TestDatabase, at: Date, told: Date): Promise<string[]> {
+async function tendAt({ ownerUrl }: TestDatabase, at: Date, serviceTime: Date): Promise<string[]> {
   const client = new Client(ownerUrl);
   await client.connect();
   const done: string[] = [];
   try {
     for (;;) {
-      const call = `cupo_next_partition('${at.toISOString()}', '${told.toISOString()}')`;
+      const call = `cupo_next_partition('${at.toISOString()}', '${serviceTime.toISOString()}')`;
       const { step } = (await client.query(`SELECT ${call} AS step`)).rows[0];
       if (typeof step !== "string") return done;
       done.push(step);

@@ -60,7 +60,7 @@ const STATUSES: readonly (readonly AppointmentStatus[])[] = [
   ["PENDING", "CONFIRMED", "CANCELLED"],
 ];
 
-/** All combinations of these filters, each present or absent. All future appointments of the program are retained. */
+/** All combinations of these filters, each present or absent. All future appointments of the program are displaced. */
 const combinations = [
   [{ patientId: numbered(1) }],
   [{ practitionerId: numbered(staffOf(size)) }],
@@ -120,6 +120,13 @@ describe(`among ${SLOTS} slots, a page of options`, () => {
     const second = await searched({ ...query, after: last && { startsAt: last.startsAt, id: last.slotId } });
     expect(second.map(({ slotId }) => slotId).filter((id) => first.some(({ slotId }) => slotId === id))).toEqual([]);
   });
+});
+
+test("a search at a time of day without a rule asks for the rules once, not for each of 90 days", async () => {
+  const to = new Date(start.getTime() + 90 * 86_400_000);
+  const query = { ...weekOfOptions(), to, windows: dayPeriods.NIGHT };
+  const fewest = { blocks: 12 * PROGRAMS, rows: PROGRAMS };
+  expect(await fewBlocks("auto", fewest, (transaction) => searchOptions(transaction, principal, query))).toEqual([]);
 });
 
 describe.each(["force_custom_plan", "force_generic_plan"])(

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createFeedReader } from "../../src/events/feed-reader.js";
+import { assignPositions } from "../../src/jobs/assign-positions.js";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
-import { placeEvents } from "../../src/jobs/place-events.js";
 import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "../../src/jobs/purges.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { takesIdempotencyKey } from "../../src/operation.js";
@@ -150,7 +150,7 @@ describe("a statement is reported as not routable that", () => {
     expect(await strayQueries(text, tables)).toEqual(found);
   });
 
-  test("is not reported: parts of a WITH, tables without a tenant, and a tenant as a constant or behind a cast", async () => {
+  test("is not reported: parts of a WITH, tables without a tenant, and a tenant as a constant or with a cast", async () => {
     const text = `WITH slots AS (SELECT id FROM appointments a WHERE $1::uuid = a.tenant_id AND a.id = $2)
       SELECT FROM slots, option_token_keys, pg_class LEFT JOIN notes n
         ON n.tenant_id = '00000000-0000-0000-0000-000000000000'::uuid AND n.id = $3`;
@@ -195,7 +195,7 @@ async function doEveryJob(): Promise<void> {
       await reader.read(id, 0, 10);
       await reader.findOldest(id);
     }
-    await placeEvents(pool);
+    await assignPositions(pool);
     for (const purge of [purgeIdempotencyKeys, purgeOptionTokens, purgeEvents, purgeQuotas]) await purge(pool);
     await findFurthestBehind(pool, "2099-01-01");
     await readOutbox(pool);

@@ -11,7 +11,10 @@ import { errorsPage } from "./errors-page.js";
 const methods = servedServices.flatMap(({ service }) => service.methods);
 const codes = Object.keys(fieldCodes) as FieldErrorCode[];
 const entries = Object.entries({ ...problemCodes, ...fieldCodes });
-const sources = readSources(fileURLToPath(new URL("../../src", import.meta.url)));
+const sources = {
+  ...readSources(fileURLToPath(new URL("../../src", import.meta.url))),
+  ...readSources(fileURLToPath(new URL("../../packages/connect-rest/src", import.meta.url))),
+};
 
 describe("the catalogue of errors", () => {
   test.each(entries)("explains %s: meaning, cause and remedy, in sentences", (_, entry) => {

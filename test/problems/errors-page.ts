@@ -1,7 +1,7 @@
-import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { type DescMethod } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { type ErrorCode, errorTable, type FieldErrorCode } from "../../src/errors.js";
-import { http } from "../../src/gen/google/api/annotations_pb.js";
+import { isPublished } from "../../src/operation.js";
 import type { CodeEntry } from "../../src/problems/code-entry.js";
 import { fieldCodes } from "../../src/problems/field-codes.js";
 import { codesOf } from "../../src/problems/operation-codes.js";
@@ -69,19 +69,17 @@ function namesOf(answering: readonly DescMethod[], all: readonly DescMethod[]): 
   if (others.length === 0) return "every operation";
   if (others.length <= FEW) return `every operation but ${listed(others)}`;
   if (answering.length > FEW) return `${answering.length} operations`;
-  const [published, internal] = [true, false].map((wanted) => answering.filter((each) => isPublished(each) === wanted));
+  const [published, internal] = [true, false].map((wanted) =>
+    answering.filter((each) => isPublished(each.parent) === wanted),
+  );
   return [
-    ...(published?.length ? [`the public API: ${listed(published)}`] : []),
-    ...(internal?.length ? [`the internal API: ${listed(internal)}`] : []),
+    ...(published?.length ? [`the published API: ${listed(published)}`] : []),
+    ...(internal?.length ? [`the clinic's API: ${listed(internal)}`] : []),
   ].join("; of ");
 }
 
 function listed(methods: readonly DescMethod[]): string {
   return methods.map(({ name }) => name).join(", ");
-}
-
-function isPublished(method: DescMethod): boolean {
-  return getOption(method, http).pattern.case !== undefined;
 }
 
 function nameOf(code: Code): string {

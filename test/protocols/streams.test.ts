@@ -261,7 +261,7 @@ describe("streams have a limit of their own:", () => {
     });
   });
 
-  test("open ones do not use the places of unary calls", async () => {
+  test("open ones do not use the permits of unary calls", async () => {
     await withService({ CALLS_PER_PRINCIPAL: "1", CALLS_PER_TENANT: "1" }, async (own) => {
       const transport = transports["gRPC, HTTP/2"](own.internalUrl);
       onWatch = wait();

@@ -40,11 +40,12 @@ describe.each(Object.entries(transports))("over %s", (name, createTransport) => 
   beforeEach(async () => {
     const handler = createRpcHandler({
       services: implementations,
-      onHeaders: [],
-      onMessage: [],
+      translateErrors: () => (next) => next,
+      headerInterceptors: () => [],
+      interceptors: () => [],
       openValues: () => createContextValues(),
-      validate: () => [],
-      refuse: () => new Error("refused"),
+      validate: () => () => [],
+      refuse: () => () => new Error("refused"),
       maxItems: () => 100,
       maxBodyBytes: 1_000,
       maxDepth: 16,

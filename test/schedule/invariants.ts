@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import type { TestService } from "../support/service.js";
 import { mustCall } from "./clinic.js";
 import { evidenceOf, type Finding } from "./evidence.js";
@@ -52,6 +53,19 @@ export async function everythingBroken(service: TestService): Promise<string[]> 
     scheduleDifferences(service),
   ]);
   return found.flat();
+}
+
+/**
+ * Closes a service. Rejects if {@link brokenInvariants} or `check`, such as {@link foundByTheService}, found anything
+ * before.
+ */
+export async function closeConsistent(
+  service: TestService,
+  check: (service: TestService) => Promise<readonly string[]> = async () => [],
+): Promise<void> {
+  const broken = [...(await brokenInvariants(service)), ...(await check(service))];
+  await service.close();
+  expect(broken).toEqual([]);
 }
 
 /** Returns the names of the findings of VerifyInvariants. */

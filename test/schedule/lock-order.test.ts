@@ -89,7 +89,7 @@ describe("locks in the one order", () => {
   test.each([
     ["BookAppointmentAt", ["patients", "waitlist_entries", "slots", "practitioners", "day_counters"]],
     ["OverbookAppointment", ["programs", "patients", "waitlist_entries", "slots", "practitioners", "day_counters"]],
-  ])("%s for a waitlist entry, behind its patient", async (name, locked) => {
+  ])("%s for a waitlist entry, after its patient", async (name, locked) => {
     const own = await openClinic(service);
     const waitlistEntryId = await deskFixtures(service).entry({ patientId, serviceId: own.serviceId });
     const request = await timedBooking(own, { patientId, waitlistEntryId, startsAt: `${day(own, 9)}T11:00:00-05:00` });

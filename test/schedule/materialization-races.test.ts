@@ -74,7 +74,7 @@ describe("a concurrent holiday and first materialization", () => {
   });
 });
 
-test("a slot that is being booked while a rule change withdraws it stays booked, and is retained", async () => {
+test("a slot that is being booked while a rule change withdraws it stays booked, and its appointment is displaced", async () => {
   const clinic = await openClinic(service);
   const patientId = await fixtures.createPatient(service);
   const [last] = (await optionsFor(clinic, { patientId })).slice(-1);

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { registration } from "../support/registration.js";
+import { withoutNewMembers } from "../support/released-members.js";
 import { day, type OptionBody } from "./clinic.js";
 import { type Appointments, follow, keep, nameOf } from "./storm-appointments.js";
 import { pick, type Storm } from "./storm-context.js";
@@ -85,7 +86,7 @@ async function stepOn(storm: Storm, appointments: Appointments): Promise<void> {
  */
 async function mergeSomebody({ fixture: { patientIds }, send }: Storm): Promise<void> {
   const duplicatePatientId = `${pick(patientIds)}`;
-  const { body } = await send("RegisterPatient", { ...registration() });
+  const { body } = await send("RegisterPatient", { ...registration(withoutNewMembers()) });
   const newcomer = (body["patient"] as { id?: string } | undefined)?.id;
   const survivorPatientId = randomInt(2) > 0 ? newcomer : pick(patientIds);
   if (newcomer === undefined || survivorPatientId === undefined || survivorPatientId === duplicatePatientId) return;

@@ -1,4 +1,5 @@
 import * as fixtures from "../contract/fixtures.js";
+import { withoutNewMembers } from "../support/released-members.js";
 import type { TestService } from "../support/service.js";
 import { day, openClinic } from "./clinic.js";
 
@@ -32,7 +33,7 @@ export async function createStormFixture(service: TestService): Promise<StormFix
     Promise.all(Array.from({ length: count }, () => maker.create(service, {})));
   const [practitionerIds, patientIds, serviceId, cancellationReasonId, noShowReasonId] = await Promise.all([
     make(fixtures.practitioner, PRACTITIONERS),
-    make(fixtures.patient, PATIENTS),
+    Promise.all(Array.from({ length: PATIENTS }, () => fixtures.createPatient(service, withoutNewMembers()))),
     fixtures.healthcareService.create(service, {}),
     fixtures.cancellationReason.create(service, {}),
     fixtures.noShowReason.create(service, {}),

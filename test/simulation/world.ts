@@ -34,7 +34,7 @@ export const TYPE_MINUTES = 30;
 
 /** Ten past seven. No slot begins soon after ten past an hour, so a slow run gives the same results. */
 const FIRST_MINUTE = 7 * 60 + 10;
-const FIRST_TERMS: RuleAttributes = { active: true, capacity: 3, minutes: 30, from: 480, to: 600 };
+const FIRST_RULE: RuleAttributes = { active: true, capacity: 3, minutes: 30, from: 480, to: 600 };
 
 /** Opens a clinic on the day after the service's current day, and its model. Neither has slots yet. */
 export async function openWorld(service: TestService): Promise<{ model: ClinicModel; real: World }> {
@@ -50,14 +50,14 @@ export async function openWorld(service: TestService): Promise<{ model: ClinicMo
   const serviceId = await fixtures.healthcareService.create(service, as);
   const cancellationReasonId = await fixtures.cancellationReason.create(service, as);
   const dates = [day({ service }, 0), day({ service }, 1)] as const;
-  const rule = { validFrom: dates[0], validTo: dates[1], ...attributesOf(FIRST_TERMS) };
+  const rule = { validFrom: dates[0], validTo: dates[1], ...attributesOf(FIRST_RULE) };
   const changes = { as, serviceId, practitionerIds, rule, materialized: false };
   const clinics = await make(PROGRAMS, () => openClinic(service, changes));
   const lists = { appointmentIds: [], blockIds: [] };
   return {
     model: {
       now: FIRST_MINUTE,
-      programs: clinics.map(() => ({ made: false, rule: { ...FIRST_TERMS, version: 1 } })),
+      programs: clinics.map(() => ({ made: false, rule: { ...FIRST_RULE, version: 1 } })),
       slots: [],
       blocks: [],
       appointments: [],

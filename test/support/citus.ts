@@ -68,7 +68,7 @@ export async function followDocumentedSteps(
 }
 
 /** Runs deploy/citus/distribute.sql, or `text` instead, as the owner. */
-export async function distributeTables(
+async function distributeTables(
   ownerUrl: string,
   text = readFileSync(new URL("distribute.sql", FOLDER), "utf8"),
 ): Promise<void> {

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { listViolations } from "@cupo/connect-rest";
 import { pino } from "pino";
 import type { Principal } from "../../src/call.js";
 import { createChain } from "../../src/interceptors/chain.js";
 import { createRejectionPacing } from "../../src/interceptors/concurrency/rejection-pacing.js";
 import type { IdempotentWork } from "../../src/interceptors/idempotency.js";
 import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
-import { createInternalApi } from "../../src/internal-api.js";
-import { createPublicApi } from "../../src/public-api.js";
+import { createInternalApi } from "../../src/listeners/internal-api.js";
+import { createPublicApi } from "../../src/listeners/public-api.js";
 import { type HttpHandler, logged } from "../../src/request-log.js";
-import { listViolations } from "../../src/rest/violations/list-violations.js";
 import { scopesOf } from "../../src/scopes.js";
 import type { ServiceEntry } from "../../src/services/services.js";
 
@@ -48,7 +48,7 @@ export async function startComposedService(
     stopping: signal,
     store,
     recordAccess: () => undefined,
-    pages: { seal: async (place) => place, open: async (token) => token },
+    pages: { seal: async (position) => position, open: async (token) => token },
   });
   const shared = {
     services,
@@ -58,7 +58,7 @@ export async function startComposedService(
     problemsUrl: "http://127.0.0.1/problems",
     now: () => 0,
   };
-  const publicListener = await serve(createPublicApi({ ...shared, basePath: "" }));
+  const publicListener = await serve(createPublicApi({ ...shared, basePath: "", publicClinicApi: [] }));
   const internalListener = await serve(
     createInternalApi({ ...shared, isReady: async () => true, stopping: { signal }, reflection: true }),
   );

@@ -1,10 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { listViolations } from "@cupo/connect-rest";
 import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
 import { describeConnect } from "../../src/openapi/connect-document.js";
-import { describedService } from "../../src/openapi/described-service.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { describeRest } from "../../src/openapi/rest-document.js";
-import { listViolations } from "../../src/rest/violations/list-violations.js";
+import { isPublished } from "../../src/operation.js";
 import { servedServices } from "../../src/services/services.js";
 import { testNow } from "./clock.js";
 
@@ -13,7 +13,7 @@ export const PROBLEMS_URL = "https://problems.test";
 
 /** Creates the documents of both listeners as the service does: `rest` and `connect`. */
 export function openApiDocuments(): Readonly<Record<"rest" | "connect", JsonObject>> {
-  const services = servedServices.map(describedService);
+  const services = servedServices;
   const examples = requestExamples(testNow());
   const options = {
     services,
@@ -22,5 +22,6 @@ export function openApiDocuments(): Readonly<Record<"rest" | "connect", JsonObje
     validate: createMessageValidator(),
     listErrors: listViolations,
   };
-  return { rest: describeRest({ ...options, basePath: "" }), connect: describeConnect(options) };
+  const published = services.filter(({ service }) => isPublished(service));
+  return { rest: describeRest({ ...options, services: published, basePath: "" }), connect: describeConnect(options) };
 }

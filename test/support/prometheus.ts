@@ -8,7 +8,7 @@ import { eventually } from "./eventually.js";
 import { freePort } from "./free-port.js";
 
 /** Folder of the deployed rules and configuration. */
-export const prometheusFolder = fileURLToPath(new URL("../../deploy/prometheus", import.meta.url));
+const prometheusFolder = fileURLToPath(new URL("../../deploy/prometheus", import.meta.url));
 
 /** Whether Debian's package is installed. It contains both Prometheus and promtool. */
 export const isPrometheusThere = ["prometheus", "promtool"].every((program) => {

@@ -30,7 +30,7 @@ export interface PatientBody {
  * member.
  */
 export function registration<C extends object>(changes?: C): Registration & C {
-  return {
+  const body = {
     documentType: "CC",
     documentNumber: String(randomInt(10_000_000, 200_000_000_000)),
     fullName: "Ana María Pérez",
@@ -39,6 +39,8 @@ export function registration<C extends object>(changes?: C): Registration & C {
     consentGrantedAt: "2026-01-15T10:00:00-05:00",
     ...(changes ?? ({} as C)),
   };
+  for (const [name, value] of Object.entries(body)) if (value === undefined) Reflect.deleteProperty(body, name);
+  return body;
 }
 
 /**

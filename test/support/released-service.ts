@@ -57,16 +57,12 @@ async function extract(commit: string, folder: string): Promise<void> {
 }
 
 /**
- * Generates the service's code as `npm run generate` does. It uses the current buf.gen.yaml, which is faster than that
- * of an old release.
+ * Generates the service's code by the release's own buf.gen.yaml. Not by the current one: what each release generates
+ * for `src` differs.
  */
 async function generate(folder: string): Promise<void> {
   const programs = join(root, "node_modules/.bin");
   const options = { cwd: folder, env: { ...process.env, PATH: `${programs}${delimiter}${process.env["PATH"]}` } };
   await run(process.execPath, ["scripts/print-validate-proto.mjs"], options);
-  await run(
-    process.execPath,
-    ["node_modules/@bufbuild/buf/bin/buf", "generate", "--template", join(root, "buf.gen.yaml")],
-    options,
-  );
+  await run(process.execPath, ["node_modules/@bufbuild/buf/bin/buf", "generate"], options);
 }

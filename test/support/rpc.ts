@@ -9,8 +9,8 @@ import {
 } from "@bufbuild/protobuf";
 import { type Client, ConnectError, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
+import { createMessageWriter } from "@cupo/connect-rest/strict-json";
 import { ProblemSchema } from "../../src/gen/cupo/access/v1/problem_pb.js";
-import { createMessageWriter } from "../../src/rest/json/write-message.js";
 import { checkRefusal } from "./refusal-check.js";
 import { parseObject, type RestAnswer } from "./rest-request.js";
 import type { TestService } from "./service.js";

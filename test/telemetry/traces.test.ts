@@ -99,7 +99,7 @@ describe("a request", () => {
       "quota",
       "message",
       "validation",
-      "place",
+      "permit",
       "transaction",
     ]);
     const transaction = stages.at(-1);

@@ -9,14 +9,19 @@ export interface MeasuredMessage<D extends DescMessage> {
 }
 
 /**
- * Measures the lists and single texts of a message before they are validated, so that the limits bound the work on a
- * request. It does not measure nested messages. Returns the same message if nothing is too large.
+ * Compiles a function that measures the lists and single texts of a message before they are validated, so that the
+ * limits bound the work on a request. It does not measure nested messages. It returns the same message if nothing is
+ * too large.
  */
-export function measureMessage<D extends DescMessage>(schema: D, message: MessageShape<D>): MeasuredMessage<D> {
-  const measured = reflect(schema, message);
-  const tooLarge = sizeLimits(schema).filter(({ field, limit }) => exceeds(measured.get(field), limit));
-  if (tooLarge.length === 0) return { message, tooLarge };
-  return { message: messageWithout(schema, message, new Set(tooLarge.map(({ field }) => field))), tooLarge };
+export function createMeasure<D extends DescMessage>(schema: D): (message: MessageShape<D>) => MeasuredMessage<D> {
+  const limits = sizeLimits(schema);
+  if (limits.length === 0) return (message) => ({ message, tooLarge: limits });
+  return (message) => {
+    const measured = reflect(schema, message);
+    const tooLarge = limits.filter(({ field, limit }) => exceeds(measured.get(field), limit));
+    if (tooLarge.length === 0) return { message, tooLarge };
+    return { message: messageWithout(schema, message, new Set(tooLarge.map(({ field }) => field))), tooLarge };
+  };
 }
 
 /** Returns a copy of a message without these fields. */

@@ -16,50 +16,30 @@ import { uuids } from "../../gen/cupo/options/v1/rules_pb.js";
 import { FieldBehavior, field_behavior as fieldBehavior } from "../../gen/google/api/field_behavior_pb.js";
 import { pathFields } from "../../operation.js";
 
-/** The fields to normalize in the requests of one method. */
-interface Plan {
-  readonly uuids: readonly DescField[];
-  readonly mask: DescField | undefined;
-  /** The fields that an update mask may name, in the order of the proto. */
-  readonly maskable: readonly DescField[];
-}
-
-const plans = new WeakMap<DescMethod, Plan>();
-
 /**
- * Normalizes a valid request in place, for every transport:
+ * Compiles a function that normalizes a valid request in place, for every transport:
  *
  * - UUIDs become lower case.
  * - The update mask names each attribute to change once, in the order of the proto. An absent mask means every
  *   attribute that is set (AIP-134). `expected_version` is not an attribute.
  *
- * Returns an error item if the mask names an unknown attribute, and one for each named attribute that is not set and
- * cannot be removed.
+ * The function returns an error item if the mask names an unknown attribute, and one for each named attribute that is
+ * not set and cannot be removed.
  */
-export function normalizeRequest(method: DescMethod, message: Message): FieldError[] {
-  const plan = planFor(method);
-  if (plan.uuids.length === 0 && plan.mask === undefined) return [];
-  const request = reflect(method.input, message);
-  for (const field of plan.uuids) lowerCase(request, field);
-  return plan.mask === undefined ? [] : normalizeMask(request, plan.mask, plan.maskable);
-}
-
-function planFor(method: DescMethod): Plan {
-  const known = plans.get(method);
-  if (known !== undefined) return known;
-  const plan = planOf(method);
-  plans.set(method, plan);
-  return plan;
-}
-
-function planOf(method: DescMethod): Plan {
+export function createNormalizer(method: DescMethod): (message: Message) => FieldError[] {
   const { fields } = method.input;
-  const mask = fields.find(isFieldMask);
   const inPath = pathFields(method);
+  const ids = fields.filter((f) => isUuid(f) || isOpaqueId(f, inPath));
+  const mask = fields.find(isFieldMask);
   const maskable = fields.filter(
     (f) => f !== mask && f.name !== "expected_version" && !inPath.has(f.name) && !isIdentifier(f),
   );
-  return { uuids: fields.filter((f) => isUuid(f) || isOpaqueId(f, inPath)), mask, maskable };
+  if (ids.length === 0 && mask === undefined) return () => [];
+  return (message) => {
+    const request = reflect(method.input, message);
+    for (const field of ids) lowerCase(request, field);
+    return mask === undefined ? [] : normalizeMask(request, mask, maskable);
+  };
 }
 
 function isFieldMask(field: DescField): boolean {

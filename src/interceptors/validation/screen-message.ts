@@ -12,7 +12,7 @@ import { codesOfKind, type ShortTextKind, screenShortText } from "../../screenin
 import { recognizers, type ScreeningCode, screenText } from "../../screening/screen-text.js";
 import { sizeLimits } from "./size-limits.js";
 
-/** Forbidden content of a text in a message. The error message never repeats the text. */
+/** A text in a message, and the code of its forbidden content. The error message never repeats the text. */
 export interface ScreeningFinding {
   readonly path: Path;
   readonly code: ScreeningCode;
@@ -34,21 +34,23 @@ const kinds: ReadonlyMap<ShortText_Kind, ShortTextKind> = new Map([
   [ShortText_Kind.LABEL, "LABEL"],
 ]);
 
-/** A field to visit: a screened text or, without `screen`, a message that contains some. */
-interface Step {
-  readonly field: DescField;
-  readonly screen?: (text: string) => readonly ScreeningCode[];
-}
+type ScreenText = (text: string) => readonly ScreeningCode[];
 
-/** The fields of each message to visit. */
-const plans = new WeakMap<DescMessage, readonly Step[]>();
+/** A field to visit: a screened text, or a message that contains some. */
+type Step = { readonly field: DescField } & (
+  | { readonly screen: ScreenText }
+  /** The steps of the message. An array that is filled later, because messages can be recursive. */
+  | { readonly below: readonly Step[] }
+);
 
 /**
- * Screens the texts of a message that the proto marks `(cupo.options.v1.screened)` or `(cupo.options.v1.screened_as)`,
- * at any depth. Returns their forbidden contents. Throws if the mark is on a field that is not a text.
+ * Compiles a function that screens the texts of a message that the proto marks `(cupo.options.v1.screened)` or
+ * `(cupo.options.v1.screened_as)`, at any depth, and returns their forbidden contents. Throws if the mark is on a field
+ * that is not a text.
  */
-export function screenMessage<D extends DescMessage>(schema: D, message: MessageShape<D>): ScreeningFinding[] {
-  return planFor(schema).length > 0 ? screenBelow(reflect(schema, message), []) : [];
+export function createScreening<D extends DescMessage>(schema: D): (message: MessageShape<D>) => ScreeningFinding[] {
+  const steps = stepsOf(schema, new Map());
+  return steps.length === 0 ? () => [] : (message) => screenBelow(steps, reflect(schema, message), []);
 }
 
 /**
@@ -56,7 +58,7 @@ export function screenMessage<D extends DescMessage>(schema: D, message: Message
  * a list of texts at any depth.
  */
 export function hasLongText(schema: DescMessage): boolean {
-  return planFor(schema).some(({ field, screen }) => screen === undefined || !isShort(field));
+  return stepsOf(schema, new Map()).some((step) => "below" in step || !isShort(step.field));
 }
 
 /** The highest number of characters of a text that is always screened in much less than a millisecond. */
@@ -68,19 +70,22 @@ function isShort(field: DescField): boolean {
   );
 }
 
-function planFor(schema: DescMessage): readonly Step[] {
-  const known = plans.get(schema);
-  if (known !== undefined) return known;
-  const plan = schema.fields.flatMap((field): Step[] => {
+function stepsOf(schema: DescMessage, known: Map<DescMessage, readonly Step[]>): readonly Step[] {
+  const found = known.get(schema);
+  if (found !== undefined) return found;
+  const steps: Step[] = [];
+  known.set(schema, steps);
+  for (const field of schema.fields) {
     const screen = screenOf(field);
-    if (screen !== undefined) return [{ field, screen }];
-    return holdsScreened(field) ? [{ field }] : [];
-  });
-  plans.set(schema, plan);
-  return plan;
+    if (screen !== undefined) steps.push({ field, screen });
+    else if (field.message !== undefined && holdsScreened(field)) {
+      steps.push({ field, below: stepsOf(field.message, known) });
+    }
+  }
+  return steps;
 }
 
-function screenOf(field: DescField): Step["screen"] {
+function screenOf(field: DescField): ScreenText | undefined {
   const kind = kinds.get(getOption(field, screened_as));
   if (kind === undefined && !getOption(field, screened)) return undefined;
   if (field.scalar !== ScalarType.STRING)
@@ -103,13 +108,14 @@ function holdsScreened(field: DescField, seen: readonly DescMessage[] = []): boo
   return message.fields.some((each) => holdsScreened(each, [...seen, message]));
 }
 
-function screenBelow(message: ReflectMessage, place: Path): ScreeningFinding[] {
+function screenBelow(steps: readonly Step[], message: ReflectMessage, place: Path): ScreeningFinding[] {
   const findings: ScreeningFinding[] = [];
-  for (const { field, screen } of planFor(message.desc)) {
-    for (const [steps, value] of valuesOf(message, field)) {
-      if (isReflectMessage(value)) findings.push(...screenBelow(value, [...place, ...steps]));
-      const codes = screen?.(String(value)) ?? [];
-      for (const code of codes) findings.push({ path: [...place, ...steps], code, message: messages[code] });
+  for (const step of steps) {
+    for (const [path, value] of valuesOf(message, step.field)) {
+      const at = [...place, ...path];
+      if ("screen" in step) {
+        for (const code of step.screen(String(value))) findings.push({ path: at, code, message: messages[code] });
+      } else if (isReflectMessage(value)) findings.push(...screenBelow(step.below, value, at));
     }
   }
   return findings;

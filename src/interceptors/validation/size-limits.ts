@@ -20,15 +20,9 @@ const lengthRules = projectRules.extensions.filter(
   ({ extendee, scalar }) => extendee.typeName === StringRulesSchema.typeName && scalar === ScalarType.INT32,
 );
 
-const limits = new WeakMap<DescMessage, readonly SizeLimit[]>();
-
 /** Returns the limits of the lists and single texts of a message, in the order of its fields. */
 export function sizeLimits(schema: DescMessage): readonly SizeLimit[] {
-  const known = limits.get(schema);
-  if (known !== undefined) return known;
-  const found = schema.fields.flatMap((field) => limitOf(field) ?? []);
-  limits.set(schema, found);
-  return found;
+  return schema.fields.flatMap((field) => limitOf(field) ?? []);
 }
 
 /** Returns the highest number of items of a list. Undefined if its rules state no limit or the field is not a list. */

@@ -12,11 +12,11 @@ import { FieldRulesSchema, field as fieldRules } from "@bufbuild/protovalidate/g
 import type { FieldError, FieldErrorCode } from "../../errors.js";
 import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/options/v1/rules_pb.js";
 import { isUuid } from "../../uuid.js";
-import { measureMessage } from "./measure-message.js";
+import { createMeasure } from "./measure-message.js";
 import { type RuleCode, ruleCode, ruleRank } from "./rule-codes.js";
-import { type ScreeningFinding, screenMessage } from "./screen-message.js";
+import { createScreening, type ScreeningFinding } from "./screen-message.js";
 import type { SizeLimit } from "./size-limits.js";
-import { skipVerifiedLists } from "./verified-lists.js";
+import { createListSkipper } from "./verified-lists.js";
 
 /** Shared by all validators, because it compiles the rules of each message once, which is expensive. */
 const validator = createValidator({ registry: createRegistry(projectRules), regexMatch: createRegexMatch() });
@@ -39,8 +39,8 @@ interface Item {
 }
 
 /**
- * Creates a function that validates messages: by the rules of protovalidate, by those in cupo/options/v1/rules.proto,
- * by those on messages, and by screening the marked texts.
+ * Creates a compiler of validators. A validator checks messages of one schema: by the rules of protovalidate, by those
+ * in cupo/options/v1/rules.proto, by those on messages, and by screening the marked texts.
  *
  * - It returns one item per field and code, and an empty list for a valid message. For one field, the most specific
  *   item comes first. Otherwise the order is undefined.
@@ -49,17 +49,24 @@ interface Item {
  * - The content of a list or text that is too large is not validated. So the time is linear in the allowed size.
  * - It throws if a rule is faulty: it does not compile, fails while it runs, or has no entry in the table of codes.
  */
-export function createMessageValidator(): <D extends DescMessage>(schema: D, message: MessageShape<D>) => FieldError[] {
-  return (schema, whole) => {
-    const { message, tooLarge } = measureMessage(schema, whole);
-    const result = validator.validate(schema, skipVerifiedLists(schema, message));
-    if (result.kind === "error") throw result.error;
-    const screened = screenMessage(schema, message);
-    if (result.kind === "valid" && screened.length === 0 && tooLarge.length === 0) return [];
-    const remaining = (result.violations ?? []).filter(
-      ({ field: [first] }) => !tooLarge.some((l) => l.field === first),
-    );
-    return fieldErrors(reflect(schema, message), { violations: remaining, screened, tooLarge });
+export function createMessageValidator(): <D extends DescMessage>(
+  schema: D,
+) => (message: MessageShape<D>) => FieldError[] {
+  return (schema) => {
+    const measure = createMeasure(schema);
+    const skipVerified = createListSkipper(schema);
+    const screen = createScreening(schema);
+    return (whole) => {
+      const { message, tooLarge } = measure(whole);
+      const result = validator.validate(schema, skipVerified(message));
+      if (result.kind === "error") throw result.error;
+      const screened = screen(message);
+      if (result.kind === "valid" && screened.length === 0 && tooLarge.length === 0) return [];
+      const remaining = (result.violations ?? []).filter(
+        ({ field: [first] }) => !tooLarge.some((l) => l.field === first),
+      );
+      return fieldErrors(reflect(schema, message), { violations: remaining, screened, tooLarge });
+    };
   };
 }
 

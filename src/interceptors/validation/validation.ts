@@ -1,11 +1,16 @@
 import type { DescMessage, DescMethod, Message, MessageShape } from "@bufbuild/protobuf";
-import type { Interceptor } from "@connectrpc/connect";
 import { type CupoError, type FieldError, invalidRequest, validationFailed } from "../../errors.js";
 import { pathFields } from "../../operation.js";
-import { normalizeRequest } from "./normalize-request.js";
+import type { Stage } from "../stage.js";
+import { createNormalizer } from "./normalize-request.js";
 
-/** Validates a message by the rules in its proto. Returns one item per broken rule, in any order of fields. */
-export type MessageValidator = <D extends DescMessage>(schema: D, message: MessageShape<D>) => readonly FieldError[];
+/**
+ * Compiles the validation of messages by the rules in their proto. The compiled function returns one item per broken
+ * rule, in any order of fields.
+ */
+export type MessageValidator = <D extends DescMessage>(
+  schema: D,
+) => (message: MessageShape<D>) => readonly FieldError[];
 
 /** Sorts the errors of a message by its fields, and limits their number to what one answer may list. */
 export type ListErrors = (schema: DescMessage, errors: readonly FieldError[]) => readonly FieldError[];
@@ -14,37 +19,39 @@ export type ListErrors = (schema: DescMessage, errors: readonly FieldError[]) =>
  * Validates a request by the rules of the proto, then normalizes it for fingerprints and services. The request of a
  * stream is a list of one message, so several stages can iterate over it.
  */
-export function validation(validate: MessageValidator, listErrors: ListErrors): Interceptor {
-  return (next) => async (request) => {
+export function validation(validatorOf: MessageValidator, listErrors: ListErrors): Stage {
+  return (method) => {
+    const validate = validatorOf(method.input);
+    const normalize = createNormalizer(method);
+    const invalid = invalidMessage(method, listErrors);
     const judge = (message: Message) => {
-      const errors = errorsOf(request.method, message, validate);
-      if (errors.length > 0) throw invalidMessage(request.method, errors, listErrors);
+      const errors = validate(message);
+      const broken = new Set(errors.map(({ field }) => field));
+      const all = [...errors, ...normalize(message).filter(({ field }) => !broken.has(field))];
+      if (all.length > 0) throw invalid(all);
     };
-    if (!request.stream) judge(request.message);
-    else for await (const message of request.message) judge(message);
-    return next(request);
+    return (next) => async (request) => {
+      if (!request.stream) judge(request.message);
+      else for await (const message of request.message) judge(message);
+      return next(request);
+    };
   };
 }
 
-function errorsOf(method: DescMethod, message: Message, validate: MessageValidator): readonly FieldError[] {
-  const ofRules = validate(method.input, message);
-  const broken = new Set(ofRules.map(({ field }) => field));
-  return [...ofRules, ...normalizeRequest(method, message).filter(({ field }) => !broken.has(field))];
-}
-
 /**
- * Returns the error for an invalid message. It is 400 if a path field is invalid, because then the address is wrong.
- * Otherwise it is 422 with every item.
+ * Compiles a function that returns the error for an invalid message. It is 400 if a path field is invalid, because then
+ * the address is wrong. Otherwise it is 422 with every item.
  */
-export function invalidMessage(method: DescMethod, errors: readonly FieldError[], listErrors: ListErrors): CupoError {
-  const inPath = jsonNamesOfPathFields(method);
-  const ofPath = errors.filter(({ field }) => inPath.has(field));
-  return ofPath.length > 0
-    ? invalidRequest(listErrors(method.input, ofPath))
-    : validationFailed(listErrors(method.input, errors));
-}
-
-function jsonNamesOfPathFields(method: DescMethod): ReadonlySet<string> {
+export function invalidMessage(
+  method: DescMethod,
+  listErrors: ListErrors,
+): (errors: readonly FieldError[]) => CupoError {
   const names = pathFields(method);
-  return new Set(method.input.fields.filter(({ name }) => names.has(name)).map(({ jsonName }) => jsonName));
+  const inPath = new Set(method.input.fields.filter(({ name }) => names.has(name)).map(({ jsonName }) => jsonName));
+  return (errors) => {
+    const ofPath = errors.filter(({ field }) => inPath.has(field));
+    return ofPath.length > 0
+      ? invalidRequest(listErrors(method.input, ofPath))
+      : validationFailed(listErrors(method.input, errors));
+  };
 }

@@ -8,27 +8,19 @@ import { messageWithout } from "./measure-message.js";
 /** Shorter lists do not justify a copy of the message. */
 const SHORT = 16;
 
-const listsBySchema = new WeakMap<DescMessage, readonly DescField[]>();
-
 /**
- * Returns the message without its long lists of distinct UUIDs, after verifying their rules here. CEL compares each
- * item with every other, which takes 5 ms for 500 items; this takes 0.1 ms. A list that breaks a rule stays, so that
- * the validator reports it. Returns the same message if it has no such list.
+ * Compiles a function that returns a message without its long lists of distinct UUIDs, after verifying their rules
+ * here. CEL compares each item with every other, which takes 5 ms for 500 items; this takes 0.1 ms. A list that breaks
+ * a rule stays, so that the validator reports it. The function returns the same message if it has no such list.
  */
-export function skipVerifiedLists<D extends DescMessage>(schema: D, message: MessageShape<D>): MessageShape<D> {
-  const lists = listsOf(schema);
-  if (lists.length === 0) return message;
-  const reflected = reflect(schema, message);
-  const verified = lists.filter((field) => isLongAndVerified(reflected.get(field)));
-  return verified.length === 0 ? message : messageWithout(schema, message, new Set(verified));
-}
-
-function listsOf(schema: DescMessage): readonly DescField[] {
-  const known = listsBySchema.get(schema);
-  if (known !== undefined) return known;
-  const found = schema.fields.filter(isListOfDifferentUuids);
-  listsBySchema.set(schema, found);
-  return found;
+export function createListSkipper<D extends DescMessage>(schema: D): (message: MessageShape<D>) => MessageShape<D> {
+  const lists = schema.fields.filter(isListOfDifferentUuids);
+  if (lists.length === 0) return (message) => message;
+  return (message) => {
+    const reflected = reflect(schema, message);
+    const verified = lists.filter((field) => isLongAndVerified(reflected.get(field)));
+    return verified.length === 0 ? message : messageWithout(schema, message, new Set(verified));
+  };
 }
 
 /** Whether a field has exactly these rules. The limit of items is already checked. */

@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 const inBogota = new Intl.DateTimeFormat("sv-SE", { timeZone: "America/Bogota" });
 
 /** Returns the local date (America/Bogota) at this time: YYYY-MM-DD. `nowMs` is in milliseconds since the epoch. */
-export function localDate(nowMs: number): string {
+function localDate(nowMs: number): string {
   return inBogota.format(nowMs);
 }
 

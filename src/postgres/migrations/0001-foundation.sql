@@ -1,5 +1,5 @@
--- Tenancy: tenant_id leads every key, and row-level security is forced, so that even the owner of the tables sees
--- nothing but the tenant that the transaction names in cupo.tenant_id. NULLIF: the setting is '' after a COMMIT.
+-- Tenancy: tenant_id leads every key. Row-level security is forced, so that even the owner of the tables sees only the
+-- tenant that the transaction names in cupo.tenant_id. NULLIF is needed because the setting is '' after a COMMIT.
 CREATE FUNCTION cupo_tenant_id() RETURNS uuid
   LANGUAGE sql STABLE PARALLEL SAFE
   RETURN NULLIF(current_setting('cupo.tenant_id', true), '')::uuid;
@@ -19,13 +19,13 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX idempotency_keys_created_at_idx ON idempotency_keys (created_at);
 ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON idempotency_keys USING (tenant_id = cupo_tenant_id());
--- The purge runs across tenants and may touch nothing but what is past its retention.
+-- A purge works on all tenants. It can read and delete only rows that are past their retention.
 CREATE POLICY purge_read ON idempotency_keys FOR SELECT
   USING (current_setting('cupo.purge', true) = 'on' AND created_at < now() - interval '72 hours');
 CREATE POLICY purge_delete ON idempotency_keys FOR DELETE
   USING (current_setting('cupo.purge', true) = 'on' AND created_at < now() - interval '72 hours');
 
--- What was done, by whom, in the commit that did it. Append-only: no policy allows an update or a delete.
+-- Who did what; the row commits with the change. Append-only: no policy allows an update or a delete.
 CREATE TABLE audit_events (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,

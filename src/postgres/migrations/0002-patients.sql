@@ -1,4 +1,5 @@
--- document_type_key and document_number_key are the normalised forms that make two documents the same person's.
+-- Two documents are the same if their document_type_key and document_number_key are equal. The keys are normalized
+-- forms.
 CREATE TABLE patients (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -20,7 +21,7 @@ CREATE UNIQUE INDEX patients_active_document_key
 ALTER TABLE patients ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON patients USING (tenant_id = cupo_tenant_id());
 
--- Temporal evidence of consent. Append-only: no policy allows an update or a delete.
+-- Evidence of consent. Append-only: no policy allows an update or a delete.
 CREATE TABLE patient_consents (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,

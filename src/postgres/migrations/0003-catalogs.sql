@@ -1,7 +1,7 @@
--- Reference data and catalogs. organization_id and company_id are those of the token that created a row; a token sees a row
--- if each of the two that is not null equals its own. Codes are unique within them, where two nulls are equal.
--- Lists are read page by page in the order of ids: along the primary key, along the index of a filter, or, where few of a
--- tenant's rows are visible, through the unique key.
+-- Reference data and catalogs. organization_id and company_id are those of the token that created a row. A token sees a
+-- row if each of the two is null or equal to the token's. Codes are unique within them, and two nulls count as equal.
+-- Lists are read page by page, ordered by id. They use the primary key, the index of a filter, or the unique key if the
+-- tenant has few visible rows.
 
 CREATE FUNCTION cupo_protect(table_name regclass) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

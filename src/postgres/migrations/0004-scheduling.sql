@@ -1,4 +1,4 @@
--- What schedules are made from.
+-- Programs, their rules and practitioners, and holidays. Schedules are made from them.
 CREATE TABLE programs (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -52,7 +52,7 @@ CREATE TABLE program_practitioners (
 );
 SELECT cupo_protect('program_practitioners');
 
--- ends_at_local is kept as it is shown; from 23:59:00 on it counts as the end of the day when slots are fitted.
+-- ends_at_local is stored as it is shown. From 23:59:00 on it counts as the end of the day when slots are fitted.
 CREATE TABLE program_rules (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -79,7 +79,7 @@ CREATE TABLE program_rules (
 CREATE INDEX program_rules_program_idx ON program_rules (tenant_id, program_id, id);
 SELECT cupo_protect('program_rules');
 
--- Holidays belong to the tenant as a whole.
+-- Holidays belong to the tenant, not to an organization or company.
 CREATE TABLE holidays (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,

@@ -1,4 +1,4 @@
--- Decisions on eligibility, with their inputs; never changed.
+-- Eligibility decisions with their inputs. They never change.
 CREATE TABLE eligibility_decisions (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -21,7 +21,7 @@ ALTER TABLE eligibility_decisions ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SEC
 CREATE POLICY tenant_read ON eligibility_decisions FOR SELECT USING (tenant_id = cupo_tenant_id());
 CREATE POLICY tenant_append ON eligibility_decisions FOR INSERT WITH CHECK (tenant_id = cupo_tenant_id());
 
--- Closing is a fact beside the status, because the published status values have none for it.
+-- closed_at is separate from the status, because the published status values have none for a closed entry.
 CREATE TABLE waitlist_entries (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -105,7 +105,7 @@ CREATE INDEX user_attention_cases_open_idx ON user_attention_cases (tenant_id, i
 CREATE INDEX user_attention_cases_closed_idx ON user_attention_cases (tenant_id, id) WHERE closed_at IS NOT NULL;
 SELECT cupo_protect('user_attention_cases');
 
--- Who looked at which patient, as health data law expects; append-only.
+-- Who read the data of which patient, as health data law requires. Append-only.
 CREATE TABLE patient_access_records (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -121,9 +121,9 @@ ALTER TABLE patient_access_records ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SE
 CREATE POLICY tenant_read ON patient_access_records FOR SELECT USING (tenant_id = cupo_tenant_id());
 CREATE POLICY tenant_append ON patient_access_records FOR INSERT WITH CHECK (tenant_id = cupo_tenant_id());
 
--- Consents are listed by the time of their record, the latest first.
+-- Consents are listed by the time of recording, latest first.
 DROP INDEX patient_consents_patient_idx;
 CREATE INDEX patient_consents_patient_idx ON patient_consents (tenant_id, patient_id, recorded_at, id);
 
--- The patients of a tenant by status, in the order of their ids, for lists.
+-- For lists of patients by status, ordered by id.
 CREATE INDEX patients_status_idx ON patients (tenant_id, status, id);

@@ -1,7 +1,8 @@
 -- The materialized schedule and the appointments in it.
 
--- Equality of uuid columns beside overlap of ranges in one exclusion constraint; a trusted extension, so the owner may.
--- Not IF NOT EXISTS: Citus hands such a statement on to its workers where another role has made the extension, and fails.
+-- Lets an exclusion constraint combine equality of uuid columns with the overlap of ranges. It is a trusted extension,
+-- so the owner may create it. IF NOT EXISTS is not used: Citus forwards such a statement to its workers even if another
+-- role has created the extension there, and the statement fails.
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'btree_gist') THEN
     CREATE EXTENSION btree_gist;
@@ -14,18 +15,20 @@ ALTER TABLE programs
   ADD COLUMN materialized_at timestamptz;
 COMMENT ON COLUMN programs.generation IS 'grows with each change of rules, practitioners or holidays; new slots carry it';
 COMMENT ON COLUMN programs.materialized_through IS 'up to this local date every slot of the generation is there';
--- The background work finds the schedules of all tenants here; what it does to one, it does as that tenant.
+-- Background jobs find the schedules of all tenants by this policy. They then work on each one as its tenant.
 CREATE POLICY jobs_read ON programs FOR SELECT
   USING (current_setting('cupo.jobs', true) = 'on' AND materialized_through IS NOT NULL);
 
--- The calendar of a tenant: who makes slots holds its row in share, who changes holidays holds it alone. So no schedule can
--- be made from a calendar that changes meanwhile, not even the first schedule of a program that is new.
+-- The calendar of a tenant. A transaction that makes slots locks the row FOR SHARE; one that changes holidays locks it
+-- exclusively. So a calendar never changes while a schedule is made from it, not even the first schedule of a new
+-- program.
 CREATE TABLE calendars (
   tenant_id uuid NOT NULL PRIMARY KEY
 );
 SELECT cupo_protect('calendars');
 
--- A slot that is free and no longer fits the rules is deleted; one that is booked stays as RETAINED, for staff to see.
+-- A free slot that no longer fits the rules is deleted. A booked one is retained for its appointment, so that staff can
+-- decide.
 CREATE TABLE slots (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -48,14 +51,14 @@ CREATE TABLE slots (
 );
 COMMENT ON COLUMN slots.rule_id IS 'with the times it says what the slot is; none of these columns ever changes';
 COMMENT ON COLUMN slots.appointment_id IS 'the live appointment that occupies the slot';
--- A retained slot stands beside the one that the rules have at its time; the practitioner has time for one of them.
+-- A retained slot can have the same start as a slot of the rules. The practitioner can serve only one of them.
 CREATE UNIQUE INDEX slots_start_key ON slots (tenant_id, program_id, practitioner_id, starts_at) WHERE NOT retained;
 CREATE UNIQUE INDEX slots_appointment_idx ON slots (tenant_id, appointment_id) WHERE appointment_id IS NOT NULL;
 CREATE INDEX slots_free_idx ON slots (tenant_id, program_id, starts_at, id) WHERE appointment_id IS NULL;
 CREATE INDEX slots_retained_idx ON slots (tenant_id, program_id, starts_at, appointment_id) WHERE retained;
 SELECT cupo_protect('slots');
 
--- How many live appointments a rule has on a date, against its daily capacity.
+-- Number of live appointments of a rule on a date, to compare with its daily capacity.
 CREATE TABLE day_counters (
   tenant_id uuid NOT NULL,
   rule_id uuid NOT NULL,
@@ -80,7 +83,7 @@ ALTER TABLE appointments
   ADD FOREIGN KEY (tenant_id, request_source_id) REFERENCES request_sources (tenant_id, id),
   ADD FOREIGN KEY (tenant_id, appointment_type_id) REFERENCES appointment_types (tenant_id, id),
   ADD FOREIGN KEY (tenant_id, consultation_type_id) REFERENCES consultation_types (tenant_id, id),
-  -- Backstops: row locks in one order are what prevents these.
+  -- Backstops: row locks in a fixed order already prevent these overlaps.
   ADD CONSTRAINT appointments_practitioner_excl EXCLUDE USING gist
     (tenant_id WITH =, practitioner_id WITH =, tstzrange(starts_at, ends_at) WITH &&)
     WHERE (status IN ('PENDING', 'CONFIRMED', 'CHECKED_IN', 'ATTENDED')),
@@ -95,7 +98,7 @@ CREATE INDEX appointments_practitioner_status_idx ON appointments (tenant_id, pr
 CREATE INDEX appointments_program_status_idx ON appointments (tenant_id, program_id, status, starts_at, id);
 CREATE INDEX appointments_start_idx ON appointments (tenant_id, starts_at, id);
 
--- What happened to an appointment; append-only.
+-- The history of appointments. Append-only.
 CREATE TABLE appointment_history (
   tenant_id uuid NOT NULL,
   appointment_id uuid NOT NULL,
@@ -120,7 +123,7 @@ ALTER TABLE appointment_history ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECUR
 CREATE POLICY tenant_read ON appointment_history FOR SELECT USING (tenant_id = cupo_tenant_id());
 CREATE POLICY tenant_append ON appointment_history FOR INSERT WITH CHECK (tenant_id = cupo_tenant_id());
 
--- Option tokens that were used; each works once.
+-- Used option tokens. Each token works once.
 CREATE TABLE consumed_option_tokens (
   tenant_id uuid NOT NULL,
   jti uuid NOT NULL,
@@ -129,13 +132,13 @@ CREATE TABLE consumed_option_tokens (
 );
 CREATE INDEX consumed_option_tokens_expiry_idx ON consumed_option_tokens (expires_at);
 SELECT cupo_protect('consumed_option_tokens');
--- The purge runs across tenants and may touch nothing but what nobody could use again.
+-- A purge works on all tenants. It can read and delete only tokens that have expired.
 CREATE POLICY purge_read ON consumed_option_tokens FOR SELECT
   USING (current_setting('cupo.purge', true) = 'on' AND expires_at < now() - interval '1 day');
 CREATE POLICY purge_delete ON consumed_option_tokens FOR DELETE
   USING (current_setting('cupo.purge', true) = 'on' AND expires_at < now() - interval '1 day');
 
--- The keys that seal option tokens, shared by all processes. They belong to no tenant, and no operation reads them.
+-- The keys that seal option tokens. All processes share them. They belong to no tenant, and no operation reads them.
 CREATE TABLE option_token_keys (
   kid text PRIMARY KEY,
   secret bytea NOT NULL CHECK (octet_length(secret) = 32),

@@ -1,5 +1,5 @@
--- How long rows are kept is for the service to say, in one place: a purge tells its retention in cupo.purge_retention and
--- sees and deletes nothing younger. The floor of a table is what no fault of the service can purge below.
+-- A purge sets cupo.purge_retention and can read and delete only rows older than that. So the service defines each
+-- retention in one place. The floor of a table is a minimum that no defect of the service can go below.
 CREATE FUNCTION cupo_purge_limit(floor interval) RETURNS timestamptz
   LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 DECLARE
@@ -12,7 +12,7 @@ BEGIN
   RETURN now() - retention;
 END $$;
 
--- The setting is asked for by itself first, so that ordinary statements do not call the function.
+-- The setting is compared with '' first, so that ordinary statements do not call the function.
 DROP POLICY purge_read ON idempotency_keys;
 DROP POLICY purge_delete ON idempotency_keys;
 CREATE POLICY purge_read ON idempotency_keys FOR SELECT

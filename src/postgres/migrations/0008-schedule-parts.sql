@@ -1,4 +1,4 @@
--- Schedules are made in parts of some thousand slots; one date can be several of them.
+-- Schedules are made in parts of some thousand slots. A date with many slots can need several parts.
 ALTER TABLE programs
   ADD COLUMN materialized_staff integer NOT NULL DEFAULT 0 CHECK (materialized_staff >= 0);
 COMMENT ON COLUMN programs.materialized_through IS

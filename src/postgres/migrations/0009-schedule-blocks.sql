@@ -1,4 +1,4 @@
--- Times at which a practitioner, a location or a program is not to be had, and why a booked slot is retained.
+-- Times at which a practitioner, a location or a program is unavailable, and why a booked slot is retained.
 CREATE TABLE schedule_blocks (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -40,8 +40,8 @@ ALTER TABLE slots
 COMMENT ON COLUMN slots.retained_by IS 'why the slot is retained: the first reason that holds, in the order of the check';
 COMMENT ON COLUMN slots.retained_by_id IS 'the block that the slot is retained by, if it is one';
 COMMENT ON COLUMN slots.retention_accepted IS 'staff have decided that the appointment takes place as it is';
--- Why a slot was retained before reasons were kept, the next change of its program finds out. The owner is bound by
--- row-level security, but for this one statement.
+-- Slots that are retained already get RULES as their cause; the next change of their program corrects it. Row-level
+-- security applies to the owner too, so it is lifted for this statement.
 ALTER TABLE slots NO FORCE ROW LEVEL SECURITY;
 UPDATE slots SET retained_by = 'RULES' WHERE retained;
 ALTER TABLE slots FORCE ROW LEVEL SECURITY;

@@ -1,7 +1,7 @@
 ALTER TABLE appointment_history ADD COLUMN correction_reason text;
 COMMENT ON COLUMN appointment_history.correction_reason IS 'why the step before was taken back; only where it was';
 
--- What staff note about a patient or an appointment. A removed note stays as the fact that there was one, without its text.
+-- Notes of staff about a patient or an appointment. A removed note stays without its text.
 CREATE TABLE notes (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,

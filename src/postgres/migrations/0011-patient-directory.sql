@@ -1,13 +1,14 @@
--- A duplicate of another patient stays on record and belongs to that one from then on; it is booked for no more.
+-- A duplicate that was merged into another patient stays on record. It cannot be booked for any more.
 ALTER TABLE patients
   ADD COLUMN merged_into uuid,
   ADD FOREIGN KEY (tenant_id, merged_into) REFERENCES patients (tenant_id, id),
   ADD CHECK (merged_into IS NULL OR (status = 'INACTIVE' AND merged_into <> id));
 COMMENT ON COLUMN patients.merged_into IS 'the patient whom this one was merged into, who may have been merged in turn';
 
--- The words that a patient is found by: of the name, of the telephone reversed behind #, of the document behind $. Compared
--- byte by byte, by operators that are leakproof, so that the index serves them under row-level security. A row refers to
--- its patient, whom nobody deletes, without a foreign key: five checks would cost a registration more than the five rows.
+-- The words by which a search finds a patient: those of the name, the reversed telephone number after #, and the
+-- document number after $. They are compared byte by byte with leakproof operators, so that the index also works under
+-- row-level security. There is no foreign key to the patient, because patients are never deleted and the checks of five
+-- rows would cost a registration more than the rows themselves.
 ALTER TABLE patients ADD COLUMN search_words text[] COLLATE "C" NOT NULL DEFAULT '{}';
 COMMENT ON COLUMN patients.search_words IS 'every word of the patient in patient_search_words';
 CREATE TABLE patient_search_words (
@@ -18,10 +19,10 @@ CREATE TABLE patient_search_words (
 );
 SELECT cupo_protect('patient_search_words');
 
--- Few are merged; what must hold for them is looked up here.
+-- Few patients are merged. Checks of their rules use this index.
 CREATE INDEX patients_merged_idx ON patients (tenant_id, id) WHERE merged_into IS NOT NULL;
 
--- The changes of a patient that needed a reason; append-only.
+-- Changes of patients that need a reason. Append-only.
 CREATE TABLE patient_changes (
   tenant_id uuid NOT NULL,
   id uuid NOT NULL,

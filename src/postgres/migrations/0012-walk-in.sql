@@ -1,5 +1,5 @@
--- Appointments that take several slots, one behind the other, and appointments beyond the schedule: overbooked ones, in a
--- slot of their own that no rule has.
+-- Appointments that take several consecutive slots, and overbooked appointments, which have a slot of their own without
+-- a rule.
 
 DROP INDEX slots_appointment_idx;
 CREATE INDEX slots_appointment_idx ON slots (tenant_id, appointment_id) WHERE appointment_id IS NOT NULL;
@@ -10,7 +10,7 @@ ALTER TABLE slots
 COMMENT ON COLUMN slots.rule_id IS
   'with the times it says what the slot is; null for one that was made for an overbooked appointment and goes with it';
 DROP INDEX slots_start_key;
--- A retained slot stands beside the one that the rules have at its time, and so does the slot of an overbooked appointment.
+-- A retained slot, or the slot of an overbooked appointment, can have the same start as a slot of the rules.
 CREATE UNIQUE INDEX slots_start_key ON slots (tenant_id, program_id, practitioner_id, starts_at)
   WHERE NOT retained AND rule_id IS NOT NULL;
 

@@ -1,4 +1,4 @@
--- How long a patient may wait: the last date that keeps to an opportunity definition, as it was when the wait began.
+-- The last date of a patient's wait by the opportunity definition, as it was when the wait began.
 ALTER TABLE healthcare_services
   ADD COLUMN opportunity_definition_id uuid,
   ADD FOREIGN KEY (tenant_id, opportunity_definition_id) REFERENCES opportunity_definitions (tenant_id, id);

@@ -1,8 +1,8 @@
--- Who stood behind the machine client, where it said so: an opaque id, no name.
+-- actor is the person who used the client, if the client named one: an opaque id, not a name.
 ALTER TABLE audit_events ADD COLUMN actor text CHECK (char_length(actor) BETWEEN 1 AND 128);
 ALTER TABLE patient_access_records ADD COLUMN actor text CHECK (char_length(actor) BETWEEN 1 AND 128);
 
--- What changes of an appointment say of place and reason; changes of before have none of it.
+-- Location and reasons in the history of appointments. Older changes have neither.
 ALTER TABLE appointment_history
   ADD COLUMN from_location_id uuid,
   ADD COLUMN to_location_id uuid,
@@ -11,8 +11,8 @@ ALTER TABLE appointment_history
   ADD COLUMN comment text,
   ADD COLUMN actor text CHECK (char_length(actor) BETWEEN 1 AND 128);
 
--- Of the published statuses an entry is only ever ACTIVE, a case RECEIVED or OPEN. desk_status is what staff see and filter
--- by: the same, until it is CLOSED. An entry that is closed by booking for it has the appointment in place of a reason.
+-- Of the published statuses an entry is always ACTIVE, and a case RECEIVED or OPEN. desk_status is the status that
+-- staff see: the same, or CLOSED. An entry that a booking closed has the appointment instead of a reason.
 ALTER TABLE waitlist_entries
   DROP CONSTRAINT waitlist_entries_status_check,
   DROP CONSTRAINT waitlist_entries_check1,

@@ -1,8 +1,8 @@
--- The change feed: docs/guide/events.md says why it is made like this.
+-- The change feed. docs/guide/events.md explains its design.
 --
--- What a commit leaves for the feed, beside its audit row, which has the rest. Transactions commit in another order than they
--- take their sequence values in, so a row has no place in the feed yet. organization_id and company_id are those of what was
--- changed: who may not see it is not told of it.
+-- One row for each event of a commit; its audit row has the other data. Transactions commit in another order than they
+-- get their sequence values, so the row has no position in the feed yet. organization_id and company_id are those of
+-- the changed resource. Only callers who see the resource receive the event.
 CREATE TABLE event_outbox (
   tenant_id uuid NOT NULL,
   sequence bigint NOT NULL GENERATED ALWAYS AS IDENTITY (CACHE 1),
@@ -13,7 +13,8 @@ CREATE TABLE event_outbox (
 );
 SELECT cupo_protect('event_outbox');
 
--- How far the feed of a tenant has come. A cursor names feed and position: another feed_id makes all that were given invalid.
+-- The last position in the feed of a tenant. A cursor contains feed_id and position, so a new feed_id makes all earlier
+-- cursors invalid.
 CREATE TABLE event_feeds (
   tenant_id uuid NOT NULL,
   feed_id uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -22,7 +23,8 @@ CREATE TABLE event_feeds (
 ) WITH (fillfactor = 50);
 SELECT cupo_protect('event_feeds');
 
--- The feed: positions of a tenant run from 1 without a gap, and are given to what has committed, under the lock of its feed.
+-- The feed. The positions of a tenant begin at 1 and have no gaps. They are assigned to committed events under the lock
+-- of the feed.
 CREATE TABLE event_positions (
   tenant_id uuid NOT NULL,
   position bigint NOT NULL CHECK (position > 0),
@@ -39,6 +41,6 @@ CREATE POLICY purge_read ON event_positions FOR SELECT
 CREATE POLICY purge_delete ON event_positions FOR DELETE
   USING (current_setting('cupo.purge_retention', true) <> '' AND positioned_at < cupo_purge_limit('24 hours'));
 
--- Who looks for tenants that have something new sees all that wait and how far each feed is, and nothing of what changed.
+-- The search for tenants with new events reads outstanding events and last positions, but not the data of the changes.
 CREATE POLICY overview ON event_outbox FOR SELECT USING (current_setting('cupo.event_overview', true) = 'on');
 CREATE POLICY overview ON event_feeds FOR SELECT USING (current_setting('cupo.event_overview', true) = 'on');

@@ -1,5 +1,5 @@
--- Which releases can work with each migration that is newer than they are. Each migration from here on says so in a line
--- "-- Compatible from: NAME", the last migration of the oldest release that can go on while this one is applied.
+-- For each migration, the oldest release that can serve during and after it. Each migration from this one on states it
+-- in a line "-- Compatible from: NAME": the last migration of that release.
 -- Compatible from: 0015-appointment-lists
 CREATE TABLE schema_compatibility (
   migration text PRIMARY KEY,

@@ -1,6 +1,6 @@
--- What the processes of a service have taken together of the quotas of a principal, in the window at hand. Not logged: it is of
--- no use behind a crash, and so no commit waits for the disk. The principal is SHA-256 of its name. asked_at is the time of
--- the statement, a column so that what is done on conflict compares columns alone.
+-- The requests of a principal that all processes counted in the current window. The table is unlogged, because it is
+-- useless after a crash; so no commit waits for the disk. The principal is the SHA-256 of its name. asked_at is the
+-- time of the statement. It is a column so that ON CONFLICT compares only columns.
 -- Compatible from: 0015-appointment-lists
 CREATE UNLOGGED TABLE quota_windows (
   tenant_id uuid NOT NULL,
@@ -17,6 +17,6 @@ CREATE POLICY purge_read ON quota_windows FOR SELECT
 CREATE POLICY purge_delete ON quota_windows FOR DELETE
   USING (current_setting('cupo.purge_retention', true) <> '' AND ends_at < cupo_purge_limit('1 minute'));
 
--- The change feed only added to what there was, and came when 0017 was there: it did not say so.
+-- Migration 0016 does not state its compatibility, because 0017 introduced the line. It only added tables.
 INSERT INTO schema_compatibility (migration, oldest_release) VALUES ('0016-events', '0015-appointment-lists')
   ON CONFLICT DO NOTHING;

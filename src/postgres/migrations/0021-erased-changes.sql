@@ -1,4 +1,4 @@
--- Texts of rows that are otherwise append-only can be emptied and not be replaced: the service has UPDATE on these columns alone.
+-- Lets the service empty, but not replace, the texts of an append-only table. It has UPDATE on these columns only.
 -- Compatible from: 0015-appointment-lists
 ALTER TABLE patient_changes
   DROP CONSTRAINT patient_changes_kind_check,

@@ -1,5 +1,6 @@
--- What only grows is parted by the month in which its ids were made, which a UUID of version 7 tells: docs/operate/scale.md says why, and
--- why other tables are not. This migration brings what the next ones and the service part tables with; no table is touched yet.
+-- Tables that only grow are partitioned by the month in which their ids were created, which a UUID of version 7
+-- contains. docs/operate/scale.md gives the reasons, also for the other tables. This migration creates the functions
+-- that the next ones and the service use. It changes no table.
 -- Compatible from: 0015-appointment-lists
 CREATE TABLE schema_partitions (
   table_name text PRIMARY KEY,
@@ -8,11 +9,11 @@ CREATE TABLE schema_partitions (
   dropped_before timestamptz,
   CHECK (table_name <> 'appointment_history' OR kept_months IS NULL)
 );
-COMMENT ON TABLE schema_partitions IS 'the tables that are parted; the owner alone says for how long they are kept';
-COMMENT ON COLUMN schema_partitions.kept_months IS 'a partition goes when all of it is older; null: nothing ever goes';
-COMMENT ON COLUMN schema_partitions.dropped_before IS 'what was made before is gone; null: nothing is';
+COMMENT ON TABLE schema_partitions IS 'the partitioned tables; only the owner can set their retention';
+COMMENT ON COLUMN schema_partitions.kept_months IS 'a partition is dropped when all its rows are older; null: never';
+COMMENT ON COLUMN schema_partitions.dropped_before IS 'rows created before were dropped; null: none were';
 
--- The least id that is made at a moment or later (RFC 9562, section 5.7).
+-- Returns the lowest id that can be created at this time or later (RFC 9562, section 5.7).
 CREATE FUNCTION cupo_least_id(at timestamptz) RETURNS uuid
   LANGUAGE sql STABLE PARALLEL SAFE
   RETURN (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid;
@@ -21,7 +22,8 @@ CREATE FUNCTION cupo_time_of_id(id uuid) RETURNS timestamptz
   LANGUAGE sql STABLE PARALLEL SAFE
   RETURN to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0);
 
--- The partitions of a table, each with when its ids were made: the first from ever on, and that for what no other takes, neither.
+-- Returns the partitions of a table, each with the time range of its ids. The first partition has no start. The default
+-- partition has neither start nor end.
 CREATE FUNCTION cupo_partitions(parent text) RETURNS TABLE (name text, made_from timestamptz, made_before timestamptz)
   LANGUAGE sql STABLE
   BEGIN ATOMIC
@@ -31,8 +33,8 @@ CREATE FUNCTION cupo_partitions(parent text) RETURNS TABLE (name text, made_from
     WHERE i.inhparent = to_regclass(parent);
   END;
 
--- A partition is read and written through its table alone: nobody but the owner has a right to it, and row-level security shows
--- nothing in it, to the owner neither.
+-- Makes a partition accessible through its table only. It revokes the rights of all roles except the owner. Row-level
+-- security without a policy hides all rows, from the owner too.
 CREATE FUNCTION cupo_close_partition(partition text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   one record;
@@ -49,8 +51,9 @@ BEGIN
   EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', partition);
 END $$;
 
--- Makes the partition of a month. Rows of that month that had none move to it; foreign keys come first, since each row is held to
--- them by itself where row-level security would hide from the owner what they refer to.
+-- Creates the partition of a month. Moves rows of that month from the default partition. Foreign keys are added first
+-- and checked row by row: a check of the whole table would find no referenced rows, because row-level security hides
+-- them from the owner.
 CREATE FUNCTION cupo_make_partition(parent text, id_column text, month timestamptz) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   name CONSTANT text := parent || to_char(month AT TIME ZONE 'UTC', '_YYYY_MM');
@@ -74,7 +77,7 @@ BEGIN
   RETURN 'made ' || name;
 END $$;
 
--- Whether a table has more rows without a partition than can be moved, and looked through, without holding up calls.
+-- Returns whether the default partition has more rows than can be scanned and moved without blocking calls.
 CREATE FUNCTION cupo_is_crowded(parent text, max_moved integer) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   rest CONSTANT text := parent || '_rest';
@@ -86,9 +89,10 @@ BEGIN
   RETURN counted > max_moved;
 END $$;
 
--- Does the next thing that is due at a moment, and says what; null where nothing is. Partitions are there for this month and three
--- ahead. One goes where all of it is older than its table is kept, by the earlier of two clocks. Whoever is in the way for longer
--- is let go on: an error (55P03), and nothing is done. A crowded table is left to people, behind all that is due elsewhere.
+-- Does the next due step and returns a description of it; null if none is due. Partitions exist for this month and
+-- three more. A partition is dropped if all its rows are past the retention of its table, by the earlier of the two
+-- clocks. If a lock is not granted within 0.3 s, it raises 55P03 and changes nothing. A crowded table raises an error
+-- after all other due steps, because an operator must decide.
 CREATE FUNCTION cupo_next_partition(at timestamptz, told timestamptz DEFAULT NULL, max_moved integer DEFAULT 50000)
   RETURNS text LANGUAGE plpgsql SET timezone = 'UTC' SET lock_timeout = '300ms' AS $$
 DECLARE
@@ -123,8 +127,8 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- The same for the service, whose role owns nothing: what it leads to is for the owner and the time to say. The service tells its
--- clock, so that a single one that runs ahead drops nothing.
+-- The same for the service, which is not the owner. Only the owner's settings and the time decide what happens. The
+-- service passes its own clock as told, so that a database clock that is ahead drops nothing.
 CREATE FUNCTION cupo_tend_partitions(told timestamptz) RETURNS text LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -132,9 +136,9 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION cupo_tend_partitions(timestamptz) FROM PUBLIC;
 
--- For the migrations behind this one, the last of which takes both away. A table becomes its own first partition, with all that
--- it holds and for two months to come. That it holds nothing younger is looked through ahead, while calls go on: until then it
--- takes nothing younger, so what is begun here is to be ended within a month.
+-- For the following migrations; the last of them drops both functions. A table becomes its own first partition, for all
+-- existing ids and those of the next two months. A check constraint states that bound. It is validated in advance,
+-- while calls continue. Until then the table accepts no later ids, so the steps must be finished within a month.
 CREATE FUNCTION cupo_bound_first_partition(parent text, id_column text) RETURNS void LANGUAGE plpgsql SET timezone = 'UTC' AS $$
 BEGIN
   INSERT INTO schema_partitions (table_name, id_column) VALUES (parent, id_column);
@@ -142,8 +146,8 @@ BEGIN
     cupo_least_id(date_trunc('month', now()) + interval '2 months'));
 END $$;
 
--- Gives a new table the rights to the former one, and the former one to it. Rows of a later time, by a clock that ran ahead, go
--- to the partition for what no other takes.
+-- Copies the rights of the former table to the new one and attaches the former one as its first partition. Rows with
+-- later ids, from a clock that was ahead, move to the default partition.
 CREATE FUNCTION cupo_adopt_first_partition(parent text, id_column text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   first CONSTANT text := parent || '_first';

@@ -1,5 +1,5 @@
--- Looks through the tables while calls go on, so that the step behind this one need not. A table with rows of a clock that ran
--- ahead is left as it is: that step takes them out of it.
+-- Validates the bounds while calls continue, so that the next step need not scan the tables. A table with ids from a
+-- clock that was ahead stays unvalidated; the next step moves those rows.
 -- Compatible from: 0015-appointment-lists
 DO $$
 DECLARE

@@ -1,4 +1,4 @@
--- The table becomes the first partition of a new one by its name, which takes a moment however large it is.
+-- The table becomes the first partition of a new table with its name. This takes a moment, whatever the size.
 -- Compatible from: 0015-appointment-lists
 ALTER TABLE audit_events RENAME TO audit_events_first;
 ALTER INDEX audit_events_pkey RENAME TO audit_events_first_pkey;

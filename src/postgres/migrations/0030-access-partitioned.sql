@@ -1,4 +1,4 @@
--- As 0029-audit-partitioned.
+-- Like 0029-audit-partitioned.
 -- Compatible from: 0015-appointment-lists
 ALTER TABLE patient_access_records RENAME TO patient_access_records_first;
 ALTER INDEX patient_access_records_pkey RENAME TO patient_access_records_first_pkey;

@@ -1,4 +1,4 @@
--- As 0029-audit-partitioned. The appointments, to which it refers, are locked first, as calls do.
+-- Like 0029-audit-partitioned. It locks appointments first, which the table refers to, in the order of calls.
 -- Compatible from: 0015-appointment-lists
 LOCK TABLE appointments IN SHARE ROW EXCLUSIVE MODE;
 ALTER TABLE appointment_history RENAME TO appointment_history_first;

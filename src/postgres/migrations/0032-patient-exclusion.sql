@@ -1,8 +1,8 @@
--- The exclusion constraint is for those who write alone: its condition is written as no query writes it, so that none is
--- planned by its index. PostgreSQL (seen in 15 and 18) takes living entries of a GiST index for dead where one statement
--- looks through it again and again while its first page is split: neither readers nor the constraint see those appointments
--- from then on. What an index has lost is in it again, since it is built anew.
--- Two statements, because Citus adds a constraint by a statement of its own alone.
+-- The condition of the exclusion constraint is written as in no query, so that the planner uses its index for no query.
+-- PostgreSQL (seen in 15 and 18) can mark live entries of a GiST index as dead, if a statement scans the index
+-- repeatedly while its root page is split. Readers and the constraint then miss those appointments. The new index
+-- contains the lost entries again. There are two statements, because Citus accepts ADD CONSTRAINT only as a statement
+-- of its own.
 -- Compatible from: 0015-appointment-lists
 ALTER TABLE appointments DROP CONSTRAINT appointments_patient_excl;
 ALTER TABLE appointments

@@ -1,4 +1,4 @@
--- As 0032-patient-exclusion.
+-- Like 0032-patient-exclusion.
 -- Compatible from: 0015-appointment-lists
 ALTER TABLE appointments DROP CONSTRAINT appointments_practitioner_excl;
 ALTER TABLE appointments

@@ -1,6 +1,6 @@
--- Partitions on Citus, where a parted table is distributed: the partition of a month is distributed beside its table before it gets
--- foreign keys and is attached. A table of the coordinator's own cannot have a foreign key to a distributed one: 13.2.2 crashes a
--- backend over it. Elsewhere partitions are made as before.
+-- Partitions on Citus, where the table is distributed. A new partition is distributed before it gets foreign keys and
+-- is attached, because a local table cannot have a foreign key to a distributed one (13.2.2 crashes a backend). Without
+-- Citus nothing changes.
 -- Compatible from: 0015-appointment-lists
 CREATE FUNCTION cupo_is_distributed(parent text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -14,8 +14,8 @@ BEGIN
   RETURN distributed;
 END $$;
 
--- Whether there are rows without a partition, or were since the table was vacuumed last. Shards are asked for their sizes, because
--- the table of that name on the coordinator is always empty.
+-- Returns whether the default partition has rows, or had some since it was last vacuumed. On Citus it asks the shards
+-- for their sizes, because the table on the coordinator is always empty.
 CREATE FUNCTION cupo_has_rest(parent text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 DECLARE
   rest CONSTANT text := parent || '_rest';
@@ -26,10 +26,11 @@ BEGIN
   RETURN bytes > 0;
 END $$;
 
--- Makes the partition of a month. Rows of that month that had none move to it; foreign keys come first, since each row is held to
--- them by itself where row-level security would hide from the owner what they refer to. Citus leaves those of shards unvalidated, and
--- an attached shard would be looked through for that reason: so they are validated while the table is empty. Rows move by two statements,
--- because Citus takes no change of several shards in a WITH; nobody else changes the rows meanwhile.
+-- Creates the partition of a month. Moves rows of that month from the default partition. Foreign keys are added first
+-- and checked row by row: a check of the whole table would find no referenced rows, because row-level security hides
+-- them from the owner. Citus leaves foreign keys of shards unvalidated, and attaching a shard would then scan it; so
+-- they are validated while the table is empty. Rows move in two statements, because Citus rejects a WITH that changes
+-- several shards. The locks keep other transactions from changing the rows in between.
 CREATE OR REPLACE FUNCTION cupo_make_partition(parent text, id_column text, month timestamptz) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   name CONSTANT text := parent || to_char(month AT TIME ZONE 'UTC', '_YYYY_MM');
@@ -60,8 +61,9 @@ BEGIN
   RETURN 'made ' || name;
 END $$;
 
--- Whether a table has more rows without a partition than can be moved, and looked through, without holding up calls. It is the first
--- to touch the table, so it has Citus use one connection to each worker: what makes the partition needs what came before.
+-- Returns whether the default partition has more rows than can be scanned and moved without blocking calls. It is the
+-- first function that uses the table, so it makes Citus use one connection per worker: the statements that create the
+-- partition must see the earlier ones.
 CREATE OR REPLACE FUNCTION cupo_is_crowded(parent text, max_moved integer) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   rest CONSTANT text := parent || '_rest';

@@ -5,14 +5,14 @@ import { containsLogin } from "./login-pairs.js";
 import { isMeans, readSecretValue, type ValueShape } from "./secret-value.js";
 import { containsToldSecret } from "./told-secrets.js";
 
-/** A kind of credential: its names, and the least length of a value of each shape. */
+/** A kind of credential: its names, and the minimum length of a value of each shape. */
 interface Kind {
   readonly names: string;
-  /** Least lengths where the text states the value: `clave: …`, `mi clave es …`. */
+  /** Minimum lengths if the text states the value: `clave: …`, `mi clave es …`. */
   readonly stated: Readonly<Record<ValueShape, number>>;
-  /** Least length of a plain word after a sign, `pass: …`, if it differs from that in a sentence. */
+  /** Minimum length of a plain word after a sign, `pass: …`, if it differs from that in a sentence. */
   readonly signedWord?: number;
-  /** Least lengths where the value directly follows the name: `clave …`. */
+  /** Minimum lengths if the value directly follows the name: `clave …`. */
   readonly beside: Readonly<Record<ValueShape, number>>;
 }
 
@@ -22,10 +22,11 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 const kinds: Readonly<Record<string, Kind>> = {
   password: {
-    names: `contrasenas? contrasenias? passwords? passwd pwd passcode passphrase api_keys? client_secret secret_key
+    names: `contrasenas? contrasenias? passwords? passwd psswd passw pswd? psw pwd passcode passphrase api_keys? client_secret secret_key
       secret_access_key access_key private_key llave_privada clave_secreta clave_privada (?:llave|clave)_(?:de_)?api
-      (?:respuesta|palabra|frase)_(?:secreta|de_seguridad) (?<=(?<!(?<![a-z])en\\s)mi\\s)contra
-      secret_(?:answer|word|phrase|question)`,
+      (?:respuesta|palabra|frase)_(?:secreta|de_seguridad)
+      respuesta_(?:a|de)_(?:la|mi)_pregunta_(?:secreta|de_seguridad) (?<=(?<!(?<![a-z])en\\s)mi\\s)contra
+      secret_(?:answer|word|phrase|question) recovery_(?:key|code|phrase) backup_codes? codigos?_de_(?:recuperacion|respaldo)`,
     stated: { DIGITS: 3, MIXED: 4, WORD: 3 },
     beside: { DIGITS: 4, MIXED: 4, WORD: NEVER },
   },
@@ -75,7 +76,8 @@ const QUALIFIERS = `de del la el los las mi su tu sus mis para al the my your of
   dieron enviaron mandaron asignaron llego llega sms mensaje texto por provisional inicial predeterminada
   mio siempre en a recibido enviado generado recuerdo manejo escribi anote invente digito utilizo un este otp yo puse
   pongo registre i we you use used enter access sign log into on site website page phone system it with secret
-  new old current temporary q pdf archivo archivos file files resultados results`;
+  new old current temporary q pdf archivo archivos file files resultados results casa router modem received got
+  pedir sacar agendar ver consultar abrir entrar ingresar acceder cita`;
 
 const NAMES = Object.entries(kinds)
   .map(([kind, { names }]) => `(?<${kind}>${anyOf(names)})`)

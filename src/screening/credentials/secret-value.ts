@@ -85,10 +85,19 @@ export function readSecretValue(raw: string, next: string): SecretValue | undefi
   if (ordinary.test(value)) return undefined;
   const digits = value.replace(/[.-]/g, "");
   if (/^[0-9]+$/.test(digits)) return counted.test(next) ? undefined : { shape: "DIGITS", length: digits.length };
-  if (isMixed(value)) return { shape: "MIXED", length: value.length };
+  if (isMixed(value) || isJoined(value)) return { shape: "MIXED", length: value.length };
   const endsClause = raw !== value || !clauseGoesOn.test(next);
   if (!/^\p{L}+$/u.test(value) || !endsClause || ordinaryWord.test(value)) return undefined;
   return { shape: "WORD", length: value.length };
+}
+
+/**
+ * Whether a value consists of words in lower case with a sign between them, as in `perro.verde`. A missing space after
+ * the end of a sentence looks the same, so none may be an ordinary word.
+ */
+function isJoined(value: string): boolean {
+  if (!/^[a-z]{3,32}(?:[._-][a-z]{3,32}){1,5}$/.test(value)) return false;
+  return !value.split(/[._-]/).some((word) => ordinaryWord.test(word) || means.test(word));
 }
 
 /** Whether a value has two of these: letters, digits, signs that do not occur in words. */

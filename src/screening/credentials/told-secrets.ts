@@ -14,6 +14,11 @@ const account = String.raw` (?:del|de (?:la|mi|el|su)) (?:correo|usuario|celular
 const words = String.raw`(?:${account}| (?!${OTHERS}${wordEnd})[a-z]{1,15}){0,9}?`;
 const toldAs = String.raw`(?: ?[:=]| (?:es|era|fue|dice|decia|seria|quedo|is|was)) ["'“(]?`;
 const SENT = "(?:llego|llega|llegaron|mandaron|enviaron|aparecio|salio)";
+const GIVEN = "(?:dieron|dio|recibi|tengo|mando|envio)";
+const byMessage = String.raw` (?:por|al|en|via) (?:(?:mi|un|el) )?(?:mensaje|sms|texto|whatsapp|celular|telefono|correo)`;
+const CHANGE = anyOf(
+  "pongan ponga pon ponle poner dejen deje dejar cambien cambie cambia cambiar cambienme cambieme set change reset",
+);
 const number = "(?<code>[0-9]{4,8})(?![0-9.,:/-]?[0-9])";
 const ofSecurity = String.raw`de (?:verificacion|acceso|ingreso|seguridad|autenticacion|validacion)`;
 const ofOther = String.raw` (?:de|del|en|para|of|for) (?:(?:la|el|mi|una?|the|my) )?(?:cita|turno|orden|examen|autorizacion|consulta|radicado|factura|pedido|pesos|appointment|turn|order|exam|test|authorization|service|invoice|case)`;
@@ -25,6 +30,8 @@ const byWay = anyOf(
 const patterns = [
   // la clave para entrar a mi cuenta es luna55
   String.raw`${notKeyNoun}${wordStart}(?:${SECRETS}|codigo ${ofSecurity})${words}${toldAs}(?<value>\S{4,64})(?: (?<next>\S{1,20}))?`,
+  // cambien la contraseña, la de ahora es luna55
+  String.raw`${notKeyNoun}${wordStart}(?:${SECRETS}), (?:la|el|esa|ese|y|the)${words}${toldAs}(?<value>\S{4,64})(?: (?<next>\S{1,20}))?`,
   // mi clave, luna55, no abre
   String.raw`${notKeyNoun}${wordStart}(?:${SECRETS}), ["'“(]?(?<value>\S{4,64})(?<=,) `,
   // clave 4 4 2 1
@@ -35,6 +42,10 @@ const patterns = [
   String.raw`${wordStart}codigo${wordEnd}${words} (?:entrar|ingresar|acceder|verificar|${SENT})${words}${toldAs}${number}${notOther}`,
   // me llegó el código 482913
   String.raw`${wordStart}${SENT} (?:[a-z]{1,12} ){0,3}codigos?(?: ${byWay}){0,5}:? ${number}${notOther}`,
+  // me dieron el código 482913 por mensaje
+  String.raw`${wordStart}${GIVEN} (?:[a-z]{1,12} ){0,3}codigos?:? ${number}${byMessage}`,
+  // pongan mi clave en 445566
+  String.raw`${wordStart}${CHANGE}(?: [a-z]{1,8}){0,2} ${SECRETS}${words} (?:en|a|por|to|como) ["'“(]?(?<value>\S{4,64})(?: (?<next>\S{1,20}))?`,
   // they texted me the code 334455
   String.raw`${wordStart}(?:sent|texted|emailed|mailed|gave|got|received|get) (?:[a-z]{1,12} ){0,3}codes? (?:(?:is|of|number) ){0,2}:? ?${number}${notOther}`,
   // el código 778120 que me enviaron

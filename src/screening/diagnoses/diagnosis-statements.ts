@@ -6,7 +6,7 @@ import * as is from "./word-classes.js";
 
 /** The largest distance of a statement from its condition, in words. */
 const NEAR = 7;
-const RIGHT_BEHIND = 3;
+const CLOSE = 3;
 
 const code = /^[a-z][0-9][0-9ab][0-9a-z]{0,3}$/;
 
@@ -35,12 +35,12 @@ function isStated(text: Text, condition: Condition): boolean {
   if (isDiagnosed(text, condition)) return true;
   if (condition.kind === "UNCLEAR") return isSuffered(text, condition);
   if (condition.kind === "PERSON" || condition.kind === "PEOPLE") return isSomebody(text, condition);
-  return isTheirs(text, condition) || isToldBefore(text, condition) || isToldBehind(text, condition);
+  return isTheirs(text, condition) || isToldBefore(text, condition) || isToldAfter(text, condition);
 }
 
 /** Whether the condition follows a word for a diagnosis, without a service or topic between them. */
 function isDiagnosed({ words }: Text, { kind, start }: Condition): boolean {
-  const reach = kind === "UNCLEAR" ? RIGHT_BEHIND : NEAR;
+  const reach = kind === "UNCLEAR" ? CLOSE : NEAR;
   for (let i = start - 1; i >= start - 1 - reach && sameSentence(words, i, start); i--) {
     if (is.diagnosis(words[i])) return !isOfService(words, i);
     if (is.topic(words[i]) && !is.bystander(words[i])) return false;
@@ -62,7 +62,7 @@ function isTheirs({ words }: Text, { start }: Condition): boolean {
 
 /** Recognizes `sufro de la tensión`. */
 function isSuffered({ words }: Text, { start }: Condition): boolean {
-  const at = skipBack(words, start - 1, is.filler, RIGHT_BEHIND);
+  const at = skipBack(words, start - 1, is.filler, CLOSE);
   return is.suffered(words[start]) && is.takesPreposition(words[at]) && sameSentence(words, at, start);
 }
 
@@ -116,7 +116,7 @@ function isExplained(words: readonly Word[], at: number, start: number): boolean
 }
 
 /** Recognizes `vih positivo`, `lupus que padezco`, `la hipertensión que me diagnosticaron`, `hipertensión I10`. */
-function isToldBehind({ words }: Text, { start, end }: Condition): boolean {
+function isToldAfter({ words }: Text, { start, end }: Condition): boolean {
   if (isCodeBeside(words, start, end)) return true;
   const topic = skipBack(words, start - 1, is.filler, NEAR);
   if (sameSentence(words, topic, start) && is.topic(words[topic])) return false;

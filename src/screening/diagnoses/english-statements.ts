@@ -17,7 +17,7 @@ export function isStatedInEnglish(words: readonly Word[], named: ReadonlySet<Wor
   if (condition.kind === "PERSON") return isSomebody(text, condition);
   if (isOfTopic(text, condition)) return false;
   if (isBearer(text, condition) && isSomebody(text, condition)) return true;
-  return isTheirs(text, condition) || isToldBefore(text, condition) || isToldBehind(text, condition);
+  return isTheirs(text, condition) || isToldBefore(text, condition) || isToldAfter(text, condition);
 }
 
 interface Text {
@@ -78,7 +78,7 @@ function isExplained(words: readonly Word[], at: number): boolean {
 }
 
 /** Recognizes `HIV positive`, `the lupus that I suffer from`, `cancer was diagnosed`. */
-function isToldBehind({ words }: Text, { start, end }: Condition): boolean {
+function isToldAfter({ words }: Text, { start, end }: Condition): boolean {
   if (!sameSentence(words, end, start) || isTopicBefore(words, start)) return false;
   if (/^(?:positive|reactive)$/.test(words[end]?.text ?? "")) return true;
   const isLink = (word: Word | undefined) => is.being(word) || is.anyone(word) || isLinkWord(word);

@@ -18,7 +18,7 @@ const sentenceEnd = /[.?!] |\n/;
 
 /** The largest distance of card and code from the month, in characters. */
 const BEFORE = 80;
-const BEHIND = 60;
+const AFTER = 60;
 
 /**
  * Whether a text in lower case contains the expiry month and the code of a card, even without the full card number:
@@ -31,7 +31,7 @@ export function containsCardDetails(lower: string): boolean {
         .slice(Math.max(0, index - BEFORE), index)
         .split(sentenceEnd)
         .at(-1) ?? "";
-    const [behind = ""] = lower.slice(index + month.length, index + month.length + BEHIND).split(sentenceEnd);
-    return card.test(`${before} ${behind}`) && (code.test(before) || code.test(behind));
+    const [after = ""] = lower.slice(index + month.length, index + month.length + AFTER).split(sentenceEnd);
+    return card.test(`${before} ${after}`) && (code.test(before) || code.test(after));
   });
 }

@@ -1,17 +1,15 @@
 import { anyOf, gap, upTo, wordEnd, wordStart } from "../word-patterns.js";
 
 /** Colombian wallets whose account is a mobile number, and the scheme whose keys stand for an account (Bre-B). */
-const WALLET = anyOf("nequi daviplata dale_wallet movii transfiya");
+const WALLET = anyOf("nequi daviplata dale_wallet movii transfiya (?:bancolombia|ahorro)_a_la_mano");
 const SCHEME = String.raw`bre[ \-]?b`;
-const FILLERS = `es era is el la lo al a to at mi my numero number no\\.? nro\\.? num\\.? n cel celular linea de of the su cuenta account cedula cc documento correo email mail`;
+const FILLERS = `es era is el la lo al a to at mi my numero number no\\.? nro\\.? num\\.? n cel celular linea de of the su cuenta account cedula cc documento correo email mail
+  hija hijo mama papa madre padre esposa esposo hermana hermano senora senor`;
 const mobile = String.raw`(?:\+?57[ -]?)?3[0-9]{2}[ -]?[0-9]{3}[ -]?[0-9]{2}[ -]?[0-9]{2}(?![0-9])`;
 const handle = String.raw`@[a-z0-9][a-z0-9._-]{2,40}`;
 const mail = String.raw`[a-z0-9][a-z0-9._-]{1,40}@[a-z0-9-]{2,40}\.[a-z]{2}`;
 const keyValue = `(?:${handle}|${mail}|${mobile}|[0-9]{6,12}(?![0-9]))`;
 const KEY = "(?:llaves?|keys?)";
-const sent = anyOf(
-  "transf[a-z]{1,10} consign[a-z]{1,8} gir[a-z]{1,6} envi[a-z]{1,6} mand[a-z]{1,6} pag[a-z]{1,6} send transfer pay deposit",
-);
 
 /** Excludes `pagué con Nequi al …`, which names the number at which the clinic receives payments. */
 const notPaid = String.raw`(?<!${wordStart}(?:pague|pago|pagamos|pagaron|paid) (?:con|por|with|by|via) )`;
@@ -20,12 +18,16 @@ const notPaid = String.raw`(?<!${wordStart}(?:pague|pago|pagamos|pagaron|paid) (
 export const paymentKeyPatterns: readonly string[] = [
   // mi nequi es 300 123 4567
   `${notPaid}${wordStart}${WALLET}${wordEnd}${upTo(5, FILLERS)}${gap}${mobile}`,
+  // le giré a su nequi, el mío es el 300 123 4567
+  `${wordStart}${WALLET}${wordEnd}, (?:el|la|the) (?:mio|mia|mine)${upTo(4, FILLERS)}${gap}${mobile}`,
   // 300 123 4567 es mi nequi, 3001234567 (nequi)
   String.raw`(?<![0-9])${mobile},? ?[(]?(?:(?:es|is|de|of|en|on|mi|my|el|por) ){0,3}${WALLET}${wordEnd}`,
   // llave bre-b @usuario
   `${wordStart}${SCHEME}${wordEnd}(?: ${KEY})?${upTo(5, FILLERS)}${gap}${keyValue}`,
   // mi llave es @usuario en bre-b
   `${wordStart}${KEY}${wordEnd}${upTo(5, FILLERS)}${gap}${keyValue}[, ]{0,2}(?:(?:de|en|para|por|for|on|in|con|mi|my) ){0,3}${SCHEME}${wordEnd}`,
+  // mi llave es 300 123 4567
+  String.raw`${wordStart}${KEY}(?: ?:| (?:es|is)(?: (?:el|la|mi|number|numero|celular)){0,2}) ${mobile}`,
   // transfieran a la llave @usuario
-  `${wordStart}${sent}(?: [a-z]{1,12}){0,4} ${KEY}${upTo(3, FILLERS)}${gap}${handle}`,
+  `${wordStart}${KEY}${wordEnd}${upTo(3, FILLERS)}${gap}${handle}`,
 ];

@@ -7,8 +7,8 @@ const separator = String.raw`(?<sign>[^0-9A-Za-z+]{1,3})`;
 const piece = /(?<![0-9])[0-9]{14,19}(?![0-9])/g;
 
 /**
- * Groups as on cards, or single digits and pairs, always with the same separator. Two telephone numbers side by side
- * have another one between them.
+ * Digits in groups as on cards, or as single digits and pairs, with one and the same separator. So two telephone numbers
+ * side by side do not match: the separator between them differs from the one inside.
  */
 const groups = [
   String.raw`[0-9]{4}${separator}[0-9]{4}\k<sign>[0-9]{4}\k<sign>[0-9]{4}`,

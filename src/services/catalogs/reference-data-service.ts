@@ -31,9 +31,9 @@ export interface ScheduleFollowers {
    */
   readonly begin: (transaction: Transaction) => void;
   /** Updates the schedules of a practitioner. Call it before the practitioner is locked. */
-  readonly practitioner: (transaction: Transaction, id: string, active: boolean) => Promise<void>;
+  readonly practitioner: (transaction: Transaction, id: string, active: boolean, nowMs: number) => Promise<void>;
   /** Updates the schedules at a location. Call it after the location is written. */
-  readonly location: (transaction: Transaction, id: string) => Promise<void>;
+  readonly location: (transaction: Transaction, id: string, nowMs: number) => Promise<void>;
 }
 
 /** Reference data of programs, catalogs and the waitlist. `now` returns milliseconds since the epoch. */
@@ -56,12 +56,13 @@ function locationMethods(
       return { location: to.toLocation(createResource(call, locations, attributes, now())) };
     },
     async updateLocation(request, call) {
+      const nowMs = now();
       const changes = changesOf(request, "locationId");
       if (changes.active !== undefined) schedules.begin(call.transaction);
       const current = await lockResource(call, locations, request.locationId);
       requireVersion(current, request.expectedVersion);
-      const updated = saveResource(call, locations, current, changes, now());
-      if (updated.active !== current.active) await schedules.location(call.transaction, updated.id);
+      const updated = saveResource(call, locations, current, changes, nowMs);
+      if (updated.active !== current.active) await schedules.location(call.transaction, updated.id, nowMs);
       return { location: to.toLocation(updated) };
     },
     async getLocation({ locationId }, call) {
@@ -119,11 +120,13 @@ function practitionerMethods(
       return { practitioner: to.toPractitioner(createResource(call, practitioners, attributes, now())) };
     },
     async updatePractitioner(request, call) {
+      const nowMs = now();
+      const { practitionerId } = request;
       const changes = changesOf(request, "practitionerId");
-      if (changes.active !== undefined) await follow(call, request.practitionerId, changes.active, schedules);
-      const current = await lockResource(call, practitioners, request.practitionerId);
+      if (changes.active !== undefined) await follow(call, practitionerId, changes.active, schedules, nowMs);
+      const current = await lockResource(call, practitioners, practitionerId);
       requireVersion(current, request.expectedVersion);
-      const updated = saveResource(call, practitioners, current, changes, now());
+      const updated = saveResource(call, practitioners, current, changes, nowMs);
       return { practitioner: to.toPractitioner(updated) };
     },
     async getPractitioner({ practitionerId }, call) {
@@ -141,10 +144,16 @@ function practitionerMethods(
  * Updates the schedules if `active` changes. It may read the practitioner without a row lock: each change of `active`
  * first locks the calendar exclusively.
  */
-async function follow(call: ReadyCall, id: string, active: boolean, schedules: ScheduleFollowers): Promise<void> {
+async function follow(
+  call: ReadyCall,
+  id: string,
+  active: boolean,
+  schedules: ScheduleFollowers,
+  nowMs: number,
+): Promise<void> {
   schedules.begin(call.transaction);
   const current = await getResource(call, practitioners, id);
-  if (current.active !== active) await schedules.practitioner(call.transaction, id, active);
+  if (current.active !== active) await schedules.practitioner(call.transaction, id, active, nowMs);
 }
 
 function opportunityDefinitionMethods(

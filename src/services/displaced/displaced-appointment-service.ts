@@ -41,8 +41,9 @@ export function createDisplacedAppointmentService(
       return { outcomes: await substitutePractitioner(choices, practitionerId, call, now()) };
     },
     async offerDisplacedAppointmentOptions(request, call) {
+      const nowMs = now();
       const offers: Offer[] = [];
-      for (const id of request.appointmentIds) offers.push(await offerFor(id, request, call, tokens, now()));
+      for (const id of request.appointmentIds) offers.push(await offerFor(id, request, call, tokens, nowMs));
       return { offers };
     },
   };

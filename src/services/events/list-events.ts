@@ -2,9 +2,9 @@ import type { ReadyCall, Transaction } from "../../call.js";
 import { Event_Start } from "../../gen/cupo/clinic/v1/event_pb.js";
 import type { ListEventsRequest } from "../../gen/cupo/clinic/v1/event_service_pb.js";
 import {
+  assignNextPositions,
   type FeedPage,
   findOldestPosition,
-  placeOutstanding,
   readFeed,
 } from "../../postgres/tables/events/event-feed.js";
 import { pageSizeOf } from "../resources/pages.js";
@@ -51,7 +51,7 @@ async function readFrom(
 async function readPlaced(transaction: Transaction, after: number, limit: number): Promise<FeedPage> {
   const page = await readFeed(transaction, after, limit);
   if (page?.isOutstanding === false) return page;
-  placeOutstanding(transaction);
+  assignNextPositions(transaction);
   return readBegun(transaction, after, limit);
 }
 

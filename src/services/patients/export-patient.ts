@@ -21,7 +21,7 @@ import { toAppointmentChange, toAppointmentDetails } from "../appointments/appoi
 import { toUserAttentionCaseDetails, toWaitlistEntryDetails } from "../desk/desk-messages.js";
 import { toEligibilityRecord } from "../eligibility/eligibility-messages.js";
 import { toNote } from "../notes/note-messages.js";
-import { idAfter, placeOfChangeAfter } from "../resources/page-keys.js";
+import { changeAfter, idAfter } from "../resources/page-keys.js";
 import { nextFrom, readPage } from "../resources/pages.js";
 import { toAccessRecord, toConsent, toPatientChange, toPatientDetails } from "./patient-messages.js";
 
@@ -111,8 +111,8 @@ function sectionsOf(transaction: Transaction, person: Person, into: ExportPatien
 }
 
 function patientsOf(person: Person, { afterId = "", limit }: ListPage): readonly PatientRecord[] {
-  const behind = person.filter(({ id }) => id > afterId);
-  return behind.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, limit);
+  const following = person.filter(({ id }) => id > afterId);
+  return following.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, limit);
 }
 
 function byId<Row extends { readonly id: string }, M>(
@@ -135,7 +135,7 @@ function appointmentChanges(transaction: Transaction, patientId: string, into: E
   return {
     name: "appointment changes",
     async show(key, size) {
-      const after = placeOfChangeAfter({ size, after: key });
+      const after = changeAfter({ size, after: key });
       const rows = await listChangesOfPatient(transaction, patientId, { after, limit: size + 1 });
       into.appointmentChanges.push(...rows.slice(0, size).map(toAppointmentChange));
       return shown(rows, size, ({ appointmentId, version }) => [appointmentId, `${version}`]);

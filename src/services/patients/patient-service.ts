@@ -18,6 +18,7 @@ import {
 } from "../../postgres/tables/patients/patients.js";
 import { formatInstant } from "../../scheduling/local-clock.js";
 import { parseOpaqueId, requireFound, requireVersion } from "../resources/preconditions.js";
+import { changesOf } from "../resources/resources.js";
 import { toPatient } from "./patient-messages.js";
 
 /** How far the clock of a caller may be ahead of this one. */
@@ -74,16 +75,14 @@ async function updatePatient(request: UpdatePatientRequestValid, call: ReadyCall
   const id = requireFound(parseOpaqueId(request.patientId), "patientId");
   const patient = requireFound(await lockPatient(transaction, id), "patientId");
   requireVersion(patient, request.expectedVersion);
-  const changed = new Set(request.updateMask?.paths);
-  if (changed.size === 0) {
+  const changes = changesOf(request, "patientId");
+  if (Object.keys(changes).length === 0) {
     insertAccessRecords(call, [id]);
     return toPatient(patient);
   }
   const updated: PatientRecord = {
     ...patient,
-    fullName: changed.has("full_name") ? request.fullName : patient.fullName,
-    phone: changed.has("phone") ? request.phone : patient.phone,
-    email: changed.has("email") ? request.email : patient.email,
+    ...changes,
     version: patient.version + 1,
     updatedAt: new Date(nowMs),
   };

@@ -48,9 +48,7 @@ export function wordAfter({ after }: Page): readonly [wanted: string, word: stri
 }
 
 /** Returns the last appointment change of the previous page, for the changes of several appointments. */
-export function placeOfChangeAfter({
-  after,
-}: Page): { readonly appointmentId: string; readonly version: number } | undefined {
+export function changeAfter({ after }: Page): { readonly appointmentId: string; readonly version: number } | undefined {
   if (after === undefined) return undefined;
   const [appointmentId = "", version = ""] = after;
   if (after.length !== 2 || parseOpaqueId(appointmentId) === undefined || !/^[1-9]\d{0,8}$/.test(version))

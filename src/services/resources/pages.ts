@@ -33,7 +33,7 @@ export function pageSizeOf({ pageSize }: Pick<PageRequest, "pageSize">): number 
 export function readPage(request: PageRequest, list: string, filters: readonly unknown[] = []): Page {
   const size = pageSizeOf(request);
   if (request.pageToken === undefined || request.pageToken === "") return { size, after: undefined };
-  const [fingerprint, ...after] = parsePlace(request.pageToken);
+  const [fingerprint, ...after] = parseKey(request.pageToken);
   if (fingerprint !== fingerprintOf(list, filters) || after.length === 0) throw invalidPageToken();
   return { size, after };
 }
@@ -61,9 +61,9 @@ export function nextFrom(key: readonly string[], list: string, filters: readonly
   return { nextPageToken: JSON.stringify([fingerprintOf(list, filters), ...key]) };
 }
 
-function parsePlace(place: string): string[] {
+function parseKey(position: string): string[] {
   try {
-    const parts: unknown = JSON.parse(place);
+    const parts: unknown = JSON.parse(position);
     if (Array.isArray(parts) && parts.every((part) => typeof part === "string")) return parts;
   } catch {
     throw invalidPageToken();

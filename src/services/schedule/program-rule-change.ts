@@ -60,7 +60,7 @@ const CAN_OVERLAP = [
  * 422 with every problem of the rule itself, or with the first overlap. The overlap is reported on the first field in
  * `sent` that can cause it. The transaction must have locked the program, so that no other rule changes.
  */
-export function requireSoundRule(
+export function requireValidRule(
   rule: ProgramRuleRecord,
   others: readonly ProgramRuleRecord[],
   sent: SentAttributes,

@@ -29,7 +29,7 @@ import { createHolidayMethods } from "./holiday-methods.js";
 import { createMaterializationMethods } from "./materialization-methods.js";
 import { askForSchedule, readScheduleInputs, remakeProgram } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
-import { requireSoundRule, type SentAttributes, shownTime } from "./program-rule-change.js";
+import { requireValidRule, type SentAttributes, shownTime } from "./program-rule-change.js";
 import { lockProgramSet, replaceProgramSet } from "./program-sets.js";
 import * as to from "./schedule-details.js";
 import { createSchedulePreviewMethods } from "./schedule-preview-methods.js";
@@ -146,7 +146,7 @@ async function createRule(
   const { rules: others, practitionerIds } = schedule.inputs;
   const rule = ruleOf(request, call.newId());
   requireRoomForRule(others);
-  requireSoundRule(rule, others, sentByAll);
+  requireValidRule(rule, others, sentByAll);
   const rules = [...others, rule];
   const before = { rules: others, practitioners: practitionerIds.length };
   const change = { before, after: { ...before, rules }, field: enlargingField(sentByAll) };

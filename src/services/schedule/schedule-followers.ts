@@ -8,23 +8,21 @@ import { remakeSpan } from "./remake-span.js";
 
 /**
  * Updates the schedules when a practitioner or a location becomes active or inactive. Up to the horizon, free slots are
- * withdrawn or restored, and booked ones retained, as with a block. `now` returns milliseconds since the epoch.
+ * withdrawn or restored, and booked ones retained, as with a block. `nowMs` is in milliseconds since the epoch.
  *
  * The practitioner must not be locked yet, because slots come before practitioners in the lock order of
  * `tables/locks.ts`. The location must be locked, and its new `active` value already written.
  */
-export function createScheduleFollowers(now: () => number, { perTenant }: SlotLimits) {
+export function createScheduleFollowers({ perTenant }: SlotLimits) {
   return {
     begin: ownCalendar,
-    async practitioner(transaction: Transaction, id: string, active: boolean) {
-      const nowMs = now();
+    async practitioner(transaction: Transaction, id: string, active: boolean, nowMs: number) {
       const programIds = await findProgramsOf(transaction, id, new Date(nowMs));
       const changes = { practitioner: { id, active } };
       const change = { programIds, span: horizonFrom(nowMs), changes, practitionerId: id, maxOpenSlots: perTenant };
       await remakeSpan(transaction, change, nowMs);
     },
-    async location(transaction: Transaction, id: string) {
-      const nowMs = now();
+    async location(transaction: Transaction, id: string, nowMs: number) {
       const programIds = await findProgramsAt(transaction, id);
       const change = { programIds, span: horizonFrom(nowMs), changes: {}, maxOpenSlots: perTenant };
       await remakeSpan(transaction, change, nowMs);

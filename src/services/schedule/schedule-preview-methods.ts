@@ -15,7 +15,7 @@ import { changesOf, requireReferences } from "../resources/resources.js";
 import { previewRemake } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
 import type { PlanChanges } from "./plan-slots.js";
-import { mergeRule, requireSoundRule, withRule } from "./program-rule-change.js";
+import { mergeRule, requireValidRule, withRule } from "./program-rule-change.js";
 
 type PreviewMethods = Pick<Implementation<typeof ProgramService>, "previewRuleChange" | "previewPractitionerChange">;
 
@@ -31,20 +31,21 @@ export function createSchedulePreviewMethods(now: () => number, limits: SlotLimi
       return { schedulePreview: await previewRule(request, call, limits, now()) };
     },
     async previewPractitionerChange({ programId, practitionerIds }, call) {
+      const nowMs = now();
       await requireProgram(call, programId);
       const references = practitionerIds.map((id, i) => ({ field: `practitionerIds[${i}]`, table: practitioners, id }));
       await requireReferences(call, references, { table: programs, id: programId });
-      const [rules, { ids }] = await readTerms(call, programId);
+      const [rules, { ids }] = await readRulesAndStaff(call, programId);
       const before = { rules, practitioners: ids.length };
       const after = { rules, practitioners: practitionerIds.length };
-      await requireRoomForPlan(call.transaction, { before, after, field: "practitionerIds" }, limits, now());
-      return { schedulePreview: await preview(call, programId, { practitionerIds }, now()) };
+      await requireRoomForPlan(call.transaction, { before, after, field: "practitionerIds" }, limits, nowMs);
+      return { schedulePreview: await preview(call, programId, { practitionerIds }, nowMs) };
     },
   };
 }
 
 /** Reads the rules and the practitioners of a program. */
-function readTerms({ transaction }: ReadyCall, programId: string) {
+function readRulesAndStaff({ transaction }: ReadyCall, programId: string) {
   return Promise.all([readRules(transaction, programId), readProgramSet(transaction, programPractitioners, programId)]);
 }
 
@@ -59,7 +60,7 @@ async function previewRule(
   nowMs: number,
 ): Promise<SchedulePreview> {
   const { programId, ruleId } = request;
-  const [, [rules, { ids }]] = await Promise.all([requireProgram(call, programId), readTerms(call, programId)]);
+  const [, [rules, { ids }]] = await Promise.all([requireProgram(call, programId), readRulesAndStaff(call, programId)]);
   const rule = requireFound(
     rules.find(({ id }) => id === ruleId),
     "ruleId",
@@ -68,7 +69,7 @@ async function previewRule(
   if (Object.keys(changes).length === 0) return preview(call, programId, { rules }, nowMs);
   const merged = mergeRule(rule, changes, ProgramRuleDetails_HolidayPolicy);
   const sent = new Set(Object.keys(changes));
-  requireSoundRule(merged, rules, sent);
+  requireValidRule(merged, rules, sent);
   const changed = withRule(rules, merged);
   const before = { rules, practitioners: ids.length };
   const change = { before, after: { ...before, rules: changed }, field: enlargingField(sent) };

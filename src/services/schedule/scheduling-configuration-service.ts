@@ -20,7 +20,7 @@ import { requireFound, requireVersion } from "../resources/preconditions.js";
 import { changesOf, lockReferring, lockResource, ownerOf, saveResource } from "../resources/resources.js";
 import { askForSchedule, readScheduleInputs, remakeProgram } from "./materialize.js";
 import { enlargingField, requireRoomForPlan, type SlotLimits } from "./plan-budget.js";
-import { mergeRule, requireSoundRule, withRule } from "./program-rule-change.js";
+import { mergeRule, requireValidRule, withRule } from "./program-rule-change.js";
 import type { SchedulePorts } from "./program-service.js";
 import { lockProgramSet, replaceProgramSet } from "./program-sets.js";
 import { remakeDate } from "./remake-span.js";
@@ -88,7 +88,7 @@ async function updateRule(
   if (Object.keys(changes).length === 0) return toProgramRule(rule);
   const merged = mergeRule(rule, changes, ProgramRule_HolidayPolicy);
   const sent = new Set(Object.keys(changes));
-  requireSoundRule(merged, rules, sent);
+  requireValidRule(merged, rules, sent);
   const changed = withRule(rules, merged);
   const before = { rules, practitioners: practitionerIds.length };
   const after = { ...before, rules: changed };

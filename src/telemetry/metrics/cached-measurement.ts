@@ -9,7 +9,7 @@ export interface MeasurementCacheOptions {
 
 /**
  * Returns a function that measures at most once per `maxAgeMs`, one measurement at a time. The function resolves to
- * undefined if the last measurement failed or does not finish within `patienceMs`. So it never returns an outdated
+ * undefined if the last measurement failed or does not finish within `timeoutMs`. So it never returns an outdated
  * value.
  */
 export function cachedMeasurement<T>(

@@ -25,7 +25,7 @@ export interface Meters {
 const MAX_SERIES = 20_000;
 const COLLECTION_MS = 5_000;
 
-/** Opens the metrics for the Prometheus page and, if `terms` is given, for the exporter. */
+/** Opens the metrics for the Prometheus page and, if `config` is given, for the exporter. */
 export async function openMeters(config: TelemetryConfig["metrics"], resource: Resource): Promise<Meters> {
   const pages = new PageReader({ cardinalitySelector: () => MAX_SERIES });
   const readers: IMetricReader[] = config === undefined ? [pages] : [pages, await openSender(config)];

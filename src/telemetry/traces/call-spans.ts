@@ -1,8 +1,8 @@
+import { RestError } from "@cupo/connect-rest";
 import { type Context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
 import type { CallTrace, EndOfPart } from "../../call.js";
 import { CupoError, errorTable } from "../../errors.js";
 import { asCupoError } from "../../problems/problem.js";
-import { RestError } from "../../rest/rest-error.js";
 import { summarize } from "./statement-summary.js";
 
 /**

@@ -1,8 +1,25 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import { type Call, callOf, type EndOfPart } from "../../call.js";
 
+/** Compiles an interceptor for a method, or returns undefined if the method needs none. */
+type Stage = (method: DescMethod) => Interceptor | undefined;
+
 /** Traces a stage until it passes the call on or rejects it. */
-export function tracedJudgement(name: string, stage: Interceptor): Interceptor {
+export function tracedJudgement(name: string, stage: Stage): Stage {
+  return (method) => traced(stage(method), (interceptor) => judging(name, interceptor));
+}
+
+/** Traces a stage together with all later stages. */
+export function tracedWork(name: string, stage: Stage): Stage {
+  return (method) => traced(stage(method), (interceptor) => working(name, interceptor));
+}
+
+function traced(interceptor: Interceptor | undefined, trace: (interceptor: Interceptor) => Interceptor) {
+  return interceptor === undefined ? undefined : trace(interceptor);
+}
+
+function judging(name: string, stage: Interceptor): Interceptor {
   return (next) => async (request) => {
     const end = beginPart(request.contextValues, name);
     const judge = stage((judged) => {
@@ -13,8 +30,7 @@ export function tracedJudgement(name: string, stage: Interceptor): Interceptor {
   };
 }
 
-/** Traces a stage together with all later stages. */
-export function tracedWork(name: string, stage: Interceptor): Interceptor {
+function working(name: string, stage: Interceptor): Interceptor {
   return (next) => {
     const work = stage(next);
     return async (request) => {
@@ -26,16 +42,16 @@ export function tracedWork(name: string, stage: Interceptor): Interceptor {
   };
 }
 
-/** Traces the time between two places in the chain, in which a transport reads the message. */
-export function tracedReading(name: string): { readonly begin: Interceptor; readonly end: Interceptor } {
+/** Traces the reading of the message, which a transport does between the stages `begin` and `end`. */
+export function tracedReading(name: string): { readonly begin: Stage; readonly end: Stage } {
   const ends = new WeakMap<Call, EndOfPart>();
   return {
-    begin: (next) => async (request) => {
+    begin: () => (next) => async (request) => {
       const end = beginPart(request.contextValues, name);
       ends.set(callOf(request.contextValues), end);
       return ended(next(request), end);
     },
-    end: (next) => async (request) => {
+    end: () => (next) => async (request) => {
       ends.get(callOf(request.contextValues))?.();
       return next(request);
     },

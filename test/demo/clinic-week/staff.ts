@@ -54,7 +54,7 @@ export function openScreens({ internalUrl, token, actor, note }: Work) {
     desk: createClient(DeskService, transport),
     notes: createClient(NoteService, transport),
     blocks: createClient(ScheduleBlockService, transport),
-    retained: createClient(DisplacedAppointmentService, transport),
+    displaced: createClient(DisplacedAppointmentService, transport),
     occupancy: createClient(OccupancyService, transport),
     opportunity: createClient(OpportunityService, transport),
     operations: createClient(OperationsService, transport),

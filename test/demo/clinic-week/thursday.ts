@@ -28,11 +28,11 @@ export function thursday(task: WriteTask): void {
   });
 
   task("Block a practitioner's days", async (week) => {
-    const { blocks, retained } = week.reception;
+    const { blocks, displaced } = week.reception;
     const { scheduleBlock, effect } = await blocks.createScheduleBlock(illness(week));
     const { scheduleBlockId } = given(scheduleBlock);
     expect(effect).toMatchObject({ displacedAppointmentCount: 3, withdrawnSlotCount: 2 * 27 - 3 });
-    const { appointments } = await retained.listDisplacedAppointments({ scheduleBlockId });
+    const { appointments } = await displaced.listDisplacedAppointments({ scheduleBlockId });
     expect(appointments.map(({ displacedBy }) => displacedBy)).toEqual(Array(3).fill(Cause.BLOCK));
     for (const whose of [ANGELA, JULIAN, ROSA]) {
       week.keep(
@@ -44,7 +44,7 @@ export function thursday(task: WriteTask): void {
   });
 
   task("Substitute the practitioner", async (week) => {
-    const { outcomes } = await week.reception.retained.substitutePractitioner({
+    const { outcomes } = await week.reception.displaced.substitutePractitioner({
       practitionerId: week.id("practitioner", "P-03"),
       choices: [week.latest(ANGELA)],
     });
@@ -56,8 +56,8 @@ export function thursday(task: WriteTask): void {
   });
 
   task("Offer other times and move one appointment", async (week) => {
-    const { retained, rescheduling } = week.reception;
-    const { offers } = await retained.offerDisplacedAppointmentOptions({
+    const { displaced, rescheduling } = week.reception;
+    const { offers } = await displaced.offerDisplacedAppointmentOptions({
       appointmentIds: [JULIAN, ROSA].map((whose) => week.latest(whose).appointmentId),
       dateFrom: DATES.Friday,
       dateTo: DATES.Friday,
@@ -69,7 +69,7 @@ export function thursday(task: WriteTask): void {
   });
 
   task("Keep a displaced appointment", async (week) => {
-    const { outcomes } = await week.reception.retained.acceptDisplacedAppointments({ choices: [week.latest(ROSA)] });
+    const { outcomes } = await week.reception.displaced.acceptDisplacedAppointments({ choices: [week.latest(ROSA)] });
     expect(outcomes[0]?.refusal).toBeUndefined();
     week.keep(ROSA, outcomes[0]?.appointment);
   });

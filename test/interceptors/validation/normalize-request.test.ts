@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { CatalogService } from "../../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { PatientService } from "../../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { SchedulingConfigurationService } from "../../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
-import { normalizeRequest } from "../../../src/interceptors/validation/normalize-request.js";
+import { createNormalizer } from "../../../src/interceptors/validation/normalize-request.js";
 
 const { updateAppointmentType } = CatalogService.method;
 const { updatePatient, registerPatient } = PatientService.method;
@@ -131,7 +131,7 @@ test("equivalent requests become equal", () => {
 
 function normalized<I extends DescMessage>(method: DescMethodUnary<I>, init: MessageInitShape<I>) {
   const message = create(method.input, init);
-  const errors = normalizeRequest(method, message);
+  const errors = createNormalizer(method)(message);
   return { message, errors };
 }
 

@@ -22,7 +22,7 @@ import {
   CloseWaitlistEntryRequestSchema,
 } from "../../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import { ShortText_Kind, screened, screened_as } from "../../../src/gen/cupo/options/v1/options_pb.js";
-import { hasLongText, screenMessage } from "../../../src/interceptors/validation/screen-message.js";
+import { createScreening, hasLongText } from "../../../src/interceptors/validation/screen-message.js";
 import { createListedValidator } from "./listed-validator.js";
 import { messageOf, requestWith, UUID, validRequests } from "./valid-requests.js";
 
@@ -152,7 +152,7 @@ describe("the screened texts of any message", () => {
 
   test("must be strings", () => {
     const faulty = described([{ ...text("count", 1), type: Type.INT32, options: marked() }]);
-    expect(() => screenMessage(faulty, create(faulty))).toThrow("is marked for screening, but is not a text");
+    expect(() => createScreening(faulty)).toThrow("is marked for screening, but is not a text");
   });
 });
 

@@ -2,7 +2,7 @@ import { create, type DescMessage } from "@bufbuild/protobuf";
 import { hasCustomJsonRepresentation } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import { ReplaceProgramPractitionersRequestSchema } from "../../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
-import { measureMessage } from "../../../src/interceptors/validation/measure-message.js";
+import { createMeasure } from "../../../src/interceptors/validation/measure-message.js";
 import { maxItemsOf, sizeLimits } from "../../../src/interceptors/validation/size-limits.js";
 import { createMessageValidator } from "../../../src/interceptors/validation/validate-message.js";
 import { generatedFiles } from "./generated-files.js";
@@ -51,7 +51,7 @@ describe("the requests of the project", () => {
 describe("a message", () => {
   it("is returned itself if everything is within the limits", () => {
     const message = create(ReplaceProgramPractitionersRequestSchema, { practitionerIds: Array(500).fill("x") });
-    const measured = measureMessage(ReplaceProgramPractitionersRequestSchema, message);
+    const measured = createMeasure(ReplaceProgramPractitionersRequestSchema)(message);
     expect(measured.message).toBe(message);
     expect(measured.tooLarge).toEqual([]);
   });
@@ -59,7 +59,7 @@ describe("a message", () => {
   it("is not changed; its copy without the oversized fields is validated", () => {
     const init = { programId: "x", expectedVersion: 0, practitionerIds: Array(501).fill("x") };
     const message = create(ReplaceProgramPractitionersRequestSchema, init);
-    const measured = measureMessage(ReplaceProgramPractitionersRequestSchema, message);
+    const measured = createMeasure(ReplaceProgramPractitionersRequestSchema)(message);
     expect(message.practitionerIds).toHaveLength(501);
     expect(measured.message).toEqual(
       create(ReplaceProgramPractitionersRequestSchema, { programId: "x", expectedVersion: 0 }),
@@ -79,7 +79,7 @@ describe("a message", () => {
         },
       },
     );
-    expect(validate(ReplaceProgramPractitionersRequestSchema, message)).toHaveLength(3);
+    expect(validate(ReplaceProgramPractitionersRequestSchema)(message)).toHaveLength(3);
     expect(new Set(read)).toEqual(new Set(["length"]));
   });
 });

@@ -1,9 +1,9 @@
+import { listViolations } from "@cupo/connect-rest";
 import { describe, expect, test } from "vitest";
 import type { FieldError } from "../../../src/errors.js";
 import { CatalogService } from "../../../src/gen/cupo/access/v1/catalog_service_pb.js";
 import { PatientService } from "../../../src/gen/cupo/access/v1/patient_service_pb.js";
 import { invalidMessage, validation } from "../../../src/interceptors/validation/validation.js";
-import { listViolations } from "../../../src/rest/violations/list-violations.js";
 import { refusal, requestOf, run } from "../run-interceptor.js";
 
 const { updateAppointmentType } = CatalogService.method;
@@ -17,7 +17,7 @@ describe("a request", () => {
   test("that is valid reaches the next interceptor in its normalized form", async () => {
     const request = requestOf(updateAppointmentType, { id: id.toUpperCase(), code: "A" });
     const { passed } = await run(
-      validation(() => [], listViolations),
+      validation(() => () => [], listViolations),
       request,
     );
     expect(passed.map(({ message }) => message)).toEqual([
@@ -29,10 +29,13 @@ describe("a request", () => {
     const seen: unknown[] = [];
     const request = requestOf(updateAppointmentType, { id });
     await run(
-      validation((schema, message) => {
-        seen.push(schema, message);
-        return [];
-      }, listViolations),
+      validation(
+        (schema) => (message) => {
+          seen.push(schema, message);
+          return [];
+        },
+        listViolations,
+      ),
       request,
     );
     expect(seen).toEqual([updateAppointmentType.input, request.message]);
@@ -41,7 +44,7 @@ describe("a request", () => {
   test("that is invalid is rejected with 422 and every error", async () => {
     const error = await refusal(
       run(
-        validation(() => [code, name], listViolations),
+        validation(() => () => [code, name], listViolations),
         requestOf(updateAppointmentType, { id }),
       ),
     );
@@ -52,7 +55,7 @@ describe("a request", () => {
     const request = requestOf(updateAppointmentType, { id, updateMask: { paths: ["colour", "active"] } });
     const error = await refusal(
       run(
-        validation(() => [name], listViolations),
+        validation(() => () => [name], listViolations),
         request,
       ),
     );
@@ -68,7 +71,7 @@ describe("a request", () => {
     const missing: FieldError = { code: "REQUIRED", field: "fullName", message: "missing" };
     const error = await refusal(
       run(
-        validation(() => [missing], listViolations),
+        validation(() => () => [missing], listViolations),
         request,
       ),
     );
@@ -78,18 +81,18 @@ describe("a request", () => {
 
 describe("an invalid message", () => {
   test("is rejected with 422 for fields of the body", () => {
-    const error = invalidMessage(updateAppointmentType, [code], listViolations);
+    const error = invalidMessage(updateAppointmentType, listViolations)([code]);
     expect([error.code, error.errors]).toEqual(["VALIDATION_FAILED", [code]]);
   });
 
   test("is rejected with 400 for fields of the path, without the errors of the body", () => {
-    const error = invalidMessage(updateAppointmentType, [ofPath, code], listViolations);
+    const error = invalidMessage(updateAppointmentType, listViolations)([ofPath, code]);
     expect([error.code, error.errors]).toEqual(["INVALID_REQUEST", [ofPath]]);
   });
 
   test("uses the path of its own method", () => {
-    expect(invalidMessage(updatePatient, [ofPath], listViolations).code).toBe("VALIDATION_FAILED");
-    expect(invalidMessage(updatePatient, [{ ...ofPath, field: "patientId" }], listViolations).code).toBe(
+    expect(invalidMessage(updatePatient, listViolations)([ofPath]).code).toBe("VALIDATION_FAILED");
+    expect(invalidMessage(updatePatient, listViolations)([{ ...ofPath, field: "patientId" }]).code).toBe(
       "INVALID_REQUEST",
     );
   });

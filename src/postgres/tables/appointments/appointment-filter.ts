@@ -53,7 +53,7 @@ const IS_DISPLACED = `COALESCE((SELECT bool_or(s.retained) FROM slots AS s
  * Returns a query for the appointments of one page, unordered. Its columns are those of appointments and `listed_at`,
  * by which the list is ordered. `listed_at` is the start of the appointment or of its first retained slot.
  *
- * For every filter there is an index in the order of the list, which is read no further than the page. Retained
+ * For every filter there is an index in the order of the list, which is read no further than the page. Displaced
  * appointments are found by their slots, which are few. Other appointments are read for each status separately, because
  * the indexes are ordered within one status.
  */

@@ -10,7 +10,7 @@ import { type AppointmentRecord, appointmentColumns } from "./appointments.js";
 /** An appointment with the displacement of its first retained slot; undefined if no slot is retained. */
 export interface ListedAppointment extends AppointmentRecord {
   readonly displacement: Displacement | undefined;
-  /** Its place in the list: its start, or in a list of displaced appointments the start of its first retained slot. */
+  /** Its position in the list: its start, or in a list of displaced appointments the start of its first retained slot. */
   readonly listedAt: Date;
 }
 

@@ -1,15 +1,13 @@
 import type { Transaction } from "../../../call.js";
 import { prepared } from "../../prepared.js";
-import { purgeBatch } from "../../purge-batch.js";
+import { type PurgedBatch, purgeBatch, purgeStatement } from "../../purge-batch.js";
 import type { TransactionSource } from "../../run-transaction.js";
 import { sql } from "../../sql.js";
 
 /** How long a used token is kept after its expiry. Row-level security does not allow deleting unexpired tokens. */
 const RETENTION = "24 hours";
 
-const PURGE = `DELETE FROM consumed_option_tokens WHERE (tenant_id, jti) IN (
-  SELECT tenant_id, jti FROM consumed_option_tokens
-  WHERE expires_at < now() - ?::interval ORDER BY expires_at LIMIT ?) RETURNING tenant_id`;
+const PURGE = purgeStatement({ table: "consumed_option_tokens", key: ["tenant_id", "jti"], time: "expires_at" });
 
 const insertToken = prepared(["tenant_id", "jti", "expires_at"], (row) =>
   sql("consumed_option_tokens").insert(row).onConflict().ignore().returning("jti"),
@@ -21,10 +19,7 @@ export async function consumeToken(transaction: Transaction, jti: string, expire
   return rows.length === 1;
 }
 
-/**
- * Deletes at most `limit` used option tokens of all tenants whose expiry is longer ago than the displacement. Returns the
- * number deleted.
- */
-export function purgeTokenBatch(source: TransactionSource, limit: number): Promise<number> {
-  return purgeBatch(source, PURGE, RETENTION, limit);
+/** Deletes at most `limit` used option tokens of all tenants that are past their retention; see `PurgeBatch`. */
+export function purgeTokenBatch(source: TransactionSource, limit: number, since?: Date): Promise<PurgedBatch> {
+  return purgeBatch(source, PURGE, RETENTION, limit, since);
 }

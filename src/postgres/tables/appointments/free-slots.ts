@@ -31,8 +31,8 @@ export interface OptionQuery {
 
 /**
  * Returns a query for the start of the next free slot, as `starts_at`. It ignores whether practitioner and patient are
- * busy. It has no row if no free slot is left. For each time range it looks up each program and stops at the first
- * range with a slot.
+ * busy. It has no row if no free slot is left. It finds the programs once, for each part of the day. Then it looks up
+ * each of them in one time range after the other, and stops at the first range with a slot.
  */
 export function nextStart(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.QueryBuilder {
   const firstOfEach = sql({ s: "slots" })
@@ -44,11 +44,10 @@ export function nextStart(transaction: Transaction, principal: Principal, query:
     .limit(1)
     .select("s.starts_at");
   ofPractitioner(firstOfEach, query);
-  const first = wantedPrograms(transaction, principal, query)
+  const first = sql(sql.raw("unnest(r.programs) AS p (id)"))
     .joinRaw("CROSS JOIN LATERAL (:slots) AS s", { slots: firstOfEach })
     .min({ starts_at: "s.starts_at" });
-  if (!isWholeDay(query)) first.whereRaw(HAS_RULE_THEN, [transaction.tenantId]);
-  return sql(sql.raw(`(${isWholeDay(query) ? WHOLE_TIME : RANGES}) AS r`, rangesOf(query)))
+  return sql(sql.raw("(?) AS r", [rangesOf(transaction, principal, query)]))
     .joinRaw("CROSS JOIN LATERAL (:first) AS f", { first })
     .whereRaw("f.starts_at IS NOT NULL")
     .orderBy("r.since")
@@ -105,30 +104,33 @@ function isWholeDay({ windows: [window] }: OptionQuery): boolean {
 }
 
 /** The one range for a search at any time of the day. */
-const WHOLE_TIME = "SELECT ?::timestamptz AS since, ?::timestamptz AS until";
+const WHOLE_TIME = "SELECT ?::timestamptz AS since, ?::timestamptz AS until, ARRAY(?) AS programs";
 
-/** Skips programs whose rules have no slots in that part of the day: slots lie within the times of their rules. */
+/** Leaves out programs whose rules have no slots in that part of the day: slots lie within the times of their rules. */
 const HAS_RULE_THEN = `EXISTS (SELECT FROM program_rules t WHERE t.tenant_id = ? AND t.program_id = p.id AND t.active
-  AND extract(epoch FROM t.starts_at_local) < r.end_second AND extract(epoch FROM t.ends_at_local) >= r.start_second)`;
+  AND extract(epoch FROM t.starts_at_local) < w.end_second AND extract(epoch FROM t.ends_at_local) >= w.start_second)`;
 
 /**
- * The time ranges of the search, in order: one for each local date and part of the day. Each has its seconds of the
- * local day.
+ * The time ranges of the search, in order: one for each local date and part of the day in which a program has a rule.
+ * Each has its programs. They are found once for each part of the day, not for each date.
  */
-const RANGES = `SELECT greatest(at.since, ?::timestamptz) AS since, least(at.until, ?::timestamptz) AS until,
-    w.start_second, w.end_second
-  FROM generate_series(date_trunc('day', ?::timestamptz AT TIME ZONE 'America/Bogota'),
+const RANGES = `WITH w AS MATERIALIZED (SELECT w.start_second, w.end_second, ARRAY(?) AS programs
+    FROM unnest(?::integer[], ?::integer[]) AS w (start_second, end_second))
+  SELECT greatest(at.since, ?::timestamptz) AS since, least(at.until, ?::timestamptz) AS until, w.programs
+  FROM w CROSS JOIN generate_series(date_trunc('day', ?::timestamptz AT TIME ZONE 'America/Bogota'),
     ?::timestamptz AT TIME ZONE 'America/Bogota', interval '1 day') AS date
-  CROSS JOIN unnest(?::integer[], ?::integer[]) AS w (start_second, end_second)
   CROSS JOIN LATERAL (SELECT (date + make_interval(secs => w.start_second)) AT TIME ZONE 'America/Bogota' AS since,
     (date + make_interval(secs => w.end_second)) AT TIME ZONE 'America/Bogota' AS until) AS at
+  WHERE w.programs <> '{}'
   ORDER BY 1 OFFSET 0`;
 
-function rangesOf(query: OptionQuery) {
+function rangesOf(transaction: Transaction, principal: Principal, query: OptionQuery): Knex.Raw {
   const { from, to, windows } = query;
-  if (isWholeDay(query)) return [from, to];
+  const programs = wantedPrograms(transaction, principal, query).select("p.id");
+  if (isWholeDay(query)) return sql.raw(WHOLE_TIME, [from, to, programs]);
   const starts = windows.map(({ startSecond }) => startSecond);
-  return [from, to, from, to, starts, windows.map(({ endSecond }) => endSecond)];
+  const ends = windows.map(({ endSecond }) => endSecond);
+  return sql.raw(RANGES, [programs.whereRaw(HAS_RULE_THEN, [transaction.tenantId]), starts, ends, from, to, from, to]);
 }
 
 function fullDaysOf({ tenantId }: Transaction, { from, to, heldDay }: OptionQuery) {

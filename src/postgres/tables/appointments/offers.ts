@@ -16,7 +16,7 @@ type ProgramVisibility = { readonly [K in "organizationId" | "companyId"]: strin
 /**
  * Returns a query for the programs `p` in which a principal can book a service. Program, location and service are
  * active, the program offers the service, and the principal can see the program. Searching for options and booking one
- * use this same query. That the practitioner is active is checked separately.
+ * use this same query. Whether the practitioner is active is checked separately.
  */
 export function offeringPrograms(
   { tenantId }: Bound<"tenantId">,

@@ -37,7 +37,7 @@ export interface FeedPage {
 }
 
 /** The maximum number of events that get positions in one statement. */
-export const MAX_PLACED = 1_000;
+export const MAX_ASSIGNED = 1_000;
 
 const readStatement = prepared(["tenant", "after", "limit"], ({ tenant, after, limit }) =>
   sql.raw(
@@ -56,7 +56,7 @@ const addFeed = prepared(["tenant_id"], (row) => sql("event_feeds").insert(row).
 
 const lockFeed = prepared(["tenant_id"], (key) => sql("event_feeds").where(key).select("feed_id").forNoKeyUpdate());
 
-const placeStatement = prepared(["tenant", "limit"], ({ tenant, limit }) =>
+const assignStatement = prepared(["tenant", "limit"], ({ tenant, limit }) =>
   sql.raw(
     `WITH due AS (SELECT sequence FROM event_outbox WHERE tenant_id = ? ORDER BY sequence LIMIT ?),
      moved AS (
@@ -86,7 +86,7 @@ const oldestStatement = prepared(["tenant"], ({ tenant }) =>
 
 /**
  * Reads at most `limit` events after a position and the state of the feed. It is one statement, so both are as of one
- * instant. Returns undefined if the tenant has no feed yet; {@link placeOutstanding} creates it.
+ * instant. Returns undefined if the tenant has no feed yet; {@link assignNextPositions} creates it.
  */
 export async function readFeed(transaction: Transaction, after: number, limit: number): Promise<FeedPage | undefined> {
   const rows = await transaction.rows<FeedRow>(readStatement({ tenant: transaction.tenantId, after, limit }));
@@ -102,16 +102,16 @@ export async function readFeed(transaction: Transaction, after: number, limit: n
 
 /**
  * Assigns the next positions of the feed to committed events without one, in the order of the outbox, at most
- * {@link MAX_PLACED}.
+ * {@link MAX_ASSIGNED}.
  *
  * The feed is locked until the transaction ends, so one transaction at a time assigns positions. A separate statement
  * after the lock reads the outbox, so it sees what others committed meanwhile. The results are not awaited.
  */
-export function placeOutstanding(transaction: Transaction): void {
+export function assignNextPositions(transaction: Transaction): void {
   const key = { tenant_id: transaction.tenantId };
   transaction.send(addFeed(key));
   transaction.send(lockFeed(key));
-  transaction.send(placeStatement({ tenant: transaction.tenantId, limit: MAX_PLACED }));
+  transaction.send(assignStatement({ tenant: transaction.tenantId, limit: MAX_ASSIGNED }));
 }
 
 /** Returns the position before the oldest event that is kept. The feed must exist. */

@@ -1,4 +1,4 @@
-import { purgeBatch } from "../../purge-batch.js";
+import { type PurgedBatch, purgeBatch, purgeStatement } from "../../purge-batch.js";
 import { runAcrossTenants, type TransactionSource } from "../../run-transaction.js";
 import { sql } from "../../sql.js";
 
@@ -16,9 +16,7 @@ const OUTBOX_SIZE = "SELECT count(*)::integer AS count FROM event_outbox";
 
 const OUTBOX_OLDEST = "SELECT audit_event_id AS id FROM event_outbox ORDER BY sequence LIMIT 1";
 
-const PURGE = `DELETE FROM event_positions WHERE (tenant_id, position) IN (
-  SELECT tenant_id, position FROM event_positions
-  WHERE positioned_at < now() - ?::interval ORDER BY positioned_at, position LIMIT ?) RETURNING tenant_id`;
+const PURGE = purgeStatement({ table: "event_positions", key: ["tenant_id", "position"], time: "positioned_at" });
 
 /**
  * Returns those tenants whose feeds have advanced beyond the known position, or have events without a position. One
@@ -62,14 +60,12 @@ export async function readOutbox(source: TransactionSource): Promise<{ count: nu
   return { count: counted?.count ?? 0, oldestId: oldest?.id };
 }
 
-/**
- * Deletes at most `limit` events of all tenants from the feeds that are past their retention. Returns the number
- * deleted.
- */
+/** Removes at most `limit` events of all tenants that are past their retention from the feeds; see `PurgeBatch`. */
 export function purgeEventBatch(
   source: TransactionSource,
   limit: number,
+  since?: Date,
   retentionHours: number = EVENT_RETENTION_HOURS,
-): Promise<number> {
-  return purgeBatch(source, PURGE, `${retentionHours} hours`, limit);
+): Promise<PurgedBatch> {
+  return purgeBatch(source, PURGE, `${retentionHours} hours`, limit, since);
 }

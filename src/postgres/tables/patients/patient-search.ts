@@ -23,7 +23,7 @@ export interface PatientSearch {
   readonly status: string | undefined;
 }
 
-/** Words that begin alike are counted up to this number. */
+/** The words with a beginning are counted up to this number. */
 const MAX_COUNT = 1_000;
 /** The maximum number of index entries that one page reads. It limits the time of any search. */
 const MAX_SCANNED = 5_000;

@@ -69,7 +69,7 @@ export const IS_IN_BLOCK = `(b.practitioner_id = s.practitioner_id OR b.program_
   AND s.starts_at < b.ends_at AND s.ends_at > b.starts_at`;
 
 /**
- * SQL for the id of the block that causes a retention; NULL for other causes. Valid only for slots that the plan does
+ * SQL for the id of the block that causes a displacement; NULL for other causes. Valid only for slots that the plan does
  * not have.
  */
 export const CAUSE_ID = `CASE WHEN ${meetsBlocks("s")} THEN

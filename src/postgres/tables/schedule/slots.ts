@@ -14,7 +14,7 @@ export type DisplacementCause =
   | "HOLIDAY"
   | "RULES";
 
-/** Retention of a slot: it exists only for its appointment. With the decision of staff about it. */
+/** Why an appointment is displaced: its slot is retained only for it. Includes the decision of staff. */
 export interface Displacement {
   readonly cause: DisplacementCause;
   /** The block, if the cause is BLOCK. */
@@ -61,7 +61,7 @@ export const slotColumns = {
   appointmentId: "appointment_id",
 } as const satisfies ColumnsOf<SlotRecord>;
 
-/** Returns the retention of the first retained slot among those of an appointment; undefined if none is retained. */
+/** Returns the displacement of an appointment by the first retained one of its slots; undefined if none is retained. */
 export function displacementOf(slots: readonly SlotRecord[]): Displacement | undefined {
   const retained = slots.find(({ retainedBy }) => retainedBy !== undefined);
   if (retained?.retainedBy === undefined) return undefined;
@@ -161,7 +161,7 @@ function idsOf(slots: readonly SlotRecord[]): string[] {
   return slots.map(({ id }) => id);
 }
 
-/** Marks the retention of locked slots as accepted by staff. */
+/** Records that staff accepted the displacement of the appointments in these locked slots. */
 export function acceptDisplacement(transaction: Transaction, slotIds: readonly string[]): void {
   const slots = sql("slots").where({ tenant_id: transaction.tenantId }).whereRaw("retained");
   transaction.send(slots.whereRaw("id = ANY(?::uuid[])", [slotIds as string[]]).update({ retention_accepted: true }));

@@ -1,0 +1,36 @@
+/**
+ * Resolves or rejects as the promise does, or resolves with undefined when the signal aborts first. Leaves no listener
+ * on the signal.
+ */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const end = () => resolve(undefined);
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", end));
+  });
+}
+
+/** Yields the items until the signal aborts, even while the next item is awaited. */
+export async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await unlessAborted(iterator.next(), signal);
+    if (next === undefined || next.done) return;
+    yield next.value;
+  }
+}
+
+/** Resolves after `ms` milliseconds, or when the signal aborts. Leaves neither timer nor listener. */
+export function delay(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
+  });
+}

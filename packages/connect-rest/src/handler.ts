@@ -1,0 +1,150 @@
+import { ConnectError, type ConnectRouter, type ContextValues, createContextValues } from "@connectrpc/connect";
+import { createEndpoint, type Endpoint, type EndpointOptions } from "./endpoint.js";
+import { problemJson } from "./errors/problem-json.js";
+import type { RenderError } from "./errors/render-error.js";
+import type { ResponseMetadata } from "./invoke.js";
+import { plainHeaders, readHeaders } from "./raw-headers.js";
+import { splitTarget } from "./request-target.js";
+import { RestError } from "./rest-error.js";
+import type { RestRequest, RestResponse } from "./rest-message.js";
+import { servicesOfRouter } from "./routes/collecting-router.js";
+import { implementedMethods, type RestService } from "./routes/rest-service.js";
+import {
+  createRouteTable,
+  matchRoute,
+  type RouteMatch,
+  type RouteTable,
+  type TableOptions,
+} from "./routes/route-table.js";
+import type { Route } from "./routes/routes.js";
+
+/** Options of a REST handler. Everything except the services has a default. */
+export interface RestHandlerOptions extends Partial<EndpointOptions>, TableOptions {
+  /** The services to serve, see {@link restService}. A method without a binding or an implementation has no route. */
+  readonly services?: readonly RestService[];
+  /** Registers services on a router of Connect, as for `connectNodeAdapter`. They are served with `services`. */
+  readonly routes?: (router: ConnectRouter) => void;
+  /** Prefix of every route's path: literal segments such as "/api/v1". Defaults to "". */
+  readonly basePath?: string;
+  /** Maximum bytes of a body. Defaults to 4 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Maximum nesting depth of JSON objects and arrays. Defaults to 100. */
+  readonly maxDepth?: number;
+  /** Renders the answer to an error. Defaults to {@link problemJson} with the `registry`. */
+  readonly errors?: RenderError;
+  /** Headers that every answer has. Defaults to none. */
+  readonly responseHeaders?: Readonly<Record<string, string>>;
+  /**
+   * Returns the request headers that interceptors and implementations see. Defaults to all. Override this to avoid
+   * building a Headers object that nothing reads.
+   */
+  readonly requestHeader?: (request: RestRequest) => Headers;
+}
+
+/** Serves the routes of services. */
+export interface RestHandler {
+  /** All routes, in the order of their declaration. */
+  readonly routes: readonly Route[];
+  readonly maxBodyBytes: number;
+  /** Whether a route has the path of this request target, for any HTTP method. */
+  hasPath(url: string): boolean;
+  /** The answer if an error cannot be rendered or an answer cannot be sent: 500 without a body. */
+  readonly lastResort: RestResponse;
+  /** Answers a request. Resolves to undefined if the caller has disconnected. Rejects only if `errors` throws. */
+  handle(request: RestRequest): Promise<RestResponse | undefined>;
+}
+
+interface Compiled {
+  readonly options: RestHandlerOptions & { readonly errors: RenderError };
+  readonly table: RouteTable;
+  readonly endpoints: ReadonlyMap<Route, Endpoint>;
+}
+
+const DEFAULTS = { maxBodyBytes: 4 * 1024 * 1024, maxDepth: 100 };
+
+/**
+ * Compiles services into a handler that serves them by their google.api.http options. Throws when the routes are
+ * invalid, see {@link createRouteTable}.
+ *
+ * A request passes these steps in order:
+ * - its route: 404, or 405 with the methods that the path supports
+ * - the `headerInterceptors`
+ * - path, query, headers and body
+ * - the `interceptors`
+ * - the implementation
+ *
+ * Headers that interceptors or the implementation set are on the answer, also on that of a ConnectError. Any other error
+ * is unforeseen, and headers that were meant for a success do not fit it.
+ */
+export function createRestHandler(options: RestHandlerOptions): RestHandler {
+  const settled = { ...DEFAULTS, ...options, errors: options.errors ?? problemJson({ registry: options.registry }) };
+  const methods = implementedMethods([...(options.services ?? []), ...servicesOfRouter(options.routes)]);
+  const table = createRouteTable(options.basePath ?? "", [...methods.keys()], options);
+  const endpoints = new Map(table.routes.map((route) => [route, createEndpoint(route, methods, settled)]));
+  const compiled = { options: settled, table, endpoints };
+  return {
+    routes: table.routes,
+    maxBodyBytes: settled.maxBodyBytes,
+    lastResort: { status: 500, headers: options.responseHeaders ?? {}, body: "" },
+    hasPath: (url) => matchRoute(table, "", splitTarget(url).path) !== undefined,
+    handle: (request) => answerRequest(compiled, request),
+  };
+}
+
+async function answerRequest(compiled: Compiled, request: RestRequest): Promise<RestResponse | undefined> {
+  const { options, table } = compiled;
+  const values = request.contextValues ?? createContextValues();
+  let match: RouteMatch | undefined;
+  const metadata = { header: new Headers(), trailer: new Headers() };
+  const renderError = (error: unknown) => options.errors(error, { values, route: match?.route });
+  try {
+    const { path, query } = splitTarget(request.url);
+    match = requireRoute(table, request.method, path);
+    return await answerRoute(compiled, { request, query, match, values, metadata, renderError });
+  } catch (error) {
+    if (request.isGone()) return undefined;
+    const answer = renderError(error);
+    const kept = error instanceof ConnectError ? withoutContentHeaders(metadata.header) : {};
+    return { ...answer, headers: { ...options.responseHeaders, ...kept, ...allowHeader(error), ...answer.headers } };
+  }
+}
+
+function requireRoute(table: RouteTable, httpMethod: string, path: string): RouteMatch {
+  const outcome = matchRoute(table, httpMethod, path);
+  if (outcome === undefined) throw new RestError("NOT_FOUND", "No resource exists at this path.");
+  if ("route" in outcome) return outcome;
+  const { allow } = outcome;
+  throw new RestError("METHOD_NOT_ALLOWED", `This path supports only ${allow.join(", ")}.`, { allow });
+}
+
+function allowHeader(error: unknown): Record<string, string> {
+  return error instanceof RestError && error.allow !== undefined ? { allow: error.allow.join(", ") } : {};
+}
+
+/** Returns headers without those that describe the content of a success, such as Content-Language. */
+function withoutContentHeaders(header: Headers): RestResponse["headers"] {
+  return Object.fromEntries(Object.entries(plainHeaders(header)).filter(([name]) => !name.startsWith("content-")));
+}
+
+interface Call {
+  readonly request: RestRequest;
+  readonly query: string;
+  readonly match: RouteMatch;
+  readonly values: ContextValues;
+  readonly metadata: ResponseMetadata;
+  renderError(error: unknown): RestResponse;
+}
+
+async function answerRoute({ options, endpoints }: Compiled, call: Call): Promise<RestResponse> {
+  const { request, query, match, values, metadata, renderError } = call;
+  const endpoint = endpoints.get(match.route);
+  if (endpoint === undefined) throw new Error("a route has no endpoint");
+  const requestHeader = options.requestHeader?.(request) ?? readHeaders(request.rawHeaders);
+  const { contentType, body } = await endpoint.answer(
+    { http: request, segments: match.segments, query },
+    { requestMethod: request.method, url: request.url, requestHeader, values, signal: request.signal, metadata },
+    renderError,
+  );
+  const headers = { ...options.responseHeaders, ...plainHeaders(metadata.header), "content-type": contentType };
+  return { status: endpoint.status, headers, body };
+}

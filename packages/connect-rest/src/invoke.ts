@@ -1,0 +1,108 @@
+import { create, type Message } from "@bufbuild/protobuf";
+import { type ContextValues, type HandlerContext, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
+import {
+  createAsyncIterable,
+  invokeUnaryImplementation,
+  transformInvokeImplementation,
+} from "@connectrpc/connect/protocol";
+
+/** The request data that an invocation needs. */
+export interface InvocationInit {
+  readonly requestMethod: string;
+  /** The request target, as the caller sent it. */
+  readonly url: string;
+  readonly requestHeader: Headers;
+  readonly values: ContextValues;
+  /** Aborts when the caller disconnects before the answer is sent, or when its time limit expires. */
+  readonly signal: AbortSignal;
+  /** Returns the remaining time of the caller in milliseconds. Defaults to no limit. */
+  readonly timeoutMs?: HandlerContext["timeoutMs"];
+  /**
+   * Receives the metadata that interceptors and the implementation set, including metadata of a failed call. Defaults
+   * to new headers.
+   */
+  readonly metadata?: ResponseMetadata;
+}
+
+/** Headers and trailers of an answer. */
+export interface ResponseMetadata {
+  readonly header: Headers;
+  readonly trailer: Headers;
+}
+
+/** The response message, and the metadata that interceptors and the implementation set. */
+export interface Invoked extends ResponseMetadata {
+  readonly message: Message;
+}
+
+/** The response messages of a stream. The headers are complete with the first of them or the end. */
+export interface InvokedStream extends ResponseMetadata {
+  readonly messages: AsyncIterable<Message>;
+}
+
+/**
+ * Compiles the call of a unary method through interceptors. The first interceptor is outermost. The call starts with an
+ * empty request message, and one interceptor must replace it with the real one. Throws when the method is not unary.
+ *
+ * Only this file uses functions that Connect exports without a stability promise. The context is not made by
+ * `createHandlerContext`. That function builds three abort controllers and copies three header lists for deadlines and
+ * shutdown, which not every protocol has.
+ */
+export function createUnaryInvoke(
+  spec: MethodImplSpec,
+  interceptors: readonly Interceptor[],
+  protocolName: string,
+): (init: InvocationInit) => Promise<Invoked> {
+  if (spec.kind !== "unary") throw new Error(`${spec.method.name} is not unary`);
+  const chain = [...interceptors];
+  const empty = Object.freeze(create(spec.method.input));
+  return async (init) => {
+    const { header, trailer } = init.metadata ?? { header: new Headers(), trailer: new Headers() };
+    const context = contextOf(spec, init, protocolName, header, trailer);
+    const message = await invokeUnaryImplementation(spec, context, empty, chain);
+    return { message, header, trailer };
+  };
+}
+
+/**
+ * Compiles the call of a server-streaming method through interceptors, which run once for the stream. Like a unary call
+ * it starts with an empty request message. Nothing runs before the first message is asked for. Throws when the method is
+ * not a server-streaming one.
+ */
+export function createStreamInvoke(
+  spec: MethodImplSpec,
+  interceptors: readonly Interceptor[],
+  protocolName: string,
+): (init: InvocationInit) => InvokedStream {
+  if (spec.kind !== "server_streaming") throw new Error(`${spec.method.name} is not a server-streaming method`);
+  const chain = [...interceptors];
+  const empty = Object.freeze(create(spec.method.input));
+  return (init) => {
+    const { header, trailer } = init.metadata ?? { header: new Headers(), trailer: new Headers() };
+    const context = contextOf(spec, init, protocolName, header, trailer);
+    const messages = transformInvokeImplementation(spec, context, chain)(createAsyncIterable([empty]));
+    return { messages, header, trailer };
+  };
+}
+
+function contextOf(
+  { method }: MethodImplSpec,
+  { requestMethod, url, requestHeader, values, signal, timeoutMs = () => undefined }: InvocationInit,
+  protocolName: string,
+  responseHeader: Headers,
+  responseTrailer: Headers,
+): HandlerContext {
+  return {
+    method,
+    service: method.parent,
+    requestMethod,
+    url,
+    requestHeader,
+    values,
+    signal,
+    protocolName,
+    timeoutMs,
+    responseHeader,
+    responseTrailer,
+  };
+}

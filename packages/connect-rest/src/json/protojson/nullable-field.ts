@@ -1,0 +1,31 @@
+import type { DescField } from "@bufbuild/protobuf";
+import type { ReadInto } from "../json-profile.js";
+import { isJsonObject, type JsonTree } from "../read-json.js";
+
+/**
+ * Returns a reader for which `null` is an absent field: it leaves the field as it is. `null` is a value only of one
+ * google.protobuf.Value or google.protobuf.NullValue.
+ */
+export function nullableField(field: DescField, read: ReadInto): ReadInto {
+  if (field.fieldKind === "message" && field.message.typeName === "google.protobuf.Value") return read;
+  if (field.fieldKind === "enum" && field.enum.typeName === "google.protobuf.NullValue") return read;
+  return (tree, into, at, violations) => {
+    if (tree !== null) read(tree, into, at, violations);
+  };
+}
+
+/**
+ * Returns a reader that ignores unknown names of enum values, as the option to ignore unknown fields demands: such a
+ * field is absent, such an item or entry is left out.
+ */
+export function withoutUnknownEnumNames(field: DescField, read: ReadInto): ReadInto {
+  const { enum: schema } = field;
+  if (schema === undefined) return read;
+  const names = new Set(schema.values.map(({ name }) => name));
+  const isKnown = (tree: JsonTree) => typeof tree !== "string" || names.has(tree);
+  return (tree, into, at, violations) => {
+    if (Array.isArray(tree)) read(tree.filter(isKnown), into, at, violations);
+    else if (isJsonObject(tree)) read(new Map([...tree].filter(([, item]) => isKnown(item))), into, at, violations);
+    else if (isKnown(tree)) read(tree, into, at, violations);
+  };
+}

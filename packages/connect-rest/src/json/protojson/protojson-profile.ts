@@ -1,0 +1,34 @@
+import { addUnknownField } from "../../violations/collect-violations.js";
+import type { JsonProfile } from "../json-profile.js";
+import { bareText } from "./bare-text.js";
+import { nullableField, withoutUnknownEnumNames } from "./nullable-field.js";
+import { enumReader } from "./read-enum.js";
+import { scalarReader } from "./read-scalar.js";
+import { wellKnownReader } from "./read-well-known.js";
+import { writeTimestamp } from "./write-time.js";
+
+/** Options of ProtoJSON. */
+export interface ProtoJsonOptions {
+  /** Whether members and parameters that are no fields, and unknown names of enum values, are ignored. */
+  readonly ignoreUnknownFields: boolean;
+}
+
+/**
+ * Creates the profile that reads what the ProtoJSON specification allows (protobuf.dev/programming-guides/json): proto
+ * names or JSON names, enum numbers, quoted numbers, base64 of either alphabet, `null` for an absent field. Timestamps
+ * are written with all their nanoseconds.
+ */
+export function protoJsonProfile({ ignoreUnknownFields }: ProtoJsonOptions): JsonProfile {
+  return {
+    memberNames: ({ jsonName, name }) => (name === jsonName ? [jsonName] : [jsonName, name]),
+    scalarReader,
+    enumReader,
+    wellKnownReader,
+    fieldReader: (field, read) =>
+      nullableField(field, ignoreUnknownFields ? withoutUnknownEnumNames(field, read) : read),
+    bareText,
+    unknownName: ignoreUnknownFields ? () => {} : addUnknownField,
+    requiresCollections: false,
+    writeTimestamp,
+  };
+}

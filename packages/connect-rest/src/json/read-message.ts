@@ -1,0 +1,153 @@
+import { create, type DescField, type DescMessage, getOption, type Registry } from "@bufbuild/protobuf";
+import { AnySchema } from "@bufbuild/protobuf/wkt";
+import { FieldBehavior, field_behavior as fieldBehavior } from "../gen/google/api/field_behavior_pb.js";
+import { addViolation } from "../violations/collect-violations.js";
+import { fieldStep } from "../violations/field-path.js";
+import type { JsonProfile, ReadInto, ReadValue } from "./json-profile.js";
+import { childFields, fieldsOf, setField } from "./message-fields.js";
+import { anyReader } from "./read-any.js";
+import { listReader, mapReader } from "./read-collection.js";
+import { isJsonObject } from "./read-json.js";
+import { leafReader } from "./read-leaf.js";
+import { mapKeyReader } from "./read-map-key.js";
+import { type FieldReader, membersOf, oneofReader, readMembers } from "./read-members.js";
+import { strictProfile } from "./strict/strict-profile.js";
+
+/** A path of fields, from a message down. */
+type FieldNames = readonly DescField[];
+
+/** Rules for reading, in addition to the schema. */
+export interface ReadRules {
+  /** The spellings that are read. Defaults to the strict profile. */
+  readonly profile?: JsonProfile;
+  /** The types that google.protobuf.Any may contain. Defaults to none: no Any can be read. */
+  readonly registry?: Registry | undefined;
+  /** Fields that this JSON cannot have. */
+  readonly excluded?: readonly FieldNames[];
+  /** Fields that this JSON may have, but whose values are not read. */
+  readonly ignored?: readonly FieldNames[];
+  /** Returns the maximum number of items of a list, or undefined for no limit. Checked before any item is read. */
+  readonly maxItems?: ((field: DescField) => number | undefined) | undefined;
+  /** Whether the JSON changes only part of a resource. Required lists and maps may then be absent. */
+  readonly partial?: boolean;
+}
+
+/**
+ * Compiles the reader of a message: ProtoJSON by the profile, which is strict by default.
+ * - A member must have the name of a field that is not excluded.
+ * - At most one member of a oneof may be present.
+ * - If the profile requires it, a list or map with the google.api.field_behavior REQUIRED must be present. A message
+ *   cannot distinguish an absent one from an empty one.
+ *
+ * The reader reports every violation and still reads all valid values.
+ */
+export function createMessageReader(schema: DescMessage, rules: ReadRules = {}): ReadInto {
+  return messageReader(schema, compilationOf(rules));
+}
+
+/** Compiles the reader of one field, for a body that contains only this field. */
+export function createFieldReader(field: DescField, rules: ReadRules = {}): FieldReader {
+  const compilation = compilationOf(rules);
+  const read = compilation.profile.fieldReader(field, readerInto(field, compilation));
+  return { field, step: fieldStep(field), read };
+}
+
+interface Compilation extends ReadRules {
+  readonly profile: JsonProfile;
+  readonly readAny: ReadValue;
+  readonly excluded: readonly FieldNames[];
+  readonly ignored: readonly FieldNames[];
+  /** The readers of whole messages so far. Recursive messages reuse them, which ends the recursion. */
+  readonly known: Map<DescMessage, ReadInto>;
+}
+
+function compilationOf(rules: ReadRules): Compilation {
+  const { profile = strictProfile, registry, excluded = [], ignored = [] } = rules;
+  const common = { ...rules, profile, known: new Map<DescMessage, ReadInto>(), excluded: [], ignored: [] };
+  const readAny: ReadValue =
+    registry === undefined
+      ? (_, at, violations) => addViolation(violations, "INVALID_VALUE", at, "no type is known for this value")
+      : anyReader({ registry, profile, readerOf: (schema) => messageReader(schema, { ...common, readAny }) });
+  return { ...common, readAny, excluded, ignored };
+}
+
+function messageReader(schema: DescMessage, compilation: Compilation): ReadInto {
+  const { excluded, ignored, known, profile, partial = false } = compilation;
+  const isWhole = excluded.length === 0 && ignored.length === 0;
+  const found = isWhole ? known.get(schema) : undefined;
+  if (found !== undefined) return found;
+  let members: ReturnType<typeof membersOf> = new Map();
+  let required: readonly FieldReader[] = [];
+  const read: ReadInto = (tree, into, at, violations) => {
+    if (!isJsonObject(tree)) {
+      addViolation(violations, "INVALID_TYPE", at, "the value must be an object");
+      return;
+    }
+    readMembers(members, profile, tree, into, at, violations);
+    for (const { step, field } of required) {
+      if (!tree.has(field.jsonName))
+        addViolation(violations, "REQUIRED", { parent: at, step }, "the value is required");
+    }
+  };
+  if (isWhole) known.set(schema, read);
+  const readers = schema.fields
+    .filter((field) => !endsAt(excluded, field))
+    .map((field) => memberReader(field, compilation));
+  members = membersOf(readers, profile);
+  if (profile.requiresCollections && !partial) required = readers.filter(({ field }) => mustBeSent(field));
+  return read;
+}
+
+function memberReader(field: DescField, compilation: Compilation): FieldReader {
+  const { excluded, ignored, profile } = compilation;
+  const step = fieldStep(field);
+  if (endsAt(ignored, field)) return { field, step, read: () => {} };
+  const inner = { ...compilation, excluded: within(excluded, field), ignored: within(ignored, field) };
+  return { field, step, read: profile.fieldReader(field, oneofReader(field, readerInto(field, inner))) };
+}
+
+function endsAt(paths: readonly FieldNames[], field: DescField): boolean {
+  return paths.some((path) => path.length === 1 && path[0] === field);
+}
+
+function within(paths: readonly FieldNames[], field: DescField): FieldNames[] {
+  return paths.filter(([first]) => first === field).map((path) => path.slice(1));
+}
+
+function mustBeSent(field: DescField): boolean {
+  const isCollection = field.fieldKind === "list" || field.fieldKind === "map";
+  return isCollection && getOption(field, fieldBehavior).includes(FieldBehavior.REQUIRED);
+}
+
+function readerInto(field: DescField, compilation: Compilation): ReadInto {
+  const { profile, readAny, maxItems } = compilation;
+  if (field.fieldKind === "list") return listReader(field, itemReader(field, compilation), maxItems?.(field));
+  if (field.fieldKind === "map") {
+    return mapReader(field, mapKeyReader(field.mapKey, profile), itemReader(field, compilation));
+  }
+  const leaf = isAny(field) ? readAny : leafReader(field, profile);
+  if (leaf === undefined && field.fieldKind === "message") {
+    const read = messageReader(field.message, compilation);
+    return (tree, into, at, violations) => read(tree, childFields(into, field), at, violations);
+  }
+  return (tree, into, at, violations) => {
+    const value = leaf?.(tree, at, violations);
+    if (value !== undefined) setField(into, field, value);
+  };
+}
+
+function itemReader(field: DescField, compilation: Compilation): ReadValue {
+  const leaf = isAny(field) ? compilation.readAny : leafReader(field, compilation.profile);
+  const schema = field.message;
+  if (leaf !== undefined || schema === undefined) return leaf ?? (() => undefined);
+  const read = messageReader(schema, { ...compilation, excluded: [], ignored: [] });
+  return (tree, at, violations) => {
+    const item = create(schema);
+    read(tree, fieldsOf(item), at, violations);
+    return item;
+  };
+}
+
+function isAny({ message }: DescField): boolean {
+  return message?.typeName === AnySchema.typeName;
+}

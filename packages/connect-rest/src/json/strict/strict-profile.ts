@@ -1,0 +1,23 @@
+import { addUnknownField } from "../../violations/collect-violations.js";
+import type { JsonProfile } from "../json-profile.js";
+import { bareText } from "./bare-text.js";
+import { enumReader } from "./read-enum.js";
+import { scalarReader } from "./read-scalar.js";
+import { wellKnownReader } from "./read-well-known.js";
+import { writeTimestamp } from "./write-time.js";
+
+/**
+ * ProtoJSON with one spelling for each value: JSON names, names of enum values, padded base64, no `null`, and
+ * Timestamps of a fixed width.
+ */
+export const strictProfile: JsonProfile = {
+  memberNames: ({ jsonName }) => [jsonName],
+  scalarReader,
+  enumReader,
+  wellKnownReader,
+  fieldReader: (_, read) => read,
+  bareText,
+  unknownName: addUnknownField,
+  requiresCollections: true,
+  writeTimestamp,
+};

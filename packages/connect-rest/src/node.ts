@@ -1,0 +1,5 @@
+export { goneSignal } from "./node/gone-signal.js";
+export { type NodeListener, type NodeListenerOptions, nodeListener } from "./node/node-listener.js";
+export { isAbandoned, type NodeRequest, readBody } from "./node/read-body.js";
+export { abandonBody, leavesBodyUnread, type NodeResponse, sendResponse } from "./node/send-response.js";
+export { plainHeaders, readHeaders } from "./raw-headers.js";

@@ -1,0 +1,72 @@
+import type { ServerResponse } from "node:http";
+import type { Http2ServerResponse } from "node:http2";
+import { endUnsent, hasBody, isChunked } from "../adapters/response-body.js";
+import type { RestResponse } from "../rest-message.js";
+import type { NodeRequest } from "./read-body.js";
+import { sendChunks } from "./send-chunks.js";
+
+/** A response of Node's HTTP/1.1 or HTTP/2 server. */
+export type NodeResponse = ServerResponse | Http2ServerResponse;
+
+const lingerMs = 250;
+
+/**
+ * Sends an answer. Does nothing when the caller has disconnected or an answer has begun. Resolves when the answer is
+ * handed to Node; a body in chunks when its last chunk is, see {@link sendChunks}. Rejects if Node does not accept the
+ * status or a header; nothing is sent then.
+ *
+ * When more than `maxBodyBytes` of the request may follow, the rest is not read. The HTTP/1.1 connection is then closed
+ * after the answer, with `Connection: close`. The HTTP/2 stream is closed without an error (RFC 9113 section 8.1).
+ */
+export async function sendResponse(
+  request: NodeRequest,
+  response: NodeResponse,
+  answer: RestResponse,
+  maxBodyBytes: number,
+): Promise<void> {
+  const { body } = answer;
+  if (response.headersSent || response.writableEnded || response.destroyed) return endUnsent(body);
+  try {
+    setHead(response, answer);
+    if (leavesBodyUnread(request, maxBodyBytes)) abandonBody(response);
+  } catch (error) {
+    endUnsent(body);
+    throw error;
+  }
+  if (!hasBody(request.method, answer.status)) {
+    endUnsent(body);
+    response.end();
+  } else if (isChunked(body)) await sendChunks(response, body);
+  else response.end(body);
+}
+
+function setHead(response: NodeResponse, { status, headers, body }: RestResponse): void {
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.removeHeader("content-length");
+  if (!hasBody(undefined, status)) response.removeHeader("content-type");
+  else if (!isChunked(body)) response.setHeader("content-length", Buffer.byteLength(body));
+}
+
+/**
+ * Ends the HTTP/1.1 connection with the answer that is about to be sent, or closes the HTTP/2 stream `lingerMs` after it.
+ *
+ * Some clients treat a stream that closes while they write as a failure and discard the answer. The delay lets a client
+ * that reads the answer end the stream itself.
+ */
+export function abandonBody(response: NodeResponse): void {
+  if (!("stream" in response)) {
+    response.setHeader("connection", "close");
+    return;
+  }
+  const { stream } = response;
+  stream.once("finish", () => setTimeout(() => stream.close(), lingerMs).unref());
+}
+
+/** Returns whether more of the request may follow than the server reads. */
+export function leavesBodyUnread(request: NodeRequest, maxBodyBytes: number): boolean {
+  if (request.readableEnded) return false;
+  const declared = request.headers["content-length"];
+  if (declared !== undefined) return Number(declared) > maxBodyBytes;
+  return "stream" in request ? !request.stream.endAfterHeaders : request.headers["transfer-encoding"] !== undefined;
+}

@@ -1,0 +1,25 @@
+import { malformed } from "./rest-error.js";
+
+/**
+ * Builds Headers from a list of names and values in turn. Pseudo-headers of HTTP/2 are left out. Throws a
+ * MALFORMED {@link RestError} for an invalid header.
+ */
+export function readHeaders(rawHeaders: readonly string[]): Headers {
+  const headers = new Headers();
+  try {
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const name = rawHeaders[i] ?? "";
+      if (!name.startsWith(":")) headers.append(name, rawHeaders[i + 1] ?? "");
+    }
+    return headers;
+  } catch {
+    throw malformed("A header has an invalid name or value.");
+  }
+}
+
+/** Converts Headers to the form of a {@link RestResponse}. */
+export function plainHeaders(header: Headers): Record<string, string | readonly string[]> {
+  const plain: Record<string, string | readonly string[]> = Object.fromEntries(header);
+  const cookies = header.getSetCookie();
+  return cookies.length === 0 ? plain : { ...plain, "set-cookie": cookies };
+}

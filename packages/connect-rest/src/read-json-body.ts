@@ -1,0 +1,46 @@
+import { JsonSyntaxError, type JsonTree, readJson } from "./json/read-json.js";
+import { checkJsonHeaders } from "./media-type.js";
+import { malformed } from "./rest-error.js";
+import type { RestRequest } from "./rest-message.js";
+
+/** Limits of a request body. */
+export interface BodyLimits {
+  readonly maxBodyBytes: number;
+  /** Maximum nesting depth of objects and arrays. */
+  readonly maxDepth: number;
+}
+
+/** Keeps a byte order mark, which is not JSON. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads the body of a request as JSON in UTF-8 without a byte order mark. Rejects with
+ *
+ * - UNSUPPORTED_MEDIA_TYPE if the headers declare another format
+ * - TOO_LONG for a body longer than `maxBodyBytes`
+ * - MALFORMED for anything else that is not such JSON
+ */
+export async function readJsonBody(request: RestRequest, { maxBodyBytes, maxDepth }: BodyLimits): Promise<JsonTree> {
+  checkJsonHeaders(request.rawHeaders);
+  return parseJsonBody(await request.readBody(maxBodyBytes), maxDepth);
+}
+
+/** Parses the bytes of a body as JSON in UTF-8. Throws a MALFORMED {@link RestError} for anything else. */
+export function parseJsonBody(bytes: Uint8Array, maxDepth: number): JsonTree {
+  if (bytes.length === 0) throw malformed("The body is empty; JSON was expected.");
+  const text = decodeUtf8(bytes);
+  try {
+    return readJson(text, maxDepth);
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw malformed(`The body is ${error.message}.`);
+    throw error;
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw malformed("The body is not UTF-8.");
+  }
+}

@@ -1,0 +1,119 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import type { Fields } from "./json/message-fields.js";
+import { createParameterReader, type ParameterRules, type ReadParameter } from "./read-parameter.js";
+import { isNested } from "./routes/message-types.js";
+import { percentDecode } from "./routes/percent-decode.js";
+import { addViolation, type Violations } from "./violations/collect-violations.js";
+import { memberStep } from "./violations/field-path.js";
+
+/** A path of fields, from the request message down. */
+type FieldNames = readonly DescField[];
+
+/** The parameters that a query may have. */
+export interface QueryRules extends ParameterRules {
+  readonly schema: DescMessage;
+  /** Fields that parameters may name, but whose values are not read. */
+  readonly ignored: readonly FieldNames[];
+  /** Fields that no parameter may name. */
+  readonly excluded: readonly FieldNames[];
+  /** Names that are ignored unless they are fields. */
+  readonly ignoredNames: ReadonlySet<string>;
+  /** Maximum number of names in a parameter's path. */
+  readonly maxDepth: number;
+}
+
+/** Reads a raw query into the request message. */
+export type ReadQuery = (rawQuery: string, request: Fields, violations: Violations) => void;
+
+/** What a parameter's name stands for: a field, or "none" for no allowed field. */
+type Target = FieldTarget | "ignored" | "none";
+
+interface FieldTarget {
+  /** The JSON path of the field. */
+  readonly path: string;
+  /** Undefined if the field has no form as bare text. */
+  readonly read: ReadParameter | undefined;
+}
+
+/** The values sent for one field, under any of its names. */
+interface Parameter extends FieldTarget {
+  readonly texts: string[];
+}
+
+/**
+ * Compiles the reader of a raw query: `name=value` pairs, repeated for a repeated field. A name is the path of a field in
+ * its JSON or proto spelling. `a.pageSize` and `a.page_size` are the same parameter. The fields of the request message
+ * itself are compiled, those of messages in it are found for each request: recursive messages have any number of paths.
+ *
+ * Percent-encoding is decoded once and `+` is a space, as in the WHATWG form encoding that clients' query builders
+ * write. Violations are a name of no allowed field, and a value that its field rejects.
+ */
+export function createQueryReader(rules: QueryRules): ReadQuery {
+  const { schema, ignoredNames, profile } = rules;
+  const compiled = new Map<string, Target>();
+  for (const { jsonName } of schema.fields) compiled.set(jsonName, targetOf(rules, jsonName));
+  for (const { name } of schema.fields) if (!compiled.has(name)) compiled.set(name, targetOf(rules, name));
+  return (rawQuery, request, violations) => {
+    const parameters = new Map<string, Parameter>();
+    for (const [name, texts] of groupPairs(rawQuery, violations)) {
+      const target = compiled.get(name) ?? targetOf(rules, name);
+      if (typeof target !== "string") addTexts(parameters, target, texts);
+      else if (target === "none" && !ignoredNames.has(name)) profile.unknownName(violations, undefined, name);
+    }
+    for (const { path, read, texts } of parameters.values()) {
+      if (read === undefined) profile.unknownName(violations, undefined, path);
+      else read(texts, request, violations);
+    }
+  };
+}
+
+function groupPairs(rawQuery: string, violations: Violations): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const pair of rawQuery.split("&")) {
+    if (pair === "") continue;
+    const [rawName = "", ...rawValue] = pair.replaceAll("+", "%20").split("=");
+    const name = percentDecode(rawName);
+    const text = percentDecode(rawValue.join("="));
+    if (name === undefined || text === undefined) refuseEscape(violations, name ?? rawName);
+    else if (!groups.get(name)?.push(text)) groups.set(name, [text]);
+  }
+  return groups;
+}
+
+function refuseEscape(violations: Violations, name: string): void {
+  const step = memberStep(name, violations.unknownFields++);
+  addViolation(violations, "INVALID_FORMAT", { parent: undefined, step }, "the parameter is not percent-encoded UTF-8");
+}
+
+function addTexts(parameters: Map<string, Parameter>, target: FieldTarget, texts: string[]): void {
+  const known = parameters.get(target.path);
+  if (known === undefined) parameters.set(target.path, { ...target, texts });
+  else known.texts.push(...texts);
+}
+
+function targetOf(rules: QueryRules, name: string): Target {
+  const fields = resolveName(rules, name);
+  if (fields !== undefined && isWithin(fields, rules.ignored)) return "ignored";
+  if (fields === undefined || isWithin(fields, rules.excluded)) return "none";
+  return { path: fields.map(({ jsonName }) => jsonName).join("."), read: createParameterReader(fields, rules) };
+}
+
+function resolveName({ schema, maxDepth }: QueryRules, name: string): DescField[] | undefined {
+  const names = name.split(".", maxDepth + 1);
+  if (names.length > maxDepth) return undefined;
+  const fields: DescField[] = [];
+  let parent: DescMessage | undefined = schema;
+  for (const each of names) {
+    const field: DescField | undefined = parent?.fields.find(
+      ({ jsonName, name: own }) => jsonName === each || own === each,
+    );
+    if (field === undefined) return undefined;
+    fields.push(field);
+    parent = isNested(field) ? field.message : undefined;
+  }
+  return fields;
+}
+
+function isWithin(fields: FieldNames, paths: readonly FieldNames[]): boolean {
+  return paths.some((path) => path.every((field, index) => fields[index] === field));
+}

@@ -1,0 +1,57 @@
+import type { Violation } from "./violations/violation.js";
+
+/**
+ * Why the transcoder rejects a request.
+ *
+ * - NOT_FOUND: no route has this path.
+ * - METHOD_NOT_ALLOWED: the path supports only the methods in `allow`.
+ * - MALFORMED: the path, the query or a header is invalid, or the body is not JSON.
+ * - UNSUPPORTED_MEDIA_TYPE: Content-Type or Content-Encoding is not supported.
+ * - TOO_LONG: the body is longer than the limit.
+ * - INVALID: the body is JSON but violates the schema of the request.
+ */
+export type RestErrorReason =
+  | "NOT_FOUND"
+  | "METHOD_NOT_ALLOWED"
+  | "MALFORMED"
+  | "UNSUPPORTED_MEDIA_TYPE"
+  | "TOO_LONG"
+  | "INVALID";
+
+/** Details of a {@link RestError}, in addition to its reason. */
+export interface RestErrorInit {
+  readonly violations?: readonly Violation[];
+  /** The methods that the path supports, for the Allow header (RFC 9110 section 10.2.1). */
+  readonly allow?: readonly string[];
+}
+
+/**
+ * A request that the transcoder rejects. `detail` is a sentence that is safe to show: it contains no input of the
+ * caller.
+ */
+export class RestError extends Error {
+  override readonly name = "RestError";
+  readonly violations: readonly Violation[];
+  readonly allow?: readonly string[];
+
+  constructor(
+    readonly reason: RestErrorReason,
+    readonly detail: string,
+    init: RestErrorInit = {},
+  ) {
+    super(`${reason}: ${detail}`);
+    this.violations = init.violations ?? [];
+    if (init.allow !== undefined) this.allow = init.allow;
+  }
+}
+
+/** Creates the error for a request whose address, headers or body cannot be read. */
+export function malformed(detail: string, violations: readonly Violation[] = []): RestError {
+  return new RestError("MALFORMED", detail, { violations });
+}
+
+/** Creates the error for a body longer than `maxBytes`: TOO_LONG, or MALFORMED if `maxBytes` is 0. */
+export function tooLong(maxBytes: number): RestError {
+  if (maxBytes === 0) return malformed("This operation takes no body.");
+  return new RestError("TOO_LONG", `The body is longer than ${maxBytes} bytes.`);
+}

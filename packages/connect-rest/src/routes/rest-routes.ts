@@ -1,0 +1,16 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { createRouteTable, type TableOptions } from "./route-table.js";
+import type { Route } from "./routes.js";
+
+/**
+ * Returns the routes of services without serving them, in the order of their declaration: for documents and tests.
+ * Throws when the routes are invalid, see {@link createRouteTable}.
+ */
+export function restRoutes(
+  basePath: string,
+  services: readonly DescService[],
+  options: TableOptions = {},
+): readonly Route[] {
+  const methods = services.flatMap((service) => service.methods);
+  return createRouteTable(basePath, methods, options).routes;
+}

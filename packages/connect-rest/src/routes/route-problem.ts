@@ -1,0 +1,28 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+
+/** Why a binding has no route, or which routes conflict. */
+export interface RouteProblem {
+  /** The proto file of the method, such as "library/v1/library.proto". */
+  readonly file: string;
+  /** The method, such as "library.v1.LibraryService/GetBook". */
+  readonly method: string;
+  /** The binding, such as "GET /v1/books/{name}"; "" if the problem concerns the whole method. */
+  readonly binding: string;
+  /** A sentence without file and method. */
+  readonly message: string;
+}
+
+/** Creates the problem of a method or one of its bindings. */
+export function routeProblem(method: DescMethod, binding: string, message: string): RouteProblem {
+  return { file: method.parent.file.proto.name, method: methodName(method), binding, message };
+}
+
+/** Returns the name of a method in problems: "package.Service/Method". */
+export function methodName({ parent, name }: DescMethod): string {
+  return `${parent.typeName}/${name}`;
+}
+
+/** Returns the problem as one line. */
+export function describeProblem({ file, method, message }: RouteProblem): string {
+  return `${file}: ${method}: ${message}`;
+}

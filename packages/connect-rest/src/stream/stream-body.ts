@@ -1,0 +1,71 @@
+import type { Message } from "@bufbuild/protobuf";
+
+/** Renders the chunks of a body. */
+export interface ChunkWriter {
+  message(message: Message): Uint8Array;
+  /** Returns the last chunk of a stream that failed. Throws if the failure cannot be shown: the body then breaks off. */
+  error(error: unknown): Uint8Array;
+  /** The last chunk of a stream that ended; undefined for none. */
+  readonly end: Uint8Array | undefined;
+}
+
+const done = { done: true, value: undefined } as const;
+
+/**
+ * Opens the body of a stream: a chunk for each message, and a last one. Waits for the first message and rejects if there
+ * is a failure instead, so that it can be answered as that of a unary call. `stop` runs when the stream fails, or when
+ * the iteration ends before the stream.
+ */
+export async function openStreamBody(
+  messages: AsyncIterator<Message>,
+  write: ChunkWriter,
+  stop: () => void,
+): Promise<AsyncIterable<Uint8Array>> {
+  const read = async () => {
+    const result = await messages.next();
+    return result.done === true ? undefined : write.message(result.value);
+  };
+  try {
+    return chunksOf(await read(), read, write, stop);
+  } catch (error) {
+    stop();
+    throw error;
+  }
+}
+
+/** It is no generator, because the `return` of one that has not begun would stop nothing. */
+function chunksOf(
+  first: Uint8Array | undefined,
+  read: () => Promise<Uint8Array | undefined>,
+  write: ChunkWriter,
+  stop: () => void,
+): AsyncIterable<Uint8Array> {
+  let isEnded = false;
+  let readNext = async () => {
+    readNext = read;
+    return first;
+  };
+  const last = (chunk: Uint8Array | undefined) => {
+    isEnded = true;
+    return chunk === undefined ? done : { done: false, value: chunk };
+  };
+  const iterator: AsyncIterableIterator<Uint8Array> = {
+    async next() {
+      if (isEnded) return done;
+      try {
+        const chunk = await readNext();
+        return chunk === undefined ? last(write.end) : { done: false, value: chunk };
+      } catch (error) {
+        stop();
+        isEnded = true;
+        return last(write.error(error));
+      }
+    },
+    async return() {
+      if (!isEnded) stop();
+      return last(undefined);
+    },
+    [Symbol.asyncIterator]: () => iterator,
+  };
+  return iterator;
+}

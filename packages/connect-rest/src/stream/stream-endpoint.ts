@@ -1,0 +1,100 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { InvocationInit, InvokedStream } from "../invoke.js";
+import type { Render } from "../render.js";
+import type { RestRequest, RestResponse } from "../rest-message.js";
+import { abortableMessages } from "./abortable-messages.js";
+import { type ChunkWriter, openStreamBody } from "./stream-body.js";
+import { type StreamFormat, type StreamFormatName, streamFormat } from "./stream-format.js";
+
+/** A method with a stream of responses, compiled. */
+export interface StreamMethod {
+  readonly render: Render;
+  invoke(init: InvocationInit): InvokedStream;
+  /** The format of every stream. Undefined: the request chooses. */
+  readonly format: StreamFormatName | undefined;
+}
+
+/** The body of an answer and its media type. */
+export interface StreamContent {
+  readonly contentType: string;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Calls a method with a stream of responses. Rejects if the stream fails before its first message. A later failure is the
+ * last frame of the body, with the body that `renderError` gives it; a stream of google.api.HttpBody has no frames and
+ * breaks off. The signal that the implementation gets aborts when the caller leaves and when the stream fails.
+ */
+export async function answerStream(
+  { render, invoke, format: name }: StreamMethod,
+  http: RestRequest,
+  init: InvocationInit,
+  renderError: (error: unknown) => RestResponse,
+): Promise<StreamContent> {
+  const leave = new AbortController();
+  const signal = AbortSignal.any([init.signal, leave.signal]);
+  const messages = abortableMessages(invoke({ ...init, signal }).messages, signal);
+  const stop = () => {
+    leave.abort();
+    messages.abandon();
+  };
+  if (render.isRaw) return rawContent(render, messages, stop);
+  const format = streamFormat(name, http.rawHeaders);
+  const body = await openStreamBody(messages, frameWriter(render, format, http, renderError), stop);
+  return { contentType: format.contentType, body };
+}
+
+/** The media type is that of the first message: google.api.HttpBody leaves it out of the others. */
+async function rawContent(
+  { render }: Render,
+  messages: AsyncIterator<Message>,
+  stop: () => void,
+): Promise<StreamContent> {
+  let contentType: string | undefined;
+  const write: ChunkWriter = {
+    message: (message) => {
+      const rendered = render(message);
+      contentType ??= rendered.contentType;
+      return bytesOf(rendered.body);
+    },
+    error: (error) => {
+      throw error;
+    },
+    end: undefined,
+  };
+  const body = await openStreamBody(messages, write, stop);
+  return { contentType: contentType ?? "application/octet-stream", body };
+}
+
+function frameWriter(
+  { render }: Render,
+  format: StreamFormat,
+  http: RestRequest,
+  renderError: (error: unknown) => RestResponse,
+): ChunkWriter {
+  return {
+    message: (message) => encoder.encode(format.message(String(render(message).body))),
+    error: (error) => {
+      if (http.isGone()) throw error;
+      return encoder.encode(format.error(jsonOf(renderError(error).body)));
+    },
+    end: format.end === "" ? undefined : encoder.encode(format.end),
+  };
+}
+
+/** Returns the body of an error as JSON without line breaks; a text that is not JSON becomes a string. */
+function jsonOf(body: RestResponse["body"]): string {
+  if (typeof body !== "string" && !(body instanceof Uint8Array)) return "{}";
+  const text = typeof body === "string" ? body : new TextDecoder().decode(body);
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return JSON.stringify(text);
+  }
+}
+
+function bytesOf(body: string | Uint8Array): Uint8Array {
+  return typeof body === "string" ? encoder.encode(body) : body;
+}

@@ -1,0 +1,59 @@
+/** How the messages of a stream are put into one body. */
+export interface StreamFormat {
+  readonly contentType: string;
+  /** Frames the JSON of a message, which has no line breaks. */
+  message(json: string): string;
+  /** Frames the JSON of the error that ended the stream. It is the last frame. */
+  error(json: string): string;
+  /** The last frame of a stream that ended without an error; "" for none. */
+  readonly end: string;
+}
+
+/** The formats by the names that options have. */
+export type StreamFormatName = "ndjson" | "sse";
+
+/**
+ * One JSON object per line, `{"result": message}`, and `{"error": error}` as the last one if the stream fails. The names
+ * are there because a message could have a field of the name `error`.
+ */
+const ndjson: StreamFormat = {
+  contentType: "application/x-ndjson",
+  message: (json) => `{"result":${json}}\n`,
+  error: (json) => `{"error":${json}}\n`,
+  end: "",
+};
+
+/**
+ * Server-sent events (html.spec.whatwg.org). The last event is `error` with the error, or `end`: at one of them a client
+ * closes its EventSource, which would otherwise call again.
+ */
+const sse: StreamFormat = {
+  contentType: "text/event-stream",
+  message: (json) => `data: ${json}\n\n`,
+  error: (json) => `event: error\ndata: ${json}\n\n`,
+  end: "event: end\ndata: {}\n\n",
+};
+
+/**
+ * Returns the format of an answer: the one of the option, else server-sent events if an Accept header names
+ * text/event-stream with a quality that is not lower than that of application/x-ndjson, else NDJSON.
+ */
+export function streamFormat(name: StreamFormatName | undefined, rawHeaders: readonly string[]): StreamFormat {
+  if (name !== undefined) return { ndjson, sse }[name];
+  const wanted = qualityOf(sse.contentType, rawHeaders);
+  return wanted > 0 && wanted >= qualityOf(ndjson.contentType, rawHeaders) ? sse : ndjson;
+}
+
+/** Returns the quality that Accept headers give to a media type by its full name (RFC 9110 section 12.5.1). */
+function qualityOf(mediaType: string, rawHeaders: readonly string[]): number {
+  const ranges = rawHeaders.flatMap((name, index) => {
+    const isAccept = index % 2 === 0 && name.toLowerCase() === "accept";
+    return isAccept ? (rawHeaders[index + 1] ?? "").toLowerCase().split(",") : [];
+  });
+  const qualities = ranges.flatMap((range) => {
+    const [type = "", ...parameters] = range.split(";").map((part) => part.trim());
+    const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
+    return type === mediaType ? [Number(quality ?? 1)] : [];
+  });
+  return Math.max(0, ...qualities.filter((quality) => !Number.isNaN(quality)));
+}

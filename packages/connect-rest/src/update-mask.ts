@@ -1,0 +1,37 @@
+import { create, type DescField } from "@bufbuild/protobuf";
+import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
+import type { JsonProfile } from "./json/json-profile.js";
+import { type Fields, heldValue, setField } from "./json/message-fields.js";
+import { isJsonObject, type JsonTree } from "./json/read-json.js";
+import type { Route } from "./routes/routes.js";
+
+/**
+ * Returns the `update_mask` field (AIP-134) that the transcoder fills: that of a PATCH whose body is the whole message.
+ * Only the transcoder sees which members a body has, so callers need not send this field, and in the strict profile
+ * cannot. Returns undefined for every other route.
+ */
+export function updateMaskField({ method, httpMethod, body }: Route): DescField | undefined {
+  if (httpMethod !== "PATCH" || body !== "message") return undefined;
+  const field = method.input.fields.find(({ name }) => name === "update_mask");
+  return field?.fieldKind === "message" && field.message.typeName === FieldMaskSchema.typeName ? field : undefined;
+}
+
+/** Fills the mask of a request whose body is the whole message. */
+export type FillUpdateMask = (tree: JsonTree, request: Fields) => void;
+
+/**
+ * Compiles the filling of a mask with the proto names of the `candidates` that are members of the body, in the order of
+ * the candidates. A mask that the request already has is kept.
+ */
+export function updateMaskFiller(
+  mask: DescField,
+  candidates: readonly DescField[],
+  { memberNames }: JsonProfile,
+): FillUpdateMask {
+  const named = candidates.map((field) => ({ name: field.name, memberNames: memberNames(field) }));
+  return (tree, request) => {
+    if (!isJsonObject(tree) || heldValue(request, mask) !== undefined) return;
+    const members = named.filter((each) => each.memberNames.some((name) => tree.has(name)));
+    setField(request, mask, create(FieldMaskSchema, { paths: members.map(({ name }) => name) }));
+  };
+}

@@ -1,0 +1,40 @@
+import { type FieldPath, memberStep } from "./field-path.js";
+import type { TranscoderViolationCode } from "./violation.js";
+
+/** A violation whose place is not rendered yet. */
+export interface LocatedViolation {
+  readonly code: TranscoderViolationCode;
+  readonly path: FieldPath | undefined;
+  readonly message: string;
+}
+
+/**
+ * Collects the violations of one request in the order they are found. Their number is at most the number of values in
+ * the request. Adding one costs as much as reading a value; only listed violations are rendered.
+ */
+export interface Violations {
+  readonly items: LocatedViolation[];
+  /** The number of unknown members so far. It keeps them in their original order. */
+  unknownFields: number;
+}
+
+/** Returns an empty collection of violations. */
+export function noViolations(): Violations {
+  return { items: [], unknownFields: 0 };
+}
+
+/** Adds a violation. Returns undefined, so that a reader can return the result of this call. */
+export function addViolation(
+  violations: Violations,
+  code: TranscoderViolationCode,
+  path: FieldPath | undefined,
+  message: string,
+): undefined {
+  violations.items.push({ code, path, message });
+}
+
+/** Adds the violation of a member whose name is not a field. */
+export function addUnknownField(violations: Violations, parent: FieldPath | undefined, name: string): void {
+  const step = memberStep(name, violations.unknownFields++);
+  addViolation(violations, "UNKNOWN_FIELD", { parent, step }, "unknown field");
+}

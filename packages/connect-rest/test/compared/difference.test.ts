@@ -1,0 +1,25 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const folder = new URL(".", import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, folder), "utf8");
+
+/** The cases of each subject; each file says in its first sentence what it is about. */
+const dataFiles = [
+  "bodies.ts",
+  "clients.ts",
+  "parameters.ts",
+  "protojson.ts",
+  "responses.ts",
+  "routing.ts",
+  "templates.ts",
+  "update-masks.ts",
+];
+
+test("each difference has a row in docs/compared.md and a case, and no row is without them", () => {
+  const declared = [...read("difference.ts").matchAll(/^ {2}\| "([a-z0-9-]+)"/gm)].map(([, id]) => id);
+  const rows = [...read("../../docs/compared.md").matchAll(/^\| `([a-z0-9-]+)` \|/gm)].map(([, id]) => id);
+  const cases = dataFiles.map(read).join("\n");
+  expect(rows).toEqual(declared);
+  expect(declared.filter((id) => !cases.includes(`"${id}"`))).toEqual([]);
+});

@@ -1,0 +1,60 @@
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { httpBindings, listViolations } from "@cupo/connect-rest";
+import { createChain } from "../interceptors/chain.js";
+import { stageNames } from "../interceptors/stage.js";
+import { createMessageValidator } from "../interceptors/validation/validate-message.js";
+import { operationName, operationOf } from "../operation.js";
+
+/** What an operation is reached by, what it requires, and the stages that its calls pass, outermost first. */
+export interface OperationRow {
+  readonly operation: string;
+  /** HTTP method and path below the base path, one for each REST binding. */
+  readonly rest: readonly string[];
+  readonly scope: string;
+  readonly stages: readonly string[];
+}
+
+/** Describes the operations of services without running them, in the order of the protos. */
+export function describeOperations(services: readonly DescService[]): OperationRow[] {
+  const { onHeaders, onMessage } = chainWithoutPorts();
+  return services
+    .flatMap(({ methods }) => methods)
+    .map((method) => ({
+      operation: operationName(method),
+      rest: restPaths(method),
+      scope: operationOf(method).scope,
+      stages: [...stageNames(onHeaders, method), "message", ...stageNames(onMessage, method)],
+    }));
+}
+
+/** Formats operations as a Markdown table. */
+export function tableOfOperations(rows: readonly OperationRow[]): string {
+  const lines = rows.map(
+    ({ operation, rest, scope, stages }) =>
+      `| ${operation} | ${rest.join(", ") || "–"} | ${scope} | ${stages.join(" → ")} |`,
+  );
+  return ["| operation | REST | scope | stages |", "|---|---|---|---|", ...lines, ""].join("\n");
+}
+
+function restPaths(method: DescMethod): string[] {
+  return httpBindings(method).map(({ httpMethod, template }) => `${httpMethod} ${template}`);
+}
+
+/** The stages that a method has depend on its proto alone, so nothing that the stages use is called. */
+function chainWithoutPorts() {
+  const unused = () => Promise.reject(new Error("the operations are only described"));
+  const limiter = { acquire: unused, rejectionFor: () => undefined };
+  return createChain({
+    verifyToken: unused,
+    rateLimiter: { count: unused },
+    validate: createMessageValidator(),
+    listErrors: listViolations,
+    calls: limiter,
+    streams: limiter,
+    paceRejection: unused,
+    stopping: new AbortController().signal,
+    store: { execute: unused, read: unused },
+    recordAccess: () => undefined,
+    pages: { seal: unused, open: unused },
+  });
+}

@@ -1,0 +1,26 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { Interceptor } from "@connectrpc/connect";
+
+/**
+ * A step that calls pass. Returns its interceptor for a method, or undefined if the method does not need the step.
+ *
+ * It runs once per method, when a service is registered. So everything that the method alone decides is computed before
+ * the first request, and a fault in the options of a proto prevents the start.
+ */
+export type Stage = (method: DescMethod) => Interceptor | undefined;
+
+/** A stage with its name in traces and in `cupo operations`. */
+export interface NamedStage {
+  readonly name: string;
+  readonly stage: Stage;
+}
+
+/** Returns a function that compiles stages for a method: the interceptors that it needs, outermost first. */
+export function interceptorsFor(stages: readonly Pick<NamedStage, "stage">[]): (method: DescMethod) => Interceptor[] {
+  return (method) => stages.flatMap(({ stage }) => stage(method) ?? []);
+}
+
+/** Returns the names of the stages that calls of a method pass, outermost first. */
+export function stageNames(stages: readonly NamedStage[], method: DescMethod): string[] {
+  return stages.filter(({ stage }) => stage(method) !== undefined).map(({ name }) => name);
+}

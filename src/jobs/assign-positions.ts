@@ -1,0 +1,31 @@
+import { runTransaction, type TransactionSource } from "../postgres/run-transaction.js";
+import { assignNextPositions, MAX_ASSIGNED, readFeed } from "../postgres/tables/events/event-feed.js";
+import { findOutstandingTenants } from "../postgres/tables/events/event-overview.js";
+
+const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 1_000, idleTimeoutMs: 2_000 };
+const BEHIND_ALL = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Assigns positions to events of tenants whose feeds have no readers. The retention of an event begins with its
+ * position, and it should be the same for all tenants. The first reader
+ * of a feed then also waits less. A signal stops it after the current batch.
+ */
+export async function assignPositions(database: TransactionSource, signal?: AbortSignal): Promise<void> {
+  for (const tenantId of await findOutstandingTenants(database)) {
+    for (;;) {
+      const isFull = await assignBatch(database, tenantId);
+      if (signal?.aborted === true) return;
+      if (!isFull) break;
+    }
+  }
+}
+
+/** Assigns the positions of one batch. Returns whether the batch was full, so that more events may be left. */
+function assignBatch(database: TransactionSource, tenantId: string): Promise<boolean> {
+  return runTransaction(database, { scope: { tenantId }, limits: LIMITS }, async (transaction) => {
+    const before = readFeed(transaction, BEHIND_ALL, 1);
+    assignNextPositions(transaction);
+    const [from, to] = await Promise.all([before, readFeed(transaction, BEHIND_ALL, 1), transaction.commit()]);
+    return (to?.lastPosition ?? 0) - (from?.lastPosition ?? 0) >= MAX_ASSIGNED;
+  });
+}

@@ -1,0 +1,132 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import { defaultLimits } from "../http/limits.js";
+import { type Listener, type ListenOptions, listen } from "../http/listen.js";
+import type { Chain } from "../interceptors/chain.js";
+import type { ErrorObserver } from "../interceptors/problems.js";
+import type { Stopping } from "../interceptors/stream-life.js";
+import type { MessageValidator } from "../interceptors/validation/validation.js";
+import type { DemoTokens } from "../reference-page/reference-pages.js";
+import { describe, type HttpHandler, logged, logRefusedConnections, observeError } from "../request-log.js";
+import type { ServiceEntry } from "../services/services.js";
+import type { Config } from "../settings/config.js";
+import type { Telemetry } from "../telemetry/open-telemetry.js";
+import { createInternalApi } from "./internal-api.js";
+import { socketProblems } from "./problem-answers.js";
+import { createPublicApi } from "./public-api.js";
+
+/** The parts that both listeners use. */
+export interface ListenerParts {
+  /** Returns milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly stopping: Stopping;
+  readonly chain: Chain;
+  readonly validate: MessageValidator;
+  readonly services: readonly ServiceEntry[];
+  readonly observe: ErrorObserver;
+  readonly log: (listener: "public" | "internal", handler: HttpHandler) => HttpHandler;
+  /** Called when a listener closes a connection because a connection limit is reached. */
+  readonly onRefused: () => void;
+  readonly metricsPage: () => Promise<Buffer | undefined>;
+  readonly demoTokens: DemoTokens | undefined;
+}
+
+/** The public and the internal listener, open. */
+export interface OpenListeners {
+  readonly publicUrl: string;
+  readonly internalUrl: string;
+  /**
+   * Stops gracefully. Readiness becomes false and streams end. For `drainMs`, requests are still served, and clients
+   * are asked to disconnect, so that load balancers can react. Then requests in flight finish. Resolves within {@link
+   * GRACE_MS} after that, when all connections are closed.
+   */
+  close(drainMs: number): Promise<void>;
+}
+
+const ADDRESS_SETTINGS = { public: "HOST or PORT", internal: "INTERNAL_HOST or INTERNAL_PORT" } as const;
+const GRACE_MS = 8_000;
+
+/** Opens the public listener, then the internal one. If one cannot be opened, closes both and rejects. */
+export async function openListeners(
+  config: Config,
+  logger: Logger,
+  parts: ListenerParts,
+  takesWrites: () => Promise<boolean>,
+): Promise<OpenListeners> {
+  let isClosing = false;
+  const isReady = async () => !isClosing && (await takesWrites()) && !isClosing;
+  const problemsUrlAt = (ownUrl: string) => config.problemsUrl ?? `${config.publicUrl ?? ownUrl}/problems`;
+  const open: Listener[] = [];
+  const close = async (drainMs: number) => {
+    isClosing = true;
+    parts.stopping.stop();
+    if (drainMs > 0) {
+      for (const listener of open) listener.announceEnd();
+      await delay(drainMs);
+    }
+    await Promise.all(open.map(async (listener) => reportForced(logger, await listener.close(GRACE_MS))));
+  };
+  try {
+    const publicListener = await openListener("public", config, parts, logger, (url) => {
+      const { basePath, publicClinicApi } = config;
+      const options = { ...parts, basePath, publicClinicApi, problemsUrl: problemsUrlAt(url) };
+      return { handler: parts.log("public", createPublicApi(options)), socketError: socketProblems(options) };
+    });
+    open.push(publicListener);
+    const internalListener = await openListener("internal", config, parts, logger, () => {
+      const { reflection } = config;
+      const options = { ...parts, problemsUrl: problemsUrlAt(publicListener.url), isReady, reflection };
+      return { handler: parts.log("internal", createInternalApi(options)), socketError: socketProblems(options) };
+    });
+    open.push(internalListener);
+    return { publicUrl: publicListener.url, internalUrl: internalListener.url, close };
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+}
+
+/** Returns the parts that log requests and record them in telemetry. */
+export function watchRequests(
+  telemetry: Telemetry,
+  logger: Logger,
+): Pick<ListenerParts, "observe" | "log" | "onRefused" | "metricsPage"> {
+  return {
+    observe(error, call) {
+      telemetry.service.failed(error, call);
+      observeError(error, call, logger);
+    },
+    log: (listener, handler) => logged(handler, logger, telemetry.requestsOf(listener)),
+    onRefused: () => telemetry.service.reached("connections"),
+    metricsPage: () => telemetry.metricsPage(),
+  };
+}
+
+function openListener(
+  name: keyof typeof ADDRESS_SETTINGS,
+  config: Config,
+  { onRefused }: ListenerParts,
+  logger: Logger,
+  answerAt: ListenOptions["answerAt"],
+): Promise<Listener> {
+  const { tls, connections } = config;
+  const logRefused = logRefusedConnections(logger, 60_000);
+  return listen({
+    ...config[name],
+    settings: ADDRESS_SETTINGS[name],
+    ...(tls === undefined ? {} : { tls: { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) } }),
+    answerAt,
+    limits: { ...defaultLimits, ...connections },
+    acceptError: (error) => logger.error({ cause: describe(error) }, "accepting a connection failed"),
+    refused(limit) {
+      onRefused();
+      logRefused(limit);
+    },
+  });
+}
+
+function reportForced(logger: Logger, { forced }: { readonly forced: number }): void {
+  if (forced > 0)
+    logger.warn({ forced }, "connections were closed with requests in flight, because the grace period ended");
+}

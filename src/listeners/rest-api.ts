@@ -1,0 +1,55 @@
+import { createRestHandler } from "@cupo/connect-rest";
+import { type NodeListener, nodeListener } from "@cupo/connect-rest/node";
+import { callOf } from "../call.js";
+import { actor } from "../interceptors/actor.js";
+import { answeringCalls } from "../interceptors/answering-calls.js";
+import type { Chain } from "../interceptors/chain.js";
+import { interceptorsFor } from "../interceptors/stage.js";
+import { isOpaqueId } from "../interceptors/validation/opaque-ids.js";
+import { maxItemsOf } from "../interceptors/validation/size-limits.js";
+import type { MessageValidator } from "../interceptors/validation/validation.js";
+import { callFor, valuesOf } from "../open-call.js";
+import { operationOf } from "../operation.js";
+import { asCupoError } from "../problems/problem.js";
+import type { ServiceEntry } from "../services/services.js";
+import { messageLimits, responseHeaders } from "./listener-constants.js";
+import { type ProblemOptions, renderError } from "./problem-answers.js";
+
+/** The options of operations over REST. */
+export interface RestApiOptions extends ProblemOptions {
+  /** Prefix of every path, such as "/api/external/v1". */
+  readonly basePath: string;
+  readonly services: readonly ServiceEntry[];
+  readonly chain: Chain;
+  readonly validate: MessageValidator;
+  /** Whether callers may send the header Actor-Id. The published operations have no such header. */
+  readonly takesActor: boolean;
+}
+
+/** The stages read raw headers from the call, so no Headers object is built. */
+const NO_HEADERS = new Headers();
+
+/**
+ * Creates the listener of services over REST, by their google.api.http options. With a third argument, a request for a
+ * path that no operation has is passed on.
+ */
+export function createRestApi(options: RestApiOptions): NodeListener {
+  const { chain } = options;
+  const rest = createRestHandler({
+    basePath: options.basePath,
+    services: options.services.map(answeringCalls),
+    headerInterceptors: interceptorsFor(
+      options.takesActor ? [...chain.onHeaders, { stage: actor() }] : chain.onHeaders,
+    ),
+    interceptors: interceptorsFor(chain.onMessage),
+    successStatus: (method) => operationOf(method).successStatus,
+    validate: options.validate,
+    maxItems: maxItemsOf,
+    takesAnyText: isOpaqueId,
+    errors: (thrown, { values }) => renderError(asCupoError(thrown), callOf(values), options),
+    requestHeader: () => NO_HEADERS,
+    responseHeaders,
+    ...messageLimits,
+  });
+  return nodeListener(rest, { contextValues: (request) => valuesOf(callFor(request)) });
+}

@@ -1,0 +1,69 @@
+import { createConnectRouter, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
+import { createAsyncIterable } from "@connectrpc/connect/protocol";
+import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import { abandonBody, goneSignal, isAbandoned, leavesBodyUnread } from "@cupo/connect-rest/node";
+import type { AnswerCall, RpcCall } from "./answer-call.js";
+import { compressions } from "./compression.js";
+import type { AnsweringOptions } from "./connect-method.js";
+import { specifyMessage } from "./grpc-message.js";
+import { setIncoming } from "./incoming.js";
+import { endUntaken, sendStream } from "./send-stream.js";
+import { readTimeLimit, timeLimitHeaders } from "./time-limit.js";
+
+const emptyEnvelope = new Uint8Array(5);
+
+/**
+ * Compiles a method for gRPC and gRPC-Web.
+ *
+ * The library's handler decodes the body before any interceptor runs. So it receives an empty message and no headers
+ * about compression. Its time limit is the reduced one of {@link readTimeLimit}. The {@link messageReading} interceptor
+ * reads the real message later.
+ */
+export function createGrpcMethod(
+  { method, impl }: MethodImplSpec,
+  interceptors: readonly Interceptor[],
+  options: AnsweringOptions,
+): AnswerCall {
+  const router = createConnectRouter({
+    connect: false,
+    interceptors: [...interceptors],
+    acceptCompression: compressions,
+  });
+  const [handle] = router.rpc(method, impl).handlers;
+  if (handle === undefined) throw new Error(`${method.name} has no gRPC handler`);
+  const isStream = method.methodKind !== "unary";
+  return async (call) => {
+    const { request, response, values } = call;
+    const signal = goneSignal(request, response);
+    const header = prepareHeaders(call, isStream, isStream ? options.maxStreamMs : options.maxTimeLimitMs);
+    const url = `http://localhost${handle.requestPath}`;
+    const body = createAsyncIterable([emptyEnvelope]);
+    const { httpVersion } = request;
+    const sent = { httpVersion, url, method: "POST", header, body, signal, contextValues: values };
+    const answered = specifyMessage(await handle(sent));
+    if (signal.aborted || isAbandoned(request)) return isStream ? endUntaken(answered) : undefined;
+    if (leavesBodyUnread(request, options.maxBodyBytes)) abandonBody(response);
+    if (isStream) await sendStream(answered, response);
+    else await universalResponseToNodeResponse(answered, response);
+  };
+}
+
+function prepareHeaders(
+  { request, headers, values, protocol }: RpcCall,
+  isStream: boolean,
+  maxTimeLimitMs: number,
+): Headers {
+  const name = timeLimitHeaders[protocol];
+  const limitMs = readTimeLimit(headers, protocol, maxTimeLimitMs);
+  setIncoming(values, {
+    node: request,
+    protocol,
+    isJson: false,
+    isStream,
+    badTimeLimit: limitMs === "bad" ? name : undefined,
+  });
+  headers.delete("grpc-encoding");
+  headers.delete(name);
+  if (typeof limitMs === "number") headers.set(name, `${limitMs}m`);
+  return headers;
+}
