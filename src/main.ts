@@ -125,12 +125,7 @@ async function serve({ demo = false }: { readonly demo?: boolean }): Promise<voi
 }
 
 /** Fills the demo tenants. A failure does not stop the service; the next start continues the filling. */
-async function fillDemoTenants(
-  internalUrl: string,
-  config: Config,
-  signal: AbortSignal,
-  logger: Logger,
-): Promise<void> {
+async function fillDemoTenants(internalUrl: string, config: Config, signal: AbortSignal, logger: Logger) {
   const onProgress = progressOf(config, logger, process.stdout);
   try {
     const issuer = await openDevelopmentIssuer({ dataDir: config.dataDir, now: Date.now });

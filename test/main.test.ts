@@ -219,16 +219,7 @@ describe("with a database", () => {
   test.skipIf(!existsSync(SCRIPT))(
     `on a terminal serve with LOG_FORMAT=json prints only JSON lines, without a token or key${terminal}`,
     async () => {
-      const service = serveOnTerminal({ LOG_FORMAT: "json" });
-      const exited = once(service, "exit");
-      const lines: string[] = [];
-      createInterface(service.stdout).on("line", (line) => lines.push(line));
-      try {
-        await eventually(() => lines.some((line) => line.includes("prints an access token")));
-      } finally {
-        service.kill("SIGTERM");
-        await exited;
-      }
+      const lines = await linesUntilStarted(serveOnTerminal({ LOG_FORMAT: "json" }));
       expect(lines.map((line): unknown => JSON.parse(line).msg)).toContain("listening");
       expect(lines.join("\n")).not.toMatch(/eyJ[\w-]+\.|#key=/);
     },
@@ -281,16 +272,7 @@ describe("with a database", () => {
   });
 
   test("serve --demo without a terminal prints only JSON lines, with its addresses and without a token", async () => {
-    const service = serveDemo();
-    const exited = once(service, "exit");
-    const lines: string[] = [];
-    createInterface(service.stdout).on("line", (line) => lines.push(line));
-    try {
-      await eventually(() => lines.some((line) => line.includes("prints an access token")));
-    } finally {
-      service.kill("SIGTERM");
-      await exited;
-    }
+    const lines = await linesUntilStarted(serveDemo());
     const logged = lines.map((line): Record<string, unknown> => JSON.parse(line));
     expect(logged.filter(({ msg }) => msg === "listening")).toMatchObject([
       {
@@ -301,6 +283,20 @@ describe("with a database", () => {
     ]);
     expect(lines.join("\n")).not.toMatch(/eyJ[\w-]+\.|#key=/);
   });
+
+  /** Stops the service once it has announced its start. Returns the lines that it printed. */
+  async function linesUntilStarted(service: ReturnType<typeof serveDemo>): Promise<string[]> {
+    const exited = once(service, "exit");
+    const lines: string[] = [];
+    createInterface(service.stdout).on("line", (line) => lines.push(line));
+    try {
+      await eventually(() => lines.some((line) => line.includes("prints an access token")));
+    } finally {
+      service.kill("SIGTERM");
+      await exited;
+    }
+    return lines;
+  }
 
   function serveDemo() {
     const settings = { DATABASE_URL: database.url, PORT: "0", INTERNAL_PORT: "0" };

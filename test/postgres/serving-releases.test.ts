@@ -67,6 +67,19 @@ describe("an upgrade while another release serves", () => {
     );
   });
 
+  test("warns that no release may keep serving if the database is that old, because the first releases cannot be seen", async () => {
+    await execute(
+      database.adminUrl,
+      "DELETE FROM schema_migrations WHERE name > '0014-desk'",
+      "DROP TABLE schema_compatibility",
+    );
+    await serveAs("cupo");
+    await expect(upgrade()).rejects.toThrow(/ \(migration 0015-appointment-lists, /);
+    expect(warned).toEqual([
+      expect.stringMatching(/^The database is at migration 0014-desk\. Every release that serves it is too old /),
+    ]);
+  });
+
   test("ignores releases that serve another database on the server", async () => {
     const other = await createTestDatabase();
     onTestFinished(other.drop);

@@ -39,7 +39,8 @@ const SERVING = `SELECT DISTINCT application_name AS name FROM pg_stat_activity
  * set.
  *
  * Early releases do not name their last migration. Such a release is at most as new as the database. So it is too old
- * if the database is; otherwise it causes a warning.
+ * if the database is; otherwise it causes a warning. The first releases cannot be seen at all: if the database is too
+ * old, that causes a warning too.
  */
 export async function checkServingReleases(database: Knex, upgrade: Upgrade): Promise<void> {
   const { applied, oldest, despiteOlder = false, onProgress, onWarning } = upgrade;
@@ -47,6 +48,7 @@ export async function checkServingReleases(database: Knex, upgrade: Upgrade): Pr
   if (oldest === undefined || newest === undefined) return;
   onProgress?.(`the oldest release that may keep serving during this upgrade ends with migration ${oldest}`);
   const { rows } = await database.raw<{ rows: { name: string }[] }>(SERVING);
+  if (rows.length === 0 && newest < oldest) onWarning?.(unseen(newest, oldest));
   for (const last of rows.map(({ name }) => name.slice(PREFIX.length + 1))) {
     if ((last || newest) < oldest) {
       const seen = tooOld(last || `${newest} or an earlier one`, oldest);
@@ -70,5 +72,12 @@ function unnamed(oldest: string): string {
   return (
     "A release that does not name its last migration serves this database. " +
     `If it does not have migration ${oldest}, stop it: its requests fail after this upgrade.`
+  );
+}
+
+function unseen(newest: string, oldest: string): string {
+  return (
+    `The database is at migration ${newest}. Every release that serves it is too old for this upgrade: the oldest that may keep ` +
+    `serving ends with migration ${oldest}. Stop any process of them that still runs, because its requests fail from now on.`
   );
 }
