@@ -17,7 +17,7 @@ const KILLS_SERVERS = ["test/citus/worker-killed.test.ts"];
 
 /** Tests that start, kill or compile other programs, such as processes of the service, poolers and browsers. */
 const PROGRAMS = [
-  "test/{citus,embedded-postgres,examples,faults,stubs}/**/*.test.ts",
+  "test/{citus,embedded-postgres,examples,faults,packages,stubs}/**/*.test.ts",
   "test/deploy/{backup,compose,image,reverse-proxy}.test.ts",
   "test/hostile/unread-answers.test.ts",
   "test/introspection/stock-client.test.ts",

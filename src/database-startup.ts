@@ -155,9 +155,10 @@ async function requireBoundRole(
     throw error;
   });
   if (excess !== "BYPASSES_ROW_SECURITY") return;
+  const isAlone = setting === "DATABASE_URL" && !isMadeByMigration;
   throw new Error(
-    `The role in ${setting} is a superuser or has BYPASSRLS, so row-level security would not bind it. ` +
-      "Use a role without either, and set MIGRATION_DATABASE_URL to the owner of the tables.",
+    `The role in ${setting} is a superuser or has BYPASSRLS, so row-level security would not bind it. Use a role without either` +
+      (isAlone ? ", and set MIGRATION_DATABASE_URL to the owner of the tables." : "."),
   );
 }
 

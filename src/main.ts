@@ -115,7 +115,7 @@ async function serve({ demo = false }: { readonly demo?: boolean }): Promise<voi
   const signal = stopOnSignal(server.close, config.drainSeconds * 1_000, logger, (error) => fail(error, logger));
   if (demo && config.issuer === undefined) {
     logger.level = QUIET_LEVELS[config.logLevel] ?? config.logLevel;
-    await fillDemoTenants(server.internalUrl, config.dataDir, signal, progressOf(config, logger, process.stdout));
+    await fillDemoTenants(server.internalUrl, config, signal, logger);
     logger.level = config.logLevel;
   }
   const addresses = { ...server, basePath: config.basePath, pageKey };
@@ -127,16 +127,17 @@ async function serve({ demo = false }: { readonly demo?: boolean }): Promise<voi
 /** Fills the demo tenants. A failure does not stop the service; the next start continues the filling. */
 async function fillDemoTenants(
   internalUrl: string,
-  dataDir: string,
+  config: Config,
   signal: AbortSignal,
-  onProgress: (line: string) => void,
+  logger: Logger,
 ): Promise<void> {
+  const onProgress = progressOf(config, logger, process.stdout);
   try {
-    const issuer = await openDevelopmentIssuer({ dataDir, now: Date.now });
+    const issuer = await openDevelopmentIssuer({ dataDir: config.dataDir, now: Date.now });
     await fillDemo({ internalUrl, issuer, now: Date.now, signal, onProgress });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    if (!signal.aborted) process.stderr.write(`Demo not complete; the next start continues it: ${reason}\n`);
+    if (!signal.aborted) logger.error(`the demo is not complete; the next start continues it: ${reason}`);
   }
 }
 

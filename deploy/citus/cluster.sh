@@ -1,7 +1,8 @@
 #!/bin/sh
-# Starts a Citus cluster for tests on one machine: a coordinator and two workers. It needs Debian's PostgreSQL and Citus for it. The
-# cluster listens on loopback only, trusts all connections and does not sync to disk. Not for production. Run as root:
+# Builds Citus on Debian, and starts a cluster for tests on one machine: a coordinator and two workers. The cluster listens on
+# loopback only, trusts all connections and does not sync to disk. Not for production. Run as root:
 #
+#   deploy/citus/cluster.sh build SOURCES          # builds and installs Citus from its sources; installs missing packages of Debian
 #   deploy/citus/cluster.sh start FOLDER [PORT]    # the coordinator listens on PORT (7500 unless given), workers on the next two
 #   deploy/citus/cluster.sh stop FOLDER
 #
@@ -11,6 +12,30 @@ set -eu
 VERSION=${PG_VERSION:-15}
 BIN=/usr/lib/postgresql/$VERSION/bin
 NODES="coordinator worker-1 worker-2"
+
+PACKAGES="build-essential flex libkrb5-dev liblz4-dev libpq-dev libssl-dev libzstd-dev
+  postgresql-$VERSION postgresql-server-dev-$VERSION"
+
+# Builds in a copy whose files all have the same age, so that make does not want autoconf. Late minor versions of PostgreSQL 15 have
+# a function have_createdb_privilege of their own, so that of Citus gets another name.
+build() {
+  copy=$(mktemp -d)
+  trap 'rm -rf "$copy"' EXIT
+  cp -R "$1/." "$copy"
+  find "$copy" -exec touch --no-dereference --reference="$0" {} +
+  missing=$(for each in $PACKAGES; do is_installed "$each" || echo "$each"; done)
+  [ -z "$missing" ] || DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $missing
+  cd "$copy"
+  [ "$VERSION" -gt 15 ] || sed -i 's/have_createdb_privilege/citus_&/' \
+    src/include/pg_version_compat.h src/backend/distributed/commands/serialize_distributed_ddls.c
+  ./configure --without-libcurl PG_CONFIG="$BIN/pg_config"
+  make --jobs="$(nproc)" with_llvm=no
+  make with_llvm=no install
+}
+
+is_installed() {
+  dpkg-query --show --showformat='${Status}' "$1" 2>/dev/null | grep --quiet 'install ok installed'
+}
 
 start() {
   folder=$1
@@ -73,6 +98,6 @@ as_postgres() {
 command=${1:-}
 [ $# -gt 1 ] && shift || command=
 case $command in
-  start | stop) "$command" "$@" ;;
+  build | start | stop) "$command" "$@" ;;
   *) sed -n '2,/^set/{s/^# \{0,1\}//p}' "$0" >&2; exit 2 ;;
 esac

@@ -12,8 +12,8 @@ export interface AnnouncePorts {
 }
 
 /**
- * Writes the addresses of the service. A reader at a terminal or of the text log also gets a first request. Other
- * output gets a log line. Only a terminal gets a token, because other output is stored.
+ * Writes the addresses of the service. People also get a first request. Other output gets a log line. Only a terminal
+ * gets a token, because other output is stored.
  */
 export async function announceStart(
   config: Pick<Config, "issuer" | "logFormat">,

@@ -27,23 +27,24 @@ Internal (Connect, gRPC, gRPC-Web) ${internalUrl}
 }
 
 /**
- * Whether people read the output of the process: it is a terminal, or the log format is text. All other output contains
- * only JSON lines.
+ * Whether people read the output of the process: the log format is text, or it is auto and the output is a terminal. All
+ * other output contains only JSON lines.
  */
 export function isReadByPeople(
   { logFormat }: Pick<Config, "logFormat">,
   { isTTY }: Pick<WriteStream, "isTTY">,
 ): boolean {
-  return isTTY || logFormat === "text";
+  return logFormat === "auto" ? isTTY : logFormat === "text";
 }
 
 /**
  * Creates a new secret with which the reference pages get demo tokens until the process ends. Returns undefined with a
- * real issuer, and if the output is not a terminal, because other output is stored in logs.
+ * real issuer, and if people do not read the output on a terminal, because other output is stored in logs.
  */
 export function newPageKey(
-  { issuer }: Pick<Config, "issuer">,
-  { isTTY }: Pick<WriteStream, "isTTY">,
+  config: Pick<Config, "issuer" | "logFormat">,
+  output: Pick<WriteStream, "isTTY">,
 ): string | undefined {
-  return issuer === undefined && isTTY ? randomBytes(KEY_BYTES).toString("base64url") : undefined;
+  const isShown = config.issuer === undefined && output.isTTY && isReadByPeople(config, output);
+  return isShown ? randomBytes(KEY_BYTES).toString("base64url") : undefined;
 }

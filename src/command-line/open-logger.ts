@@ -2,17 +2,18 @@ import type { WriteStream } from "node:tty";
 import { type Logger, pino } from "pino";
 import type { PrettyOptions } from "pino-pretty";
 import type { Config } from "../settings/config.js";
+import { isReadByPeople } from "./list-addresses.js";
 
 /**
- * Opens the log of the process on standard output: text if LOG_FORMAT says so or the output is a terminal, otherwise
- * JSON lines. The formatter for text is loaded only when it is needed.
+ * Opens the log of the process on standard output: text if people read it, otherwise JSON lines. The formatter for text
+ * is loaded only when it is needed.
  */
 export async function openLogger(
-  { logLevel: level, logFormat }: Pick<Config, "logLevel" | "logFormat">,
+  config: Pick<Config, "logLevel" | "logFormat">,
   output: Pick<WriteStream, "hasColors" | "isTTY">,
 ): Promise<Logger> {
-  const isText = logFormat === "auto" ? output.isTTY : logFormat === "text";
-  if (!isText) return pino({ level, base: null });
+  const level = config.logLevel;
+  if (!isReadByPeople(config, output)) return pino({ level, base: null });
   const { default: pretty } = await import("pino-pretty");
   return pino({ level, base: null }, pretty({ ...forPeople, colorize: output.isTTY && output.hasColors() }));
 }

@@ -2,6 +2,7 @@ import { type Inspection, openInspection } from "../postgres/inspection/open-ins
 import { findPooler } from "../postgres/inspection/pooler-facts.js";
 import { readServerFacts } from "../postgres/inspection/server-facts.js";
 import type { Config } from "../settings/config.js";
+import { examineCitus } from "./citus-findings.js";
 import { explainConnectionFailure } from "./connection-failure.js";
 import type { DatabaseAddresses, DoctorOptions } from "./doctor-options.js";
 import { type Check, type Finding, failure, ok } from "./finding.js";
@@ -48,6 +49,7 @@ async function examineThrough(
     judgeConnections(facts, config, replicas ?? Math.max(config.rateLimit.replicas, facts.processes)),
     ...(await examineJobs(inspection)),
     ...(await examinePartitions(inspection, config.auditRetentionMonths)),
+    ...(await examineCitus(inspection)),
     ...(config.replicaUrl === undefined ? [] : await examineReplicaAt(config.replicaUrl, facts.identity, now)),
   ];
 }

@@ -12,6 +12,7 @@ export type Check =
   | "owner"
   | "row security"
   | "partitions"
+  | "citus"
   | "pooler"
   | "connections"
   | "replica"

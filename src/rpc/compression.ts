@@ -39,16 +39,21 @@ export async function inflate(bytes: Buffer, compression: NamedCompression, maxB
   }
 }
 
+/** Returns the first supported compression that a caller accepts, or undefined if it accepts none. */
+export function acceptedCompression(acceptEncoding: string | null): NamedCompression | undefined {
+  if (acceptEncoding === null) return undefined;
+  const accepted = new Set(acceptEncoding.split(",").map((name) => name.trim()));
+  return compressions.find(({ name }) => accepted.has(name));
+}
+
 /**
- * Compresses a body with a compression that the caller accepts. Returns the body and the name of the compression, or
- * undefined when the body stays uncompressed.
+ * Compresses a message, and names the compression. Returns undefined without a compression, and for a message under
+ * 1 KiB, which stays as it is.
  */
 export async function deflate(
-  body: Buffer,
-  acceptEncoding: string | null,
-): Promise<{ readonly body: Uint8Array; readonly encoding: string } | undefined> {
-  if (acceptEncoding === null || body.length < minCompressedBytes) return undefined;
-  const accepted = new Set(acceptEncoding.split(",").map((name) => name.trim()));
-  const compression = compressions.find(({ name }) => accepted.has(name));
-  return compression && { body: await compression.compress(body), encoding: compression.name };
+  message: Uint8Array,
+  compression: NamedCompression | undefined,
+): Promise<{ readonly bytes: Uint8Array; readonly encoding: string } | undefined> {
+  if (compression === undefined || message.length < minCompressedBytes) return undefined;
+  return { bytes: await compression.compress(message), encoding: compression.name };
 }

@@ -11,7 +11,7 @@ import type { RestResponse } from "@cupo/connect-rest";
 import { goneSignal, isAbandoned, plainHeaders, sendResponse } from "@cupo/connect-rest/node";
 import { createMessageWriter, createUnaryInvoke, type ResponseMetadata } from "@cupo/connect-rest/strict-json";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
-import { deflate } from "./compression.js";
+import { acceptedCompression, deflate } from "./compression.js";
 import { setIncoming } from "./incoming.js";
 import { openTimeLimit, readTimeLimit, timeLimitHeaders } from "./time-limit.js";
 
@@ -70,7 +70,7 @@ async function successOf(
   { header, trailer }: ResponseMetadata,
   body: Buffer,
 ): Promise<RestResponse> {
-  const deflated = await deflate(body, headers.get("accept-encoding"));
+  const deflated = await deflate(body, acceptedCompression(headers.get("accept-encoding")));
   return {
     status: 200,
     headers: {
@@ -78,7 +78,7 @@ async function successOf(
       "content-type": isJson ? contentTypeUnaryJson : contentTypeUnaryProto,
       ...(deflated === undefined ? {} : { "content-encoding": deflated.encoding }),
     },
-    body: deflated?.body ?? body,
+    body: deflated?.bytes ?? body,
   };
 }
 

@@ -1,6 +1,7 @@
 import { create, type Message, toBinary } from "@bufbuild/protobuf";
 import { type ConnectError, createHandlerContext, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
 import {
+  compressedFlag,
   createAsyncIterable,
   encodeEnvelope,
   transformInvokeImplementation,
@@ -15,6 +16,7 @@ import {
 import { abandonBody, goneSignal, isAbandoned, leavesBodyUnread } from "@cupo/connect-rest/node";
 import { createMessageWriter } from "@cupo/connect-rest/strict-json";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
+import { acceptedCompression, deflate, type NamedCompression } from "./compression.js";
 import { type AnsweringOptions, asConnectError } from "./connect-method.js";
 import { setIncoming } from "./incoming.js";
 import { endUntaken, sendStream } from "./send-stream.js";
@@ -31,7 +33,7 @@ const endOfStream = createEndStreamSerialization(undefined);
  * "Streaming-RPCs").
  *
  * Connect's own handler is not used: the message must be read after the header interceptors, and JSON must be written
- * by our writer. The answer starts with its first message and is not compressed.
+ * by our writer. The answer starts with its first message. The end of the stream is not compressed.
  */
 export function createConnectStream(
   spec: MethodImplSpec,
@@ -47,7 +49,11 @@ export function createConnectStream(
     const context = openContext(spec, call, options);
     const empty = createAsyncIterable([create(spec.method.input)]);
     const messages = transformInvokeImplementation(spec, context, [...interceptors])(empty);
-    const chunks = envelopes(messages, call.isJson ? encodeJson : encodeBinary, (error) => {
+    const compression = acceptedCompression(call.headers.get("connect-accept-encoding"));
+    if (compression !== undefined) context.responseHeader.set("connect-content-encoding", compression.name);
+    const encode = call.isJson ? encodeJson : encodeBinary;
+    const write = (message: Message) => envelope(encode(message), compression);
+    const chunks = envelopes(messages, write, (error) => {
       context.abort(error);
       return endOfStream.serialize({ metadata: context.responseTrailer, ...(error === undefined ? {} : { error }) });
     });
@@ -84,14 +90,19 @@ function openContext(
 
 async function* envelopes(
   messages: AsyncIterable<Message>,
-  encode: Encode,
+  write: (message: Message) => Promise<Uint8Array>,
   end: (error: ConnectError | undefined) => Uint8Array,
 ): AsyncGenerator<Uint8Array> {
   let error: ConnectError | undefined;
   try {
-    for await (const message of messages) yield encodeEnvelope(0, encode(message));
+    for await (const message of messages) yield await write(message);
   } catch (thrown) {
     error = asConnectError(thrown);
   }
   yield encodeEnvelope(endStreamFlag, end(error));
+}
+
+async function envelope(message: Uint8Array, compression: NamedCompression | undefined): Promise<Uint8Array> {
+  const deflated = await deflate(message, compression);
+  return deflated === undefined ? encodeEnvelope(0, message) : encodeEnvelope(compressedFlag, deflated.bytes);
 }

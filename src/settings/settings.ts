@@ -158,7 +158,7 @@ export const settings = {
   },
   logFormat: {
     name: "LOG_FORMAT",
-    about: "JSON lines, or text for people; auto means text on a terminal and JSON elsewhere.",
+    about: "Only JSON lines, or text for people; auto means text on a terminal and JSON elsewhere.",
     takes: `one of ${LOG_FORMATS.join(", ")}`,
     defaultText: "auto",
     parse: (held: string) => LOG_FORMATS.find((format) => format === held),

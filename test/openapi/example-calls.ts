@@ -4,7 +4,7 @@ import { withDocumentedIds } from "../../src/demo/documented-ids.js";
 import { fillDemo } from "../../src/demo/fill-demo.js";
 import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
 import type { RequestExample, RequestExamples } from "../../src/openapi/examples/request-example.js";
-import { pathFields } from "../../src/operation.js";
+import { CLINIC_BASE_PATH, isPublished } from "../../src/operation.js";
 import type { ServerPorts } from "../../src/server.js";
 import { servedServices } from "../../src/services/services.js";
 import { type RestAnswer, sendRequest } from "../support/rest-request.js";
@@ -30,7 +30,7 @@ export const unaryMethods: ReadonlyMap<string, DescMethod> = new Map(
 export interface ExampleCalls {
   /** Calls the RPC of an example, after the examples it depends on. */
   call(name: string): Promise<RestAnswer>;
-  /** Calls a published operation of an example over REST, after the examples it depends on. */
+  /** Calls the operation of an example over REST on the public listener, after the examples it depends on. */
   callOverRest(name: string): Promise<RestAnswer>;
   /** Returns the request of an example, with all values that it takes from other answers. */
   request(name: string): Promise<JsonObject>;
@@ -67,17 +67,16 @@ export function exampleCalls(service: TestService, examples: RequestExamples): E
   }
 
   async function callOverRest(name: string): Promise<RestAnswer> {
-    const method = methodOf(name);
-    const request = await complete(exampleNamed(examples, name), new Map());
-    const [binding] = httpBindings(method);
-    if (binding === undefined) throw new Error(`${name} has no path`);
-    const inPath = new Set(
-      method.input.fields.filter((field) => pathFields(method).has(field.name)).map((field) => field.jsonName),
-    );
-    const names = [...inPath];
-    const path = binding.template.replace(/\{\w+\}/g, () => textOf(request[names.shift() ?? ""]));
-    const body = Object.fromEntries(Object.entries(request).filter(([member]) => !inPath.has(member)));
-    return sendRequest(binding.httpMethod, `${service.baseUrl}${path}`, { token: await token(), body });
+    const example = exampleNamed(examples, name);
+    if (name === "OverbookAppointment") service.advance(PAUSE_MS);
+    const request = await complete(example, new Map());
+    if (name === "MarkAppointmentNoShow") service.advance(GRACE_MS);
+    const { httpMethod, path, body } = renderRest(methodOf(name), request);
+    const prefix = isPublished(methodOf(name).parent) ? service.baseUrl : `${service.publicUrl}${CLINIC_BASE_PATH}`;
+    return sendRequest(httpMethod, `${prefix}${path}`, {
+      token: await token(),
+      ...(body === undefined ? {} : { body }),
+    });
   }
 
   async function complete({ request, taken = {} }: RequestExample, answers: Answers): Promise<JsonObject> {
@@ -111,6 +110,25 @@ export function methodOf(example: string): DescMethod {
   return method;
 }
 
+/** Renders a request by the binding of its method: path, then body or query. */
+function renderRest(method: DescMethod, request: JsonObject) {
+  const [binding] = httpBindings(method);
+  if (binding === undefined) throw new Error(`${method.name} has no path`);
+  const inPath = new Set<string>();
+  const path = binding.template.replace(/\{(\w+)\}/g, (_, field: string) => {
+    const { jsonName = "" } = method.input.fields.find(({ name }) => name === field) ?? {};
+    inPath.add(jsonName);
+    return textOf(request[jsonName]);
+  });
+  const members = Object.entries(request).filter(([member]) => !inPath.has(member));
+  if (binding.body === "*") return { httpMethod: binding.httpMethod, path, body: Object.fromEntries(members) };
+  const pairs = members.flatMap(([member, value]) =>
+    [value].flat().map((each): [string, string] => [member, textOf(each)]),
+  );
+  const query = pairs.length === 0 ? "" : `?${new URLSearchParams(pairs).toString()}`;
+  return { httpMethod: binding.httpMethod, path: `${path}${query}` };
+}
+
 function at(value: unknown, path: string): unknown {
   return stepsOf(path).reduce((held, step) => Reflect.get(Object(held), step), value);
 }
@@ -133,5 +151,5 @@ function exampleNamed(examples: RequestExamples, name: string): RequestExample {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return typeof value === "string" ? value : JSON.stringify(value ?? "");
 }

@@ -5,6 +5,7 @@ import { BookingService } from "../../src/gen/cupo/clinic/v1/booking_service_pb.
 import { DeskService } from "../../src/gen/cupo/clinic/v1/desk_service_pb.js";
 import { appointmentIn, book, type Clinic, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { auditOf } from "../support/audit.js";
+import { messagesOf } from "../support/problem.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { deskFixtures } from "./desk-fixtures.js";
@@ -69,8 +70,13 @@ describe("BookAppointment for a waitlist entry", () => {
     const { patientId } = await waiting();
     const other = await waiting();
     const elsewhere = await make.entry({ patientId });
-    for (const waitlistEntryId of [other.waitlistEntryId, elsewhere]) {
-      expectRefusal(await bookFor(patientId, waitlistEntryId), 422, ["waitlistEntryId INVALID_VALUE"]);
+    for (const [waitlistEntryId, message] of [
+      [other.waitlistEntryId, "the waitlist entry belongs to another patient"],
+      [elsewhere, "the waitlist entry is for another service"],
+    ] as const) {
+      const refused = await bookFor(patientId, waitlistEntryId);
+      expectRefusal(refused, 422, ["waitlistEntryId INVALID_VALUE"]);
+      expect(messagesOf(refused)).toEqual([message]);
       expect(await get(waitlistEntryId)).toMatchObject({ status: "ACTIVE", version: 1 });
     }
   });

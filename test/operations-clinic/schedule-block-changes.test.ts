@@ -57,6 +57,19 @@ describe("UpdateScheduleBlock", () => {
     expect([await scheduleDifferences(service), await foundByTheService(service)]).toEqual([[], []]);
   });
 
+  test("changes nothing if it names no attribute, and returns the block with its effect", async () => {
+    const clinic = await openClinic(service);
+    await bookFirst(clinic, await fixtures.createPatient(service));
+    const { scheduleBlock, effect } = await mustBlock(clinic, { programId: clinic.programId });
+    const { scheduleBlockId } = scheduleBlock;
+    const changed = await mustChange(clinic, "UpdateScheduleBlock", { scheduleBlockId, expectedVersion: 1 });
+    expect(changed.scheduleBlock).toEqual(scheduleBlock);
+    expect(changed.effect).toMatchObject({ withdrawnSlotCount: 0, restoredSlotCount: 0, displacedAppointmentCount: 1 });
+    expect(effect).toMatchObject({ withdrawnSlotCount: 7, displacedAppointmentCount: 1 });
+    const stale = await call(clinic, "UpdateScheduleBlock", { scheduleBlockId, expectedVersion: 2 });
+    expectRefusal(stale, 409, ["expectedVersion STALE_VERSION"]);
+  });
+
   test("rejects a stale version, an end in the past, and a block that is cancelled or over", async () => {
     const clinic = await openClinic(service, { materialized: false });
     const { scheduleBlock } = await mustBlock(clinic, { programId: clinic.programId });

@@ -127,6 +127,21 @@ describe("the primary serves reads", () => {
     await eventuallyServed(tenantId);
   });
 
+  test("without asking the replica again, if it stays behind", async () => {
+    const tenantId = randomUUID();
+    await postgres.pauseReplay();
+    onTestFinished(() => postgres.resumeReplay());
+    const id = await createLocation(tenantId);
+    const before = await reads("behind");
+    await eventually(async () => {
+      const asked = await reads("behind");
+      expect(await listedIds(tenantId)).toEqual([id]);
+      return asked > before && (await reads("behind")) === asked;
+    });
+    await postgres.resumeReplay();
+    await eventuallyServed(tenantId);
+  });
+
   test("but the service does not start if the replica's role bypasses row-level security", async () => {
     const started = startTestService({ ...settings(), DATABASE_REPLICA_URL: postgres.superuserReplicaUrl });
     await expect(started).rejects.toThrow("The role in DATABASE_REPLICA_URL is a superuser or has BYPASSRLS");

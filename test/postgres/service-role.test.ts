@@ -179,7 +179,16 @@ describe("the start of the service", () => {
 
   test("rejects a service role that bypasses row-level security", async () => {
     const urls = { databaseUrl: database.adminUrl, migrationDatabaseUrl: undefined };
-    await expect(warningsOfStart(urls)).rejects.toThrow("is a superuser or has BYPASSRLS");
+    await expect(warningsOfStart(urls)).rejects.toThrow(
+      /is a superuser or has BYPASSRLS, .* without either, and set MIGRATION_DATABASE_URL to the owner of the tables\.$/,
+    );
+  });
+
+  test("does not suggest MIGRATION_DATABASE_URL if it is set", async () => {
+    const urls = { databaseUrl: database.adminUrl, migrationDatabaseUrl: database.ownerUrl };
+    await expect(warningsOfStart(urls)).rejects.toThrow(
+      /is a superuser or has BYPASSRLS, .* Use a role without either\.$/,
+    );
   });
 
   test("rejects it before it creates anything in its name", async () => {

@@ -56,7 +56,7 @@ test("an explicit detail is kept, and an error without field errors has none", (
 
 test("a stale version names the current one and where to read it", () => {
   expect(detailOf(staleVersion(7, "survivorExpectedVersion"))).toBe(
-    "survivorExpectedVersion: the resource is at version 7 now: read it with the Get operation of the internal API, or take it " +
+    "survivorExpectedVersion: the resource is at version 7 now: read it with the Get operation of the clinic's API, or take it " +
       "from the response to its last write, check that the change still applies, and send 7.",
   );
 });

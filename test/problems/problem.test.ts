@@ -192,7 +192,7 @@ describe("the page of a problem type", () => {
       /^<code>SAME_SLOT<[^]*?What it means<[^]*?<dt>Operations<\/dt><dd>RescheduleAppointment<\/dd>/,
     );
     const [, tooEarly] = page.split('<h3 id="TOO_EARLY">');
-    expect(tooEarly).toMatch(/^[^]*?<dt>Operations<\/dt><dd>operations of the internal API<\/dd>/);
+    expect(tooEarly).toMatch(/^[^]*?<dt>Operations<\/dt><dd>operations of the clinic's API<\/dd>/);
   });
 
   test("is linked from the list of all pages", async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { Client, escapeIdentifier, Pool } from "pg";
+import { Client, DatabaseError, escapeIdentifier, Pool } from "pg";
 import { inject } from "vitest";
+import { eventually } from "./eventually.js";
 
 /** The server of a test run, provided by the global setup. The databases of all tests are on it. */
 export interface TestServer {
@@ -76,8 +77,24 @@ async function createDatabase(template: string): Promise<TestDatabase> {
     url: withDatabase(templateUrl, name),
     ownerUrl: withDatabase(ownerUrl, name),
     adminUrl: withDatabase(adminUrl, name),
-    drop: () => everywhere(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`),
+    drop: async () => void (await Promise.all(nodes.map((node) => dropAt(node, name)))),
   };
+}
+
+/** SQLSTATE of a database that is in use. The maintenance process of Citus may connect while a database is dropped. */
+const IN_USE = "55006";
+
+async function dropAt(node: Pool, name: string): Promise<void> {
+  const statement = `DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`;
+  await eventually(() =>
+    node.query(statement).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof DatabaseError && error.code === IN_USE) return false;
+        throw error;
+      },
+    ),
+  );
 }
 
 const admins = new Map<string, Pool>();

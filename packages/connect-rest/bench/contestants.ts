@@ -6,11 +6,12 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { create, createFileRegistry, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { createRestHandler, type RestService, restService } from "@cupo/connect-rest";
 import { nodeListener } from "@cupo/connect-rest/node";
 import Fastify from "fastify";
-import { LibraryService } from "../test/gen/library/v1/library_pb.js";
+import { BookSchema, LibraryService } from "../test/gen/library/v1/library_pb.js";
 
 /** The paths that the same book is sent to, by contestant. */
 export const PATHS = {
@@ -25,20 +26,19 @@ export type Contestant = keyof typeof PATHS;
 
 const ROUTES = 4_000;
 
-const library = restService(LibraryService, {
-  createBook: ({ shelf, book }) => ({ ...book, name: `shelves/${shelf}/books/1` }),
-});
+const implementation: Partial<ServiceImpl<typeof LibraryService>> = {
+  createBook({ shelf, book = create(BookSchema) }) {
+    book.name = `shelves/${shelf}/books/1`;
+    return book;
+  },
+};
+const library = restService(LibraryService, implementation);
 
 const servers: Readonly<Record<Contestant, () => Promise<RequestListener>>> = {
   "connect-rest": async () => listenerOf([library]),
   "connect-rest, 4,000 routes": async () => listenerOf([library, manyRoutes(ROUTES)]),
   "connect-node, JSON": async () =>
-    connectNodeAdapter({
-      routes: (router) =>
-        router.service(LibraryService, {
-          createBook: ({ shelf, book }) => ({ ...book, name: `shelves/${shelf}/books/1` }),
-        }),
-    }),
+    connectNodeAdapter({ routes: (router) => router.service(LibraryService, implementation) }),
   fastify: fastifyListener,
 };
 
@@ -51,7 +51,7 @@ if (program?.endsWith("contestants.js") && name !== undefined && name in servers
 }
 
 function listenerOf(services: readonly RestService[]): RequestListener {
-  const listen = nodeListener(createRestHandler({ services }));
+  const listen = nodeListener(createRestHandler({ services, defaultBindings: true }));
   return (request, response) => void listen(request, response);
 }
 
@@ -99,7 +99,7 @@ async function fastifyListener(): Promise<RequestListener> {
   };
   const schema = { type: "object", additionalProperties: false, properties };
   const app = Fastify();
-  app.post<{ Params: { shelf: string }; Body: object }>(
+  app.post<{ Params: { shelf: string }; Body: Record<string, unknown> }>(
     "/v1/shelves/:shelf/books",
     { schema: { body: schema, response: { 200: schema } } },
     async ({ params, body }) => ({ ...body, name: `shelves/${params.shelf}/books/1` }),

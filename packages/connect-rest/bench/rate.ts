@@ -71,10 +71,12 @@ function answersUntil(endsAt: number, port: number, request: string): Promise<nu
       const headEnd = received.indexOf("\r\n\r\n");
       const length = /content-length: *(\d+)/i.exec(received)?.[1];
       if (headEnd < 0 || length === undefined || received.length < headEnd + 4 + Number(length)) return;
-      if (!received.startsWith("HTTP/1.1 200")) return void socket.destroy(new Error(received));
+      const succeeded = received.startsWith("HTTP/1.1 200");
+      const answer = received;
       received = "";
       count += 1;
-      if (performance.now() < endsAt) socket.write(request);
+      if (!succeeded) socket.destroy(new Error(answer));
+      else if (performance.now() < endsAt) socket.write(request);
       else socket.end();
     });
   });

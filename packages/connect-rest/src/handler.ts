@@ -30,7 +30,7 @@ export interface RestHandlerOptions extends Partial<EndpointOptions>, TableOptio
   readonly maxBodyBytes?: number;
   /** Maximum nesting depth of JSON objects and arrays. Defaults to 100. */
   readonly maxDepth?: number;
-  /** Renders the answer to an error. Defaults to {@link problemJson}. */
+  /** Renders the answer to an error. Defaults to {@link problemJson} with the `registry`. */
   readonly errors?: RenderError;
   /** Headers that every answer has. Defaults to none. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
@@ -77,7 +77,7 @@ const DEFAULTS = { maxBodyBytes: 4 * 1024 * 1024, maxDepth: 100 };
  * is unforeseen, and headers that were meant for a success do not fit it.
  */
 export function createRestHandler(options: RestHandlerOptions): RestHandler {
-  const settled = { ...DEFAULTS, ...options, errors: options.errors ?? problemJson() };
+  const settled = { ...DEFAULTS, ...options, errors: options.errors ?? problemJson({ registry: options.registry }) };
   const methods = implementedMethods([...(options.services ?? []), ...servicesOfRouter(options.routes)]);
   const table = createRouteTable(options.basePath ?? "", [...methods.keys()], options);
   const endpoints = new Map(table.routes.map((route) => [route, createEndpoint(route, methods, settled)]));

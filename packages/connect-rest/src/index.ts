@@ -1,4 +1,5 @@
-export { googleRpcStatus, type StatusDetail } from "./errors/google-rpc-status.js";
+export type { ErrorDetail } from "./errors/error-details.js";
+export { type GoogleRpcStatusOptions, googleRpcStatus } from "./errors/google-rpc-status.js";
 export { type Problem, type ProblemJsonOptions, problemJson } from "./errors/problem-json.js";
 export type { ErrorContext, RenderError } from "./errors/render-error.js";
 export { createRestHandler, type RestHandler, type RestHandlerOptions } from "./handler.js";

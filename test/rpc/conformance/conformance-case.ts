@@ -72,7 +72,6 @@ export type Difference =
   | "rpc-strict-values"
   | "rpc-undecodable"
   | "rpc-flags"
-  | "rpc-compressed-streams"
   | "rpc-unasked-compression"
   | "rpc-long-time-limits"
   | "rpc-late-methods";

@@ -59,4 +59,10 @@ function checksIn(format: Format) {
 function expectedOf({ expected, otherwise }: ConformanceCase, name: string): Expected | undefined {
   return name === "connect-node" && otherwise !== undefined ? otherwise.expected : expected;
 }
-void [readFileSync, expect];
+
+test("docs/internals/rpc.md has a row for each difference, and for no other", () => {
+  const page = readFileSync(new URL("../../../docs/internals/rpc.md", import.meta.url), "utf8");
+  const rows = Array.from(page.matchAll(/^\| (rpc-[a-z-]+) \|/gm), ([, id]) => id);
+  const differences = table.flatMap(({ otherwise }) => otherwise?.difference ?? []);
+  expect(new Set(rows)).toEqual(new Set(["rpc-client-streaming", ...differences]));
+});

@@ -13,22 +13,21 @@ export interface Format {
 /** The values that a case is limited to. */
 export type FormatLimits = { readonly [Key in keyof Format]?: readonly Format[Key][] };
 
+const compressions = ["identity", "gzip", "br"] as const;
+
 /**
  * Every form of a call. gRPC needs the trailers of HTTP/2. Only Connect has JSON. TLS does not see messages, so it is
  * combined with one form of them.
  */
-export const formats: readonly Format[] = combine({
-  protocol: ["connect", "grpc", "grpc-web"],
-  codec: ["proto", "json"],
-  compression: ["identity", "gzip", "br"],
-  http: ["1.1", "2"],
-  tls: [false, true],
-}).filter(
-  ({ protocol, codec, compression, http, tls }) =>
-    (protocol !== "grpc" || http === "2") &&
-    (protocol === "connect" || codec === "proto") &&
-    (!tls || (codec === "proto" && compression === "identity")),
-);
+export const formats: readonly Format[] = [
+  ...formatsOf("connect", "proto", "1.1"),
+  ...formatsOf("connect", "proto", "2"),
+  ...formatsOf("connect", "json", "1.1"),
+  ...formatsOf("connect", "json", "2"),
+  ...formatsOf("grpc", "proto", "2"),
+  ...formatsOf("grpc-web", "proto", "1.1"),
+  ...formatsOf("grpc-web", "proto", "2"),
+];
 
 /** Returns whether a case with these limits can be sent in this form. */
 export function isWithin(limits: FormatLimits, { protocol, codec, compression, http, tls }: Format): boolean {
@@ -46,12 +45,7 @@ export function nameOf({ protocol, codec, compression, http, tls }: Format): str
   return `${protocol} ${codec} ${compression} HTTP/${http}${tls ? " TLS" : ""}`;
 }
 
-function combine({ protocol, codec, compression, http, tls }: Required<FormatLimits>): Format[] {
-  return protocol.flatMap((protocol) =>
-    codec.flatMap((codec) =>
-      compression.flatMap((compression) =>
-        http.flatMap((http) => tls.map((tls) => ({ protocol, codec, compression, http, tls }))),
-      ),
-    ),
-  );
+function formatsOf(protocol: Protocol, codec: Format["codec"], http: Format["http"]): Format[] {
+  const cleartext = compressions.map((compression) => ({ protocol, codec, compression, http, tls: false }));
+  return codec === "json" ? cleartext : [...cleartext, { protocol, codec, compression: "identity", http, tls: true }];
 }

@@ -3,7 +3,7 @@ import { fromBinary, fromJsonString } from "@bufbuild/protobuf";
 import { type Answer, AnswerSchema } from "../../gen/script/v1/script_pb.js";
 import type { Metadata } from "./conformance-case.js";
 import type { Received } from "./exchange.js";
-import { type Format, type FormatLimits } from "./formats.js";
+import type { Format, FormatLimits } from "./formats.js";
 import { connectError, grpcError, parseTrailers, type ReadError } from "./read-error.js";
 import { compressionPrefix, isUnary, mediaType } from "./write-request.js";
 
@@ -146,6 +146,6 @@ function metadataOf(headers: Headers, trailers: Headers): Pick<Outcome, "headers
   return { headers: kept(headers), trailers: kept(trailers) };
 }
 
-function check(expected: unknown, found: unknown): void {
+function check<T extends string | number | null>(expected: T, found: T): void {
   if (found !== expected) throw new Error(`the answer has ${found}, its protocol requires ${expected}`);
 }

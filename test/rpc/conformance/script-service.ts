@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ConnectError, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import {
   type AnswerSchema,
@@ -82,6 +82,3 @@ function errorOf({ code, message, metadata, details }: Failure, seen: Seen | und
     ...details.map((text) => ({ desc: DetailSchema, value: { text } })),
   ]);
 }
-
-/** The message of an answer. */
-export type AnswerMessage = MessageShape<typeof AnswerSchema>;

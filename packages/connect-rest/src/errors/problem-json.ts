@@ -1,23 +1,36 @@
-import { RestError } from "../rest-error.js";
+import type { Registry } from "@bufbuild/protobuf";
+import { ConnectError } from "@connectrpc/connect";
+import type { RestErrorReason } from "../rest-error.js";
 import type { Violation } from "../violations/violation.js";
-import { classifyError, codeName, errorHeaders, type RenderError } from "./render-error.js";
+import { type ErrorDetail, errorDetails } from "./error-details.js";
+import { type ClassifiedError, classifyError, codeName, errorHeaders, type RenderError } from "./render-error.js";
 
-/** A Problem document (RFC 9457). */
+/** A Problem document (RFC 9457 section 3), with extension members. */
 export interface Problem {
   readonly type: string;
+  /** The reason phrase of the status. */
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  /** The code of google.rpc.Code that gRPC would have. */
+  /** The name of the google.rpc.Code that gRPC would have. */
   readonly code: string;
-  /** Every violation in the request. Absent if there is none. */
+  /** Why the transcoder rejects the request. Absent for an error of the application. */
+  readonly reason?: RestErrorReason;
+  /** The violations that the transcoder lists. Absent if there is none. */
   readonly errors?: readonly Violation[];
+  /** The details of a ConnectError, see {@link errorDetails}. Absent if there is none. */
+  readonly details?: readonly ErrorDetail[];
 }
 
 /** Options of Problem documents. */
 export interface ProblemJsonOptions {
-  /** Returns the `type` of a problem: a URI. Defaults to "about:blank", which RFC 9457 gives to plain statuses. */
-  readonly typeOf?: (problem: Pick<Problem, "status" | "code">) => string;
+  /**
+   * Returns the `type` of a problem: a URI. Defaults to "about:blank", the type of a problem that its status describes
+   * well enough (RFC 9457 section 4.2.1).
+   */
+  readonly typeOf?: (problem: Omit<Problem, "type">) => string;
+  /** The types of details that other servers sent, see {@link errorDetails}. Defaults to none. */
+  readonly registry?: Registry | undefined;
 }
 
 const titles: Readonly<Record<number, string>> = {
@@ -38,21 +51,31 @@ const titles: Readonly<Record<number, string>> = {
 };
 
 /** Renders errors as Problem documents, `application/problem+json` (RFC 9457), with every violation of the request. */
-export function problemJson({ typeOf = () => "about:blank" }: ProblemJsonOptions = {}): RenderError {
+export function problemJson({ typeOf = () => "about:blank", registry }: ProblemJsonOptions = {}): RenderError {
   return (thrown) => {
     const classified = classifyError(thrown);
     const { status, detail, error } = classified;
-    const code = codeName(classified.code);
-    const violations = error instanceof RestError ? error.violations : [];
-    const problem: Problem = {
-      type: typeOf({ status, code }),
+    const problem = {
       title: titles[status] ?? "Error",
       status,
       detail,
-      code,
-      ...(violations.length === 0 ? {} : { errors: violations }),
+      code: codeName(classified.code),
+      ...extensionsOf(error, registry),
     };
     const headers = { ...errorHeaders(classified), "content-type": "application/problem+json" };
-    return { status, headers, body: JSON.stringify(problem) };
+    return { status, headers, body: JSON.stringify({ type: typeOf(problem), ...problem } satisfies Problem) };
   };
+}
+
+function extensionsOf(
+  error: ClassifiedError["error"],
+  registry: Registry | undefined,
+): Pick<Problem, "reason" | "errors" | "details"> {
+  if (error === undefined) return {};
+  if (!(error instanceof ConnectError)) {
+    const { reason, violations } = error;
+    return violations.length === 0 ? { reason } : { reason, errors: violations };
+  }
+  const details = errorDetails(error, registry);
+  return details.length === 0 ? {} : { details };
 }

@@ -1,4 +1,5 @@
 import { Code, ConnectError, type ContextValues } from "@connectrpc/connect";
+import { plainHeaders } from "../raw-headers.js";
 import { RestError, type RestErrorReason } from "../rest-error.js";
 import type { RestResponse } from "../rest-message.js";
 import type { Route } from "../routes/routes.js";
@@ -13,6 +14,7 @@ export interface ErrorContext {
 /** Renders the answer to an error: a {@link RestError}, or an error that an interceptor or implementation threw. */
 export type RenderError = (error: unknown, context: ErrorContext) => RestResponse;
 
+/** Reasons can share a code of gRPC; status and reason tell them apart. */
 const codes: Readonly<Record<RestErrorReason, readonly [code: Code, status: number]>> = {
   NOT_FOUND: [Code.NotFound, 404],
   METHOD_NOT_ALLOWED: [Code.Unimplemented, 405],
@@ -73,7 +75,26 @@ export function codeName(code: Code): string {
   return (Code[code] ?? "Unknown").replace(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
 }
 
-/** Returns the headers that an error carries. */
-export function errorHeaders({ error }: ClassifiedError): Record<string, string> {
-  return error instanceof ConnectError ? Object.fromEntries(error.metadata) : {};
+/** Headers that describe the message in which they came. */
+const headersOfMessage = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/**
+ * Returns the metadata of an error as headers. An error that a client received from another server has all headers of
+ * that answer: those of its body and its connection are left out.
+ */
+export function errorHeaders({ error }: ClassifiedError): RestResponse["headers"] {
+  if (!(error instanceof ConnectError)) return {};
+  return Object.fromEntries(
+    Object.entries(plainHeaders(error.metadata)).filter(([name]) => !headersOfMessage.has(name)),
+  );
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { clientGone, takenBody } from "../adapters/unread-body.js";
 import { tooLong } from "../rest-error.js";
 
 /** A request of Node's HTTP/1.1 or HTTP/2 server. */
@@ -13,7 +13,7 @@ export type NodeRequest = IncomingMessage | Http2ServerRequest;
  * - TOO_LONG when the body is longer: at once if Content-Length says so, else at the first excess byte. The rest is not
  *   read. With a `maxBytes` of 0 the reason is MALFORMED.
  * - a ConnectError with Code.Canceled when the caller disconnects.
- * - a plain Error when other code already read from the body: that is a bug of the surrounding program.
+ * - a ConnectError with Code.Internal when other code already read from the body, such as a parser of Express.
  */
 export function readBody(request: NodeRequest, maxBytes: number): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? Number.NaN);
@@ -48,7 +48,7 @@ function wasRead(request: NodeRequest): Promise<Buffer> {
   const isEmpty =
     Number(request.headers["content-length"] ?? 0) === 0 && request.headers["transfer-encoding"] === undefined;
   if (isEmpty && (!("stream" in request) || request.stream.endAfterHeaders)) return Promise.resolve(Buffer.alloc(0));
-  return Promise.reject(new Error("the body of the request was read before the REST handler got it"));
+  return Promise.reject(takenBody());
 }
 
 /** Returns whether the caller disconnected before the request was complete. */
@@ -68,8 +68,4 @@ function endsForSure(request: NodeRequest): boolean {
 function joined(chunks: readonly Buffer[]): Buffer {
   const [only] = chunks;
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
-}
-
-function clientGone(): ConnectError {
-  return new ConnectError("the client disconnected before its request was read", Code.Canceled);
 }

@@ -1,5 +1,5 @@
 import { constants } from "node:http2";
-import { endChunks } from "../chunked-body.js";
+import { endChunks } from "../adapters/response-body.js";
 import type { NodeResponse } from "./send-response.js";
 
 /**

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
-import { endUnsent, isChunked } from "../chunked-body.js";
+import { endUnsent, hasBody, isChunked } from "../adapters/response-body.js";
 import type { RestResponse } from "../rest-message.js";
 import type { NodeRequest } from "./read-body.js";
 import { sendChunks } from "./send-chunks.js";
@@ -9,7 +9,6 @@ import { sendChunks } from "./send-chunks.js";
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 
 const lingerMs = 250;
-const statusesWithoutBody = new Set([204, 205, 304]);
 
 /**
  * Sends an answer. Does nothing when the caller has disconnected or an answer has begun. Resolves when the answer is
@@ -34,20 +33,18 @@ export async function sendResponse(
     endUnsent(body);
     throw error;
   }
-  const hasBody = !statusesWithoutBody.has(answer.status);
-  if (hasBody && !isChunked(body)) response.end(body);
-  else if (hasBody && isChunked(body) && request.method !== "HEAD") await sendChunks(response, body);
-  else {
+  if (!hasBody(request.method, answer.status)) {
     endUnsent(body);
     response.end();
-  }
+  } else if (isChunked(body)) await sendChunks(response, body);
+  else response.end(body);
 }
 
 function setHead(response: NodeResponse, { status, headers, body }: RestResponse): void {
   response.statusCode = status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.removeHeader("content-length");
-  if (statusesWithoutBody.has(status)) response.removeHeader("content-type");
+  if (!hasBody(undefined, status)) response.removeHeader("content-type");
   else if (!isChunked(body)) response.setHeader("content-length", Buffer.byteLength(body));
 }
 

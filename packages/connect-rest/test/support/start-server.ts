@@ -91,32 +91,40 @@ export function sendRaw(port: number, bytes: string): Promise<string> {
   });
 }
 
-async function listen(server: Server | Http2Server): Promise<number> {
+/** Listens until the test ends. Returns the port. */
+export async function listen(server: Server | Http2Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   return (server.address() as AddressInfo).port;
 }
 
-function sendHttp1(
+/** Sends a request over HTTP/1.1 in a connection of its own. */
+export function sendHttp1(
   port: number,
   method: string,
   path: string,
   { headers = {}, body }: SendInit = {},
 ): Promise<Received> {
   return new Promise((resolve, reject) => {
-    const request = sendRequest({ port, method, path, headers: { ...headers }, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("end", () => {
-        const text = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
-      });
-    });
+    const length =
+      body === undefined || headers["transfer-encoding"] ? {} : { "content-length": Buffer.byteLength(body) };
+    const request = sendRequest(
+      { port, method, path, headers: { ...length, ...headers }, agent: false },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+        });
+      },
+    );
     request.on("error", reject).end(body);
   });
 }
 
-function sendHttp2(
+/** Sends a request over cleartext HTTP/2 in a session of its own. */
+export function sendHttp2(
   port: number,
   method: string,
   path: string,

@@ -1,4 +1,11 @@
-import type { RestBody } from "./rest-message.js";
+import type { RestBody } from "../rest-message.js";
+
+const statusesWithoutBody = new Set([204, 205, 304]);
+
+/** Returns whether an answer to a request with this HTTP method has a body (RFC 9110 section 6.4.1). */
+export function hasBody(httpMethod: string | undefined, status: number): boolean {
+  return httpMethod !== "HEAD" && !statusesWithoutBody.has(status);
+}
 
 /** Returns whether a body comes in chunks. */
 export function isChunked(body: RestBody): body is AsyncIterable<Uint8Array> {

@@ -1,0 +1,92 @@
+import type { ContextValues } from "@connectrpc/connect";
+import type { RestHandler } from "../handler.js";
+import type { RestRequest, RestResponse } from "../rest-message.js";
+import { readFetchBody } from "./read-fetch-body.js";
+import { responseOf } from "./response-of.js";
+
+/** Options of a Fetch handler. `Args` are the arguments that a runtime passes after the request. */
+export interface FetchHandlerOptions<Args extends readonly unknown[] = readonly []> {
+  /** Creates the context values of a request, which interceptors and implementations receive. Defaults to new ones. */
+  contextValues?(request: Request, ...args: Args): ContextValues;
+  /** Answers a request whose path no route has. Defaults to the handler's 404. */
+  next?(request: Request, ...args: Args): Response | Promise<Response>;
+  /**
+   * Receives an error that no answer can report: the renderer of errors threw, the answer is no valid Response, or a body
+   * in chunks broke off. Defaults to none.
+   */
+  onFailure?(error: unknown): void;
+}
+
+/** Answers a request of a runtime with the Fetch API. Rejects only if `next` or `onFailure` fails. */
+export type FetchHandler<Args extends readonly unknown[] = readonly []> = (
+  request: Request,
+  ...args: Args
+) => Promise<Response>;
+
+const gone: RestResponse = { status: 499, headers: {}, body: "" };
+
+/**
+ * Serves a REST handler by the Fetch API, for Deno, Bun, edge runtimes and frameworks. It uses nothing of Node.js.
+ *
+ * The address is the one that `Request` has: the runtime has already resolved dot segments and escaped characters that
+ * an address must not have.
+ */
+export function fetchHandler<Args extends readonly unknown[] = readonly []>(
+  rest: RestHandler,
+  options: FetchHandlerOptions<Args> = {},
+): FetchHandler<Args> {
+  const onFailure = (error: unknown) => options.onFailure?.(error);
+  return async (request, ...args) => {
+    const url = targetOf(request.url);
+    if (options.next !== undefined && !rest.hasPath(url)) return options.next(request, ...args);
+    const caller = callerOf(request.signal);
+    const answering = { httpMethod: request.method, caller, onFailure };
+    try {
+      const values = options.contextValues?.(request, ...args);
+      return responseOf((await rest.handle(restRequestOf(request, url, caller, values))) ?? gone, answering);
+    } catch (error) {
+      onFailure(error);
+      return lastResort(() => responseOf(rest.lastResort, answering));
+    }
+  };
+}
+
+/** Returns path and query of an absolute URL, as WHATWG's URL writes it. */
+function targetOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const end = url.indexOf("#", start);
+  return end < 0 ? url.slice(start) : url.slice(start, end);
+}
+
+/** Returns a controller that aborts with the request, or when the answer is no longer read. */
+function callerOf(signal: AbortSignal): AbortController {
+  const caller = new AbortController();
+  if (signal.aborted) caller.abort(signal.reason);
+  else signal.addEventListener("abort", () => caller.abort(signal.reason), { once: true });
+  return caller;
+}
+
+function restRequestOf(
+  request: Request,
+  url: string,
+  caller: AbortController,
+  contextValues: ContextValues | undefined,
+): RestRequest {
+  return {
+    method: request.method,
+    url,
+    rawHeaders: [...request.headers].flat(),
+    signal: caller.signal,
+    ...(contextValues === undefined ? {} : { contextValues }),
+    readBody: (maxBytes) => readFetchBody(request, maxBytes, caller),
+    isGone: () => caller.signal.aborted,
+  };
+}
+
+function lastResort(respond: () => Response): Response {
+  try {
+    return respond();
+  } catch {
+    return new Response(null, { status: 500 });
+  }
+}
