@@ -54,12 +54,15 @@ export type BindRequest = (request: RoutedRequest) => Promise<Message>;
 export function createBinder(route: Route, options: BindOptions): BindRequest {
   const profile = requestProfile(options);
   const schema = route.method.input;
-  const start = createAddressReader(route, options, profile);
+  const readAddress = createAddressReader(route, options, profile);
   const validate = options.validate?.(schema);
   const readHttpBody = httpBodyReader(route, options.maxBodyBytes);
   const readBody = readHttpBody === undefined ? createBodyReader(route, options, profile) : undefined;
   return async (routed) => {
-    const { message, request, violations } = start(routed);
+    const message = create(schema);
+    const request = fieldsOf(message);
+    const violations = noViolations();
+    readAddress(routed, request, violations);
     if (readBody !== undefined) {
       readBody(await readJsonBody(routed.http, options), request, violations);
       if (violations.items.length > 0) throw invalid(route, violations, validate?.(message) ?? []);
@@ -69,29 +72,19 @@ export function createBinder(route: Route, options: BindOptions): BindRequest {
   };
 }
 
-interface StartedRequest {
-  readonly message: Message;
-  readonly request: Fields;
-  readonly violations: Violations;
-}
-
-/** Compiles a function that starts a request message with the fields of the path and the query. */
+/** Compiles the reader of the path and the query. It throws if it finds a violation. */
 function createAddressReader(
   route: Route,
   options: BindOptions,
   profile: RequestProfile,
-): (request: RoutedRequest) => StartedRequest {
-  const schema = route.method.input;
+): (routed: RoutedRequest, request: Fields, violations: Violations) => void {
+  const { input } = route.method;
   const readPath = createPathReader(route, profile.json, options.takesAnyText);
   const readQuery = createQueryReader(queryRules(route, options, profile));
-  return ({ segments, query }) => {
-    const message = create(schema);
-    const request = fieldsOf(message);
-    const violations = noViolations();
+  return ({ segments, query }, request, violations) => {
     readPath(segments, request, violations);
     if (query !== "") readQuery(query, request, violations);
-    if (violations.items.length > 0) throw malformedAddress(listViolations(schema, [], violations.items));
-    return { message, request, violations };
+    if (violations.items.length > 0) throw malformedAddress(listViolations(input, [], violations.items));
   };
 }
 

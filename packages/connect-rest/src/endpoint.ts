@@ -1,14 +1,14 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
-import { type ContextValues, createContextKey, type Interceptor } from "@connectrpc/connect";
+import { type ContextValues, createContextKey, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
 import { type BindOptions, createBinder, type RoutedRequest } from "./bind-request.js";
 import { type Interceptors, interceptorsOf } from "./interceptors.js";
-import { createStreamInvoke, createUnaryInvoke, type InvocationInit } from "./invoke.js";
-import { createRender } from "./render.js";
+import { createStreamInvoke, createUnaryInvoke, type InvocationInit, type Invoked } from "./invoke.js";
+import { createRender, type Render, type Rendered } from "./render.js";
 import { requestProfile } from "./request-profile.js";
-import type { RestBody, RestResponse } from "./rest-message.js";
+import type { RestResponse } from "./rest-message.js";
 import type { ImplementedMethod } from "./routes/rest-service.js";
 import type { Route } from "./routes/routes.js";
-import { answerStream } from "./stream/stream-endpoint.js";
+import { answerStream, type StreamContent } from "./stream/answer-stream.js";
 import type { StreamFormatName } from "./stream/stream-format.js";
 
 /** Options of endpoints, in addition to their routes. */
@@ -27,21 +27,31 @@ export interface EndpointOptions extends BindOptions {
   readonly streamFormat?: StreamFormatName;
 }
 
-/** The content of a successful answer. */
-export interface Answer {
-  readonly contentType: string;
-  readonly body: RestBody;
+/** A route of a unary method, compiled for serving requests. */
+export interface UnaryEndpoint {
+  readonly kind: "unary";
+  readonly status: number;
+  invoke(request: RoutedRequest, init: InvocationInit): Promise<Invoked>;
+  render(message: Message): Rendered;
+}
+
+/** A route of a server-streaming method, compiled for serving requests. */
+export interface StreamEndpoint {
+  readonly kind: "stream";
+  readonly status: number;
+  /**
+   * Calls the method. Rejects if it fails before its first response message; `renderError` renders the error of a
+   * stream that fails later.
+   */
+  answer(
+    request: RoutedRequest,
+    init: InvocationInit,
+    renderError: (error: unknown) => RestResponse,
+  ): Promise<StreamContent>;
 }
 
 /** A route, compiled for serving requests. */
-export interface Endpoint {
-  readonly status: number;
-  /**
-   * Calls the method. Rejects with the error of a call that failed before its first response message; `renderError`
-   * renders the error of a stream that fails later.
-   */
-  answer(request: RoutedRequest, init: InvocationInit, renderError: (error: unknown) => RestResponse): Promise<Answer>;
-}
+export type Endpoint = UnaryEndpoint | StreamEndpoint;
 
 const routedRequest = createContextKey<RoutedRequest | undefined>(undefined, { description: "rest.routedRequest" });
 
@@ -69,33 +79,40 @@ export function createEndpoint(
     ...interceptorsOf(method, options.interceptors),
     ...implemented.interceptors,
   ];
-  const answer = method.methodKind === "unary" ? unaryAnswer : streamAnswer;
-  return { status, answer: answer(route, implemented, stages, options) };
+  const compile = method.methodKind === "unary" ? unaryEndpoint : streamEndpoint;
+  return compile(status, createRender(route, writeRules(options)), implemented.spec, stages, options);
 }
 
-type CompileAnswer = (
-  route: Route,
-  implemented: ImplementedMethod,
+type CompileEndpoint = (
+  status: number,
+  render: Render,
+  spec: MethodImplSpec,
   stages: readonly Interceptor[],
   options: EndpointOptions,
-) => Endpoint["answer"];
+) => Endpoint;
 
-const unaryAnswer: CompileAnswer = (route, { spec }, stages, options) => {
-  const { render } = createRender(route, writeRules(options));
+const unaryEndpoint: CompileEndpoint = (status, { render }, spec, stages) => {
   const invoke = createUnaryInvoke(spec, stages, "rest");
-  return async (request, init) => {
-    init.values.set(routedRequest, request);
-    const { message } = await invoke(init);
-    return render(message);
+  return {
+    kind: "unary",
+    status,
+    render,
+    invoke(request, init) {
+      init.values.set(routedRequest, request);
+      return invoke(init);
+    },
   };
 };
 
-const streamAnswer: CompileAnswer = (route, { spec }, stages, options) => {
+const streamEndpoint: CompileEndpoint = (status, render, spec, stages, { streamFormat: format }) => {
   const invoke = createStreamInvoke(spec, stages, "rest");
-  const method = { render: createRender(route, writeRules(options)), invoke, format: options.streamFormat };
-  return (request, init, renderError) => {
-    init.values.set(routedRequest, request);
-    return answerStream(method, request.http, init, renderError);
+  return {
+    kind: "stream",
+    status,
+    answer(request, init, renderError) {
+      init.values.set(routedRequest, request);
+      return answerStream({ render, invoke, format }, request.http, init, renderError);
+    },
   };
 };
 

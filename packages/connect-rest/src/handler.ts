@@ -140,11 +140,13 @@ async function answerRoute({ options, endpoints }: Compiled, call: Call): Promis
   const endpoint = endpoints.get(match.route);
   if (endpoint === undefined) throw new Error("a route has no endpoint");
   const requestHeader = options.requestHeader?.(request) ?? readHeaders(request.rawHeaders);
-  const { contentType, body } = await endpoint.answer(
-    { http: request, segments: match.segments, query },
-    { requestMethod: request.method, url: request.url, requestHeader, values, signal: request.signal, metadata },
-    renderError,
-  );
+  const routed = { http: request, segments: match.segments, query };
+  const { method: requestMethod, url, signal } = request;
+  const init = { requestMethod, url, requestHeader, values, signal, metadata };
+  const { contentType, body } =
+    endpoint.kind === "unary"
+      ? endpoint.render((await endpoint.invoke(routed, init)).message)
+      : await endpoint.answer(routed, init, renderError);
   const headers = { ...options.responseHeaders, ...plainHeaders(metadata.header), "content-type": contentType };
   return { status: endpoint.status, headers, body };
 }

@@ -8,18 +8,22 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { fieldsOf } from "../../src/json/message-fields.js";
-import { protoJsonProfile } from "../../src/json/protojson/protojson-profile.js";
-import { createMessageReader } from "../../src/json/read-message.js";
-import { createMessageWriter } from "../../src/json/write-message.js";
-import { parseJsonBody } from "../../src/read-json-body.js";
-import { RestError } from "../../src/rest-error.js";
-import { noViolations } from "../../src/violations/collect-violations.js";
-import { KindsSchema } from "../gen/library/v1/library_pb.js";
-import { EnvelopeSchema } from "../gen/library/v1/media_pb.js";
-import { AliasesSchema, NamesSchema } from "../gen/library/v1/spellings_pb.js";
-import { registry } from "../support/media-service.js";
-import { different, type Group, groups, ignored, unwritable } from "./protojson.js";
+import { fieldsOf } from "../../../src/json/message-fields.js";
+import { protoJsonProfile } from "../../../src/json/protojson/protojson-profile.js";
+import { createMessageReader } from "../../../src/json/read-message.js";
+import { createMessageWriter } from "../../../src/json/write-message.js";
+import { parseJsonBody } from "../../../src/read-json-body.js";
+import { RestError } from "../../../src/rest-error.js";
+import { noViolations } from "../../../src/violations/collect-violations.js";
+import { KindsSchema } from "../../gen/library/v1/library_pb.js";
+import { EnvelopeSchema } from "../../gen/library/v1/media_pb.js";
+import { AliasesSchema, NamesSchema } from "../../gen/library/v1/spellings_pb.js";
+import { registry } from "../../support/media-service.js";
+import type { Group } from "./group.js";
+import { syntaxAndNumbers } from "./numbers.js";
+import { values } from "./values.js";
+import { wellKnown } from "./well-known.js";
+import { different, ignored, unwritable } from "./writing.js";
 
 const schemas: Readonly<Record<Group["message"], DescMessage>> = {
   Kinds: KindsSchema,
@@ -28,7 +32,7 @@ const schemas: Readonly<Record<Group["message"], DescMessage>> = {
   Envelope: EnvelopeSchema,
 };
 
-describe.each(groups)("$about", ({ message, accepted, refused }) => {
+describe.each([...syntaxAndNumbers, ...values, ...wellKnown])("$about", ({ message, accepted, refused }) => {
   const schema = schemas[message];
 
   for (const [json, canonical = JSON.parse(json) as JsonObject] of accepted) {
