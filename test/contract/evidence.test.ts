@@ -8,7 +8,7 @@ import { problemsOf } from "./evidence/proofs.js";
 const leastRows = {
   "docs/internals/conformance.md": 80,
   "docs/internals/decisions.md": 150,
-  "docs/internals/transcoder.md": 15,
+  "packages/connect-rest/docs/transcoder.md": 15,
   "docs/internals/reliability.md": 30,
   "docs/operate/security.md": 30,
 };

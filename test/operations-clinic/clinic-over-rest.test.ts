@@ -1,6 +1,9 @@
+import { restRoutes } from "@cupo/connect-rest";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
 import { demo } from "../../src/openapi/examples/demo-ids.js";
+import { isPublished } from "../../src/operation.js";
+import { servedServices } from "../../src/services/services.js";
 import { startDemoService } from "../openapi/example-calls.js";
 import { expectProblem } from "../support/problem.js";
 import { registration } from "../support/registration.js";
@@ -75,6 +78,14 @@ describe("a client of the public listener", () => {
     const refused = await clinic("GET", "/locations", { headers });
     expectProblem(refused, 400, ["Actor-Id INVALID_FORMAT"]);
   });
+});
+
+test("no read has a text about a person in its URL", () => {
+  const own = servedServices.map(({ service: each }) => each).filter((each) => !isPublished(each));
+  const routes = restRoutes("", own);
+  const inUrl = routes.filter(({ body }) => body === "none").flatMap(({ method }) => method.input.fields);
+  const personal = /^(name|full_name|phone|email|text|comment|note|document_.*)$/;
+  expect(inUrl.filter(({ name }) => personal.test(name)).map(String)).toEqual([]);
 });
 
 describe("the setting PUBLIC_CLINIC_API", () => {
