@@ -73,6 +73,20 @@ describe("a client of the public listener", () => {
     expectProblem(await clinic("GET", "/locations", { token }), 403);
   });
 
+  test.each([
+    ["text/event-stream", /^data: \{"events":\[\{"eventId":/],
+    ["*/*", /^\{"result":\{"events":\[\{"eventId":/],
+  ])("watches events as %s, until it leaves", async (accept, first) => {
+    const token = await service.token({ tenantId: DEMO_TENANT_ID });
+    const leaving = new AbortController();
+    const url = `${service.publicUrl}/api/clinic/v1/events:watch?start=OLDEST`;
+    const headers = { authorization: `Bearer ${token}`, accept };
+    const response = await fetch(url, { headers, signal: leaving.signal });
+    const { value } = (await response.body?.getReader().read()) ?? {};
+    leaving.abort();
+    expect([response.status, new TextDecoder().decode(value)]).toEqual([200, expect.stringMatching(first)]);
+  });
+
   test("may name the person behind it", async () => {
     const headers = { "actor-id": "a person" };
     const refused = await clinic("GET", "/locations", { headers });
