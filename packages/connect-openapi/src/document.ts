@@ -1,9 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { Components } from "./components.js";
 import { problemErrors } from "./errors/problem-errors.js";
 import { describeOperation, type OperationContext } from "./operations/describe-operation.js";
 import { operationNames, serviceTags } from "./operations/operation-names.js";
 import { type RoutePath, routePath, withNamesOf } from "./operations/route-path.js";
-import type { Components, OpenApiOptions } from "./options.js";
+import type { OpenApiOptions } from "./options.js";
 import { describeRoute, type OpenApiRoute } from "./route.js";
 import { createMessageSchemas, type MessageSchemas } from "./schemas/message-schemas.js";
 

@@ -1,3 +1,4 @@
+export type { Components } from "./components.js";
 export { connectRoutes } from "./connect-routes.js";
 export { openApiDocument } from "./document.js";
 export { type ConnectErrorDetails, connectErrorSchema, connectErrors } from "./errors/connect-errors.js";
@@ -5,7 +6,6 @@ export type { DescribeErrors, ErrorDescriptions } from "./errors/describe-errors
 export { googleRpcStatusErrors } from "./errors/google-rpc-status-errors.js";
 export { problemErrors } from "./errors/problem-errors.js";
 export type {
-  Components,
   DocumentInfo,
   OpenApiOptions,
   OperationDefaults,

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { Components } from "./components.js";
 import type { DescribeErrors } from "./errors/describe-errors.js";
 import type { OpenApiRoute } from "./route.js";
 import type { Refer, SchemaOptions } from "./schemas/schema-options.js";
@@ -8,16 +9,6 @@ export interface DocumentInfo {
   title: string;
   version: string;
   [member: string]: JsonValue;
-}
-
-/** The `components` object of OpenAPI: members by name for each kind. */
-export interface Components {
-  readonly securitySchemes?: JsonObject;
-  readonly parameters?: JsonObject;
-  readonly headers?: JsonObject;
-  readonly responses?: JsonObject;
-  readonly schemas?: JsonObject;
-  readonly [kind: string]: JsonObject | undefined;
 }
 
 /** An example of a request. */

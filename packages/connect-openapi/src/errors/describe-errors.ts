@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Components } from "../options.js";
+import type { Components } from "../components.js";
 import type { OpenApiRoute } from "../route.js";
 import type { Refer } from "../schemas/schema-options.js";
 

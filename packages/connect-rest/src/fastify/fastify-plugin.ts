@@ -1,8 +1,8 @@
 import { METHODS } from "node:http";
 import type { ContextValues } from "@connectrpc/connect";
 import type { RestHandler } from "../handler.js";
+import type { NodeResponse } from "../node/node-response.js";
 import type { NodeRequest } from "../node/read-body.js";
-import type { NodeResponse } from "../node/send-response.js";
 import { serveRequest } from "../node/serve-request.js";
 
 /** The part of a Fastify request that the plugin uses. */

@@ -1,5 +1,5 @@
+import type { NodeResponse } from "./node-response.js";
 import type { NodeRequest } from "./read-body.js";
-import type { NodeResponse } from "./send-response.js";
 
 /**
  * Returns a signal that aborts when the caller disconnects before the answer is sent. HTTP/1.1 reports this by closing

@@ -1,7 +1,7 @@
 import type { ContextValues } from "@connectrpc/connect";
 import type { RestHandler } from "../handler.js";
+import type { NodeResponse } from "./node-response.js";
 import type { NodeRequest } from "./read-body.js";
-import type { NodeResponse } from "./send-response.js";
 import { serveRequest } from "./serve-request.js";
 
 /** Options of a listener. */

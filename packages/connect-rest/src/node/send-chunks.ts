@@ -1,6 +1,6 @@
 import { constants } from "node:http2";
 import { endChunks } from "../adapters/response-body.js";
-import type { NodeResponse } from "./send-response.js";
+import type { NodeResponse } from "./node-response.js";
 
 /**
  * Sends the head of an answer at once, then each chunk when the caller has taken the previous ones. Ends the iteration

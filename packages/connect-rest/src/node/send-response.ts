@@ -1,12 +1,8 @@
-import type { ServerResponse } from "node:http";
-import type { Http2ServerResponse } from "node:http2";
 import { endUnsent, hasBody, isChunked } from "../adapters/response-body.js";
 import type { RestResponse } from "../rest-message.js";
+import type { NodeResponse } from "./node-response.js";
 import type { NodeRequest } from "./read-body.js";
 import { sendChunks } from "./send-chunks.js";
-
-/** A response of Node's HTTP/1.1 or HTTP/2 server. */
-export type NodeResponse = ServerResponse | Http2ServerResponse;
 
 const lingerMs = 250;
 

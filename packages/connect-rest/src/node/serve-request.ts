@@ -2,8 +2,9 @@ import type { ContextValues } from "@connectrpc/connect";
 import type { RestHandler } from "../handler.js";
 import type { RestRequest } from "../rest-message.js";
 import { goneSignal } from "./gone-signal.js";
+import type { NodeResponse } from "./node-response.js";
 import { isAbandoned, type NodeRequest, readBody } from "./read-body.js";
-import { type NodeResponse, sendResponse } from "./send-response.js";
+import { sendResponse } from "./send-response.js";
 
 /** What an adapter adds to a request. */
 export interface Serving {
