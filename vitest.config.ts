@@ -15,11 +15,15 @@ const REPLACES_MODULES = ["test/schedule/storm-defects.test.ts", "test/simulatio
 /** Tests that kill a server of the Citus cluster. They run last, because other tests share the cluster. */
 const KILLS_SERVERS = ["test/citus/worker-killed.test.ts"];
 
-/** Tests that start, kill or compile other programs, such as processes of the service, poolers and browsers. */
+/**
+ * Tests that start, kill or compile other programs, such as processes of the service, poolers and browsers; and the table
+ * of RPC conformance, which takes a minute.
+ */
 const PROGRAMS = [
   "test/{citus,embedded-postgres,examples,faults,packages,stubs}/**/*.test.ts",
   "test/deploy/{backup,compose,image,reverse-proxy}.test.ts",
   "test/hostile/unread-answers.test.ts",
+  "test/rpc/conformance/*.test.ts",
   "test/introspection/stock-client.test.ts",
   "test/postgres/replica-reads.test.ts",
   "test/proto-export/*.test.ts",

@@ -86,11 +86,8 @@ const rules: readonly Rule[] = [
   {
     name: "only openapi imports connect-openapi",
     findings: (sources) => imports(sources, /^(?!openapi\/)/, /^@cupo\/connect-openapi(\/|$)/),
-    defect: {
-      "listeners/public-api.ts": 'import { openApiDocument } from "@cupo/connect-openapi";',
-      "openapi/rest-document.ts": 'import { openApiDocument } from "@cupo/connect-openapi";',
-    },
-    found: "listeners/public-api.ts → @cupo/connect-openapi",
+    defect: { "rest.ts": 'import "@cupo/connect-openapi";', "openapi/rest.ts": 'import "@cupo/connect-openapi";' },
+    found: "rest.ts → @cupo/connect-openapi",
   },
   {
     name: "pages import only the errors and the types of requests",

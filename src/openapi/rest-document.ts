@@ -32,7 +32,7 @@ export function describeRest(options: RestDocumentOptions): JsonObject {
   const services = options.services.map(({ service }) => service);
   const routes = restRoutes(basePath, services);
   const served = services.filter((service) => routes.some(({ method }) => method.parent === service));
-  return openApiDocument<Route>({
+  return openApiDocument({
     ...schemaOptions,
     routes,
     basePath,

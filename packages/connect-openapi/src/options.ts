@@ -80,9 +80,9 @@ export interface OpenApiOptions<R extends OpenApiRoute = OpenApiRoute> extends S
   /** Defaults to `[]`, no requirement, unless an operation has its own. */
   readonly security?: JsonObject[];
   /** What the caller adds to the operation of a route. */
-  readonly operation?: (route: R, defaults: OperationDefaults) => OperationParts;
+  readonly operation?: (route: NoInfer<R>, defaults: OperationDefaults) => OperationParts;
   /** How errors are described. Defaults to `problemErrors()`. */
-  readonly errors?: DescribeErrors<R>;
+  readonly errors?: DescribeErrors<NoInfer<R>>;
   /** Further components. A function is called after all operations are described. */
   readonly components?: Components | ((refer: Refer) => Components);
 }

@@ -1,10 +1,17 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { connectRoutes, definitionName, type OpenApiRoute, sourceComments } from "../src/index.js";
+import {
+  connectRoutes,
+  definitionName,
+  type OpenApiRoute,
+  openApiDocument,
+  problemErrors,
+  sourceComments,
+} from "../src/index.js";
 import { ExhibitSchema, MuseumService } from "./gen/museum/v1/museum_pb.js";
 import { buildImage } from "./support/build-image.js";
 import { makeRoute } from "./support/make-route.js";
 import { museumRoutes } from "./support/museum-routes.js";
-import { documentOf, lint, type ParsedDocument } from "./support/parsed-document.js";
+import { documentOf, info, lint, type ParsedDocument } from "./support/parsed-document.js";
 
 const { method } = MuseumService;
 const [getExhibit] = museumRoutes;
@@ -189,6 +196,16 @@ describe("what the caller adds to an operation", () => {
   });
 });
 
+test("a hook gets the caller's own routes, whatever the type of the errors is", () => {
+  const document = openApiDocument({
+    routes: [{ ...getExhibit, team: "curators" }],
+    info,
+    errors: problemErrors(),
+    operation: ({ team }) => ({ tags: [team] }),
+  });
+  expect(document["paths"]).toMatchObject({ "/v1/rooms/{room}/exhibits/{exhibit}": { get: { tags: ["curators"] } } });
+});
+
 describe("comments from source info", () => {
   let document: ParsedDocument;
 
@@ -201,6 +218,8 @@ describe("comments from source info", () => {
     expect(get?.description).toBe(
       "Lists the exhibits of a room, in the order of their acquiredOn.\n\n- Lists pages.\n- Filters by maker.",
     );
+    const maker = get?.parameters?.find(({ name }) => name === "filter.maker");
+    expect(maker?.["description"]).toBe("Who made the exhibit.");
     expect(document.tags).toEqual([{ name: "MuseumService", description: "Rooms and the exhibits in them." }]);
     const { ExhibitInput, ExhibitCondition } = document.components.schemas;
     expect(ExhibitInput?.description).toBe("One object that the museum shows.");

@@ -212,6 +212,18 @@ describe("the name of a schema", () => {
     ]);
   });
 
+  test("is also in references that are no `$ref`", () => {
+    const { schemas } = documentOf([makeRoute(method.getExhibit, "GET /v1/{name}")], {
+      components: (refer) => {
+        const { $ref = "" } = refer(MakerSchema, "response");
+        return {
+          schemas: { Mine: { oneOf: [{ $ref }], discriminator: { propertyName: "kind", mapping: { a: $ref } } } },
+        };
+      },
+    }).components;
+    expect(schemas["Mine"]).toMatchObject({ discriminator: { mapping: { a: "#/components/schemas/Maker" } } });
+  });
+
   test("is the full name if two definitions have the same short one", () => {
     const copy: DescMessage = { ...MakerSchema, typeName: "gallery.v1.Maker", file: MakerSchema.file };
     const { schemas } = documentOf([makeRoute(method.getExhibit, "GET /v1/{name}")], {

@@ -30,8 +30,10 @@ interface CollectedUse extends SchemaUse {
 const PREFIX = "#/components/schemas/";
 
 /**
- * Creates a collection of schemas. Comments may name the fields of `files`. Each use of a definition has a schema of its own: in a request, in a response, in an
- * error, and without some fields. Names depend on all uses, so references have other texts until {@link named}.
+ * Creates a collection of schemas. Comments may name the fields of `files`.
+ *
+ * Each use of a definition has a schema of its own: in a request, in a response, in an error, and without some fields.
+ * Names depend on all uses, so references have other texts until `named` is called.
  */
 export function createMessageSchemas(options: SchemaOptions, files: Iterable<DescFile>): MessageSchemas {
   const uses = new Map<string, CollectedUse>();

@@ -50,6 +50,7 @@ describe("a CEL rule becomes keywords of JSON Schema:", () => {
 describe("a condition without a keyword is left unsaid, and not guessed:", () => {
   test.each<[string, string, JsonObject[], ValueKind?]>([
     ["an alternative", "this == '' || this.matches('a')", []],
+    ["an alternative to a pattern", "this.matches('a') || this == ''", []],
     ["an alternative beside a switch", "this.matches('a') || this.matches('b') || !rule", []],
     ["an unknown function", "this.matches('a') && this.lowerAscii() == this", [{ pattern: "a" }]],
     ["a length of another kind", "size(this) <= 3", [], "other"],
