@@ -1,6 +1,8 @@
 import { createVitest } from "vitest/node";
 
 const TEST_MS = 120_000;
+/** As in vitest.config.ts: the packages of the workspace are used from their sources. */
+const resolve = { conditions: ["source", "node", "development|production"] };
 
 /**
  * Opens Vitest with vitest.config.ts as one project, without tests that mock modules. Adds `settings` to Vitest's and
@@ -22,5 +24,5 @@ export function openVitest(settings, plugins = []) {
     hookTimeout: TEST_MS,
     reporters: [{}],
   };
-  return createVitest("test", { ...base, ...settings }, { plugins, logLevel: "silent" });
+  return createVitest("test", { ...base, ...settings }, { plugins, resolve, ssr: { resolve }, logLevel: "silent" });
 }

@@ -7,10 +7,13 @@ import { openVitest } from "./open-vitest.mjs";
 const OUTSIDE =
   /\/test\/(?:faults|guide|examples|stubs|deploy|proto-export|reference-page|demo|mutations)\/|\/test\/(?:main|npm-start|readme)\./;
 const MOST_TESTS = 40;
+/** The largest share of test files that may fail without a mutant. Above it, a result would say nothing. */
+const MOST_FAILED = 0.1;
 
 /**
  * Returns `{ test, called }` for each test file: its path, and the functions of src that it calls as `path#function`.
  * Runs test files that have no record in `folder` or have changed since, to write it. A file that fails gets no record.
+ * Throws if more than a tenth of these files fail.
  */
 export async function readCalls(folder) {
   mkdirSync(folder, { recursive: true });
@@ -67,6 +70,8 @@ async function noteCalls(folder) {
       console.log(`left out, because it fails without a mutant: ${path}`);
       rmSync(join(folder, noteName(path)), { force: true });
     }
+    if (failed.length > MOST_FAILED * unknown.length)
+      throw new Error(`${failed.length} of ${unknown.length} test files fail without a mutant: correct them first`);
   }
   await vitest.close();
   delete process.env.NOTE_CALLS_IN;
