@@ -14,7 +14,16 @@ export interface Checkout {
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Paths that the scripts read, or compare with the build. */
-const LINKED = ["node_modules", "src", "proto", "examples", "buf.gen.yaml", "tsconfig.json", "tsconfig.build.json"];
+const LINKED = [
+  "node_modules",
+  "packages",
+  "src",
+  "proto",
+  "examples",
+  "buf.gen.yaml",
+  "tsconfig.json",
+  "tsconfig.build.json",
+];
 
 /** Creates a checkout with an up-to-date build, so that scripts need not build anything. Types are not checked. */
 export async function layCheckout(): Promise<Checkout> {
