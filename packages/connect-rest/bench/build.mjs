@@ -5,6 +5,6 @@ const folder = "packages/connect-rest/bench";
 const bundle = await rolldown({
   input: { rate: `${folder}/rate.ts`, contestants: `${folder}/contestants.ts` },
   platform: "node",
-  external: /^(?!\.)/,
+  external: /^(?:node:|@|fastify$)/,
 });
 await bundle.write({ dir: "build/connect-rest-bench", format: "esm", entryFileNames: "[name].js" });

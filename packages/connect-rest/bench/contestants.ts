@@ -86,7 +86,7 @@ async function fastifyListener(): Promise<RequestListener> {
   const author = {
     type: "object",
     additionalProperties: false,
-    properties: { name: text, addresses: { type: "array", items: { type: "object", properties: { city: text } } } },
+    properties: { fullName: text, addresses: { type: "array", items: { type: "object", properties: { city: text } } } },
   };
   const properties = {
     name: text,

@@ -17,7 +17,7 @@ const book = {
   title: "Cien años de soledad",
   genre: "NOVEL",
   tags: ["novela", "Macondo"],
-  author: { name: "Gabriel García Márquez", addresses: [{ city: "Aracataca" }, { city: "Bogotá" }] },
+  author: { fullName: "Gabriel García Márquez", addresses: [{ city: "Aracataca" }, { city: "Bogotá" }] },
   pages: 471,
   publishedAt: "1967-05-30T00:00:00Z",
 };
