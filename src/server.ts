@@ -13,6 +13,7 @@ import { openWebhooks, type Webhooks } from "./open-webhooks.js";
 import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { createPageTokens } from "./option-tokens/page-tokens.js";
+import type { Database } from "./postgres/database.js";
 import { openReadinessProbe } from "./postgres/readiness-probe.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
 import type { DemoTokens } from "./reference-page/reference-pages.js";
@@ -88,16 +89,11 @@ async function start(
   const telemetry = await openTelemetry(telemetryOptions(config, logger, ports));
   closers.push(() => telemetry.close());
   let stopJobs: Closer = () => undefined;
-  const { database, replica, probe, feeds, webhooks, onCommitted } = await openDatabase(
-    config,
-    { logger, now },
-    telemetry,
-    closers,
-  );
+  const data = await openDatabase(config, { logger, now }, telemetry, closers);
+  const { database, probe, feeds, webhooks } = data;
   closers.push(() => stopJobs());
   const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
-  const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
-  closers.push(scheduleKeyRotation(keyRing, warning(logger, "rotating token keys failed; retrying in 30 min")));
+  const keyRing = await openTokenKeys(database, { logger, now }, closers);
   const validate = createMessageValidator();
   const stopping = createStopping();
   const parts: ListenerParts = {
@@ -109,8 +105,7 @@ async function start(
       validate,
       listErrors: listViolations,
       stopping: stopping.signal,
-      ...createCallStore(database, onCommitted, replica),
-      resultSeal: webhooks.resultSeal,
+      ...data.calls,
       pages: createPageTokens(keyRing),
       isTraced: telemetry.isTraced,
     }),
@@ -121,7 +116,7 @@ async function start(
   };
   const listeners = await openListeners(config, logger, parts, () => probe.takesWrites());
   closers.push(warmUpScreening());
-  if (runsJobs) stopJobs = startJobs({ database, now, logger, webhooks, onCommitted }, config, telemetry);
+  if (runsJobs) stopJobs = startJobs({ ...data, now, logger }, config, telemetry);
   telemetry.started();
   return running(listeners, closers);
 }
@@ -160,7 +155,18 @@ async function openDatabase(
     feeds.committed(tenantId);
     webhooks.committed(tenantId);
   };
-  return { database, replica: replica?.reads, probe, feeds, webhooks, onCommitted };
+  const calls = { ...createCallStore(database, onCommitted, replica?.reads), resultSeal: webhooks.resultSeal };
+  return { database, calls, probe, feeds, webhooks, onCommitted };
+}
+
+async function openTokenKeys(
+  database: Pick<Database, "pool">,
+  { logger, now }: Pick<ServerPorts, "logger" | "now">,
+  closers: Closer[],
+): Promise<KeyRing> {
+  const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
+  closers.push(scheduleKeyRotation(keyRing, warning(logger, "rotating token keys failed; retrying in 30 min")));
+  return keyRing;
 }
 
 async function openIssuer(

@@ -64,9 +64,9 @@ export function networks(held: string): readonly string[] | undefined {
   return parts.every(isNetwork) ? parts : undefined;
 }
 
-function isNetwork(text: string): boolean {
-  const [, address = "", bits = ""] = /^([0-9A-Fa-f.:]+)\/(\d{1,3})$/.exec(text) ?? [];
-  const family = isIP(address);
+function isNetwork(held: string): boolean {
+  const [, base = "", bits = ""] = /^([0-9A-Fa-f.:]+)\/(\d{1,3})$/.exec(held) ?? [];
+  const family = isIP(base);
   return family > 0 && Number(bits) <= (family === 4 ? 32 : 128);
 }
 

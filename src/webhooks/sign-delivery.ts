@@ -13,10 +13,11 @@ export interface Signer {
 /** Opens the secrets of a webhook. Rejects if they cannot be decrypted. */
 export async function openSigner(
   tenantId: string,
-  { url, secret, formerSecret }: LeasedWebhook,
+  { url, secret, formerSecret, formerSecretUntil }: LeasedWebhook,
   { vault, now }: Pick<DeliveryPorts, "vault" | "now">,
 ): Promise<Signer> {
-  const sealed = formerSecret === undefined ? [secret] : [secret, formerSecret];
+  const isFormerValid = formerSecretUntil !== undefined && formerSecretUntil.getTime() > now();
+  const sealed = formerSecret === undefined || !isFormerValid ? [secret] : [secret, formerSecret];
   const secrets = (await Promise.all(sealed.map((each) => vault.open(each)))).map((bytes) =>
     Buffer.from(bytes).toString(),
   );

@@ -17,8 +17,9 @@ export interface LeasedWebhook {
   readonly companyId: string | undefined;
   /** Sealed. */
   readonly secret: string;
-  /** Sealed. Undefined if none signs any more. */
+  /** Sealed. It signs until `formerSecretUntil`, by the clock of the service. */
   readonly formerSecret: string | undefined;
+  readonly formerSecretUntil: Date | undefined;
   readonly feedId: string;
   /** Decimal digits. */
   readonly position: string;
@@ -36,7 +37,7 @@ const takeLease = prepared(["lease", "tenant", "id"], ({ lease, tenant, id }) =>
      WHERE tenant_id = ? AND id = ? AND state = 'ACTIVE' AND (leased_until IS NULL OR leased_until < now())
      RETURNING id, lease_id AS "leaseId", url, resource_types AS "resourceTypes", event_types AS "eventTypes",
        organization_id AS "organizationId", company_id AS "companyId", secret,
-       CASE WHEN former_secret_until > now() THEN former_secret END AS "formerSecret", feed_id AS "feedId", position,
+       former_secret AS "formerSecret", former_secret_until AS "formerSecretUntil", feed_id AS "feedId", position,
        leased_until AS "leasedUntil"`,
     [lease, tenant, id],
   ),
