@@ -76,6 +76,7 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "MergePatients",
     "ErasePatient",
     "TestWebhook",
+    "ReplayWebhook",
   ]),
   /** Schedules are planned from rows read before, and withdrawn and retained slots are part of the answer. */
   ...each(4, ["UpdateHoliday", "MaterializeSchedule", "OverbookAppointment", "CreateScheduleBlock"]),
