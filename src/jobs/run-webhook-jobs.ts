@@ -9,7 +9,7 @@ import { type QueuePorts, runQueue } from "./run-queue.js";
 const FIND_WEBHOOKS = "find_webhooks";
 const CRON = [{ task: FIND_WEBHOOKS, match: "* * * * *", identifier: FIND_WEBHOOKS }];
 /** The number of webhooks to which a process sends at the same time. */
-const CONCURRENCY = 8;
+const CONCURRENCY = 16;
 /** The highest number of listeners of the signal that stops the jobs: one for each event that is being sent. */
 const MOST_SENDING = 1_000;
 /** Milliseconds until a job asks again for the lease that another process has. */
@@ -53,7 +53,7 @@ function tasksOf(queue: QueuePorts, deliveries: DeliveryPorts, signal: AbortSign
       if (result.kind === "LATER") await queueDelivery(addJob, key, deliveryKey(key), result.at);
       if (result.kind === "BUSY") {
         await queueDelivery(addJob, key, deliveryKey(key), later(job.locked_at ?? job.run_at, BUSY_MS));
-      } else {
+      } else if (result.kind !== "RESTING") {
         await removeJob(queue.queuePool, successor);
       }
     },
