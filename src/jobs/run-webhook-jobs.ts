@@ -8,8 +8,11 @@ import { type QueuePorts, runQueue } from "./run-queue.js";
 
 const FIND_WEBHOOKS = "find_webhooks";
 const CRON = [{ task: FIND_WEBHOOKS, match: "* * * * *", identifier: FIND_WEBHOOKS }];
-/** The number of webhooks to which a process sends at the same time. */
-const CONCURRENCY = 16;
+/**
+ * The number of webhooks to which a process sends at the same time. It is above the number of webhooks of a tenant, so
+ * that slow receivers of one tenant do not take all workers.
+ */
+const CONCURRENCY = 24;
 /** The highest number of listeners of the signal that stops the jobs: one for each event that is being sent. */
 const MOST_SENDING = 1_000;
 /** Milliseconds until a job asks again for the lease that another process has. */

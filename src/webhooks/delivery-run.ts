@@ -81,6 +81,7 @@ export class DeliveryRun {
           if (delivery === undefined) break;
           this.#begin(delivery, signer);
         }
+        if (this.#sending.size === 0) continue;
         await Promise.race([...this.#sending, ...(this.#queue.length === 0 ? [this.#look()] : [])]);
       }
     } finally {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { MAX_WEBHOOKS } from "../../src/services/webhooks/webhook-service.js";
 import { eventually } from "../support/eventually.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { type Behaviour, RECEIVERS_ALLOWED, type ReceivedEvent, type Receiver, startReceiver } from "./receiver.js";
@@ -7,6 +8,7 @@ import { changeLocation, createLocation, createWebhook } from "./webhooks-under-
 
 const RESOURCES = 8;
 const CHANGES = 3;
+const MANY = 20;
 /** The share of events that a bad receiver does not accept, a third of them without an answer. */
 const FAILING = 0.3;
 
@@ -46,6 +48,37 @@ test("a receiver that fails or stalls 30 % gets every event, those of a resource
   expect(bad.arrived.length).toBeGreaterThan(total);
   expect(bad.mostAtOnce).toBeGreaterThan(1);
   expect(stalled.accepted).toEqual([]);
+});
+
+test("as many stalled webhooks as a tenant can have do not delay the events of another tenant", async () => {
+  const slow = { tenantId: randomUUID() };
+  const stalled = await openReceiver(() => "STALL");
+  for (let n = 0; n < MAX_WEBHOOKS; n++) {
+    await createWebhook(service, { url: stalled.url, resourceTypes: ["LOCATION"] }, slow);
+  }
+  for (let n = 0; n < MANY; n++) await createLocation(service, slow);
+  await eventually(() => stalled.arrived.length >= MAX_WEBHOOKS);
+  const good = await openReceiver(() => 204);
+  const as = { tenantId: randomUUID() };
+  await createWebhook(service, { url: good.url, resourceTypes: ["LOCATION"] }, as);
+  const begun = performance.now();
+  await createLocation(service, as);
+  await eventually(() => good.accepted.length === 1);
+  expect(performance.now() - begun).toBeLessThan(8_000);
+});
+
+test("a receiver that accepts nothing rests after eight events", async () => {
+  const as = { tenantId: randomUUID() };
+  const down = await openReceiver(() => 503);
+  await createWebhook(service, { url: down.url, resourceTypes: ["LOCATION"] }, as);
+  for (let n = 0; n < MANY; n++) await createLocation(service, as);
+  await eventually(async () => {
+    const [webhook] = await service.query(
+      `SELECT leased_until > now() AS rests FROM webhooks WHERE tenant_id = '${as.tenantId}'`,
+    );
+    return webhook?.["rests"] === true && down.arrived.length >= 8;
+  });
+  expect(down.arrived.length).toBeLessThan(MANY);
 });
 
 /** Every version of each resource was accepted, in order, and no two events of a resource were with the receiver at once. */
