@@ -32,7 +32,7 @@ const implementation: Partial<ServiceImpl<typeof MediaService>> = {
   },
   async *watchBooks({ titles, failAfter, after }, context) {
     context.responseHeader.set("x-shelf", "7");
-    for (const [index, title] of titles.slice(titles.indexOf(after) + 1).entries()) {
+    for (const [index, title] of titles.slice(after === "" ? 0 : titles.indexOf(after) + 1).entries()) {
       if (index === failAfter) throw new ConnectError("no more", Code.NotFound);
       yield { title };
     }
