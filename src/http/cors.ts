@@ -59,7 +59,7 @@ export function withCors(origins: readonly string[], answerer: Answerer): Answer
     },
     socketError(kind, request) {
       const answer = answerer.socketError(kind, request);
-      return request === undefined ? answer : { ...answer, headers: { ...headersFor(request), ...answer.headers } };
+      return { ...answer, headers: { ...headersFor(request), ...answer.headers } };
     },
   };
 }
@@ -67,11 +67,12 @@ export function withCors(origins: readonly string[], answerer: Answerer): Answer
 const ALLOW_ORIGIN = "Access-Control-Allow-Origin";
 
 /** Answers that depend on Origin say so by Vary, also to requests without one, so that caches keep them apart. */
-function createCorsHeaders(origins: readonly string[]): (request: Request) => Record<string, string> {
+function createCorsHeaders(origins: readonly string[]): (request?: Request) => Record<string, string> {
   const exposed = { "Access-Control-Expose-Headers": corsResponseHeaders.join(", ") };
   const isAny = origins.includes("*");
   const vary: Record<string, string> = isAny ? {} : { Vary: "Origin" };
-  return ({ headers: { origin } }) => {
+  return (request) => {
+    const origin = request?.headers.origin;
     if (isAny) return { [ALLOW_ORIGIN]: "*", ...exposed };
     if (origin === undefined || !origins.includes(origin)) return vary;
     return { ...vary, [ALLOW_ORIGIN]: origin, ...exposed };
