@@ -81,7 +81,7 @@ describe("a client of the public listener", () => {
   });
 
   test.each([
-    ["text/event-stream", /^data: \{"events":\[\{"eventId":/],
+    ["text/event-stream", /^retry: \d+\nid: \S+\ndata: \{"events":\[\{"eventId":/],
     ["*/*", /^\{"result":\{"events":\[\{"eventId":/],
   ])("watches events as %s, until it leaves", async (accept, first) => {
     const token = await service.token({ tenantId: DEMO_TENANT_ID });
