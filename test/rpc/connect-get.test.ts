@@ -141,7 +141,9 @@ async function countWritten({ headers }: RestAnswer): Promise<number> {
   );
   expect(columns.length).toBeGreaterThan(3);
   const id = headers.get("x-correlation-id");
-  const selects = columns.map(({ table_name: table }) => `SELECT 1 FROM ${table} WHERE correlation_id::text = '${id}'`);
+  const selects = columns.map(
+    ({ table_name: table }) => `SELECT 1 FROM ${String(table)} WHERE correlation_id::text = '${id}'`,
+  );
   return (await service.query(selects.join(" UNION ALL "))).length;
 }
 

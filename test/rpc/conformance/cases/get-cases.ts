@@ -26,10 +26,7 @@ const ignored: readonly Defect[] = [
 ];
 
 const defects: readonly Defect[] = [
-  ...ignored.map((each) => ({
-    ...each,
-    otherwise: { difference: "rpc-connect-get", expected: answered } as const,
-  })),
+  ...ignored.map(ignoredByOthers),
   {
     name: "no message",
     limits: binary,
@@ -61,16 +58,7 @@ const defects: readonly Defect[] = [
 /** Calls of Connect by GET (connectrpc.com/docs/protocol, "Unary-Get-Request"). */
 export const getCases: readonly ConformanceCase[] = [
   ...[...answerCases, ...timeLimitCases, ...errorCases, ...sizeCases, ...strictnessCases].flatMap(byGet),
-  ...defects.map(
-    ({ name, limits = plain, ...rest }): ConformanceCase => ({
-      script,
-      ...rest,
-      name: `by GET, ${name} is an invalid argument`,
-      methods: ["Read"],
-      limits,
-      byGet: true,
-    }),
-  ),
+  ...defects.map(invalidByGet),
   ...[
     { what: "no version", limits: plain, query: { connect: undefined } },
     { what: "an unknown parameter", limits: plain, query: { other: "x" } },
@@ -118,6 +106,14 @@ export const getCases: readonly ConformanceCase[] = [
     expected: invalid,
   },
 ];
+
+function ignoredByOthers(defect: Defect): Defect {
+  return { ...defect, otherwise: { difference: "rpc-connect-get", expected: answered } };
+}
+
+function invalidByGet({ name, limits = plain, ...rest }: Defect): ConformanceCase {
+  return { script, ...rest, name: `by GET, ${name} is an invalid argument`, methods: ["Read"], limits, byGet: true };
+}
 
 /** Returns a case of unary calls as one by GET, unless it is about bodies or about the absence of a method. */
 function byGet({ name, methods, limits, changes, ...rest }: ConformanceCase): ConformanceCase[] {
