@@ -17,6 +17,8 @@ export const corsRequestHeaders: readonly string[] = [
   "Actor-Id",
   "If-None-Match",
   "Last-Event-ID",
+  "Traceparent",
+  "Tracestate",
 ];
 
 /** The response headers that pages may read, in addition to those that they may always read. */
