@@ -136,6 +136,10 @@ describe("values", () => {
     });
   });
 
+  test("can allow the pages of every origin", () => {
+    expect(readConfig({ CORS_ORIGINS: "*" }).corsOrigins).toEqual(["*"]);
+  });
+
   test("can put the REST interface at the root", () => {
     expect(readConfig({ BASE_PATH: "/" }).basePath).toBe("");
   });
@@ -162,6 +166,15 @@ describe("an invalid value", () => {
     ["GRPC_REFLECTION", "ON", "true", "0"],
     ["PUBLIC_CLINIC_API", "on", "BookingService,EventService", "off all"],
     ["BASE_PATH", "api", "/api/", "//", "/a?b", "/a b"],
+    ["CORS_ORIGINS", "app.example.org", "https://app.example.org/", "HTTPS://app.example.org", "https://a.org:443"],
+    [
+      "CORS_ORIGINS",
+      "* https://app.example.org",
+      "https://a.org,https://b.org",
+      "null",
+      "https://*.example.org",
+      "off",
+    ],
     ["PUBLIC_URL", "cupo.example.org", "ftp://example.org", "https://example.org/?a=b", "https://example.org/#a", "/"],
     ["PROBLEMS_URL", "example.org/problems", "ftp://example.org", "http://example.org/problems?code="],
     ["AUTH_JWKS_URL", "http://id.example.org", "file:///keys", "keys.json", "http://127.0.0.1.example.org"],

@@ -92,7 +92,7 @@ function hasMore({ username, password, search, hash }: URL): boolean {
 /** Parses origins of web pages, each exactly as browsers write it, or `*` for all. */
 export function origins(held: string): readonly string[] | undefined {
   const all = held.split(" ");
-  const isOrigin = (each: string) => /^https?:/.test(each) && urlOf(each)?.origin === each;
+  const isOrigin = (each: string) => /^https?:[^*]+$/.test(each) && urlOf(each)?.origin === each;
   return held === "*" || all.every(isOrigin) ? all : undefined;
 }
 
