@@ -2,7 +2,7 @@ import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { ConnectError } from "@connectrpc/connect";
 import { RestError } from "@cupo/connect-rest";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { connectQuery, isJsonQuery, readQueryMessage } from "../../src/rpc/connect-query.js";
 
