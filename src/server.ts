@@ -2,6 +2,7 @@ import { listViolations } from "@cupo/connect-rest";
 import type { Logger } from "pino";
 import { createCallStore, openReadyDatabase, openReplica } from "./database-startup.js";
 import { openEventFeeds } from "./events/open-event-feeds.js";
+import { ImportRowSchema } from "./gen/cupo/clinic/v1/import_row_pb.js";
 import { createChain } from "./interceptors/chain.js";
 import { createStopping } from "./interceptors/stream-life.js";
 import { createMessageValidator } from "./interceptors/validation/validate-message.js";
@@ -22,7 +23,7 @@ import type { DemoTokens } from "./reference-page/reference-pages.js";
 import { describe, logForgedTokens } from "./request-log.js";
 import { warmUpScreening } from "./screening/warm-up.js";
 import type { WatchPorts } from "./services/events/watch-events.js";
-import { createServices, type ServiceEntry, servedServices } from "./services/services.js";
+import { createServices, type ServiceEntry, type ServicePorts, servedServices } from "./services/services.js";
 import type { Config } from "./settings/config.js";
 import { cachedMeasurement } from "./telemetry/metrics/cached-measurement.js";
 import { openTelemetry, type Telemetry } from "./telemetry/open-telemetry.js";
@@ -111,7 +112,7 @@ async function start(
       isTraced: telemetry.isTraced,
     }),
     validate,
-    services: servicesOf(config, keyRing, now, feeds).map(served),
+    services: servicesOf(config, keyRing, now, feeds, validate(ImportRowSchema)).map(served),
     ...watchRequests(telemetry, logger),
     demoTokens: config.issuer === undefined ? demoTokens : undefined,
   };
@@ -184,8 +185,10 @@ function servicesOf(
   keyRing: KeyRing,
   now: () => number,
   events: WatchPorts,
+  validateRow: ServicePorts["validateRow"],
 ): readonly ServiceEntry[] {
-  return createServices({ now, tokens: createOptionTokens({ keyRing, now }), slotLimits, visitMargins, events });
+  const tokens = createOptionTokens({ keyRing, now });
+  return createServices({ now, tokens, slotLimits, visitMargins, events, validateRow });
 }
 
 /** Jobs start after the listeners and stop after them, because requests queue jobs. Requests do not wait for jobs. */

@@ -48,3 +48,5 @@ SELECT create_distributed_table('event_outbox', 'tenant_id', colocate_with => 'p
 SELECT create_distributed_table('event_feeds', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('event_positions', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('quota_windows', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('import_sources', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('imported_resources', 'tenant_id', colocate_with => 'patients');

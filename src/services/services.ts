@@ -1,4 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
+import type { FieldError } from "../errors.js";
 import { AppointmentService } from "../gen/cupo/access/v1/appointment_service_pb.js";
 import { CatalogService } from "../gen/cupo/access/v1/catalog_service_pb.js";
 import { EligibilityService } from "../gen/cupo/access/v1/eligibility_service_pb.js";
@@ -12,6 +13,8 @@ import { DeskService } from "../gen/cupo/clinic/v1/desk_service_pb.js";
 import { DisplacedAppointmentService } from "../gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
 import { EventService } from "../gen/cupo/clinic/v1/event_service_pb.js";
+import type { ImportRow } from "../gen/cupo/clinic/v1/import_row_pb.js";
+import { ImportService } from "../gen/cupo/clinic/v1/import_service_pb.js";
 import { NoteService } from "../gen/cupo/clinic/v1/note_service_pb.js";
 import { OccupancyService } from "../gen/cupo/clinic/v1/occupancy_service_pb.js";
 import { OperationsService } from "../gen/cupo/clinic/v1/operations_service_pb.js";
@@ -37,6 +40,7 @@ import { createEligibilityAuditService } from "./eligibility/eligibility-audit-s
 import { createEligibilityService } from "./eligibility/eligibility-service.js";
 import { createEventService } from "./events/event-service.js";
 import type { WatchPorts } from "./events/watch-events.js";
+import { createImportService } from "./imports/import-service.js";
 import { createNoteService } from "./notes/note-service.js";
 import { createOperationsService } from "./operations/operations-service.js";
 import { createPatientDirectoryService } from "./patients/patient-directory-service.js";
@@ -55,6 +59,8 @@ export interface ServicePorts {
   readonly slotLimits: SlotLimits;
   readonly visitMargins: VisitMargins;
   readonly events: WatchPorts;
+  /** Validates a row of an import by the rules of its proto. */
+  readonly validateRow: (row: ImportRow) => readonly FieldError[];
 }
 
 /** A proto service and its implemented methods. Other methods answer `unimplemented`, and 404 over REST. */
@@ -86,6 +92,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: ScheduleBlockService },
   { service: DisplacedAppointmentService },
   { service: EventService },
+  { service: ImportService },
 ];
 
 /** Creates every service. REST and RPC both use this list, so they always have the same operations. */
@@ -119,5 +126,9 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     { service: ScheduleBlockService, implementation: createScheduleBlockService({ now, slotLimits }) },
     { service: DisplacedAppointmentService, implementation: createDisplacedAppointmentService(now, tokens) },
     { service: EventService, implementation: createEventService(events) },
+    {
+      service: ImportService,
+      implementation: createImportService({ now, margins: visitMargins, validateRow: ports.validateRow }),
+    },
   ];
 }

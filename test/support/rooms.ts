@@ -13,6 +13,7 @@ export const serviceRooms: Rooms = {
   operations: [],
   notes: ["resources"],
   events: ["resources"],
+  imports: ["resources"],
 };
 
 /**
@@ -29,4 +30,5 @@ export const tableRooms: Rooms = {
   operations: ["appointments"],
   notes: ["resources"],
   events: [],
+  imports: ["resources", "appointments", "schedule", "patients", "desk"],
 };

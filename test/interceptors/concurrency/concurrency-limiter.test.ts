@@ -215,5 +215,12 @@ function open(chosen = limits) {
 }
 
 function permitRequest(changes: Partial<PermitRequest> = {}): PermitRequest {
-  return { tenantId: "a", principalId: "one", isHeavy: false, signal: new AbortController().signal, ...changes };
+  return {
+    tenantId: "a",
+    principalId: "one",
+    isHeavy: false,
+    isBulk: false,
+    signal: new AbortController().signal,
+    ...changes,
+  };
 }

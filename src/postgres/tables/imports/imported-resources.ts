@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import type { Transaction } from "../../../call.js";
+import { readRecords } from "../../columns.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import { bulkInsert, type LockedSource } from "./bulk-insert.js";
+
+/** The kinds of resources that can be imported, in an order in which each refers only to earlier ones. */
+export const importKinds = [
+  "LOCATION",
+  "PRACTITIONER",
+  "SERVICE",
+  "PAYER",
+  "CONTRACT",
+  "PATIENT",
+  "APPOINTMENT",
+  "WAITLIST_ENTRY",
+] as const;
+
+export type ImportKind = (typeof importKinds)[number];
+
+/** A row of another system: its kind, and the keyed hash of its id there, in hexadecimal digits. */
+export interface SourceKey {
+  readonly kind: ImportKind;
+  readonly key: string;
+}
+
+/** A row that was imported, with the id of its resource. */
+export interface ImportedResource extends SourceKey {
+  readonly resourceId: string;
+  /** The keyed hash of the row, in hexadecimal digits; undefined if its patient was erased. */
+  readonly contentHash: string | undefined;
+}
+
+const KEY_BYTES = 32;
+
+const addSource = prepared(["tenant_id", "source_system", "hash_key"], (row) =>
+  sql("import_sources").insert(row).onConflict().ignore(),
+);
+
+const lockKey = prepared(["tenant_id", "source_system"], (key) =>
+  sql("import_sources").where(key).select("hash_key").forNoKeyUpdate(),
+);
+
+const insert = bulkInsert("imported_resources", ["source_system", "kind", "source_key", "resource_id", "content_hash"]);
+
+/**
+ * Locks a system from which the tenant imports until the transaction ends, so that its batches run one after the other.
+ * Returns the key of its hashes, which the first batch creates.
+ */
+export async function lockSource(transaction: Transaction, { tenantId, sourceSystem }: LockedSource): Promise<Buffer> {
+  const key = { tenant_id: tenantId, source_system: sourceSystem };
+  transaction.send(addSource({ ...key, hash_key: randomBytes(KEY_BYTES) }));
+  const [row] = await transaction.rows<{ hash_key: Buffer }>(lockKey(key));
+  if (row === undefined) throw new Error("the source of an import has no row");
+  return row.hash_key;
+}
+
+/** Returns those of the rows that were imported before, in no order. */
+export async function findImported(
+  transaction: Transaction,
+  { tenantId, sourceSystem }: LockedSource,
+  keys: readonly SourceKey[],
+): Promise<ImportedResource[]> {
+  const query = sql.raw(
+    `SELECT i.kind, encode(i.source_key, 'hex') AS key, i.resource_id AS "resourceId",
+       encode(i.content_hash, 'hex') AS "contentHash"
+     FROM unnest(:kinds::text[], :keys::bytea[]) AS wanted (kind, key) JOIN imported_resources i ON i.tenant_id = :tenantId
+       AND i.source_system = :sourceSystem AND i.kind = wanted.kind AND i.source_key = wanted.key`,
+    { tenantId, sourceSystem, kinds: keys.map(({ kind }) => kind), keys: keys.map(({ key }) => bytes(key)) },
+  );
+  return readRecords(transaction, query);
+}
+
+/** Records rows as imported. */
+export function insertImported(
+  transaction: Transaction,
+  source: LockedSource,
+  rows: readonly ImportedResource[],
+): void {
+  const records = rows.map(({ kind, key, resourceId, contentHash }) => ({
+    source_system: source.sourceSystem,
+    kind,
+    source_key: bytes(key),
+    resource_id: resourceId,
+    content_hash: contentHash === undefined ? null : bytes(contentHash),
+  }));
+  transaction.send(insert(source, records));
+}
+
+/** Returns hexadecimal digits as PostgreSQL reads bytes. */
+function bytes(hex: string): string {
+  return `\\x${hex}`;
+}
+
+/** The number of imported rows of a kind. */
+export interface ImportedCount {
+  readonly kind: ImportKind;
+  readonly count: number;
+}
+
+/** Counts the rows that were imported from a system, in no order. Kinds without rows are omitted. */
+export function countImported(transaction: Transaction, sourceSystem: string): Promise<ImportedCount[]> {
+  return transaction.rows(
+    sql("imported_resources")
+      .where({ tenant_id: transaction.tenantId, source_system: sourceSystem })
+      .groupBy("kind")
+      .select("kind", sql.raw("count(*)::int AS count")),
+  );
+}
+
+/**
+ * Empties the hashes of imported rows, because the erased patient could be guessed from them. The rows stay, so that an
+ * import does not create the patient again.
+ */
+export function forgetContent(transaction: Transaction, resourceIds: readonly string[]): void {
+  transaction.send(
+    sql("imported_resources")
+      .where({ tenant_id: transaction.tenantId })
+      .whereRaw("resource_id = ANY(?::uuid[])", [resourceIds as string[]])
+      .update({ content_hash: null }),
+  );
+}

@@ -1,0 +1,136 @@
+import type { FieldError } from "../../errors.js";
+import type { ImportRow, ImportRowValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import type { ImportKind } from "../../postgres/tables/imports/imported-resources.js";
+import type { VisitMargins } from "../../scheduling/visit-times.js";
+import { importAppointments } from "./appointment-rows.js";
+import { importContracts, importLocations, importPayers, importPractitioners, importServices } from "./catalog-rows.js";
+import type { BatchRow, ImportBatch } from "./import-batch.js";
+import { importPatients } from "./patient-rows.js";
+import type { RowHashes } from "./row-hashes.js";
+import { importWaitlistEntries } from "./waitlist-rows.js";
+
+/** The rows of a request, with the broken rules of each. */
+export interface ValidatedRows {
+  readonly rows: readonly ImportRow[];
+  readonly errors: readonly (readonly FieldError[])[];
+  readonly hashes: RowHashes;
+}
+
+type Case = Exclude<ImportRowValid["resource"]["case"], undefined>;
+
+const kinds: Readonly<Record<Case, ImportKind>> = {
+  location: "LOCATION",
+  practitioner: "PRACTITIONER",
+  service: "SERVICE",
+  payer: "PAYER",
+  contract: "CONTRACT",
+  patient: "PATIENT",
+  appointment: "APPOINTMENT",
+  waitlistEntry: "WAITLIST_ENTRY",
+};
+
+/**
+ * Imports the rows that were not imported before, kind by kind, so that rows can refer to rows of the same batch. Every
+ * row gets an outcome.
+ */
+export async function importRows(batch: ImportBatch, rows: ValidatedRows, margins: VisitMargins): Promise<void> {
+  const valid = withoutRepetition(batch, validRows(batch, rows));
+  await batch.readKnown(valid);
+  const fresh = valid.filter((row) => !isKnown(batch, row));
+  await importLocations(
+    batch,
+    pick(fresh, (each) => (each.case === "location" ? each.value : undefined)),
+  );
+  await importPractitioners(
+    batch,
+    pick(fresh, (each) => (each.case === "practitioner" ? each.value : undefined)),
+  );
+  await importServices(
+    batch,
+    pick(fresh, (each) => (each.case === "service" ? each.value : undefined)),
+  );
+  await importPayers(
+    batch,
+    pick(fresh, (each) => (each.case === "payer" ? each.value : undefined)),
+  );
+  await importContracts(
+    batch,
+    pick(fresh, (each) => (each.case === "contract" ? each.value : undefined)),
+  );
+  await importPatients(
+    batch,
+    pick(fresh, (each) => (each.case === "patient" ? each.value : undefined)),
+  );
+  const appointments = pick(fresh, (each) => (each.case === "appointment" ? each.value : undefined));
+  await importAppointments(batch, appointments, margins);
+  await importWaitlistEntries(
+    batch,
+    pick(fresh, (each) => (each.case === "waitlistEntry" ? each.value : undefined)),
+  );
+  batch.record();
+}
+
+function validRows(batch: ImportBatch, { rows, errors, hashes }: ValidatedRows): BatchRow[] {
+  return rows.flatMap((row, index) => {
+    const broken = errors[index] ?? [];
+    const { case: name } = row.resource;
+    if (broken.length > 0 || name === undefined) {
+      batch.reject({ index }, broken);
+      return [];
+    }
+    const kind = kinds[name];
+    const valid = row as ImportRowValid;
+    const key = hashes.keyOf(kind, valid.sourceId);
+    return [{ index, row: valid, kind, key, contentHash: hashes.contentOf(row) }];
+  });
+}
+
+/** Rejects rows whose id an earlier row of the batch has. */
+function withoutRepetition(batch: ImportBatch, rows: readonly BatchRow[]): BatchRow[] {
+  const seen = new Set<string>();
+  return rows.filter((row) => {
+    const name = `${row.kind} ${row.key}`;
+    if (!seen.has(name)) return seen.add(name);
+    const message = "another row of the batch has this id for the same kind";
+    batch.reject(row, [{ code: "DUPLICATE", field: "sourceId", message }]);
+    return false;
+  });
+}
+
+/** Notes the outcome of a row that was imported before. */
+function isKnown(batch: ImportBatch, row: BatchRow): boolean {
+  const known = batch.known(row);
+  if (known === undefined) return false;
+  const { resourceId, contentHash } = known;
+  if (contentHash === row.contentHash) batch.keep(row, resourceId);
+  else batch.reject(row, [contentHash === undefined ? erased : changed], resourceId);
+  return true;
+}
+
+const changed: FieldError = {
+  code: "SOURCE_CHANGED",
+  field: "sourceId",
+  message: "the row was imported before and has changed since: change the resource here instead",
+};
+
+const erased: FieldError = {
+  code: "STATE_NOT_ALLOWED",
+  field: "sourceId",
+  message: "the row was imported before, and its patient was erased since",
+};
+
+/** A row with its resource. */
+export interface RowOf<Resource> {
+  readonly row: BatchRow;
+  readonly value: Resource;
+}
+
+function pick<Resource>(
+  rows: readonly BatchRow[],
+  valueOf: (resource: ImportRowValid["resource"]) => Resource | undefined,
+): RowOf<Resource>[] {
+  return rows.flatMap((row) => {
+    const value = valueOf(row.row.resource);
+    return value === undefined ? [] : [{ row, value }];
+  });
+}

@@ -1,0 +1,80 @@
+import { setImmediate } from "node:timers/promises";
+import type { ReadyCall } from "../../call.js";
+import type { FieldError } from "../../errors.js";
+import { type ImportRow, ImportRow_Kind } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import {
+  ImportOutcome_State,
+  type ImportResourcesRequestValid,
+  type ImportService,
+} from "../../gen/cupo/clinic/v1/import_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { countImported, importKinds, lockSource } from "../../postgres/tables/imports/imported-resources.js";
+import { beginTrial, endTrial } from "../../postgres/tables/imports/trial.js";
+import type { VisitMargins } from "../../scheduling/visit-times.js";
+import { ImportBatch } from "./import-batch.js";
+import { importRows } from "./import-rows.js";
+import { createRowHashes } from "./row-hashes.js";
+
+/** The dependencies of imports. */
+export interface ImportPorts {
+  /** Returns milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly margins: VisitMargins;
+  /** Validates a row by the rules of its proto. Returns an item for each broken rule. */
+  readonly validateRow: (row: ImportRow) => readonly FieldError[];
+}
+
+/** Imports from other systems. */
+export function createImportService(ports: ImportPorts): Implementation<typeof ImportService> {
+  return {
+    async importResources(request, call) {
+      return { outcomes: await importBatch(request, call, ports) };
+    },
+    async getImportReport({ sourceSystem }, call) {
+      const found = await countImported(call.transaction, sourceSystem);
+      const counts = importKinds.flatMap((kind) => found.filter((each) => each.kind === kind));
+      return {
+        importReport: {
+          sourceSystem,
+          counts: counts.map(({ kind, count }) => ({ kind: ImportRow_Kind[kind], count })),
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Imports the valid rows of a batch. A trial does the same and takes everything back, so that it finds the same errors.
+ */
+async function importBatch(
+  { sourceSystem, rows, validateOnly = false }: ImportResourcesRequestValid,
+  call: ReadyCall,
+  { now, margins, validateRow }: ImportPorts,
+) {
+  const { transaction } = call;
+  const source = { tenantId: transaction.tenantId, sourceSystem };
+  const errors = await errorsOf(rows, validateRow);
+  if (validateOnly) beginTrial(transaction);
+  const hashes = createRowHashes(await lockSource(transaction, source));
+  const batch = new ImportBatch(call, source, now(), hashes, rows.length);
+  await importRows(batch, { rows, errors, hashes }, margins);
+  const outcomes = batch.outcomes();
+  if (!validateOnly) return outcomes;
+  endTrial(transaction);
+  call.effects.length = 0;
+  return outcomes.map((outcome) =>
+    outcome.state === ImportOutcome_State.CREATED ? { state: outcome.state } : outcome,
+  );
+}
+
+/** The number of rows that are validated in one turn of the event loop, so that other calls do not wait long. */
+const ROWS_A_TURN = 10;
+
+async function errorsOf(rows: readonly ImportRow[], validateRow: ImportPorts["validateRow"]) {
+  const errors: (readonly FieldError[])[] = [];
+  for (const [index, row] of rows.entries()) {
+    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await setImmediate();
+    errors.push(validateRow(row));
+  }
+  return errors;
+}
