@@ -83,7 +83,7 @@ export function takeRuns(transaction: Transaction, runs: readonly TakenRun[]): v
   );
   transaction.send(
     sql.raw(
-      `UPDATE day_counters SET booked = booked + counted.booked
+      `UPDATE day_counters SET booked = day_counters.booked + counted.booked
        FROM (SELECT d.rule_id, d.local_date, count(*) AS booked
          FROM unnest(:rules::uuid[], :dates::date[]) AS d (rule_id, local_date) GROUP BY 1, 2) AS counted
        WHERE day_counters.tenant_id = :tenantId AND day_counters.rule_id = counted.rule_id
