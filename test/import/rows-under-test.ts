@@ -6,7 +6,6 @@ import * as fixtures from "../contract/fixtures.js";
 import { type Clinic, openClinic } from "../schedule/clinic.js";
 import { callRpc } from "../support/rpc.js";
 import type { TestService } from "../support/service.js";
-import type { TokenFor } from "../support/tokens.js";
 
 const { importResources, getImportReport } = ImportService.method;
 
