@@ -34,9 +34,9 @@ const kinds: Readonly<Record<Case, ImportKind>> = {
  * row gets an outcome.
  */
 export async function importRows(batch: ImportBatch, rows: ValidatedRows, margins: VisitMargins): Promise<void> {
-  const valid = withoutRepetition(batch, validRows(batch, rows));
-  await batch.readKnown(valid);
-  const fresh = valid.filter((row) => !isKnown(batch, row));
+  const { first, repeated } = splitRepeated(validRows(batch, rows));
+  await batch.readKnown(first);
+  const fresh = first.filter((row) => !isKnown(batch, row));
   await importLocations(
     batch,
     pick(fresh, (each) => (each.case === "location" ? each.value : undefined)),
@@ -68,6 +68,7 @@ export async function importRows(batch: ImportBatch, rows: ValidatedRows, margin
     pick(fresh, (each) => (each.case === "waitlistEntry" ? each.value : undefined)),
   );
   batch.record();
+  for (const row of repeated) if (!isKnown(batch, row)) batch.reject(row, [rejectedBefore]);
 }
 
 function validRows(batch: ImportBatch, { rows, errors, hashes }: ValidatedRows): BatchRow[] {
@@ -85,16 +86,17 @@ function validRows(batch: ImportBatch, { rows, errors, hashes }: ValidatedRows):
   });
 }
 
-/** Rejects rows whose id an earlier row of the batch has. */
-function withoutRepetition(batch: ImportBatch, rows: readonly BatchRow[]): BatchRow[] {
+/** Returns the rows whose id an earlier row of the batch has, and the others. */
+function splitRepeated(rows: readonly BatchRow[]) {
+  const first: BatchRow[] = [];
+  const repeated: BatchRow[] = [];
   const seen = new Set<string>();
-  return rows.filter((row) => {
+  for (const row of rows) {
     const name = `${row.kind} ${row.key}`;
-    if (!seen.has(name)) return seen.add(name);
-    const message = "another row of the batch has this id for the same kind";
-    batch.reject(row, [{ code: "DUPLICATE", field: "sourceId", message }]);
-    return false;
-  });
+    (seen.has(name) ? repeated : first).push(row);
+    seen.add(name);
+  }
+  return { first, repeated };
 }
 
 /** Notes the outcome of a row that was imported before. */
@@ -117,6 +119,12 @@ const erased: FieldError = {
   code: "STATE_NOT_ALLOWED",
   field: "sourceId",
   message: "the row was imported before, and its patient was erased since",
+};
+
+const rejectedBefore: FieldError = {
+  code: "DUPLICATE",
+  field: "sourceId",
+  message: "an earlier row of the batch has this id for the same kind, and is rejected",
 };
 
 /** A row with its resource. */
