@@ -110,14 +110,18 @@ export function countImported(transaction: Transaction, sourceSystem: string): P
 }
 
 /**
- * Empties the hashes of imported rows, because the erased patient could be guessed from them. The rows stay, so that an
- * import does not create the patient again.
+ * Empties the hashes of the imported rows of patients, of their appointments and of their waitlist entries, because an
+ * erased person could be guessed from them. The rows stay, so that an import does not create the patient again.
  */
-export function forgetContent(transaction: Transaction, resourceIds: readonly string[]): void {
+export function forgetContent(transaction: Transaction, patientIds: readonly string[]): void {
+  const { tenantId } = transaction;
+  const known = (table: string) =>
+    `SELECT id FROM ${table} WHERE tenant_id = :tenantId AND patient_id = ANY(:ids::uuid[])`;
   transaction.send(
-    sql("imported_resources")
-      .where({ tenant_id: transaction.tenantId })
-      .whereRaw("resource_id = ANY(?::uuid[])", [resourceIds as string[]])
-      .update({ content_hash: null }),
+    sql.raw(
+      `UPDATE imported_resources SET content_hash = NULL WHERE tenant_id = :tenantId AND (resource_id = ANY(:ids::uuid[])
+         OR resource_id = ANY(ARRAY(${known("appointments")} UNION ALL ${known("waitlist_entries")})))`,
+      { tenantId, ids: patientIds as string[] },
+    ),
   );
 }
