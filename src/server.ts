@@ -2,7 +2,6 @@ import { listViolations } from "@cupo/connect-rest";
 import type { Logger } from "pino";
 import { createCallStore, openReadyDatabase, openReplica } from "./database-startup.js";
 import { openEventFeeds } from "./events/open-event-feeds.js";
-import { ImportRowSchema } from "./gen/cupo/clinic/v1/import_row_pb.js";
 import { createChain } from "./interceptors/chain.js";
 import { createStopping } from "./interceptors/stream-life.js";
 import { createMessageValidator } from "./interceptors/validation/validate-message.js";
@@ -112,7 +111,7 @@ async function start(
       isTraced: telemetry.isTraced,
     }),
     validate,
-    services: servicesOf(config, keyRing, now, feeds, validate(ImportRowSchema)).map(served),
+    services: servicesOf(config, keyRing, now, feeds, validate).map(served),
     ...watchRequests(telemetry, logger),
     demoTokens: config.issuer === undefined ? demoTokens : undefined,
   };
@@ -185,10 +184,10 @@ function servicesOf(
   keyRing: KeyRing,
   now: () => number,
   events: WatchPorts,
-  validateRow: ServicePorts["validateRow"],
+  validatorOf: ServicePorts["validatorOf"],
 ): readonly ServiceEntry[] {
   const tokens = createOptionTokens({ keyRing, now });
-  return createServices({ now, tokens, slotLimits, visitMargins, events, validateRow });
+  return createServices({ now, tokens, slotLimits, visitMargins, events, validatorOf });
 }
 
 /** Jobs start after the listeners and stop after them, because requests queue jobs. Requests do not wait for jobs. */

@@ -1,5 +1,4 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { FieldError } from "../errors.js";
 import { AppointmentService } from "../gen/cupo/access/v1/appointment_service_pb.js";
 import { CatalogService } from "../gen/cupo/access/v1/catalog_service_pb.js";
 import { EligibilityService } from "../gen/cupo/access/v1/eligibility_service_pb.js";
@@ -13,7 +12,6 @@ import { DeskService } from "../gen/cupo/clinic/v1/desk_service_pb.js";
 import { DisplacedAppointmentService } from "../gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
 import { EventService } from "../gen/cupo/clinic/v1/event_service_pb.js";
-import type { ImportRow } from "../gen/cupo/clinic/v1/import_row_pb.js";
 import { ImportService } from "../gen/cupo/clinic/v1/import_service_pb.js";
 import { NoteService } from "../gen/cupo/clinic/v1/note_service_pb.js";
 import { OccupancyService } from "../gen/cupo/clinic/v1/occupancy_service_pb.js";
@@ -41,6 +39,7 @@ import { createEligibilityService } from "./eligibility/eligibility-service.js";
 import { createEventService } from "./events/event-service.js";
 import type { WatchPorts } from "./events/watch-events.js";
 import { createImportService } from "./imports/import-service.js";
+import type { ValidatorOf } from "./imports/row-validation.js";
 import { createNoteService } from "./notes/note-service.js";
 import { createOperationsService } from "./operations/operations-service.js";
 import { createPatientDirectoryService } from "./patients/patient-directory-service.js";
@@ -59,8 +58,8 @@ export interface ServicePorts {
   readonly slotLimits: SlotLimits;
   readonly visitMargins: VisitMargins;
   readonly events: WatchPorts;
-  /** Validates a row of an import by the rules of its proto. */
-  readonly validateRow: (row: ImportRow) => readonly FieldError[];
+  /** Compiles the validation of messages, for the rows of imports. */
+  readonly validatorOf: ValidatorOf;
 }
 
 /** A proto service and its implemented methods. Other methods answer `unimplemented`, and 404 over REST. */
@@ -128,7 +127,7 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     { service: EventService, implementation: createEventService(events) },
     {
       service: ImportService,
-      implementation: createImportService({ now, margins: visitMargins, validateRow: ports.validateRow }),
+      implementation: createImportService({ now, margins: visitMargins, validatorOf: ports.validatorOf }),
     },
   ];
 }

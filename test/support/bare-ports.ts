@@ -1,4 +1,3 @@
-import { ImportRowSchema } from "../../src/gen/cupo/clinic/v1/import_row_pb.js";
 import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
 import type { OptionTokens } from "../../src/option-tokens/option-tokens.js";
 import type { WatchPorts } from "../../src/services/events/watch-events.js";
@@ -25,5 +24,5 @@ export const barePorts: ServicePorts = {
   slotLimits: { perPlan: 1_000_000_000, perTenant: 1_000_000_000 },
   visitMargins: { checkInEarlyMinutes: 240, attendedEarlyMinutes: 60, noShowGraceMinutes: 15 },
   events: noEvents,
-  validateRow: createMessageValidator()(ImportRowSchema),
+  validatorOf: createMessageValidator(),
 };

@@ -89,9 +89,7 @@ async function importFile(file: SourceFile, { calls, progress, seen, reject }: I
 function errorsOf(row: SourceRow, outcome: ImportOutcome | undefined, seen: SeenRows | undefined): readonly RowError[] {
   if (outcome === undefined) return row.errors;
   const errors = outcome.errors.map(({ code = "", field = "", message = "" }) => ({ code, field, message }));
-  if (seen === undefined) return errors;
-  const repetition = seen.repetition(row);
-  return [...(repetition === undefined ? [] : [repetition]), ...seen.withoutSeen(row, errors)];
+  return seen === undefined ? errors : seen.judge(row, errors);
 }
 
 function serverCount(report: ImportReport | undefined, { name }: Counted): number | undefined {

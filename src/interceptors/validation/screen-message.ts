@@ -7,11 +7,10 @@ import {
   type ReflectMessage,
   reflect,
 } from "@bufbuild/protobuf/reflect";
-import { field as fieldRules, Ignore } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { ShortText_Kind, screened, screened_as } from "../../gen/cupo/options/v1/options_pb.js";
 import { codesOfKind, type ShortTextKind, screenShortText } from "../../screening/screen-short-text.js";
 import { recognizers, type ScreeningCode, screenText } from "../../screening/screen-text.js";
-import { sizeLimits } from "./size-limits.js";
+import { areItemsJudged, sizeLimits } from "./size-limits.js";
 
 /** A text in a message, and the code of its forbidden content. The error message never repeats the text. */
 export interface ScreeningFinding {
@@ -76,7 +75,7 @@ function stepsOf(schema: DescMessage, known: Map<DescMessage, readonly Step[]>):
   if (found !== undefined) return found;
   const steps: Step[] = [];
   known.set(schema, steps);
-  for (const field of schema.fields.filter(isJudged)) {
+  for (const field of schema.fields.filter(areItemsJudged)) {
     const screen = screenOf(field);
     if (screen !== undefined) steps.push({ field, screen });
     else if (field.message !== undefined && holdsScreened(field)) {
@@ -84,12 +83,6 @@ function stepsOf(schema: DescMessage, known: Map<DescMessage, readonly Step[]>):
     }
   }
   return steps;
-}
-
-/** Whether the rules of the field's items apply. If protovalidate ignores the items, the operation judges them itself. */
-function isJudged(field: DescField): boolean {
-  const { type } = getOption(field, fieldRules);
-  return type.case !== "repeated" || type.value.items?.ignore !== Ignore.ALWAYS;
 }
 
 function screenOf(field: DescField): ScreenText | undefined {
@@ -112,7 +105,7 @@ function holdsScreened(field: DescField, seen: readonly DescMessage[] = []): boo
   if (screenOf(field) !== undefined) return true;
   const { message } = field;
   if (message === undefined || seen.includes(message)) return false;
-  return message.fields.filter(isJudged).some((each) => holdsScreened(each, [...seen, message]));
+  return message.fields.filter(areItemsJudged).some((each) => holdsScreened(each, [...seen, message]));
 }
 
 function screenBelow(steps: readonly Step[], message: ReflectMessage, place: Path): ScreeningFinding[] {

@@ -2,6 +2,7 @@ import { type DescField, type DescMessage, getExtension, getOption, ScalarType }
 import {
   type FieldRules,
   field as fieldRules,
+  Ignore,
   StringRulesSchema,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/options/v1/rules_pb.js";
@@ -30,6 +31,15 @@ export function maxItemsOf(field: DescField): number | undefined {
   const { type } = getOption(field, fieldRules);
   if (field.fieldKind !== "list" || type.case !== "repeated" || type.value.maxItems === 0n) return undefined;
   return Number(type.value.maxItems);
+}
+
+/**
+ * Whether the items of a field are validated with its message. If its rules ignore the items of a list, the operation
+ * validates each of them itself.
+ */
+export function areItemsJudged(field: DescField): boolean {
+  const { type } = getOption(field, fieldRules);
+  return type.case !== "repeated" || type.value.items?.ignore !== Ignore.ALWAYS;
 }
 
 function limitOf(field: DescField): SizeLimit | undefined {

@@ -10,8 +10,7 @@ import { dayOf, type PlacedAppointment, placeAppointments } from "./appointment-
 import { type AppointmentDraft, readAppointmentReferences } from "./appointment-references.js";
 import { judgeTime } from "./appointment-times.js";
 import { type DueDateOf, readDueDates } from "./due-dates.js";
-import type { ImportBatch } from "./import-batch.js";
-import type { RowOf } from "./import-rows.js";
+import type { ImportBatch, RowOf } from "./import-batch.js";
 
 /**
  * Imports appointments, past and future. They are at version 1, in the status that they have in the other system. An

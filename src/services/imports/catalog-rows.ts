@@ -16,8 +16,7 @@ import {
 import { insertResources } from "../../postgres/tables/imports/import-resources.js";
 import { findVisibleIds, type ResourceTable } from "../../postgres/tables/resources/resources.js";
 import { missing } from "../resources/preconditions.js";
-import type { BatchRow, ImportBatch } from "./import-batch.js";
-import type { RowOf } from "./import-rows.js";
+import type { BatchRow, ImportBatch, RowOf } from "./import-batch.js";
 import { absentReference } from "./row-references.js";
 
 /** A row with the attributes of the resource that it becomes. */

@@ -19,6 +19,12 @@ export interface BatchRow extends Pick<ImportedResource, "kind" | "key"> {
   readonly contentHash: string;
 }
 
+/** A row with its resource. */
+export interface RowOf<Resource> {
+  readonly row: BatchRow;
+  readonly value: Resource;
+}
+
 type Outcome = MessageInitShape<typeof ImportOutcomeSchema>;
 
 /** A batch at work: the outcomes so far, and the resources that its rows refer to or become. */

@@ -4,7 +4,7 @@ import type { ImportKind } from "../../postgres/tables/imports/imported-resource
 import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { importAppointments } from "./appointment-rows.js";
 import { importContracts, importLocations, importPayers, importPractitioners, importServices } from "./catalog-rows.js";
-import type { BatchRow, ImportBatch } from "./import-batch.js";
+import type { BatchRow, ImportBatch, RowOf } from "./import-batch.js";
 import { importPatients } from "./patient-rows.js";
 import type { RowHashes } from "./row-hashes.js";
 import { importWaitlistEntries } from "./waitlist-rows.js";
@@ -126,12 +126,6 @@ const rejectedBefore: FieldError = {
   field: "sourceId",
   message: "an earlier row of the batch has this id for the same kind, and is rejected",
 };
-
-/** A row with its resource. */
-export interface RowOf<Resource> {
-  readonly row: BatchRow;
-  readonly value: Resource;
-}
 
 function pick<Resource>(
   rows: readonly BatchRow[],

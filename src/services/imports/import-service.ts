@@ -14,21 +14,23 @@ import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { ImportBatch } from "./import-batch.js";
 import { importRows } from "./import-rows.js";
 import { createRowHashes } from "./row-hashes.js";
+import { createRowValidation, type ValidateRow, type ValidatorOf } from "./row-validation.js";
 
 /** The dependencies of imports. */
 export interface ImportPorts {
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
   readonly margins: VisitMargins;
-  /** Validates a row by the rules of its proto. Returns an item for each broken rule. */
-  readonly validateRow: (row: ImportRow) => readonly FieldError[];
+  /** Compiles the validation of messages by the rules of their proto. */
+  readonly validatorOf: ValidatorOf;
 }
 
 /** Imports from other systems. */
-export function createImportService(ports: ImportPorts): Implementation<typeof ImportService> {
+export function createImportService({ validatorOf, ...ports }: ImportPorts): Implementation<typeof ImportService> {
+  const validateRow = createRowValidation(validatorOf);
   return {
     async importResources(request, call) {
-      return { outcomes: await importBatch(request, call, ports) };
+      return { outcomes: await importBatch(request, call, { ...ports, validateRow }) };
     },
     async getImportReport({ sourceSystem }, call) {
       const found = await countImported(call.transaction, sourceSystem);
@@ -49,7 +51,7 @@ export function createImportService(ports: ImportPorts): Implementation<typeof I
 async function importBatch(
   { sourceSystem, rows, validateOnly = false }: ImportResourcesRequestValid,
   call: ReadyCall,
-  { now, margins, validateRow }: ImportPorts,
+  { now, margins, validateRow }: Omit<ImportPorts, "validatorOf"> & { readonly validateRow: ValidateRow },
 ) {
   const { transaction } = call;
   const source = { tenantId: transaction.tenantId, sourceSystem };
@@ -70,7 +72,7 @@ async function importBatch(
 /** The number of rows that are validated in one turn of the event loop, so that other calls do not wait long. */
 const ROWS_A_TURN = 10;
 
-async function errorsOf(rows: readonly ImportRow[], validateRow: ImportPorts["validateRow"]) {
+async function errorsOf(rows: readonly ImportRow[], validateRow: ValidateRow) {
   const errors: (readonly FieldError[])[] = [];
   for (const [index, row] of rows.entries()) {
     if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await setImmediate();

@@ -7,8 +7,7 @@ import { insertPatients } from "../../postgres/tables/imports/import-patients.js
 import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 import { formatInstant } from "../../scheduling/local-clock.js";
 import { nameIn } from "../resources/enum-names.js";
-import type { ImportBatch } from "./import-batch.js";
-import type { RowOf } from "./import-rows.js";
+import type { ImportBatch, RowOf } from "./import-batch.js";
 
 /** How far the clock of the other system may be ahead of this one. */
 const CLOCK_SKEW_MS = 5 * 60_000;

@@ -8,8 +8,7 @@ import { insertWaitlistEntries } from "../../postgres/tables/imports/import-wait
 import { findResources } from "../../postgres/tables/resources/resources.js";
 import { clinicTimeZone, localDateAt, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { type DueDateOf, readDueDates } from "./due-dates.js";
-import type { BatchRow, ImportBatch } from "./import-batch.js";
-import type { RowOf } from "./import-rows.js";
+import type { BatchRow, ImportBatch, RowOf } from "./import-batch.js";
 import { absentReference, inactiveReference } from "./row-references.js";
 
 /** A waitlist entry to import. The ids are those that its references name; undefined for none or an unknown one. */
