@@ -77,8 +77,8 @@ test("a dry run lists every error by file and line, knows earlier rows, and impo
     patientRow("P1"),
     repeated,
     ...Array.from({ length: 500 }, (_, i) => patientRow(`other ${i}`)),
-    repeated,
     patientRow("P5", { documentNumber: "70.000.001" }),
+    repeated,
   ]);
   await writeRows("appointments.ndjson", [
     appointmentRow(clinic, "A1"),
@@ -90,7 +90,7 @@ test("a dry run lists every error by file and line, knows earlier rows, and impo
   expect(lines.filter((line) => line.includes(":"))).toEqual([
     "patients.ndjson:2: patient.phone: the value must consist of printable characters, at least 5 of them digits",
     expect.stringMatching(/^patients\.ndjson:3: sourceId: /),
-    "patients.ndjson:506: patient.documentNumber: an earlier row of an active patient has this document",
+    "patients.ndjson:505: patient.documentNumber: an earlier row of an active patient has this document",
     "appointments.ndjson:2: appointment.patient.sourceId: there is no such patient",
     "appointments.ndjson:3: appointment.noShowReasonId: the field is required for NO_SHOW",
   ]);

@@ -25,12 +25,12 @@ export class SeenRows {
 
   /**
    * Returns the errors of a row as they would be after the import of the earlier rows: without those for references to
-   * earlier rows, and with those for an id or a document that an earlier row has.
+   * earlier rows, and with those for an id or a document that an earlier row has. A row like an earlier one has none.
    */
   judge({ row }: SourceRow, errors: readonly RowError[]): RowError[] {
-    const own = errors.filter((error) => !this.#refersToSeen(row, error));
     const known = this.#rows.get(nameOf(row.resource.case, row.sourceId));
-    if (known === contentOf(row)) return own;
+    if (known === contentOf(row)) return [];
+    const own = errors.filter((error) => !this.#refersToSeen(row, error));
     const document = documentOf(row);
     const added: RowError[] = [];
     if (known !== undefined) added.push(repeatedId);
