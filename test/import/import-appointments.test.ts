@@ -81,11 +81,16 @@ describe("a past appointment", () => {
 
   test("is rejected with each unknown reference", async () => {
     const none = "00000000-0000-4000-8000-000000000000";
-    const changes = { programId: none, requestSourceId: none, practitioner: { id: none }, service: { sourceId: "no" } };
+    const changes = {
+      programId: none,
+      requestSourceId: none,
+      practitioner: { resourceId: none },
+      service: { sourceId: "no" },
+    };
     const [outcome] = summariesOf(await importRows(clinic, [appointmentRow(clinic, "unknown", changes)]));
     expect(outcome).toBe(
       [
-        "REJECTED appointment.practitioner.id NOT_FOUND",
+        "REJECTED appointment.practitioner.resourceId NOT_FOUND",
         "appointment.service.sourceId NOT_FOUND",
         "appointment.programId NOT_FOUND",
         "appointment.requestSourceId NOT_FOUND",
@@ -107,7 +112,7 @@ describe("an appointment that is ahead", () => {
   test("must not overlap another of its practitioner, unless the row says why", async () => {
     const row = { patient: { sourceId: "P3" } };
     const [refused] = summariesOf(await importRows(clinic, [ahead("ahead 3", row)]));
-    expect(refused).toBe("REJECTED appointment.practitioner.id SLOT_OCCUPIED");
+    expect(refused).toBe("REJECTED appointment.practitioner.resourceId SLOT_OCCUPIED");
     const reason = "Control de la mañana.";
     const appointment = await imported(ahead("ahead 3", { ...row, overbookingReason: reason }));
     expect(appointment).toMatchObject({ overbooked: true, overbookingReason: reason });

@@ -84,8 +84,8 @@ export function appointmentRow(
     sourceId,
     appointment: {
       patient: { sourceId: "P1" },
-      practitioner: { id: clinic.practitionerIds[0] ?? "" },
-      service: { id: clinic.serviceId },
+      practitioner: { resourceId: clinic.practitionerIds[0] ?? "" },
+      service: { resourceId: clinic.serviceId },
       programId: clinic.programId,
       requestSourceId: clinic.requestSourceId,
       appointmentTypeId: clinic.appointmentTypeId,

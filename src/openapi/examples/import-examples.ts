@@ -22,8 +22,8 @@ export const importExamples: RequestExamples = {
         sourceId: "88120",
         appointment: {
           patient: { sourceId: "4711" },
-          practitioner: { id: demo.practitioner.mora },
-          service: { id: demo.service.general },
+          practitioner: { resourceId: demo.practitioner.mora },
+          service: { resourceId: demo.service.general },
           programId: demo.program.primary,
           requestSourceId: demo.requestSource.portal,
           appointmentTypeId: demo.appointmentType.control,

@@ -1,6 +1,5 @@
 import type { FieldError } from "../../errors.js";
-import type { CreatePayerRequestValid } from "../../gen/cupo/access/v1/catalog_service_pb.js";
-import type { ImportedContractValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import type { ImportedContractValid, ImportedPayerValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import type {
   CreateHealthcareServiceRequestValid,
   CreateLocationRequestValid,
@@ -60,7 +59,7 @@ export async function importServices(batch: ImportBatch, rows: readonly RowOf<Cr
 }
 
 /** Imports payers. */
-export async function importPayers(batch: ImportBatch, rows: readonly RowOf<CreatePayerRequestValid>[]) {
+export async function importPayers(batch: ImportBatch, rows: readonly RowOf<ImportedPayerValid>[]) {
   const drafts = rows.map(({ row, value: { code, name, taxId, active } }) => ({
     row,
     attributes: { code, name, taxId, active },

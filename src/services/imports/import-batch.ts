@@ -61,8 +61,8 @@ export class ImportBatch {
   }
 
   /** Returns the id of the resource that a row refers to; undefined if it was not imported. The id need not exist. */
-  resolve(kind: ImportKind, { sourceId, id }: ImportReference): string | undefined {
-    if (sourceId === undefined) return id?.toLowerCase();
+  resolve(kind: ImportKind, { sourceId, resourceId }: ImportReference): string | undefined {
+    if (sourceId === undefined) return resourceId?.toLowerCase();
     return this.known({ kind, key: this.hashes.keyOf(kind, sourceId) })?.resourceId;
   }
 

@@ -14,5 +14,5 @@ export function inactiveReference(field: string, reference: ImportReference): Fi
 
 /** Returns the path of the set member of a reference. */
 export function targetOf(field: string, { sourceId }: ImportReference): string {
-  return `${field}.${sourceId === undefined ? "id" : "sourceId"}`;
+  return `${field}.${sourceId === undefined ? "resourceId" : "sourceId"}`;
 }

@@ -1,6 +1,6 @@
 import type { FieldError } from "../../errors.js";
-import { WaitlistEntry_Period } from "../../gen/cupo/access/v1/waitlist_entry_pb.js";
 import type { ImportedWaitlistEntryValid, ImportReference } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import { WaitlistEntryDetails_Period } from "../../gen/cupo/clinic/v1/waitlist_entry_details_pb.js";
 import { healthcareServices, locations, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
 import type { WaitlistEntryRecord } from "../../postgres/tables/desk/waitlist.js";
 import { lockPatients } from "../../postgres/tables/imports/import-patients.js";
@@ -138,7 +138,7 @@ function newEntry(
     serviceId,
     dateFrom,
     dateTo,
-    preferredPeriods: preferredPeriods.map((period) => WaitlistEntry_Period[period]),
+    preferredPeriods: preferredPeriods.map((period) => WaitlistEntryDetails_Period[period]),
     locationId,
     practitionerId,
     status: "ACTIVE",
