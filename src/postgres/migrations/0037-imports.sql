@@ -11,8 +11,8 @@ CREATE TABLE import_sources (
 );
 SELECT cupo_protect('import_sources');
 
--- The imported resources. source_key is the keyed hash of the id in the other system, because that id can be the number
--- of a document; content_hash is that of the row. The erasure of a patient empties content_hash. The row stays, so that
+-- The imported resources. source_key is the keyed hash of the kind and the id in the other system, because that id can be
+-- the number of a document; content_hash is that of the row. The erasure of a patient empties content_hash. The row stays, so that
 -- the patient is not imported again.
 CREATE TABLE imported_resources (
   tenant_id uuid NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE imported_resources (
   source_key bytea NOT NULL CONSTRAINT imported_resources_source_key_check CHECK (octet_length(source_key) = 32),
   resource_id uuid NOT NULL,
   content_hash bytea CONSTRAINT imported_resources_content_hash_check CHECK (octet_length(content_hash) = 32),
-  CONSTRAINT imported_resources_pkey PRIMARY KEY (tenant_id, source_system, kind, source_key)
+  CONSTRAINT imported_resources_pkey PRIMARY KEY (tenant_id, source_system, source_key)
 );
 CREATE INDEX imported_resources_resource_idx ON imported_resources (tenant_id, resource_id);
 SELECT cupo_protect('imported_resources');

@@ -47,30 +47,28 @@ export class ImportBatch {
   async readKnown(rows: readonly BatchRow[]): Promise<void> {
     const referred = rows
       .flatMap(({ row }) => referencesOf(row))
-      .flatMap(([kind, { sourceId }]) =>
-        sourceId === undefined ? [] : [{ kind, key: this.hashes.keyOf(kind, sourceId) }],
-      );
-    const wanted = new Map([...rows, ...referred].map(({ kind, key }) => [nameOf(kind, key), { kind, key }]));
-    const found = await findImported(this.call.transaction, this.source, [...wanted.values()]);
-    for (const resource of found) this.#known.set(nameOf(resource.kind, resource.key), resource);
+      .flatMap(([kind, { sourceId }]) => (sourceId === undefined ? [] : [this.hashes.keyOf(kind, sourceId)]));
+    const wanted = new Set([...rows.map(({ key }) => key), ...referred]);
+    for (const resource of await findImported(this.call.transaction, this.source, [...wanted]))
+      this.#known.set(resource.key, resource);
   }
 
-  /** Returns the import of the same row, now or before; undefined if it was not imported yet. */
-  known({ kind, key }: Pick<BatchRow, "kind" | "key">): ImportedResource | undefined {
-    return this.#known.get(nameOf(kind, key));
+  /** Returns the import of the row with a key, now or before; undefined if it was not imported yet. */
+  known(key: string): ImportedResource | undefined {
+    return this.#known.get(key);
   }
 
   /** Returns the id of the resource that a row refers to; undefined if it was not imported. The id need not exist. */
   resolve(kind: ImportKind, { sourceId, resourceId }: ImportReference): string | undefined {
     if (sourceId === undefined) return resourceId?.toLowerCase();
-    return this.known({ kind, key: this.hashes.keyOf(kind, sourceId) })?.resourceId;
+    return this.known(this.hashes.keyOf(kind, sourceId))?.resourceId;
   }
 
   /** Notes that the row became a resource in this transaction, and the effects of that. */
   accept(row: BatchRow, resourceId: string, effect: Omit<Effect, "resourceId" | "action">): void {
     const { kind, key, contentHash } = row;
     const resource = { kind, key, contentHash, resourceId };
-    this.#known.set(nameOf(kind, key), resource);
+    this.#known.set(key, resource);
     this.#created.push(resource);
     this.#outcomes[row.index] = { state: ImportOutcome_State.CREATED, resourceId };
     this.call.effects.push({ ...effect, resourceId, action: "CREATE" });
@@ -99,10 +97,6 @@ export class ImportBatch {
       return outcome;
     });
   }
-}
-
-function nameOf(kind: ImportKind, key: string): string {
-  return `${kind} ${key}`;
 }
 
 function referencesOf({ resource }: ImportRowValid): readonly (readonly [ImportKind, ImportReference])[] {

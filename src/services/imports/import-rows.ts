@@ -92,16 +92,15 @@ function splitRepeated(rows: readonly BatchRow[]) {
   const repeated: BatchRow[] = [];
   const seen = new Set<string>();
   for (const row of rows) {
-    const name = `${row.kind} ${row.key}`;
-    (seen.has(name) ? repeated : first).push(row);
-    seen.add(name);
+    (seen.has(row.key) ? repeated : first).push(row);
+    seen.add(row.key);
   }
   return { first, repeated };
 }
 
 /** Notes the outcome of a row that was imported before. */
 function isKnown(batch: ImportBatch, row: BatchRow): boolean {
-  const known = batch.known(row);
+  const known = batch.known(row.key);
   if (known === undefined) return false;
   const { resourceId, contentHash } = known;
   if (contentHash === row.contentHash) batch.keep(row, resourceId);

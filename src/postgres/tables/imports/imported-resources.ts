@@ -19,14 +19,11 @@ export const importKinds = [
 
 export type ImportKind = (typeof importKinds)[number];
 
-/** A row of another system: its kind, and the keyed hash of its id there, in hexadecimal digits. */
-export interface SourceKey {
+/** A row of another system that was imported, with the id of its resource. */
+export interface ImportedResource {
   readonly kind: ImportKind;
+  /** The keyed hash of the kind and of the id there, in hexadecimal digits. */
   readonly key: string;
-}
-
-/** A row that was imported, with the id of its resource. */
-export interface ImportedResource extends SourceKey {
   readonly resourceId: string;
   /** The keyed hash of the row, in hexadecimal digits; undefined if its patient was erased. */
   readonly contentHash: string | undefined;
@@ -45,29 +42,37 @@ const lockKey = prepared(["tenant_id", "source_system"], (key) =>
 const insert = bulkInsert("imported_resources", ["source_system", "kind", "source_key", "resource_id", "content_hash"]);
 
 /**
+ * A batch looks up many rows by index. Without these settings the planner, which has seen the tables of a new tenant
+ * while they were empty, would read whole tables instead.
+ */
+const BY_INDEX = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"].map((name) =>
+  prepared([], () => sql.raw(`SET LOCAL ${name} = off`))({}),
+);
+
+/**
  * Locks a system from which the tenant imports until the transaction ends, so that its batches run one after the other.
  * Returns the key of its hashes, which the first batch creates.
  */
 export async function lockSource(transaction: Transaction, { tenantId, sourceSystem }: LockedSource): Promise<Buffer> {
   const key = { tenant_id: tenantId, source_system: sourceSystem };
+  for (const setting of BY_INDEX) transaction.send(setting);
   transaction.send(addSource({ ...key, hash_key: randomBytes(KEY_BYTES) }));
   const [row] = await transaction.rows<{ hash_key: Buffer }>(lockKey(key));
   if (row === undefined) throw new Error("the source of an import has no row");
   return row.hash_key;
 }
 
-/** Returns those of the rows that were imported before, in no order. */
+/** Returns those of the rows with these keys that were imported before, in no order. */
 export async function findImported(
   transaction: Transaction,
   { tenantId, sourceSystem }: LockedSource,
-  keys: readonly SourceKey[],
+  keys: readonly string[],
 ): Promise<ImportedResource[]> {
   const query = sql.raw(
-    `SELECT i.kind, encode(i.source_key, 'hex') AS key, i.resource_id AS "resourceId",
-       encode(i.content_hash, 'hex') AS "contentHash"
-     FROM unnest(:kinds::text[], :keys::bytea[]) AS wanted (kind, key) JOIN imported_resources i ON i.tenant_id = :tenantId
-       AND i.source_system = :sourceSystem AND i.kind = wanted.kind AND i.source_key = wanted.key`,
-    { tenantId, sourceSystem, kinds: keys.map(({ kind }) => kind), keys: keys.map(({ key }) => bytes(key)) },
+    `SELECT kind, encode(source_key, 'hex') AS key, resource_id AS "resourceId", encode(content_hash, 'hex') AS "contentHash"
+     FROM imported_resources
+     WHERE tenant_id = :tenantId AND source_system = :sourceSystem AND source_key = ANY(:keys::bytea[])`,
+    { tenantId, sourceSystem, keys: keys.map(bytes) },
   );
   return readRecords(transaction, query);
 }
