@@ -8,9 +8,10 @@ import type { VisitMargins } from "../../scheduling/visit-times.js";
 import { judgeAppointment } from "./appointment-judgement.js";
 import { dayOf, type PlacedAppointment, placeAppointments } from "./appointment-places.js";
 import { type AppointmentDraft, readAppointmentReferences } from "./appointment-references.js";
-import { judgeTime } from "./appointment-times.js";
+import { type ImportClock, importClock, judgeTime } from "./appointment-times.js";
 import { type DueDateOf, readDueDates } from "./due-dates.js";
 import type { ImportBatch, RowOf } from "./import-batch.js";
+import { mapInTurns } from "./turns.js";
 
 /**
  * Imports appointments, past and future. They are at version 1, in the status that they have in the other system. An
@@ -23,24 +24,25 @@ export async function importAppointments(
 ): Promise<void> {
   if (rows.length === 0) return;
   const { transaction } = batch.call;
-  const drafts = rows.map((row) => draftOf(batch, row, margins));
+  const clock = importClock(batch.nowMs, margins);
+  const drafts = await mapInTurns(rows, (row) => draftOf(batch, row, clock));
   const waits = drafts.map(({ value }) => ({ holderId: typeOf(value), requestedOn: value.requestedOn }));
   const [references, dueDateOf] = await Promise.all([
     readAppointmentReferences(batch, drafts),
     readDueDates(transaction, "appointment_types", waits),
   ]);
-  const judged = drafts.flatMap((draft) => {
-    const result = judgeAppointment(draft, references);
+  const results = await mapInTurns(drafts, (draft) => judgeAppointment(draft, references));
+  const judged = results.flatMap((result, index) => {
     if ("draft" in result) return [result];
-    batch.reject(draft.row, result);
+    batch.reject({ index: drafts[index]?.row.index ?? 0 }, result);
     return [];
   });
   const placed = await placeAppointments(batch, judged);
-  if (placed.length > 0) write(batch, placed, dueDateOf);
+  if (placed.length > 0) await write(batch, placed, dueDateOf);
 }
 
-function draftOf(batch: ImportBatch, { row, value }: RowOf<ImportedAppointmentValid>, margins: VisitMargins) {
-  const { time, errors } = judgeTime(value, { nowMs: batch.nowMs, margins });
+function draftOf(batch: ImportBatch, { row, value }: RowOf<ImportedAppointmentValid>, clock: ImportClock) {
+  const { time, errors } = judgeTime(value, clock);
   const { patient, practitioner, service, location } = value;
   const draft: AppointmentDraft = {
     row,
@@ -56,10 +58,10 @@ function draftOf(batch: ImportBatch, { row, value }: RowOf<ImportedAppointmentVa
   return draft;
 }
 
-function write(batch: ImportBatch, placed: readonly PlacedAppointment[], dueDateOf: DueDateOf): void {
+async function write(batch: ImportBatch, placed: readonly PlacedAppointment[], dueDateOf: DueDateOf): Promise<void> {
   const { call, source } = batch;
   const { transaction, principal } = call;
-  const made = placed.map((place) => ({ place, appointment: newAppointment(batch, place, dueDateOf) }));
+  const made = await mapInTurns(placed, (place) => ({ place, appointment: newAppointment(batch, place, dueDateOf) }));
   const appointments = made.map(({ appointment }) => appointment);
   const changes = appointments.map((appointment) => changeOf(undefined, appointment, principal, call));
   insertAppointments(transaction, source, appointments, changes);

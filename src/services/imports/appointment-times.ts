@@ -3,8 +3,8 @@ import type { FieldError } from "../../errors.js";
 import { AppointmentDetails_Status } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { ImportedAppointmentValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import type { AppointmentStatus } from "../../postgres/tables/appointments/appointment-status.js";
-import { endOfBookableStarts, isWithinOneDay, minuteOf } from "../../scheduling/booking-times.js";
-import { clinicTimeZone, formatInstant, localDateAt } from "../../scheduling/local-clock.js";
+import { endOfBookableStarts, minuteOf } from "../../scheduling/booking-times.js";
+import { clinicTimeZone, endOfLocalDay, formatInstant, localDateAt } from "../../scheduling/local-clock.js";
 import { earliestStepMs, type VisitMargins } from "../../scheduling/visit-times.js";
 import { nameIn } from "../resources/enum-names.js";
 
@@ -22,7 +22,16 @@ export interface ImportedTime {
 /** The current time, and how early each step of a visit is allowed. */
 export interface ImportClock {
   readonly nowMs: number;
+  /** Today's local date, YYYY-MM-DD. */
+  readonly today: string;
+  /** Every start is before it. */
+  readonly endMs: number;
   readonly margins: VisitMargins;
+}
+
+/** Returns the clock of a batch. */
+export function importClock(nowMs: number, margins: VisitMargins): ImportClock {
+  return { nowMs, margins, today: localDateAt(nowMs), endMs: endOfBookableStarts(nowMs) };
 }
 
 /** Returns the time of an appointment, and an item for each part that a desk could not have entered. */
@@ -45,16 +54,15 @@ export function judgeTime(
   return { time, errors };
 }
 
-function timeErrors({ startMs, endMs }: ImportedTime, { nowMs }: ImportClock): FieldError[] {
-  const minutes = Math.ceil((endMs - startMs) / 60_000);
+function timeErrors({ startMs, endMs, localDate }: ImportedTime, { endMs: latestMs }: ImportClock): FieldError[] {
   const wholeMinute = "the value must be a whole minute";
   return [
     ...(minuteOf(startMs) === startMs ? [] : [item("startsAt", "OUT_OF_RANGE", wholeMinute)]),
     ...(minuteOf(endMs) === endMs ? [] : [item("endsAt", "OUT_OF_RANGE", wholeMinute)]),
-    ...(startMs < endOfBookableStarts(nowMs)
+    ...(startMs < latestMs
       ? []
-      : [item("startsAt", "OUT_OF_RANGE", `the value must be before ${formatInstant(endOfBookableStarts(nowMs))}`)]),
-    ...(isWithinOneDay(startMs, minutes)
+      : [item("startsAt", "OUT_OF_RANGE", `the value must be before ${formatInstant(latestMs)}`)]),
+    ...(endMs <= Date.parse(endOfLocalDay(localDate))
       ? []
       : [
           item(
@@ -66,8 +74,11 @@ function timeErrors({ startMs, endMs }: ImportedTime, { nowMs }: ImportClock): F
   ];
 }
 
-function statusErrors({ startMs, localDate, status }: ImportedTime, { nowMs, margins }: ImportClock): FieldError[] {
-  if (status === "CHECKED_IN" && localDate !== localDateAt(nowMs))
+function statusErrors(
+  { startMs, localDate, status }: ImportedTime,
+  { nowMs, today, margins }: ImportClock,
+): FieldError[] {
+  if (status === "CHECKED_IN" && localDate !== today)
     return [item("status", "INVALID_VALUE", "only an appointment of today can be CHECKED_IN")];
   if (status !== "CHECKED_IN" && status !== "ATTENDED" && status !== "NO_SHOW") return [];
   if (nowMs >= earliestStepMs(status, startMs, margins)) return [];
@@ -92,8 +103,7 @@ function reasonErrors(value: ImportedAppointmentValid, status: AppointmentStatus
   return [...errors, item("comment", "INVALID_VALUE", "the field must be absent without a reason")];
 }
 
-function requestErrors(requestedOn: string, localDate: string, { nowMs }: ImportClock): FieldError[] {
-  const today = localDateAt(nowMs);
+function requestErrors(requestedOn: string, localDate: string, { today }: ImportClock): FieldError[] {
   const latest = today < localDate ? today : localDate;
   if (requestedOn <= latest) return [];
   return [item("requestedOn", "OUT_OF_RANGE", `the value must be ${latest} at the latest`)];

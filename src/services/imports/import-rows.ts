@@ -7,6 +7,7 @@ import { importContracts, importLocations, importPayers, importPractitioners, im
 import type { BatchRow, ImportBatch, RowOf } from "./import-batch.js";
 import { importPatients } from "./patient-rows.js";
 import type { RowHashes } from "./row-hashes.js";
+import { mapInTurns } from "./turns.js";
 import { importWaitlistEntries } from "./waitlist-rows.js";
 
 /** The rows of a request, with the broken rules of each. */
@@ -34,7 +35,7 @@ const kinds: Readonly<Record<Case, ImportKind>> = {
  * row gets an outcome.
  */
 export async function importRows(batch: ImportBatch, rows: ValidatedRows, margins: VisitMargins): Promise<void> {
-  const { first, repeated } = splitRepeated(validRows(batch, rows));
+  const { first, repeated } = splitRepeated(await validRows(batch, rows));
   await batch.readKnown(first);
   const fresh = first.filter((row) => !isKnown(batch, row));
   await importLocations(
@@ -71,8 +72,8 @@ export async function importRows(batch: ImportBatch, rows: ValidatedRows, margin
   for (const row of repeated) if (!isKnown(batch, row)) batch.reject(row, [rejectedBefore]);
 }
 
-function validRows(batch: ImportBatch, { rows, errors, hashes }: ValidatedRows): BatchRow[] {
-  return rows.flatMap((row, index) => {
+async function validRows(batch: ImportBatch, { rows, errors, hashes }: ValidatedRows): Promise<BatchRow[]> {
+  const found = await mapInTurns(rows, (row, index): BatchRow[] => {
     const broken = errors[index] ?? [];
     const { case: name } = row.resource;
     if (broken.length > 0 || name === undefined) {
@@ -84,6 +85,7 @@ function validRows(batch: ImportBatch, { rows, errors, hashes }: ValidatedRows):
     const key = hashes.keyOf(kind, valid.sourceId);
     return [{ index, row: valid, kind, key, contentHash: hashes.contentOf(row) }];
   });
+  return found.flat();
 }
 
 /** Returns the rows whose id an earlier row of the batch has, and the others. */

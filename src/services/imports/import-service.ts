@@ -1,7 +1,5 @@
-import { setImmediate } from "node:timers/promises";
 import type { ReadyCall } from "../../call.js";
-import type { FieldError } from "../../errors.js";
-import { type ImportRow, ImportRow_Kind } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import { ImportRow_Kind } from "../../gen/cupo/clinic/v1/import_row_pb.js";
 import {
   ImportOutcome_State,
   type ImportResourcesRequestValid,
@@ -15,6 +13,7 @@ import { ImportBatch } from "./import-batch.js";
 import { importRows } from "./import-rows.js";
 import { createRowHashes } from "./row-hashes.js";
 import { createRowValidation, type ValidateRow, type ValidatorOf } from "./row-validation.js";
+import { mapInTurns } from "./turns.js";
 
 /** The dependencies of imports. */
 export interface ImportPorts {
@@ -55,7 +54,7 @@ async function importBatch(
 ) {
   const { transaction } = call;
   const source = { tenantId: transaction.tenantId, sourceSystem };
-  const errors = await errorsOf(rows, validateRow);
+  const errors = await mapInTurns(rows, validateRow);
   if (validateOnly) beginTrial(transaction);
   const hashes = createRowHashes(await lockSource(transaction, source));
   const batch = new ImportBatch(call, source, now(), hashes, rows.length);
@@ -67,16 +66,4 @@ async function importBatch(
   return outcomes.map((outcome) =>
     outcome.state === ImportOutcome_State.CREATED ? { state: outcome.state } : outcome,
   );
-}
-
-/** The number of rows that are validated in one turn of the event loop, so that other calls do not wait long. */
-const ROWS_A_TURN = 10;
-
-async function errorsOf(rows: readonly ImportRow[], validateRow: ValidateRow) {
-  const errors: (readonly FieldError[])[] = [];
-  for (const [index, row] of rows.entries()) {
-    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await setImmediate();
-    errors.push(validateRow(row));
-  }
-  return errors;
 }

@@ -8,6 +8,7 @@ import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
 import { formatInstant } from "../../scheduling/local-clock.js";
 import { nameIn } from "../resources/enum-names.js";
 import type { ImportBatch, RowOf } from "./import-batch.js";
+import { mapInTurns } from "./turns.js";
 
 /** How far the clock of the other system may be ahead of this one. */
 const CLOCK_SKEW_MS = 5 * 60_000;
@@ -22,7 +23,7 @@ export async function importPatients(batch: ImportBatch, rows: readonly RowOf<Im
     return isPast;
   });
   if (past.length === 0) return;
-  const drafts = past.map(({ row, value }) => ({
+  const drafts = await mapInTurns(past, ({ row, value }) => ({
     row,
     patient: newPatient(batch, value),
     grantedAt: toJson(TimestampSchema, value.consentGrantedAt),
