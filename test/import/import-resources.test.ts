@@ -1,6 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ImportService } from "../../src/gen/cupo/clinic/v1/import_service_pb.js";
+import { describeAccess } from "../operations-clinic/rpc-under-test.js";
 import { day } from "../schedule/clinic.js";
 import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
 import {
   appointmentRow,
   countsOf,
@@ -21,6 +25,50 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("ImportResources", () => {
+  const sourceSystem = "old system";
+
+  describeAccess(
+    {
+      method: ImportService.method.importResources,
+      scope: "import:write",
+      prepare: async () => ({ sourceSystem, rows: [patientRow(randomUUID())] }),
+    },
+    () => service,
+  );
+
+  test("does not find resources of another tenant, organization or company", async () => {
+    const clinic = await openImportingClinic(service);
+    const stranger = { tenantId: randomUUID() };
+    const inOrganization = { ...clinic.as, organizationId: randomUUID() };
+    const request = (as: TokenFor) => ({ ...clinic, as });
+    await importRows(request(stranger), [patientRow("P1")]);
+    const [payer] = await importRows(request(inOrganization), [
+      { sourceId: "E1", payer: { code: "E1", name: "EPS", taxId: "900", active: true } },
+    ]);
+    const contract = { code: "C", name: "C", validFrom: "2024-01-01", validTo: "2024-12-31", active: true };
+    const outcomes = await importRows(clinic, [
+      appointmentRow(clinic, "A1"),
+      { sourceId: "C1", contract: { ...contract, payer: { resourceId: payer?.resourceId ?? "" } } },
+    ]);
+    expect(summariesOf(outcomes)).toEqual([
+      "REJECTED appointment.patient.sourceId NOT_FOUND",
+      "REJECTED contract.payer.resourceId NOT_FOUND",
+    ]);
+  });
+
+  test("takes every row of batches that arrive at the same time, once", async () => {
+    const clinic = await openImportingClinic(service);
+    const rows = Array.from({ length: 20 }, (_, i) => patientRow(`P${i}`));
+    const both = await Promise.all([importRows(clinic, rows), importRows(clinic, rows)]);
+    expect(
+      both
+        .map((outcomes) => new Set(summariesOf(outcomes)))
+        .flatMap((set) => [...set])
+        .toSorted(),
+    ).toEqual(["CREATED", "UNCHANGED"]);
+    expect(await countsOf(clinic)).toEqual({ PATIENT: 20 });
+  });
+
   test("imports every kind, with references between rows of one batch in any order", async () => {
     const clinic = await openImportingClinic(service);
     const rows = everyKind(clinic);
@@ -161,6 +209,15 @@ describe("ImportResources", () => {
 });
 
 describe("GetImportReport", () => {
+  describeAccess(
+    {
+      method: ImportService.method.getImportReport,
+      scope: "import:write",
+      prepare: async () => ({ sourceSystem: "old system" }),
+    },
+    () => service,
+  );
+
   test("counts nothing for an unknown system or another tenant", async () => {
     const clinic = await openImportingClinic(service);
     await importRows(clinic, [patientRow("P1")]);
