@@ -69,11 +69,11 @@ export async function imports(bench: Bench): Promise<Report> {
 async function turn(label: string, book: () => Promise<number>, work: () => Promise<void>, rows: number) {
   const times: number[] = [];
   const startedAt = performance.now();
-  let isDone = false;
+  const state = { isDone: false };
   const done = work().finally(() => {
-    isDone = true;
+    state.isDone = true;
   });
-  for (let i = 0; !isDone; i += 1) {
+  for (let i = 0; !state.isDone; i += 1) {
     await delay(Math.max(0, startedAt + (i * 1_000) / BOOKINGS_PER_SECOND - performance.now()));
     times.push(await book());
   }

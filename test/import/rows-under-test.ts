@@ -42,7 +42,7 @@ export async function importRows(
   const request = { sourceSystem, rows: [...rows], ...changes };
   const { status, body, text } = await openCaller(service, as)(importResources, request);
   if (status !== 200) throw new Error(`the batch was refused: ${text}`);
-  return body["outcomes"] as unknown as OutcomeBody[];
+  return body["outcomes"] as OutcomeBody[];
 }
 
 /** Returns the state of each outcome, with the codes and fields of its errors. */
@@ -53,7 +53,7 @@ export function summariesOf(outcomes: readonly OutcomeBody[]): string[] {
 /** Returns the counts that the service has of the clinic's other system, by kind. */
 export async function countsOf({ service, as, sourceSystem }: ImportingClinic, of = sourceSystem): Promise<JsonObject> {
   const { body } = await callRpc(service, getImportReport, { sourceSystem: of }, { as });
-  const { counts } = body["importReport"] as unknown as { counts: { kind: string; count: number }[] };
+  const { counts } = body["importReport"] as { counts: { kind: string; count: number }[] };
   return Object.fromEntries(counts.map(({ kind, count }) => [kind, count]));
 }
 

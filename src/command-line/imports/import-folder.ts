@@ -45,9 +45,9 @@ export async function importFolder(
   const counts: Counted[] = [];
   for (const file of files) counts.push(await importFile(file, { calls, progress, seen, reject }));
   const report = target.validateOnly ? undefined : await calls.report();
-  const counted = counts.map((count) => ({ ...count, server: serverCount(report, count) }));
-  output.write(tableOfCounts(counted));
-  return counted.every(isComplete) ? importExitCodes.complete : importExitCodes.incomplete;
+  for (const count of counts) count.server = serverCount(report, count);
+  output.write(tableOfCounts(counts));
+  return counts.every(isComplete) ? importExitCodes.complete : importExitCodes.incomplete;
 }
 
 type Reject = (file: string, line: number, errors: readonly RowError[]) => void;
@@ -88,7 +88,7 @@ async function importFile(file: SourceFile, { calls, progress, seen, reject }: I
 
 function errorsOf(row: SourceRow, outcome: ImportOutcome | undefined, seen: SeenRows | undefined): readonly RowError[] {
   if (outcome === undefined) return row.errors;
-  const errors = outcome.errors.map(({ code = "", field = "", message = "" }) => ({ code, field, message }));
+  const errors = outcome.errors.map(({ code, field, message }) => ({ code, field, message }));
   return seen === undefined ? errors : seen.judge(row, errors);
 }
 

@@ -10,12 +10,12 @@ export interface Counted {
   /** Rows of the file that the service has, each once; rows that changed after their import are among them. */
   readonly kept: number;
   /** The number that the service has of this kind from this source; undefined in a dry run. */
-  readonly server?: number | undefined;
+  server: number | undefined;
 }
 
 /** Returns the counts of a file before its first row. */
 export function emptyCount(name: FileName): Counted {
-  return { name, rows: 0, created: 0, unchanged: 0, rejected: 0, kept: 0 };
+  return { name, rows: 0, created: 0, unchanged: 0, rejected: 0, kept: 0, server: undefined };
 }
 
 /** Whether every row was imported and the service has exactly those. */

@@ -30,22 +30,22 @@ export interface AppointmentDraft {
   readonly programId: string;
 }
 
+type IdOf = (draft: AppointmentDraft) => string | undefined;
+
 /** The resources that drafts refer to, by id. */
 export type AppointmentReferences = Awaited<ReturnType<typeof readAppointmentReferences>>;
 
 /** Reads what drafts refer to. Locks their programs and patients, in this order. */
 export async function readAppointmentReferences(batch: ImportBatch, drafts: readonly AppointmentDraft[]) {
   const { transaction, principal } = batch.call;
-  const idsBy = (idOf: (draft: AppointmentDraft) => string | undefined) => distinct(drafts.map(idOf));
-  const find = <A extends object>(table: ResourceTable<A>, idOf: (draft: AppointmentDraft) => string | undefined) =>
+  const idsBy = (idOf: IdOf) => distinct(drafts.map(idOf));
+  const find = <A extends object>(table: ResourceTable<A>, idOf: IdOf) =>
     findResources(transaction, principal, table, idsBy(idOf));
   const programIds = idsBy(({ programId }) => programId);
+  const patientIds = idsBy(({ patientId }) => patientId);
   sharePrograms(transaction, programIds);
-  const [patients, program, offered, members, ...found] = await Promise.all([
-    lockPatients(
-      transaction,
-      idsBy(({ patientId }) => patientId),
-    ),
+  const [patients, program, offered, members, practitioner, service, ...found] = await Promise.all([
+    lockPatients(transaction, patientIds),
     find(programs, ({ programId }) => programId),
     findMembers(transaction, "program_services", programIds),
     findMembers(transaction, "program_practitioners", programIds),
@@ -57,20 +57,20 @@ export async function readAppointmentReferences(batch: ImportBatch, drafts: read
     find(cancellationReasons, ({ value }) => value.cancellationReasonId),
     find(noShowReasons, ({ value }) => value.noShowReasonId),
   ]);
-  const atPrograms = [...program.values()].map(({ locationId }) => locationId);
-  const locationIds = distinct([...atPrograms, ...drafts.map(({ locationId }) => locationId)]);
-  const [practitioner, service, type, source, consultation, cancellation, noShow] = found;
+  const homes = [...program.values()].map(({ locationId }) => locationId);
+  const locationIds = distinct([...homes, ...drafts.map(({ locationId }) => locationId)]);
+  const [types, sources, consultations, cancellations, noShows] = found;
   return {
     patients,
     programs: program,
     practitioners: practitioner,
     services: service,
     locations: await findResources(transaction, principal, locations, locationIds),
-    types: type,
-    sources: source,
-    consultations: consultation,
-    cancellationReasons: cancellation,
-    noShowReasons: noShow,
+    types,
+    sources,
+    consultations,
+    cancellationReasons: cancellations,
+    noShowReasons: noShows,
     offered: new Set(offered.map(pairOf)),
     members: new Set(members.map(pairOf)),
   };

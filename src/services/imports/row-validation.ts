@@ -25,10 +25,9 @@ export function createRowValidation(validatorOf: ValidatorOf): ValidateRow {
     const ofHead = validateHead(head);
     const member = memberOf.get(resource.case ?? "");
     if (resource.value === undefined || member === undefined) return ofHead;
-    const ofResource = member.validate(resource.value).map((error) => ({
-      ...error,
-      field: `${member.jsonName}.${error.field}`,
-    }));
+    const ofResource = member
+      .validate(resource.value)
+      .map(({ code, field, message }) => ({ code, field: `${member.jsonName}.${field}`, message }));
     return [...ofHead.filter(({ field }) => field !== RESOURCE), ...ofResource];
   };
 }

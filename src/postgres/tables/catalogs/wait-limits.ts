@@ -22,7 +22,7 @@ export async function readWaitLimits(
      FROM ${table} holder JOIN opportunity_definitions o
        ON o.tenant_id = :tenantId AND o.id = holder.opportunity_definition_id AND o.active
      WHERE holder.tenant_id = :tenantId AND holder.id = ANY(:ids::uuid[])`,
-    { tenantId: transaction.tenantId, ids: ids as string[] },
+    { tenantId: transaction.tenantId, ids },
   );
   return transaction.rows(limits);
 }

@@ -126,7 +126,7 @@ export function forgetContent(transaction: Transaction, patientIds: readonly str
     sql.raw(
       `UPDATE imported_resources SET content_hash = NULL WHERE tenant_id = :tenantId AND (resource_id = ANY(:ids::uuid[])
          OR resource_id = ANY(ARRAY(${known("appointments")} UNION ALL ${known("waitlist_entries")})))`,
-      { tenantId, ids: patientIds as string[] },
+      { tenantId, ids: patientIds },
     ),
   );
 }
