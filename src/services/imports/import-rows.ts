@@ -32,7 +32,7 @@ const kinds: Readonly<Record<Case, ImportKind>> = {
 
 /**
  * Imports the rows that were not imported before, kind by kind, so that rows can refer to rows of the same batch. Every
- * row gets an outcome.
+ * row gets an outcome. Appointments come last, because they lock most.
  */
 export async function importRows(batch: ImportBatch, rows: ValidatedRows, margins: VisitMargins): Promise<void> {
   const { first, repeated } = splitRepeated(await validRows(batch, rows));
@@ -62,12 +62,12 @@ export async function importRows(batch: ImportBatch, rows: ValidatedRows, margin
     batch,
     pick(fresh, (each) => (each.case === "patient" ? each.value : undefined)),
   );
-  const appointments = pick(fresh, (each) => (each.case === "appointment" ? each.value : undefined));
-  await importAppointments(batch, appointments, margins);
   await importWaitlistEntries(
     batch,
     pick(fresh, (each) => (each.case === "waitlistEntry" ? each.value : undefined)),
   );
+  const appointments = pick(fresh, (each) => (each.case === "appointment" ? each.value : undefined));
+  await importAppointments(batch, appointments, margins);
   batch.record();
   for (const row of repeated) if (!isKnown(batch, row)) batch.reject(row, [rejectedBefore]);
 }
