@@ -23,6 +23,8 @@ export interface ImportCalls {
   report(): Promise<ImportReport>;
 }
 
+/** The part of the time of a batch in which the import then rests, so that other calls get their turn. */
+const REST = 0.2;
 const MAX_TRIES = 12;
 const LONGEST_PAUSE_MS = 15_000;
 /** Failures that pass: the service or the way to it is away, or an earlier attempt is still at work. */
@@ -41,9 +43,11 @@ export function openImportCalls({ url, token, sourceSystem, validateOnly }: Impo
   return {
     async send(rows) {
       const headers = { ...authorization, "idempotency-key": randomUUID() };
+      const sentAt = performance.now();
       const { outcomes } = await patiently(() =>
         client.importResources({ sourceSystem, rows: [...rows], validateOnly }, { headers }),
       );
+      await delay((performance.now() - sentAt) * REST);
       return outcomes;
     },
     async report() {

@@ -4,9 +4,9 @@ import type { SourceRow } from "./source-rows.js";
 
 /**
  * The most rows of a batch, and its most bytes. The service accepts 500 rows and 64 KiB. Smaller batches delay other calls
- * less and take hardly longer.
+ * less: with 200 rows, the p99 of another tenant's bookings was twice as long.
  */
-const MOST_ROWS = 200;
+const MOST_ROWS = 50;
 const MOST_BYTES = 63 * 1024;
 /** The bytes that a row needs in the list beside its own. */
 const ROW_OVERHEAD = 4;
