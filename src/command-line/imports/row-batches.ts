@@ -4,7 +4,7 @@ import type { SourceRow } from "./source-rows.js";
 
 /**
  * The most rows of a batch, and its most bytes. The service accepts 500 rows and 64 KiB. Smaller batches delay other calls
- * less: with 200 rows, the p99 of another tenant's bookings was twice as long.
+ * less.
  */
 const MOST_ROWS = 50;
 const MOST_BYTES = 63 * 1024;
