@@ -14,6 +14,7 @@ export const serviceRooms: Rooms = {
   notes: ["resources"],
   events: ["resources"],
   webhooks: ["resources", "events"],
+  imports: ["resources"],
 };
 
 /**
@@ -31,4 +32,5 @@ export const tableRooms: Rooms = {
   notes: ["resources"],
   events: [],
   webhooks: ["resources", "events"],
+  imports: ["resources", "appointments", "schedule", "patients", "desk"],
 };
