@@ -1,7 +1,6 @@
 import type { DescService, JsonObject } from "@bufbuild/protobuf";
-import { openApiDocument, type Refer } from "@cupo/connect-openapi";
+import { openApiDocument } from "@cupo/connect-openapi";
 import { type Route, restRoutes, updateMaskField } from "@cupo/connect-rest";
-import { type ErrorCode, errorTable } from "../errors.js";
 import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
 import { operationOf, takesIdempotencyKey } from "../operation.js";
 import { documentInfo, securitySchemes } from "./document-parts.js";
@@ -12,12 +11,15 @@ import {
   otherProblemResponse,
   type ProblemOptions,
   problemResponse,
-  problemSchema,
-  problemSchemaName,
+  problemSchemas,
 } from "./problem-responses.js";
 import { schemaOptions } from "./schema-options.js";
 
-/** The input of the REST interface's document. */
+/** What the public listener is for. */
+export const PUBLIC_DESCRIPTION =
+  "Patients, appointments and the configuration of schedules, for clinics' systems.";
+
+/** The input of the document of the published operations. */
 export interface RestDocumentOptions extends ProblemOptions {
   readonly basePath: string;
   readonly services: readonly { readonly service: DescService }[];
@@ -26,7 +28,7 @@ export interface RestDocumentOptions extends ProblemOptions {
   readonly serverUrl?: string;
 }
 
-/** Describes the REST interface as an OpenAPI document. It uses the same route table as the service. */
+/** Describes the published operations as an OpenAPI document. It uses the same route table as the service. */
 export function describeRest(options: RestDocumentOptions): JsonObject {
   const { basePath, examples } = options;
   const services = options.services.map(({ service }) => service);
@@ -36,7 +38,7 @@ export function describeRest(options: RestDocumentOptions): JsonObject {
     ...schemaOptions,
     routes,
     basePath,
-    info: documentInfo("Cupo", "Patients, appointments and the configuration of schedules, for clinics' systems."),
+    info: documentInfo("Cupo", PUBLIC_DESCRIPTION),
     servers: [{ url: options.serverUrl ?? (basePath || "/"), description: "The public listener" }],
     operation: (route, defaults) => {
       const { method } = route;
@@ -57,7 +59,7 @@ export function describeRest(options: RestDocumentOptions): JsonObject {
         "X-Correlation-Id": requestHeaders["X-Correlation-Id"],
       },
       headers: Object.fromEntries(Object.entries(responseHeaders).filter(([name]) => name !== "Accept-Post")),
-      schemas: problemSchemas(routes, refer, options),
+      schemas: problemSchemas(routes, refer(ProblemSchema, "error"), options.problemsUrl),
     }),
   });
 }
@@ -68,16 +70,4 @@ function errorResponses({ method }: Route, options: RestDocumentOptions): JsonOb
     problemResponse(method, status, options),
   ]);
   return { ...Object.fromEntries(problems), default: otherProblemResponse(method, options) };
-}
-
-/** Returns a schema for each error code that an operation can return. */
-function problemSchemas(routes: readonly Route[], refer: Refer, { problemsUrl }: RestDocumentOptions): JsonObject {
-  const problem = refer(ProblemSchema, "error");
-  const codes = Object.keys(errorTable) as ErrorCode[];
-  const answered = codes.filter((code) =>
-    routes.some(({ method }) => operationOf(method).errorStatuses.includes(errorTable[code].status)),
-  );
-  return Object.fromEntries(
-    answered.map((code) => [problemSchemaName(code), problemSchema(code, problem, problemsUrl)]),
-  );
 }

@@ -6,7 +6,7 @@ import { fieldCodes } from "../../src/problems/field-codes.js";
 import { type CodesByProblem, codesOf } from "../../src/problems/operation-codes.js";
 import { servedServices } from "../../src/services/services.js";
 import { type Members, operations, resources } from "../contract/specification.js";
-import { openApiDocuments } from "../support/openapi-documents.js";
+import { type DocumentName, openApiDocuments } from "../support/openapi-documents.js";
 
 interface Schema {
   readonly type?: string;
@@ -38,7 +38,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-const documents = openApiDocuments() as unknown as Readonly<Record<"rest" | "connect", Document>>;
+const documents = openApiDocuments() as unknown as Readonly<Record<DocumentName, Document>>;
 const methods = servedServices
   .flatMap(({ service }) => service.methods)
   .filter(({ methodKind }) => methodKind === "unary");
@@ -161,7 +161,7 @@ function methodOf({ operationId }: Operation): DescMethod {
 }
 
 /** Returns the members with their types, in the terms of the specification. */
-function membersOf(document: "rest" | "connect", { properties = {}, required = [] }: Schema): Members {
+function membersOf(document: DocumentName, { properties = {}, required = [] }: Schema): Members {
   return Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [
       name,
@@ -170,14 +170,14 @@ function membersOf(document: "rest" | "connect", { properties = {}, required = [
   );
 }
 
-function typeOf(document: "rest" | "connect", schema: Schema): string {
+function typeOf(document: DocumentName, schema: Schema): string {
   const { type = "", format, enum: values, items } = resolve(document, schema);
   if (items !== undefined) return `${typeOf(document, items)}[]`;
   if (values !== undefined) return values.join("|");
   return type === "string" ? (format ?? "string") : type;
 }
 
-function resolve(document: "rest" | "connect", schema: Schema = {}): Schema {
+function resolve(document: DocumentName, schema: Schema = {}): Schema {
   const name = schema.$ref?.replace("#/components/schemas/", "");
   return name === undefined ? schema : (documents[document].components.schemas[name] ?? {});
 }
