@@ -39,7 +39,10 @@ export function createPublicApi(options: PublicApiOptions): HttpHandler {
   const clinic = createRestApi({ ...options, basePath: CLINIC_BASE_PATH, services: ofClinic, takesActor: true });
   const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
     sendProblem(request, response, error, options);
-  const pages = serveResources([...problemPages(options.services), ...documentation(options, published, ofClinic)], refuse);
+  const pages = serveResources(
+    [...problemPages(options.services), ...documentation(options, published, ofClinic)],
+    refuse,
+  );
   return (request, response) => {
     if (!pages(request, response)) void rest(request, response, () => void clinic(request, response));
   };

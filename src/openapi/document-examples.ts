@@ -37,11 +37,7 @@ export function documentExamples(
 }
 
 /** Returns where the values of a method's first example come from, or undefined if it succeeds without changes. */
-export function exampleNote(
-  method: DescMethod,
-  examples: RequestExamples,
-  members: AnswerMembers,
-): string | undefined {
+export function exampleNote(method: DescMethod, examples: RequestExamples, members: AnswerMembers): string | undefined {
   const [first] = examplesOf(method, examples);
   const description = first === undefined ? UNCHANGED : descriptionOf(first, members);
   return description === UNCHANGED ? undefined : description;

@@ -7,17 +7,11 @@ import { documentInfo, securitySchemes } from "./document-parts.js";
 import type { RequestExamples } from "./examples/request-example.js";
 import { headerParameters, requestHeaders, responseHeaders } from "./header-components.js";
 import { operationParts } from "./operation-parts.js";
-import {
-  otherProblemResponse,
-  type ProblemOptions,
-  problemResponse,
-  problemSchemas,
-} from "./problem-responses.js";
+import { otherProblemResponse, type ProblemOptions, problemResponse, problemSchemas } from "./problem-responses.js";
 import { schemaOptions } from "./schema-options.js";
 
 /** What the public listener is for. */
-export const PUBLIC_DESCRIPTION =
-  "Patients, appointments and the configuration of schedules, for clinics' systems.";
+export const PUBLIC_DESCRIPTION = "Patients, appointments and the configuration of schedules, for clinics' systems.";
 
 /** The input of the document of the published operations. */
 export interface RestDocumentOptions extends ProblemOptions {

@@ -4,9 +4,9 @@ import {
   connectRoutes,
   type DocumentInfo,
   type OpenApiRoute,
-  openApiDocument,
   type OperationDefaults,
   type OperationParts,
+  openApiDocument,
   type Refer,
 } from "@cupo/connect-openapi";
 import { type Route, restRoutes, updateMaskField } from "@cupo/connect-rest";

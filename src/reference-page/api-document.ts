@@ -18,7 +18,9 @@ export interface Server {
 }
 
 /** The operations of a path by method in lower case, and servers that replace those of the document. */
-export type PathItem = Readonly<Record<string, Operation | readonly Server[]>> & { readonly servers?: readonly Server[] };
+export type PathItem = Readonly<Record<string, Operation | readonly Server[]>> & {
+  readonly servers?: readonly Server[];
+};
 
 export interface Operation {
   readonly operationId: string;

@@ -3,13 +3,12 @@ import { type Html, trusted } from "./html.js";
 
 /** CommonMark in which HTML is shown as text, because texts of protos may have angle brackets. */
 const marked = new Marked({
-  async: false,
   renderer: { html: ({ text }) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`) },
 });
 
 /** Renders CommonMark. */
 export function markdown(text: string): Html {
-  return trusted(String(marked.parse(text)));
+  return trusted(marked.parse(text, { async: false }));
 }
 
 /** Renders CommonMark whose headings of the second level have ids, made of their texts. */

@@ -1,5 +1,5 @@
 import { type ApiDocument, type Parameter, resolve, schemaName } from "./api-document.js";
-import { codeSamples, languages, type Language, SAMPLE_ORIGIN } from "./code-samples.js";
+import { codeSamples, type Language, languages, SAMPLE_ORIGIN } from "./code-samples.js";
 import { type Html, html } from "./html.js";
 import { markdown } from "./markdown.js";
 import { memberHtml, schemaHtml } from "./schema-html.js";
@@ -63,7 +63,8 @@ function samplesHtml(shown: ShownOperation): Html {
   const samples = codeSamples(shown);
   const names = Object.keys(languages) as Language[];
   return html`<div class="samples"><div role="group" aria-label="Language">${names.map(
-    (name) => html`<button type="button" data-language="${name}" aria-pressed="${name === "curl" ? "true" : "false"}">${languages[name]}</button>`,
+    (name) =>
+      html`<button type="button" data-language="${name}" aria-pressed="${name === "curl" ? "true" : "false"}">${languages[name]}</button>`,
   )}<button type="button" class="copy">Copy</button></div>${names.map(
     (name) => html`<pre class="${name}"><code>${withOrigin(samples[name])}</code></pre>`,
   )}</div>`;

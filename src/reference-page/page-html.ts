@@ -27,7 +27,10 @@ interface Group {
  * Returns the HTML of the reference page of an OpenAPI document. Texts, schemas and samples are in the HTML, so they are
  * readable before the scripts run and without them. Scripts and styles are files.
  */
-export function pageHtml(document: JsonObject, { documentPath, tokenPath, introduction: general }: PageOptions): string {
+export function pageHtml(
+  document: JsonObject,
+  { documentPath, tokenPath, introduction: general }: PageOptions,
+): string {
   const api = apiDocument(document);
   const { title, version, description = "" } = api.info;
   const introduction = chapters(description.includes(general) ? description : `${description}\n\n${general}`);

@@ -26,7 +26,9 @@ export function memberHtml({ name, schema, isRequired, place }: Member & { reado
 
 /** Shows every schema of the document. */
 export function schemasHtml(document: ApiDocument): Html {
-  const schemas = Object.entries(document.components?.schemas ?? {}).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const schemas = Object.entries(document.components?.schemas ?? {}).toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
   return html`<section id="schemas"><h2>Schemas</h2>${schemas.map(
     ([name, schema]) => html`<details class="schema" id="schema-${name}"><summary><h3>${name}</h3></summary>
 ${schema.description !== undefined && markdown(schema.description)}${schemaHtml(document, schema)}</details>
@@ -51,7 +53,8 @@ function typeHtml(schema: Schema): Html {
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
   if (only !== undefined) return html`<code>${JSON.stringify(only)}</code>`;
   if (items !== undefined) return html`list of ${typeHtml(items)}`;
-  if (values !== undefined) return html`${values.map((value, index) => html`${index > 0 && " | "}<code>${String(value)}</code>`)}`;
+  if (values !== undefined)
+    return html`${values.map((value, index) => html`${index > 0 && " | "}<code>${typeof value === "string" ? value : JSON.stringify(value)}</code>`)}`;
   if (anyOf !== undefined) return html`${anyOf.map((each, index) => html`${index > 0 && " or "}${typeHtml(each)}`)}`;
   if (typeof additionalProperties === "object") return html`map of ${typeHtml(additionalProperties)}`;
   const kind = type === undefined ? "any" : [type].flat().join(" or ");

@@ -21,7 +21,9 @@ function inputHtml(parameter: Parameter): Html {
   const isUnsent = FRESH_HEADERS.has(name) || UNSENT_HEADERS.has(name);
   const value = isUnsent ? "" : listText(parameter);
   const field = html`<label>${name}<input name="${name}" data-in="${place}"${schema.items !== undefined && html` data-list=""`}${(required ?? false) && html` required`} value="${value}" autocomplete="off" spellcheck="false"></label>`;
-  return name === "Idempotency-Key" ? html`<div class="key">${field}<button type="button" class="new-key">New key</button></div>` : field;
+  return name === "Idempotency-Key"
+    ? html`<div class="key">${field}<button type="button" class="new-key">New key</button></div>`
+    : field;
 }
 
 /** The values of a list are separated by commas. */
@@ -31,7 +33,10 @@ function listText(parameter: Parameter): string {
 }
 
 function selectHtml(examples: readonly Example[]): Html {
-  const options = examples.map((example, index) => html`<option value="${bodyText(example)}">${example.description ?? `Example ${index + 1}`}</option>`);
+  const options = examples.map(
+    (example, index) =>
+      html`<option value="${bodyText(example)}">${example.description ?? `Example ${index + 1}`}</option>`,
+  );
   return html`<label>Example<select name="example">${options}</select></label>`;
 }
 

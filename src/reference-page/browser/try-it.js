@@ -13,7 +13,7 @@ export async function send(form, token) {
   const stop = form.querySelector(".stop");
   if (!(shown instanceof HTMLElement) || !(stop instanceof HTMLButtonElement)) return;
   const leaving = new AbortController();
-  stop.onclick = () => leaving.abort();
+  stop.addEventListener("click", () => leaving.abort(), { signal: leaving.signal });
   shown.replaceChildren("Sending …");
   const startMs = performance.now();
   try {
