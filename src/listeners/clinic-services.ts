@@ -2,7 +2,7 @@ import { isPublished } from "../operation.js";
 import type { ServiceEntry } from "../services/services.js";
 
 /** Returns the services of the interface specification. */
-export function publishedServices(services: readonly ServiceEntry[]): readonly ServiceEntry[] {
+export function publishedServices<T extends Pick<ServiceEntry, "service">>(services: readonly T[]): readonly T[] {
   return services.filter(({ service }) => isPublished(service));
 }
 
