@@ -10,7 +10,10 @@ const TIMEOUT_MS = 120_000;
  * four would only wait for the database.
  */
 const MAX_WORKERS = 4;
-/** Tests with `vi.mock`. Each needs a process of its own, or other files would get the mocked modules. */
+/**
+ * Tests with `vi.mock`, which show that the storm and the simulation detect seeded defects. Each needs a process of its
+ * own, or other files would get the mocked modules.
+ */
 const REPLACES_MODULES = ["test/schedule/storm-defects.test.ts", "test/simulation/simulation-defects.test.ts"];
 /** Tests that kill a server of the Citus cluster. They run last, because other tests share the cluster. */
 const KILLS_SERVERS = ["test/citus/worker-killed.test.ts"];
@@ -20,7 +23,7 @@ const KILLS_SERVERS = ["test/citus/worker-killed.test.ts"];
  * of RPC conformance, which takes a minute.
  */
 const PROGRAMS = [
-  "test/{citus,embedded-postgres,examples,faults,packages,stubs}/**/*.test.ts",
+  "test/{citus,embedded-postgres,examples,faults,mutations,packages,stubs}/**/*.test.ts",
   "test/deploy/{backup,compose,image,reverse-proxy}.test.ts",
   "test/hostile/unread-answers.test.ts",
   "test/rpc/conformance/*.test.ts",
@@ -74,7 +77,7 @@ const common = {
 };
 
 /**
- * `npm test` runs the projects "inner" and "isolated", `npm run test:long` the project "programs". The project "last"
+ * `npm test` runs the project "inner" and those of the packages, `npm run test:long` the projects "isolated" and "programs". The project "last"
  * needs a Citus cluster. A single file can be run by its path.
  *
  * Files share a few processes, so that each process imports the service only once. So a file must restore modules and

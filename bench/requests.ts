@@ -2,6 +2,7 @@ import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import { fromJson } from "@bufbuild/protobuf";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { httpBindings } from "@cupo/connect-rest";
+import { isPublished as isPublishedService } from "../src/operation.js";
 import { servedServices } from "../src/services/services.js";
 import { type HttpClient, headersOf, openHttpClient } from "./load.js";
 import type { Addresses } from "./service.js";
@@ -52,9 +53,9 @@ export function openCallers({ baseUrl, internalUrl }: Addresses, token: string):
   };
 }
 
-/** Returns whether an RPC has a path, so that REST serves it. */
+/** Returns whether the public listener always serves an RPC over REST. */
 export function isPublished(rpc: string): boolean {
-  return httpBindings(methodOf(rpc)).length > 0;
+  return isPublishedService(methodOf(rpc).parent);
 }
 
 /**

@@ -1,11 +1,8 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import {
-  type Operation,
-  Operation_IdempotencyKey,
-  operation as operationOption,
-} from "./gen/cupo/options/v1/options_pb.js";
+import { type Operation, Operation_IdempotencyKey } from "./gen/cupo/options/v1/options_pb.js";
 import { http as httpOption } from "./gen/google/api/annotations_pb.js";
+import { decodedOnce, statedOperationOf } from "./proto-options.js";
 
 /** The package of the published operations. */
 const ACCESS_PACKAGE = "cupo.access.v1";
@@ -27,8 +24,8 @@ export function operationName(method: DescMethod): string {
  * Returns the operation option of an RPC with its defaults. `successStatus` is 200 unless the option states another
  * one. `errorStatuses` includes those that every operation has. Throws if the RPC has no such option.
  */
-export function operationOf(method: DescMethod): Operation {
-  const operation = getOption(method, operationOption);
+export const operationOf = decodedOnce((method: DescMethod): Operation => {
+  const operation = statedOperationOf(method);
   if (operation.scope === "") throw new Error(`${operationName(method)} has no cupo.options.v1.operation with a scope`);
   const errorStatuses = [...new Set([...sharedStatuses(method, operation), ...operation.errorStatuses])];
   return {
@@ -36,7 +33,7 @@ export function operationOf(method: DescMethod): Operation {
     successStatus: operation.successStatus || 200,
     errorStatuses: errorStatuses.toSorted((one, other) => one - other),
   };
-}
+});
 
 /** The error statuses that an operation has without stating them (specification sections 4.1 and 7). */
 function sharedStatuses(method: DescMethod, { idempotencyKey }: Operation): number[] {

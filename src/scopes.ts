@@ -1,6 +1,6 @@
-import { type DescMessage, getOption } from "@bufbuild/protobuf";
-import { readable_with_scope as readableWithScope } from "./gen/cupo/options/v1/options_pb.js";
+import type { DescMessage } from "@bufbuild/protobuf";
 import { operationOf } from "./operation.js";
+import { readableWithScopeOf } from "./proto-options.js";
 import type { ServiceEntry } from "./services/services.js";
 
 /** Returns every scope that the protos of these services state for operations and fields, sorted. */
@@ -9,7 +9,7 @@ export function scopesOf(services: readonly Pick<ServiceEntry, "service">[]): st
   const ofOperations = methods.map((method) => operationOf(method).scope);
   const ofFields = messagesFrom(methods.map(({ output }) => output))
     .flatMap(({ fields }) => fields)
-    .map((field) => getOption(field, readableWithScope))
+    .map(readableWithScopeOf)
     .filter((scope) => scope !== "");
   return [...new Set([...ofOperations, ...ofFields])].toSorted();
 }

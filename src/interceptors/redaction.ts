@@ -1,8 +1,8 @@
-import { type DescField, type DescMessage, getOption, type Message } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import type { Interceptor, StreamResponse } from "@connectrpc/connect";
 import { principalOf } from "../call.js";
-import { readable_with_scope as readableWithScope } from "../gen/cupo/options/v1/options_pb.js";
+import { readableWithScopeOf } from "../proto-options.js";
 import type { Stage } from "./stage.js";
 
 /** The fields to remove from a message: its own guarded fields, and those of nested messages at any depth. */
@@ -61,7 +61,7 @@ function createRedact(): Redact {
 
 function planOf({ fields }: DescMessage): Plan {
   return {
-    guarded: fields.map((field) => ({ field, scope: scopeOf(field) })).filter(({ scope }) => scope !== ""),
+    guarded: fields.map((field) => ({ field, scope: readableWithScopeOf(field) })).filter(({ scope }) => scope !== ""),
     below: fields.filter(({ message }) => message !== undefined && holdsGuarded(message)),
   };
 }
@@ -71,12 +71,8 @@ function holdsGuarded(schema: DescMessage, seen = new Set<DescMessage>()): boole
   if (seen.has(schema)) return false;
   seen.add(schema);
   return schema.fields.some(
-    (field) => scopeOf(field) !== "" || (field.message !== undefined && holdsGuarded(field.message, seen)),
+    (field) => readableWithScopeOf(field) !== "" || (field.message !== undefined && holdsGuarded(field.message, seen)),
   );
-}
-
-function scopeOf(field: DescField): string {
-  return getOption(field, readableWithScope);
 }
 
 function childrenOf(message: ReflectMessage, field: DescField): Iterable<ReflectMessage> {

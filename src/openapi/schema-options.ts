@@ -1,6 +1,6 @@
-import { type DescField, getOption, type JsonObject } from "@bufbuild/protobuf";
+import type { DescField, JsonObject } from "@bufbuild/protobuf";
 import type { SchemaOptions, UntranslatedRule } from "@cupo/connect-openapi";
-import { readable_with_scope as readableWithScope } from "../gen/cupo/options/v1/options_pb.js";
+import { readableWithScopeOf } from "../proto-options.js";
 import { definitionComment } from "./definition-comment.js";
 import { withCodes } from "./error-codes.js";
 
@@ -12,7 +12,7 @@ export const schemaOptions: SchemaOptions = {
   comment: definitionComment,
   schema: (definition, schema) =>
     definition.kind === "field" ? withScope(definition, schema) : withCodes(definition, schema),
-  isRequired: (field) => (scopeOf(field) === "" ? undefined : false),
+  isRequired: (field) => (readableWithScopeOf(field) === "" ? undefined : false),
   enumValues: ({ values }) => values.filter((value) => value.number !== 0 || !UNSAID.test(definitionComment(value))),
   keywordsByRule: {
     "string.local_date": { format: "date" },
@@ -34,12 +34,8 @@ function untranslated({ id, message, expression, definition, reason }: Untransla
 }
 
 function withScope(field: DescField, schema: JsonObject): JsonObject {
-  const scope = scopeOf(field);
+  const scope = readableWithScopeOf(field);
   const { description } = schema;
   if (scope === "" || typeof description !== "string") return schema;
   return { ...schema, description: `${description} The scope is \`${scope}\`.` };
-}
-
-function scopeOf(field: DescField): string {
-  return getOption(field, readableWithScope);
 }

@@ -44,6 +44,9 @@ const looksInCodes: readonly Recognizer[] = [
 /** Digits written like telephone or document numbers, too few for a card number. */
 const fewDigits = /^[ ().+/-]*(?:[0-9][ ().+/-]*){0,13}$/;
 
+/** Digits in one piece that {@link isDocumentWithCard} allows, because they are not 16. */
+const plainNumber = /^(?:[0-9]{0,15}|[0-9]{17,})$/;
+
 /** Letters and the other characters of names. */
 const onlyLetters = /^[A-Za-z\u00c0-\u024f .'’,-]*$/;
 
@@ -60,10 +63,11 @@ const telling = new RegExp(
 /**
  * Returns the codes of the forbidden content in a short text, like `screenText`, but tolerates real names and numbers.
  * A person may be called Clave, and a telephone number may look like an account. Names of mere letters without a verb
- * and texts with few digits are answered in less than a microsecond.
+ * and texts with few digits are answered in less than a microsecond, and so are document numbers of mere digits.
  */
 export function screenShortText(text: string, kind: ShortTextKind): readonly ScreeningCode[] {
   if (fewDigits.test(text) || (onlyLetters.test(text) && !telling.test(text))) return [];
+  if (kind === "DOCUMENT" && plainNumber.test(text)) return [];
   const plain = toScreenedForm(text);
   const { cards, others } = looks[kind];
   const all: readonly Recognizer[] = [

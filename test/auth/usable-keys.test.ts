@@ -75,6 +75,13 @@ describe("the usable keys of a set", () => {
       await expect(usableKeys(document)).rejects.toThrow(/./);
     },
   );
+
+  it.each(["{}", '{"keys":{}}', '{"keys":null}'])(
+    "cannot be read from %j, and the error says why",
+    async (document) => {
+      await expect(usableKeys(document)).rejects.toThrow("a JSON Web Key Set needs an array of keys");
+    },
+  );
 });
 
 function without(jwk: Record<string, unknown>, member: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
 import { Health, ServingStatus as Status } from "@cupo/connect-introspection";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
@@ -15,6 +15,10 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
+const clients = Object.values(transports).map(
+  (createTransport) => (url: string) => createClient(Health, createTransport(url)),
+);
+
 describe.each(Object.entries(transports))("health over %s without a token", (_, createTransport) => {
   const health = () => createClient(Health, createTransport(service.internalUrl));
 
@@ -24,7 +28,8 @@ describe.each(Object.entries(transports))("health over %s without a token", (_, 
       const { statuses } = await health().list({});
       for (const name of names) expect(statuses[name]).toMatchObject({ status: Status.SERVING });
     }, patience);
-    for (const name of names) await eventually(() => isServing(name));
+    for (const name of names)
+      await eventually(async () => (await health().check({ service: name })).status === Status.SERVING);
   });
 
   test("is not_found for an unknown service, and SERVICE_UNKNOWN to a watch", async () => {
@@ -32,48 +37,42 @@ describe.each(Object.entries(transports))("health over %s without a token", (_, 
       .check({ service: "cupo.access.v1.NoService" })
       .catch((reason: unknown) => reason);
     expect(ConnectError.from(error).code).toBe(Code.NotFound);
-    const { watched, leave } = watch("cupo.access.v1.NoService");
+    const { watched, leave } = watch(health(), "cupo.access.v1.NoService");
     expect(await watched()).toBe(Status.SERVICE_UNKNOWN);
     leave();
   });
-
-  test("follows readiness down and up, and notifies watches", async () => {
-    const { watched, leave } = watch(PatientService.typeName);
-    await eventually(async () => (await watched()) === Status.SERVING);
-    service.proxy.setDown(true);
-    await eventually(async () => (await watched()) === Status.NOT_SERVING);
-    expect(await health().check({})).toMatchObject({ status: Status.NOT_SERVING });
-    expect((await fetch(`${service.internalUrl}/readyz`)).status).toBe(503);
-    service.proxy.setDown(false);
-    await eventually(async () => (await watched()) === Status.SERVING);
-    await eventually(async () => (await fetch(`${service.internalUrl}/readyz`)).status === 200);
-    leave();
-  });
-
-  async function isServing(name: string): Promise<boolean> {
-    return (await health().check({ service: name })).status === Status.SERVING;
-  }
-
-  function watch(name: string) {
-    const leaving = new AbortController();
-    const stream = health().watch({ service: name }, { signal: leaving.signal })[Symbol.asyncIterator]();
-    return { watched: async () => (await stream.next()).value?.status, leave: () => leaving.abort() };
-  }
 });
 
-test.each(Object.entries(transports))(
-  "a watch over %s is notified when the service stops",
-  async (_, createTransport) => {
-    const own = await startTestService({}, { isProxied: true });
-    const statuses: Status[] = [];
-    const health = createClient(Health, createTransport(own.internalUrl));
-    let stopped: Promise<void> | undefined;
-    for await (const { status } of health.watch({})) {
-      statuses.push(status);
-      if (status === Status.SERVING) stopped ??= own.close();
-    }
-    await stopped;
-    expect(statuses).toContain(Status.SERVING);
-    expect(statuses.at(-1)).toBe(Status.NOT_SERVING);
-  },
-);
+test("health over every transport follows readiness down and up, and notifies watches", async () => {
+  const watches = clients.map((open) => watch(open(service.internalUrl), PatientService.typeName));
+  const allReport = (status: Status) =>
+    Promise.all(watches.map(({ watched }) => eventually(async () => (await watched()) === status)));
+  await allReport(Status.SERVING);
+  service.proxy.setDown(true);
+  await allReport(Status.NOT_SERVING);
+  for (const open of clients)
+    expect(await open(service.internalUrl).check({})).toMatchObject({ status: Status.NOT_SERVING });
+  expect((await fetch(`${service.internalUrl}/readyz`)).status).toBe(503);
+  service.proxy.setDown(false);
+  await allReport(Status.SERVING);
+  await eventually(async () => (await fetch(`${service.internalUrl}/readyz`)).status === 200);
+  for (const { leave } of watches) leave();
+});
+
+test("a watch over every transport is notified when the service stops", async () => {
+  const own = await startTestService({}, { isProxied: true });
+  const watches = clients.map((open) => watch(open(own.internalUrl), ""));
+  await Promise.all(watches.map(({ watched }) => eventually(async () => (await watched()) === Status.SERVING)));
+  const stopped = own.close();
+  for (const { watched } of watches) {
+    expect(await watched()).toBe(Status.NOT_SERVING);
+    expect(await watched()).toBeUndefined();
+  }
+  await stopped;
+});
+
+function watch(health: Client<typeof Health>, name: string) {
+  const leaving = new AbortController();
+  const stream = health.watch({ service: name }, { signal: leaving.signal })[Symbol.asyncIterator]();
+  return { watched: async () => (await stream.next()).value?.status, leave: () => leaving.abort() };
+}

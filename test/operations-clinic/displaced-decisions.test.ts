@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DisplacedAppointmentService } from "../../src/gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import * as fixtures from "../contract/fixtures.js";
-import { appointmentIn, type Clinic, call, day, mustCall, optionsFor } from "../schedule/clinic.js";
+import { appointmentIn, type Clinic, call, day, mustCall, openClinic, optionsFor } from "../schedule/clinic.js";
 import { auditOf } from "../support/audit.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -141,6 +141,23 @@ describe("SubstitutePractitioner", () => {
     expect((await send()).body["outcomes"]).toEqual(outcomes);
     expect(await listed(clinic)).toEqual([ids[1]]);
     await expectSoundness(clinic);
+  });
+
+  test("moves each to the chosen one of several practitioners who are free", async () => {
+    const practitionerIds = await Promise.all(
+      Array.from({ length: 4 }, () => fixtures.practitioner.create(service, clinic.as)),
+    );
+    const own = await openClinic(service, { as: clinic.as, practitionerIds });
+    for (const chosen of practitionerIds.slice(1)) {
+      const [appointmentId = ""] = await bookSeveral(own, 1);
+      const blockId = await fallIll(own);
+      const request = { practitionerId: chosen, choices: choicesOf([appointmentId]) };
+      expect(await outcomesOf(own, "SubstitutePractitioner", request)).toMatchObject([
+        { appointmentId, appointment: { practitionerId: chosen, version: 2 } },
+      ]);
+      await mustCall(own, "CancelScheduleBlock", { scheduleBlockId: blockId, expectedVersion: 1 });
+    }
+    await expectSoundness(own);
   });
 
   test("uses the capacity of another rule's day, and leaves an appointment if none is left", async () => {

@@ -49,8 +49,9 @@ describe("ListOpportunityBreaches", () => {
   test("counts business days without weekends and active holidays", async () => {
     const clinic = await openOwn({ maxWaitDays: 5, dayKind: "BUSINESS" });
     const holidays = [1, 2, 3, 4, 5, 6, 7].map((days) => day(clinic, days)).slice(2, 4);
-    const create = (date: string) => mustCall(clinic, "CreateHoliday", { date, name: "Fiesta", active: true });
-    await Promise.all(holidays.map(create));
+    const create = (date: string, active = true) => mustCall(clinic, "CreateHoliday", { date, name: "Fiesta", active });
+    await Promise.all(holidays.map((date) => create(date)));
+    for (const days of [1, 2, 5, 6, 7]) await create(day(clinic, days), false);
     const { dueOn } = await searchOn(clinic, 1);
     expect(dueOn).toBe(lastDayOfWait(day(clinic, 0), { maxWaitDays: 5, dayKind: "BUSINESS" }, holidays));
   });

@@ -53,7 +53,8 @@ export function createConcurrencyLimiter(limits: ConcurrencyLimits): QueueingLim
   const pool = new PermitPool({ ...limits, all: limits.all ?? ANY, waiting: limits.waiting ?? ANY });
   return {
     acquire: async (request) => pool.acquire(request, counterLimitsOf(request, limits)),
-    rejectionFor: (request) => pool.rejectionFor(request.tenantId, counterLimitsOf(request, limits)),
+    rejectionFor: (request) =>
+      pool.waiting === 0 ? undefined : pool.rejectionFor(request.tenantId, counterLimitsOf(request, limits)),
     get waiting() {
       return pool.waiting;
     },

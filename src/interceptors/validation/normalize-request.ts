@@ -1,20 +1,11 @@
-import {
-  create,
-  type DescField,
-  type DescMethod,
-  getExtension,
-  getOption,
-  type Message,
-  ScalarType,
-} from "@bufbuild/protobuf";
+import { create, type DescField, type DescMethod, type Message, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectList, type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
-import { type FieldRules, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { FieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { FieldError } from "../../errors.js";
-import { removable } from "../../gen/cupo/options/v1/options_pb.js";
-import { uuids } from "../../gen/cupo/options/v1/rules_pb.js";
-import { FieldBehavior, field_behavior as fieldBehavior } from "../../gen/google/api/field_behavior_pb.js";
+import { FieldBehavior } from "../../gen/google/api/field_behavior_pb.js";
 import { pathFields } from "../../operation.js";
+import { areUuids, fieldBehaviorOf, fieldRulesOf, isRemovable } from "../../proto-options.js";
 
 /**
  * Compiles a function that normalizes a valid request in place, for every transport:
@@ -48,7 +39,7 @@ function isFieldMask(field: DescField): boolean {
 
 /** Whether the proto marks the field as an identifier. The mark is needed for ids that are not in a REST path. */
 function isIdentifier(field: DescField): boolean {
-  return getOption(field, fieldBehavior).includes(FieldBehavior.IDENTIFIER);
+  return fieldBehaviorOf(field).includes(FieldBehavior.IDENTIFIER);
 }
 
 /**
@@ -60,10 +51,10 @@ function isOpaqueId(field: DescField, inPath: ReadonlySet<string>): boolean {
 }
 
 function isUuid(field: DescField): boolean {
-  const rules = getOption(field, fieldRules);
+  const rules = fieldRulesOf(field);
   if (rules.type.case !== "repeated") return hasUuidRule(rules);
   const { value } = rules.type;
-  return getExtension(value, uuids) || (value.items !== undefined && hasUuidRule(value.items));
+  return areUuids(value) || (value.items !== undefined && hasUuidRule(value.items));
 }
 
 function hasUuidRule({ type }: FieldRules): boolean {
@@ -94,7 +85,7 @@ function normalizeMask(request: ReflectMessage, mask: DescField, maskable: reado
 }
 
 function canBeEmpty(field: DescField): boolean {
-  return field.fieldKind === "list" || getOption(field, removable);
+  return field.fieldKind === "list" || isRemovable(field);
 }
 
 function sentPaths(request: ReflectMessage, mask: DescField): Set<string> | undefined {

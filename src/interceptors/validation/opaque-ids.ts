@@ -1,10 +1,10 @@
-import { type DescField, getOption, ScalarType } from "@bufbuild/protobuf";
-import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { type DescField, ScalarType } from "@bufbuild/protobuf";
+import { fieldRulesOf } from "../../proto-options.js";
 
 /**
  * Whether a path field accepts any text, because its proto states no rule. A text that is not an id is then answered
  * like an id of a resource that does not exist.
  */
 export function isOpaqueId(field: DescField): boolean {
-  return field.scalar === ScalarType.STRING && getOption(field, fieldRules).type.case === undefined;
+  return field.scalar === ScalarType.STRING && fieldRulesOf(field).type.case === undefined;
 }

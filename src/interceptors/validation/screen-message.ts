@@ -1,4 +1,4 @@
-import { type DescField, type DescMessage, getOption, type MessageShape, ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import {
   isReflectList,
   isReflectMap,
@@ -7,7 +7,8 @@ import {
   type ReflectMessage,
   reflect,
 } from "@bufbuild/protobuf/reflect";
-import { ShortText_Kind, screened, screened_as } from "../../gen/cupo/options/v1/options_pb.js";
+import { ShortText_Kind } from "../../gen/cupo/options/v1/options_pb.js";
+import { isScreened, screenedAsOf } from "../../proto-options.js";
 import { codesOfKind, type ShortTextKind, screenShortText } from "../../screening/screen-short-text.js";
 import { recognizers, type ScreeningCode, screenText } from "../../screening/screen-text.js";
 import { sizeLimits } from "./size-limits.js";
@@ -86,8 +87,8 @@ function stepsOf(schema: DescMessage, known: Map<DescMessage, readonly Step[]>):
 }
 
 function screenOf(field: DescField): ScreenText | undefined {
-  const kind = kinds.get(getOption(field, screened_as));
-  if (kind === undefined && !getOption(field, screened)) return undefined;
+  const kind = kinds.get(screenedAsOf(field));
+  if (kind === undefined && !isScreened(field)) return undefined;
   if (field.scalar !== ScalarType.STRING)
     throw new Error(`${field.toString()} is marked for screening, but is not a text`);
   return kind === undefined ? screenText : (text) => screenShortText(text, kind);
@@ -95,9 +96,9 @@ function screenOf(field: DescField): ScreenText | undefined {
 
 /** Returns the codes that screening can report for a field. Empty if the field is not screened. */
 export function screeningCodesOf(field: DescField): readonly ScreeningCode[] {
-  const kind = kinds.get(getOption(field, screened_as));
+  const kind = kinds.get(screenedAsOf(field));
   if (kind !== undefined) return codesOfKind(kind);
-  return getOption(field, screened) ? recognizers.map(([code]) => code) : [];
+  return isScreened(field) ? recognizers.map(([code]) => code) : [];
 }
 
 /** `seen` stops the recursion at recursive messages. */

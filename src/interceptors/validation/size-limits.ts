@@ -1,10 +1,7 @@
-import { type DescField, type DescMessage, getExtension, getOption, ScalarType } from "@bufbuild/protobuf";
-import {
-  type FieldRules,
-  field as fieldRules,
-  StringRulesSchema,
-} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { type DescField, type DescMessage, getExtension, ScalarType } from "@bufbuild/protobuf";
+import { type FieldRules, StringRulesSchema } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/options/v1/rules_pb.js";
+import { decodedOnce, fieldRulesOf } from "../../proto-options.js";
 
 /** The largest size that the proto allows for a field. */
 export interface SizeLimit {
@@ -27,7 +24,7 @@ export function sizeLimits(schema: DescMessage): readonly SizeLimit[] {
 
 /** Returns the highest number of items of a list. Undefined if its rules state no limit or the field is not a list. */
 export function maxItemsOf(field: DescField): number | undefined {
-  const { type } = getOption(field, fieldRules);
+  const { type } = fieldRulesOf(field);
   if (field.fieldKind !== "list" || type.case !== "repeated" || type.value.maxItems === 0n) return undefined;
   return Number(type.value.maxItems);
 }
@@ -35,12 +32,12 @@ export function maxItemsOf(field: DescField): number | undefined {
 function limitOf(field: DescField): SizeLimit | undefined {
   const maxItems = maxItemsOf(field);
   if (maxItems !== undefined) return { field, ruleId: "repeated.max_items", limit: maxItems };
-  const maxCodePoints = field.fieldKind === "scalar" ? maxCodePointsOf(getOption(field, fieldRules)) : undefined;
+  const maxCodePoints = field.fieldKind === "scalar" ? maxCodePointsOf(fieldRulesOf(field)) : undefined;
   return maxCodePoints === undefined ? undefined : { field, ruleId: "string.max_len", limit: maxCodePoints };
 }
 
-function maxCodePointsOf({ type }: FieldRules): number | undefined {
+const maxCodePointsOf = decodedOnce(({ type }: FieldRules): number | undefined => {
   if (type.case !== "string") return undefined;
   const stated = [type.value.maxLen, ...lengthRules.map((rule) => getExtension(type.value, rule))];
   return stated.map(Number).find((limit) => limit > 0);
-}
+});

@@ -1,4 +1,4 @@
-import { createRegistry, type DescField, type DescMessage, getOption, type MessageShape } from "@bufbuild/protobuf";
+import { createRegistry, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import {
   isReflectList,
   isReflectMap,
@@ -8,9 +8,10 @@ import {
   reflect,
 } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation } from "@bufbuild/protovalidate";
-import { FieldRulesSchema, field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { FieldRulesSchema } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { FieldError, FieldErrorCode } from "../../errors.js";
 import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/options/v1/rules_pb.js";
+import { fieldRulesOf } from "../../proto-options.js";
 import { isUuid } from "../../uuid.js";
 import { createMeasure } from "./measure-message.js";
 import { type RuleCode, ruleCode, ruleRank } from "./rule-codes.js";
@@ -137,7 +138,7 @@ function messageOf(violation: Violation, { message }: RuleCode): string {
 
 /** Returns the value of the rule `name` that stands next to the broken one in the options of the field. */
 function limitBeside({ field: path, rule }: Violation, name: string): string {
-  const rules = messageAt(reflect(FieldRulesSchema, getOption(lastField(path), fieldRules)), rule.slice(0, -1));
+  const rules = messageAt(reflect(FieldRulesSchema, fieldRulesOf(lastField(path))), rule.slice(0, -1));
   const limit: unknown = rules.get(fieldNamed(rules.desc, name));
   if (typeof limit !== "bigint" && typeof limit !== "number")
     throw new Error(`the value of the rule ${name} is not a number`);

@@ -1,7 +1,7 @@
-import { type DescField, type DescMessage, getExtension, getOption, type MessageShape } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, getExtension, type MessageShape } from "@bufbuild/protobuf";
 import { isReflectList, reflect } from "@bufbuild/protobuf/reflect";
-import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { unique_ignoring_case as uniqueIgnoringCase, uuids } from "../../gen/cupo/options/v1/rules_pb.js";
+import { unique_ignoring_case as uniqueIgnoringCase } from "../../gen/cupo/options/v1/rules_pb.js";
+import { areUuids, fieldRulesOf } from "../../proto-options.js";
 import { isUuid } from "../../uuid.js";
 import { messageWithout } from "./measure-message.js";
 
@@ -25,11 +25,11 @@ export function createListSkipper<D extends DescMessage>(schema: D): (message: M
 
 /** Whether a field has exactly these rules. The limit of items is already checked. */
 function isListOfDifferentUuids(field: DescField): boolean {
-  const { type, required, cel, celExpression } = getOption(field, fieldRules);
+  const { type, required, cel, celExpression } = fieldRulesOf(field);
   if (type.case !== "repeated" || required || cel.length > 0 || celExpression.length > 0) return false;
   const { minItems, unique, items } = type.value;
   const hasOthers = minItems > 0n || unique || items !== undefined;
-  return !hasOthers && getExtension(type.value, uuids) && getExtension(type.value, uniqueIgnoringCase);
+  return !hasOthers && areUuids(type.value) && getExtension(type.value, uniqueIgnoringCase);
 }
 
 function isLongAndVerified(list: unknown): boolean {

@@ -1,4 +1,3 @@
-import { getOption } from "@bufbuild/protobuf";
 import type { ReadyCall } from "../../call.js";
 import {
   type AppointmentDetails,
@@ -6,18 +5,18 @@ import {
   AppointmentDetailsSchema,
 } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
 import type { ListAppointmentsRequest } from "../../gen/cupo/clinic/v1/booking_service_pb.js";
-import { readable_with_scope as readableWithScope } from "../../gen/cupo/options/v1/options_pb.js";
 import type { AppointmentFilter, StartPage } from "../../postgres/tables/appointments/appointment-filter.js";
 import { type ListedAppointment, listAppointments } from "../../postgres/tables/appointments/appointment-lists.js";
 import { insertAccessRecords } from "../../postgres/tables/patients/patient-evidence.js";
 import { findPatientNames } from "../../postgres/tables/patients/patients.js";
+import { readableWithScopeOf } from "../../proto-options.js";
 import { endOfLocalDay, startOfLocalDay } from "../../scheduling/local-clock.js";
 import { nameIn } from "../resources/enum-names.js";
 import { startAfter } from "../resources/page-keys.js";
 import { cutPage, type PageRequest, readPage } from "../resources/pages.js";
 import { toAppointmentDetails } from "./appointment-messages.js";
 
-const NAMING_SCOPE = getOption(AppointmentDetailsSchema.field.patientName, readableWithScope);
+const NAMING_SCOPE = readableWithScopeOf(AppointmentDetailsSchema.field.patientName);
 
 /** Returns a page of appointment details, ordered by start. `read` returns the rows of the given page. */
 export async function pageOfAppointments(

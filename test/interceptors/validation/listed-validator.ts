@@ -3,8 +3,16 @@ import { listViolations } from "@cupo/connect-rest";
 import type { FieldError } from "../../../src/errors.js";
 import { createMessageValidator } from "../../../src/interceptors/validation/validate-message.js";
 
-/** Creates the service's validator. It sorts and limits the violations as an answer does. */
+/**
+ * Creates the service's validator. It sorts and limits the violations as an answer does. Each message type is compiled
+ * once.
+ */
 export function createListedValidator(): (schema: DescMessage, message: MessageShape<DescMessage>) => FieldError[] {
   const validate = createMessageValidator();
-  return (schema, message) => listViolations(schema, validate(schema)(message));
+  const compiled = new Map<DescMessage, ReturnType<typeof validate>>();
+  return (schema, message) => {
+    const judge = compiled.get(schema) ?? validate(schema);
+    compiled.set(schema, judge);
+    return listViolations(schema, judge(message));
+  };
 }
