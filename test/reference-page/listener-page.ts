@@ -1,5 +1,5 @@
 import axe, { type AxeResults } from "axe-core";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { openWindow } from "../support/chromium.js";
 
 /** A listener's page, with the token, search and open operations that earlier tests left. */
@@ -50,4 +50,54 @@ export async function seriousFindings(page: Page): Promise<string[]> {
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+/** Fetches a demo token by the page's button. */
+export async function getToken(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Get a demo token" }).click();
+  await page.getByText("Valid until").waitFor();
+}
+
+/** Returns the number of operations in the sidebar. */
+export function listed(page: Page): Promise<number> {
+  return page.locator("nav li[data-words]").count();
+}
+
+/** Finds an operation by the search of the sidebar and opens it. */
+export async function opened(page: Page, words: string, id: string): Promise<Locator> {
+  await page.getByRole("searchbox").fill(words);
+  await page.locator(`nav a[href='#${id}']`).click();
+  const operation = page.locator(`#${id}`);
+  await operation.locator(".try").waitFor();
+  return operation;
+}
+
+/** Returns the request body that the form of an operation has now. */
+export async function bodyOf(operation: Locator): Promise<Record<string, unknown>> {
+  return JSON.parse(await operation.getByLabel("Body").inputValue()) as Record<string, unknown>;
+}
+
+/** Sends the example or another body. Returns the answer as the page shows it. */
+export async function send(
+  operation: Locator,
+  body?: object,
+): Promise<{ status: number; body: string; replayed: boolean }> {
+  if (body !== undefined) await operation.getByLabel("Body").fill(JSON.stringify(body));
+  const answered = operation.page().waitForResponse((response) => response.url().includes("/api/"));
+  await operation.getByRole("button", { name: "Send" }).click();
+  const correlationId = (await answered).headers()["x-correlation-id"] ?? "";
+  const shown = operation.locator(".answer");
+  await shown.locator(".headers", { hasText: correlationId }).waitFor();
+  await operation.getByRole("button", { name: "Stop" }).waitFor({ state: "hidden" });
+  return {
+    status: Number.parseInt(await shown.locator(".status").innerText(), 10),
+    body: await shown.locator(".body").innerText(),
+    replayed: /^idempotent-replayed: true$/m.test(await shown.locator(".headers").innerText()),
+  };
+}
+
+/** Returns the token of the first option in the answer to a search. */
+export function firstToken(body: string): string {
+  const { options } = JSON.parse(body) as { options: { optionToken: string }[] };
+  return options[0]?.optionToken ?? "";
 }

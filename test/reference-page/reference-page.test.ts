@@ -6,7 +6,17 @@ import { servedServices } from "../../src/services/services.js";
 import { startDemoService } from "../openapi/example-calls.js";
 import { chromiumPath, openChromium } from "../support/chromium.js";
 import type { TestService } from "../support/service.js";
-import { type ListenerPage, openPage, seriousFindings } from "./listener-page.js";
+import {
+  bodyOf,
+  firstToken,
+  getToken,
+  type ListenerPage,
+  listed,
+  opened,
+  openPage,
+  send,
+  seriousFindings,
+} from "./listener-page.js";
 
 const KEY = "key-of-this-start";
 const BROWSER_MS = 240_000;
@@ -258,49 +268,6 @@ describe.skipIf(chromiumPath === undefined)(`the reference page in Chromium${rea
     BROWSER_MS,
   );
 });
-
-async function getToken(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Get a demo token" }).click();
-  await page.getByText("Valid until").waitFor();
-}
-
-function listed(page: Page): Promise<number> {
-  return page.locator("nav li[data-words]").count();
-}
-
-/** Finds an operation by the search of the sidebar and opens it. */
-async function opened(page: Page, words: string, id: string): Promise<Locator> {
-  await page.getByRole("searchbox").fill(words);
-  await page.locator(`nav a[href='#${id}']`).click();
-  const operation = page.locator(`#${id}`);
-  await operation.locator(".try").waitFor();
-  return operation;
-}
-
-async function bodyOf(operation: Locator): Promise<Record<string, unknown>> {
-  return JSON.parse(await operation.getByLabel("Body").inputValue()) as Record<string, unknown>;
-}
-
-/** Sends the example or another body. Returns the answer as the page shows it. */
-async function send(operation: Locator, body?: object): Promise<{ status: number; body: string; replayed: boolean }> {
-  if (body !== undefined) await operation.getByLabel("Body").fill(JSON.stringify(body));
-  const answered = operation.page().waitForResponse((response) => response.url().includes("/api/"));
-  await operation.getByRole("button", { name: "Send" }).click();
-  const correlationId = (await answered).headers()["x-correlation-id"] ?? "";
-  const shown = operation.locator(".answer");
-  await shown.locator(".headers", { hasText: correlationId }).waitFor();
-  await operation.getByRole("button", { name: "Stop" }).waitFor({ state: "hidden" });
-  return {
-    status: Number.parseInt(await shown.locator(".status").innerText(), 10),
-    body: await shown.locator(".body").innerText(),
-    replayed: /^idempotent-replayed: true$/m.test(await shown.locator(".headers").innerText()),
-  };
-}
-
-function firstToken(body: string): string {
-  const { options } = JSON.parse(body) as { options: { optionToken: string }[] };
-  return options[0]?.optionToken ?? "";
-}
 
 async function picture(page: Page, name: string, part?: Locator): Promise<void> {
   if (pictures === undefined) return;
