@@ -12,7 +12,7 @@ export function tryHtml({ method, url, parameters, body, examples }: ShownOperat
 ${examples.length > 1 && selectHtml(examples)}
 ${parameters.map(inputHtml)}
 ${examples.length === 1 && noteHtml(examples)}
-${body !== undefined && html`<label>Body<textarea name="body" spellcheck="false" rows="8">${bodyText(examples[0])}</textarea></label>`}
+${body !== undefined && html`<label>Body<textarea name="body" spellcheck="false" rows="${rowsFor(bodyText(examples[0]))}">${bodyText(examples[0])}</textarea></label>`}
 <button type="submit">Send</button> <button type="button" class="stop" hidden>Stop</button><div class="answer" role="status"></div></form>`;
 }
 
@@ -42,6 +42,11 @@ function selectHtml(examples: readonly Example[]): Html {
 
 function noteHtml([example]: readonly Example[]): Html {
   return html`${example?.description !== undefined && html`<p class="note">${example.description.replaceAll("`", "")}</p>`}`;
+}
+
+/** The rows of a text field that shows a text, within limits. */
+function rowsFor(text: string): number {
+  return Math.min(20, text.split("\n").length + 1);
 }
 
 function bodyText(example: Example | undefined): string {
