@@ -30,6 +30,7 @@ const examples: readonly Example[] = [
     probe: "command -v protoc && command -v grpc_python_plugin && /usr/bin/python3 -c 'import grpc, google.protobuf'",
     packages: "protobuf-compiler protobuf-compiler-grpc python3-protobuf python3-grpcio",
   },
+  { name: "python-openapi", probe: "python3 -c 'str.removesuffix'", packages: "python3", cancels: true },
   { name: "curl", probe: "command -v curl", packages: "curl", cancels: true },
   { name: "buf-curl", probe: "true", packages: "Node.js alone" },
   { name: "typescript-openapi", probe: "true", packages: "Node.js alone", cancels: true },

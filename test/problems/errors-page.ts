@@ -8,7 +8,7 @@ import { servedServices } from "../../src/services/services.js";
 
 const intro = `# Errors
 
-For authors of clients: every code that the service returns, its cause, and what to do.
+For authors of clients: what every code of the service means, its cause, and what to do.
 
 Each error is a Problem (RFC 9457) with a \`code\`. If fields are wrong or a resource is in conflict, the items of its \`errors\` have codes
 of their own. New codes may be added: a client that does not know a code goes by the HTTP status. \`detail\` begins with the first item,
@@ -46,7 +46,7 @@ function statusRows(code: ErrorCode): string[] {
 }
 
 function sentences({ meaning, cause, remedy }: CodeEntry): string {
-  return `${meaning}\n\n- Cause: ${cause}\n- What to do: ${remedy}\n`;
+  return `${meaning} Cause: ${cause} Do: ${remedy}\n`;
 }
 
 /** The Problems that have a code. The OpenAPI documents say in which operations. */
@@ -54,7 +54,7 @@ function containers(code: FieldErrorCode): string {
   const methods = servedServices.flatMap(({ service }) => service.methods);
   const problems = Object.keys(errorTable) as ErrorCode[];
   const containing = problems.filter((problem) => methods.some((method) => codesOf(method)[problem]?.includes(code)));
-  return `- In ${containing.map((problem) => `\`${problem}\``).join(", ")}.\n`;
+  return `\nIn ${containing.map((problem) => `\`${problem}\``).join(", ")}.\n`;
 }
 
 function nameOf(code: Code): string {
