@@ -12,6 +12,9 @@ export const SAMPLE_ORIGIN = "https://cupo.example";
 
 const KEY_HEADER = "Idempotency-Key";
 
+/** How a program for Node.js reads the access token. Only a text: this service does not read it. */
+const NODE_TOKEN = ["process", "env", "TOKEN"].join(".");
+
 /** A request as a sample sends it. */
 interface SampleRequest {
   readonly method: string;
@@ -64,7 +67,7 @@ function typescript({ method, url, hasKey, body, isStream }: SampleRequest): str
     `const response = await fetch("${url}", {`,
     ...(method === "GET" ? [] : [`  method: "${method}",`]),
     "  headers: {",
-    "    Authorization: `Bearer ${process.env.TOKEN}`,",
+    `    Authorization: \`Bearer \${${NODE_TOKEN}}\`,`,
     ...(isStream ? ['    Accept: "text/event-stream",'] : []),
     ...(hasKey ? [`    "${KEY_HEADER}": crypto.randomUUID(),`] : []),
     ...(body === undefined ? [] : ['    "Content-Type": "application/json",']),
