@@ -8,6 +8,7 @@ import {
   jwksUrl,
   matching,
   minutes,
+  origins,
   port,
   prefixUrl,
   type Setting,
@@ -44,6 +45,12 @@ export const settings = {
     takes: "off, all, or names of services such as BookingService EventService, separated by spaces",
     defaultText: "off",
     parse: (held: string) => (held === "off" ? [] : matching(/^[A-Z]\w*( [A-Z]\w*)*$|^all$/)(held)?.split(" ")),
+  },
+  corsOrigins: {
+    name: "CORS_ORIGINS",
+    about: "Origins of web pages that may call both listeners from a browser (CORS). Without it none.",
+    takes: "* or origins such as https://app.example.org, separated by spaces",
+    parse: origins,
   },
   publicUrl: prefixUrl(
     "PUBLIC_URL",
