@@ -12,6 +12,7 @@ import {
 import { type Route, restRoutes, updateMaskField } from "@cupo/connect-rest";
 import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
 import { CLINIC_BASE_PATH, operationName, operationOf, takesIdempotencyKey } from "../operation.js";
+import { cachingParts } from "./caching-parts.js";
 import { connectErrorResponses, rowOfConnect } from "./connect-error-responses.js";
 import { type AnswerMembers, answerMembers } from "./document-examples.js";
 import { securitySchemes } from "./document-parts.js";
@@ -103,11 +104,17 @@ function describeOperation(
   const key: readonly RequestHeader[] = takesIdempotencyKey(method) ? ["Idempotency-Key"] : [];
   const own: readonly RequestHeader[] = isRest ? [] : ["Connect-Protocol-Version", "Connect-Timeout-Ms"];
   const shown = { method, isPartial: partial.has(route), hasBody: route.body !== "none", examples, members };
+  const parts = operationParts(shown, defaults);
+  const parameters = headerParameters([...key, "X-Correlation-Id", "Actor-Id", ...own]);
+  if (!isRest) return { ...parts, parameters };
+  const caching = cachingParts(method);
   return {
-    ...operationParts(shown, defaults),
-    ...(isRest && isConnectBeside ? { "x-connect": `POST /${operationName(method)}` } : {}),
-    parameters: headerParameters([...key, "X-Correlation-Id", "Actor-Id", ...own]),
-    ...(isRest ? { successStatus: operationOf(method).successStatus } : {}),
+    ...parts,
+    ...(isConnectBeside ? { "x-connect": `POST /${operationName(method)}` } : {}),
+    parameters: [...parameters, ...caching.parameters],
+    responseHeaders: { ...parts.responseHeaders, ...caching.responseHeaders },
+    responses: caching.responses,
+    successStatus: operationOf(method).successStatus,
   };
 }
 

@@ -42,12 +42,18 @@ function parameterHtml({ name, schema, description, required, in: place }: Param
 function answersHtml(document: ApiDocument, { operation }: ShownOperation): Html {
   const answers = Object.entries(operation.responses).map(([status, response]) => {
     const { description, content } = resolve(document, response);
-    const schema = Object.values(content ?? {})[0]?.schema;
-    return status.startsWith("2")
-      ? html`<h4>Answer ${status}</h4>${markdown(description)}${schema !== undefined && schemaHtml(document, schema)}<h4>Errors</h4>`
-      : errorHtml(status, description, schema === undefined ? undefined : schemaName(schema));
+    return { status, description, schema: Object.values(content ?? {})[0]?.schema, isError: !/^[23]/.test(status) };
   });
-  return html`${answers}`;
+  const own = answers.map(
+    ({ status, description, schema, isError }) =>
+      !isError &&
+      html`<h4>Answer ${status}</h4>${markdown(description)}${schema !== undefined && schemaHtml(document, schema)}`,
+  );
+  const errors = answers.map(
+    ({ status, description, schema, isError }) =>
+      isError && errorHtml(status, description, schema === undefined ? undefined : schemaName(schema)),
+  );
+  return html`${own}<h4>Errors</h4>${errors}`;
 }
 
 /** The first sentence of an error, and its codes. The rest is in its schema. */
