@@ -113,7 +113,7 @@ function createPages(options: InternalApiOptions): (request: HttpRequest, respon
     sendProblem(request, response, error, options);
   const { now, demoTokens } = options;
   const document = dailyDocument(now, async (nowMs) => {
-    const { describeInternal } = await import("../openapi/internal-document.js");
+    const { describeInternal } = await import("../openapi/documents/internal-document.js");
     const { requestExamples } = await import("../openapi/examples/request-examples.js");
     return describeInternal({ ...options, listErrors: listViolations, examples: requestExamples(nowMs) });
   });

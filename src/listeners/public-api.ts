@@ -56,7 +56,7 @@ function documentation(
 ): Resources {
   const { basePath, now, demoTokens } = options;
   const document = dailyDocument(now, async (nowMs) => {
-    const { describePublic } = await import("../openapi/public-document.js");
+    const { describePublic } = await import("../openapi/documents/public-document.js");
     const { requestExamples } = await import("../openapi/examples/request-examples.js");
     const examples = requestExamples(nowMs);
     return describePublic({ ...options, services, clinic, listErrors: listViolations, examples });

@@ -5,9 +5,9 @@ import { listViolations } from "@cupo/connect-rest";
 import { createMessageValidator } from "../interceptors/validation/validate-message.js";
 import { isPublished } from "../operation.js";
 import { jsonText, yamlText } from "./document-text.js";
+import { describeInternal } from "./documents/internal-document.js";
+import { describePublic } from "./documents/public-document.js";
 import { requestExamples } from "./examples/request-examples.js";
-import { describeInternal } from "./internal-document.js";
-import { describePublic } from "./public-document.js";
 
 /** The documents to write, which need no running service. */
 export interface WrittenDocuments {

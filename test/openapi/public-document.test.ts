@@ -3,8 +3,8 @@ import { listViolations } from "@cupo/connect-rest";
 import { describe, expect, test } from "vitest";
 import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
 import { clinicServices, publishedServices } from "../../src/listeners/clinic-services.js";
+import { describePublic } from "../../src/openapi/documents/public-document.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
-import { describePublic } from "../../src/openapi/public-document.js";
 import { servedServices } from "../../src/services/services.js";
 import { testNow } from "../support/clock.js";
 

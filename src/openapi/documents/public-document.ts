@@ -1,6 +1,6 @@
 import type { DescService, JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { documentInfo, securitySchemes } from "./document-parts.js";
-import { introduction } from "./introduction.js";
+import { documentInfo, securitySchemes } from "../document-parts.js";
+import { introduction } from "../introduction.js";
 import { describeRest, PUBLIC_DESCRIPTION, type RestDocumentOptions } from "./rest-document.js";
 import { describeServices } from "./service-document.js";
 

@@ -10,18 +10,18 @@ import {
   type Refer,
 } from "@cupo/connect-openapi";
 import { type Route, restRoutes, updateMaskField } from "@cupo/connect-rest";
-import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
-import { CLINIC_BASE_PATH, operationName, operationOf, takesIdempotencyKey } from "../operation.js";
-import { cachingParts } from "./caching-parts.js";
-import { connectErrorResponses, rowOfConnect } from "./connect-error-responses.js";
-import { type AnswerMembers, answerMembers } from "./document-examples.js";
-import { securitySchemes } from "./document-parts.js";
-import type { RequestExamples } from "./examples/request-example.js";
-import { headerParameters, type RequestHeader, requestHeaders, responseHeaders } from "./header-components.js";
-import { operationParts } from "./operation-parts.js";
-import { type ProblemOptions, problemSchemas } from "./problem-responses.js";
-import { schemaOptions } from "./schema-options.js";
-import { type SharedProblems, sharedProblems } from "./shared-problems.js";
+import { ProblemSchema } from "../../gen/cupo/access/v1/problem_pb.js";
+import { CLINIC_BASE_PATH, operationName, operationOf, takesIdempotencyKey } from "../../operation.js";
+import { cachingParts } from "../caching-parts.js";
+import { connectErrorResponses, rowOfConnect } from "../connect-error-responses.js";
+import { type AnswerMembers, answerMembers } from "../document-examples.js";
+import { securitySchemes } from "../document-parts.js";
+import type { RequestExamples } from "../examples/request-example.js";
+import { headerParameters, type RequestHeader, requestHeaders, responseHeaders } from "../header-components.js";
+import { operationParts } from "../operation-parts.js";
+import { type ProblemOptions, problemSchemas } from "../problem-responses.js";
+import { schemaOptions } from "../schema-options.js";
+import { type SharedProblems, sharedProblems } from "../shared-problems.js";
 
 /** The input of a document of the clinic's own services over REST, and of any services over Connect. */
 export interface ServiceDocumentOptions extends ProblemOptions {

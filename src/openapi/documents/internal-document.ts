@@ -1,9 +1,9 @@
 import type { DescService, JsonObject } from "@bufbuild/protobuf";
-import { isPublished } from "../operation.js";
-import { documentInfo } from "./document-parts.js";
-import type { RequestExamples } from "./examples/request-example.js";
-import { introduction } from "./introduction.js";
-import type { ProblemOptions } from "./problem-responses.js";
+import { isPublished } from "../../operation.js";
+import { documentInfo } from "../document-parts.js";
+import type { RequestExamples } from "../examples/request-example.js";
+import { introduction } from "../introduction.js";
+import type { ProblemOptions } from "../problem-responses.js";
 import { describeServices } from "./service-document.js";
 
 /** The input of the internal listener's document. */

@@ -1,14 +1,14 @@
 import type { DescService, JsonObject } from "@bufbuild/protobuf";
 import { openApiDocument } from "@cupo/connect-openapi";
 import { type Route, restRoutes, updateMaskField } from "@cupo/connect-rest";
-import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
-import { operationOf, takesIdempotencyKey } from "../operation.js";
-import { documentInfo, securitySchemes } from "./document-parts.js";
-import type { RequestExamples } from "./examples/request-example.js";
-import { headerParameters, requestHeaders, responseHeaders } from "./header-components.js";
-import { operationParts } from "./operation-parts.js";
-import { otherProblemResponse, type ProblemOptions, problemResponse, problemSchemas } from "./problem-responses.js";
-import { schemaOptions } from "./schema-options.js";
+import { ProblemSchema } from "../../gen/cupo/access/v1/problem_pb.js";
+import { operationOf, takesIdempotencyKey } from "../../operation.js";
+import { documentInfo, securitySchemes } from "../document-parts.js";
+import type { RequestExamples } from "../examples/request-example.js";
+import { headerParameters, requestHeaders, responseHeaders } from "../header-components.js";
+import { operationParts } from "../operation-parts.js";
+import { otherProblemResponse, type ProblemOptions, problemResponse, problemSchemas } from "../problem-responses.js";
+import { schemaOptions } from "../schema-options.js";
 
 /** What the public listener is for. */
 export const PUBLIC_DESCRIPTION = "Patients, appointments and the configuration of schedules, for clinics' systems.";
