@@ -155,14 +155,17 @@ async function documentOf(tenantId: string): Promise<string[]> {
   return lines.toSorted();
 }
 
-/** Returns the documented lines of a tenant: its table in docs/reference/demo-ids.md, and its holidays. */
+/** Returns the documented lines of a tenant: its lists in docs/reference/demo-ids.md, and its holidays. */
 function documented(tenantId: string): string[] {
   const section =
     readDocument("../../docs/reference/demo-ids.md")
       .split(/^## /m)
       .find((part) => part.includes(`Tenant \`${tenantId}\``)) ?? "";
-  const cells = section.split("\n").map((line) => line.split("|").map((cell) => cell.trim().replaceAll("`", "")));
-  const rows = cells.filter((row) => row.length === 6 && validate(row[4] ?? "")).map((row) => row.slice(1, 5));
+  const rows = section.split(/^### /m).flatMap((list) => {
+    const [kind = ""] = list.split("\n");
+    return Array.from(list.matchAll(/^- (.+?): (.+) `(.+)`$/gm), ([, ...cells]) => [kind, ...cells]);
+  });
+  expect(rows.filter((row) => !validate(row.at(-1) ?? ""))).toEqual([]);
   return [...rows, ...holidaysOf(tenantId)].map((row) => row.join(" | ")).toSorted();
 }
 
