@@ -9,22 +9,21 @@ const visitEnds = ["MarkAppointmentAttended", "MarkAppointmentNoShow"];
 /** Codes for a correct request that the current state does not allow: the state of a resource, other calls or load. */
 export const conflictCodes = {
   STALE_VERSION: {
-    meaning: "The resource changed after the caller read it. expectedVersion is no longer its version.",
+    meaning: "expectedVersion is no longer the version of the resource.",
     cause: "Another update came first. message names the current version.",
     remedy:
-      "Read the resource again, check that your change still applies, and send it with the current version. Each response that contains the " +
-      "resource has its version, also that of the Get operation of the clinic's API.",
+      "Read the resource again, check that your change still applies, and send it with the current version. Each response that contains the resource has it, also that of the clinic API's Get operation.",
   },
   IDEMPOTENCY_KEY_REUSED: {
     meaning: "The Idempotency-Key belongs to another request.",
     cause:
-      "The client sent a different request of the same operation with this key before, or changed a request without a new key.",
+      "The client sent a different request of the same operation with this key, or changed a request without a new key.",
     remedy: "Send a new key with a new request, and the same key only with the same request.",
   },
   IDEMPOTENCY_IN_PROGRESS: {
     meaning: "A request with the same Idempotency-Key is still in progress.",
     cause: "The client sent it again before the first answer.",
-    remedy: "Wait for the number of seconds in Retry-After, and send the same request with the same key.",
+    remedy: "After the seconds in Retry-After, send it again with the same key.",
   },
   RESULT_ERASED: {
     meaning: "The request took effect before, but its result was erased with the patient's data.",
@@ -33,10 +32,10 @@ export const conflictCodes = {
     answeredBy: { CONCURRENT_MODIFICATION: ["ImportResources"] },
   },
   STATE_NOT_ALLOWED: {
-    meaning: "The resource is in a state in which the operation is not allowed.",
+    meaning: "The state of the resource does not allow the operation.",
     cause:
       "For example, the appointment is cancelled or has begun, the entry or case is closed, the patient was merged.",
-    remedy: "Read the resource, and use the operation that its state allows. message names the state.",
+    remedy: "Read the resource, and use an operation that its state allows. message names the state.",
     answeredBy: {
       CONCURRENT_MODIFICATION: [
         ...takers,
@@ -63,8 +62,8 @@ export const conflictCodes = {
   },
   TOO_EARLY: {
     meaning: "It is too early for this step of the appointment.",
-    cause: "The appointment begins later. message names the first time that is possible.",
-    remedy: "Send the request again at that time or later.",
+    cause: "The appointment begins later.",
+    remedy: "Send the request again from the time that message names.",
     answeredBy: { CONCURRENT_MODIFICATION: ["CheckInAppointment", ...visitEnds] },
   },
   SAME_SLOT: {
@@ -95,7 +94,7 @@ export const conflictCodes = {
   },
   PATIENT_OVERLAP: {
     meaning: "The patient has another appointment at the same time.",
-    cause: "The times of two appointments of the patient would overlap.",
+    cause: "The times of both would overlap.",
     remedy: "Choose another time, or cancel the other appointment first.",
     answeredBy: {
       CONCURRENT_MODIFICATION: [...takers, "OverbookAppointment", "CorrectAppointmentStatus", "MergePatients"],
@@ -104,13 +103,13 @@ export const conflictCodes = {
   BUSY: {
     meaning: "Other requests use the capacity that this request needs. Nothing was changed.",
     cause:
-      "One of these did not become free in time: a permit for a call or a heavy call of the tenant, a database connection, or a row that another change locks.",
-    remedy: "Wait for the number of seconds in Retry-After, and send the request again with the same Idempotency-Key.",
+      "One of these did not become free in time: a permit for a call or a heavy call of the tenant, a database connection, or a locked row.",
+    remedy: "After the seconds in Retry-After, send it again with the same Idempotency-Key.",
   },
   TIMEOUT: {
     meaning: "A statement of the request took longer than its limit of 10 s. Nothing was changed.",
     cause: "The database was slow, or the request needs very much data.",
     remedy:
-      "Wait for the number of seconds in Retry-After, and send the request again with the same Idempotency-Key. If it times out again, request less data at once or contact the operator.",
+      "After the seconds in Retry-After, send it again with the same Idempotency-Key. If it times out again, request less at once or contact the operator.",
   },
 } as const satisfies Readonly<Partial<Record<FieldErrorCode, CodeEntry>>>;

@@ -6,25 +6,24 @@ import { blockChanges, bookings, reasonSteps, referring, ruleChanges, searches }
 export const requestCodes = {
   REQUIRED: {
     meaning: "A field or a header that the operation needs is missing or empty.",
-    cause: "The member was left out or is null. A reason of the tenant can require a comment.",
+    cause: "It was left out or is null. A reason of the tenant can require a comment.",
     remedy: "Send a value.",
     answeredBy: { VALIDATION_FAILED: reasonSteps },
   },
   UNKNOWN_FIELD: {
-    meaning: "The request has a member or a query parameter that the operation does not have.",
+    meaning: "The operation does not have this member or query parameter.",
     cause: "A spelling error, another case, or a member of another version of the contract.",
-    remedy: "Remove the member or correct its name. Names are case-sensitive, such as documentType.",
+    remedy: "Remove it or correct its name. Names are case-sensitive, such as documentType.",
   },
   INVALID_TYPE: {
     meaning: "The value has another JSON type than the field.",
-    cause: "A number was sent as text, text as a number, or one value in place of a list or an object.",
-    remedy: "Send the type that the contract has for the field.",
+    cause: "A number sent as text, text as a number, or one value in place of a list or an object.",
+    remedy: "Send the type that the contract has.",
   },
   INVALID_VALUE: {
-    meaning: "The value has the right type, but it is not allowed here.",
+    meaning: "The value has the right type, but is not allowed here.",
     cause:
-      "It is not a value of the enumeration, does not fit the rest of the request, or names a resource that is not active. " +
-      "Also: a page token or a cursor of another list, a header that was sent twice.",
+      "It is not in the enumeration, does not fit the rest of the request, or names an inactive resource. Also: a page token or cursor of another list, a header sent twice.",
     remedy: "Read message, and send another value.",
     answeredBy: {
       VALIDATION_FAILED: [
@@ -49,18 +48,18 @@ export const requestCodes = {
   },
   INVALID_UUID: {
     meaning: "The value is not a UUID.",
-    cause: "The id is cut, has other characters, or is a code in place of an id.",
+    cause: "The id is cut, has other characters, or is a code.",
     remedy: "Send the id as the service returned it, such as 0b8f6a52-9f0e-4f7e-8f5c-3f1f0f4b7c21.",
   },
   INVALID_EMAIL: {
     meaning: "The value is not an email address.",
-    cause: "There is no @, a part before or after it is missing, or the address has spaces or a name.",
+    cause: "It has no @, no part before or after it, or has spaces or a name.",
     remedy: "Send one plain address.",
   },
   INVALID_DATE: {
-    meaning: "The value is not a date of the calendar in the form YYYY-MM-DD.",
+    meaning: "The value is not a date of the calendar.",
     cause: "Another order of day and month, a date that does not exist, or a date with a time.",
-    remedy: "Send a date such as 2026-01-31.",
+    remedy: "Send YYYY-MM-DD, such as 2026-01-31.",
     answeredBy: { VALIDATION_FAILED: ruleChanges },
   },
   INVALID_DATE_TIME: {
@@ -76,7 +75,7 @@ export const requestCodes = {
   },
   TOO_SHORT: {
     meaning: "The text has fewer characters, letters or digits than the field needs.",
-    cause: "The text is empty or was cut.",
+    cause: "It is empty or was cut.",
     remedy: "Send at least as many as message says.",
   },
   TOO_LONG: {
@@ -86,8 +85,8 @@ export const requestCodes = {
   },
   TOO_FEW: {
     meaning: "The list has fewer items than the field needs.",
-    cause: "The list is empty.",
-    remedy: "Send at least as many items as message says.",
+    cause: "It is empty.",
+    remedy: "Send at least as many as message says.",
   },
   TOO_MANY: {
     meaning: "There are more items, rows, slots, rules or blocks than the service allows.",
@@ -106,10 +105,9 @@ export const requestCodes = {
     },
   },
   OUT_OF_RANGE: {
-    meaning: "A number, a date or a time is lower or higher than the limits.",
+    meaning: "A number, a date or a time is outside the limits.",
     cause:
-      "A time too far in the past or in the future, or a number that the field does not allow. As a conflict on cursor: the feed no longer " +
-      "has all events after it.",
+      "A time too far in the past or in the future, or a number that the field does not allow. As a conflict on cursor: the feed no longer has all events after it.",
     remedy:
       "Send a value within the limits that message names. After a conflict on cursor, read all resources again and start without a cursor.",
     answeredBy: {
@@ -125,19 +123,18 @@ export const requestCodes = {
     },
   },
   DUPLICATE: {
-    meaning: "The value must be unique, but it already exists.",
+    meaning: "The value must be unique, but already exists.",
     cause:
-      "A list has it twice (422), or a query a parameter (400). Or another resource of the tenant has it (409): an active patient with the document, a resource with the " +
-      "code, a holiday on the date.",
+      "A list has it twice (422), or a query a parameter (400). Or another resource of the tenant has it (409): an active patient the document, a resource the code, a holiday the date.",
     remedy: "Remove the second item. After a conflict, use the resource that exists, or another value.",
     answeredBy: {
       CONCURRENT_MODIFICATION: ["RegisterPatient", "SetPatientStatus", "CorrectPatientDocument", "CreateHoliday"],
     },
   },
   INVALID_RANGE: {
-    meaning: "Two fields are the ends of a range, and the range is impossible or too long.",
+    meaning: "Two fields are the ends of an impossible or too long range.",
     cause: "The end is before the start, or further from it than the limit.",
-    remedy: "Correct one of the two. In an update, a field that is not sent keeps the value of the resource.",
+    remedy: "Correct one of the two. In an update, a field that is not sent keeps its value.",
     answeredBy: {
       VALIDATION_FAILED: [...ruleChanges, ...blockChanges, "UpdateContract", "OverbookAppointment"],
     },
@@ -150,14 +147,14 @@ export const requestCodes = {
   },
   RULE_OVERLAP: {
     meaning: "Two active rules of a program would apply at the same date and time.",
-    cause: "Weekdays, dates and hours of the rule overlap those of the rule that message names.",
+    cause: "Weekdays, dates and hours overlap those of the rule that message names.",
     remedy: "Change one of the two rules, or make one inactive.",
     answeredBy: { VALIDATION_FAILED: ruleChanges },
   },
   NOT_FOUND: {
     meaning: "The field refers to a resource that does not exist, or that the caller cannot see.",
     cause: "The id belongs to another tenant, organization or company, to another kind of resource, or to none.",
-    remedy: "Check the id, and the tenant, organization and company of the access token.",
+    remedy: "Check the id, and the tenant, organization and company of the token.",
     answeredBy: {
       RESOURCE_NOT_FOUND: referring,
       VALIDATION_FAILED: ["CreateWaitlistEntry", "CreateCase"],
@@ -165,15 +162,14 @@ export const requestCodes = {
   },
   INVALID_OPTION: {
     meaning: "The option token was not made for this request.",
-    cause:
-      "It was changed, or was made for another tenant, patient, appointment, service or a shorter appointment type.",
+    cause: "It was changed, or made for another tenant, patient, appointment, service or a shorter appointment type.",
     remedy: "Search for options for this patient or appointment, and send one of those tokens unchanged.",
     answeredBy: { VALIDATION_FAILED: ["RescheduleAppointment", "BookAppointment"] },
   },
   CONTAINS_DIAGNOSIS: {
     meaning: "The text names a disease or a diagnosis, which must not be stored here.",
     cause: "The name or the ICD-10 code of a disease, in words about a person.",
-    remedy: "Remove the diagnosis. Clinical information belongs in the health record.",
+    remedy: "Remove it. Clinical information belongs in the health record.",
   },
   CONTAINS_CREDENTIAL: {
     meaning: "The text contains a password, a key or another credential.",
@@ -186,16 +182,14 @@ export const requestCodes = {
     remedy: "Remove the number.",
   },
   SOURCE_CHANGED: {
-    meaning:
-      "The row of an import was imported before, and is different now. ImportResources reports it in the outcome of the row.",
+    meaning: "A row was imported before, and is different now. ImportResources reports it in the outcome of the row.",
     cause: "Somebody changed the row in the other system after the import.",
-    remedy:
-      "Change the resource here, with the operation that its kind has. An import creates resources and does not update them.",
+    remedy: "Change the resource here, with the operation of its kind: an import never updates.",
     answeredBy: { VALIDATION_FAILED: ["ImportResources"] },
   },
   MORE_ERRORS: {
     meaning: "The request has more errors than `errors` lists.",
     cause: "An answer lists at most 100 items.",
-    remedy: "Correct the listed errors, and send the request again.",
+    remedy: "Correct the listed errors, and send it again.",
   },
 } as const satisfies Readonly<Partial<Record<FieldErrorCode, CodeEntry>>>;

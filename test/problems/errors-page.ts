@@ -8,16 +8,16 @@ import { servedServices } from "../../src/services/services.js";
 
 const intro = `# Errors
 
-For authors of clients: what every code of the service means, its cause, and what to do.
+For authors of clients: what each code means, its cause, and what to do.
 
-Each error is a Problem (RFC 9457) with a \`code\`. If fields are wrong or a resource is in conflict, the items of its \`errors\` have codes
-of their own. New codes may be added: a client that does not know a code goes by the HTTP status. \`detail\` begins with the first item,
-names its field, and gives the number of the other items. It never repeats what was sent.
+Each error is a Problem (RFC 9457) with a \`code\`. The items of its \`errors\` name wrong fields or a conflict, with codes of their own.
+New codes may be added: for an unknown code go by the HTTP status. \`detail\` has the first item with its field, and the number of the
+others. It never repeats what was sent.
 
-The public listener serves the same texts at \`/problems\`, where the \`type\` of each Problem points. The OpenAPI documents list the
-codes of each operation as \`x-error-codes\`. [rpc-errors.md](rpc-errors.md) has what gRPC and Connect send beside a Problem.
+The public listener serves these texts at \`/problems\`, where the \`type\` of each Problem points. The OpenAPI documents list the codes
+of each operation as \`x-error-codes\`. For gRPC and Connect see [rpc-errors.md](rpc-errors.md).
 
-\`npm run docs:errors\` makes this page from \`src/errors.ts\` and \`src/problems/\`. A test keeps it current.
+\`npm run docs:errors\` makes this page from \`src/errors.ts\` and \`src/problems/\`.
 `;
 
 /** Returns the text of `docs/reference/errors.md`. */
