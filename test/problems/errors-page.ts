@@ -31,8 +31,8 @@ export function errorsPage(): string {
     ...problems.flatMap(statusRows),
     "\n## Codes of Problems\n",
     ...problems.map((code) => `### ${code}\n\n${sentences(problemCodes[code])}`),
-    "## Codes in errors\n",
-    ...codes.map((code) => `### \`${code}\`\n\n${sentences(fieldCodes[code])}${containers(code)}`),
+    "## Codes in errors\n\nEach begins with its HTTP statuses.\n",
+    ...codes.map((code) => `### \`${code}\`\n\n${statuses(code)} ${sentences(fieldCodes[code])}`),
   ].join("\n");
 }
 
@@ -49,12 +49,12 @@ function sentences({ meaning, cause, remedy }: CodeEntry): string {
   return `${meaning} Cause: ${cause} Do: ${remedy}\n`;
 }
 
-/** The Problems that have a code. The OpenAPI documents say in which operations. */
-function containers(code: FieldErrorCode): string {
+/** The statuses of the Problems that have a code. The OpenAPI documents say in which operations. */
+function statuses(code: FieldErrorCode): string {
   const methods = servedServices.flatMap(({ service }) => service.methods);
   const problems = Object.keys(errorTable) as ErrorCode[];
   const containing = problems.filter((problem) => methods.some((method) => codesOf(method)[problem]?.includes(code)));
-  return `\nIn ${containing.map((problem) => `\`${problem}\``).join(", ")}.\n`;
+  return `${containing.map((problem) => errorTable[problem].status).join(", ")}.`;
 }
 
 function nameOf(code: Code): string {
