@@ -27,7 +27,7 @@ export function errorsPage(): string {
   return [
     intro,
     "## Statuses\n",
-    "| Code of the Problem | Code in `errors` | REST | gRPC |\n| --- | --- | --- | --- |",
+    "| Code of the Problem, and in `errors` | REST | gRPC |\n| --- | --- | --- |",
     ...problems.flatMap(statusRows),
     "\n## Codes of Problems\n",
     ...problems.map((code) => `### ${code}\n\n${sentences(problemCodes[code])}`),
@@ -39,9 +39,9 @@ export function errorsPage(): string {
 function statusRows(code: ErrorCode): string[] {
   const { status, connectCode, codesByReason } = errorTable[code];
   const own = Object.entries(codesByReason).map(([reason, rpcCode]) => [`\`${reason}\``, rpcCode] as const);
-  const other = own.length === 0 ? "" : "any other";
+  const other = own.length === 0 ? "" : "other";
   return [...own, [other, connectCode] as const].map(
-    ([reason, rpcCode]) => `| \`${code}\` | ${reason} | ${status} | \`${nameOf(rpcCode)}\` |`,
+    ([reason, rpcCode]) => `| \`${code}\`${reason && `, ${reason}`} | ${status} | \`${nameOf(rpcCode)}\` |`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { before } from "./before.js";
-import { documentedRows, rowsOf } from "./diary.js";
+import { documentedLines, linesOf } from "./diary.js";
 import { friday } from "./friday.js";
 import { monday } from "./monday.js";
 import { saturday } from "./saturday.js";
@@ -30,8 +30,8 @@ describe("Friday", () => friday(taskOn("Friday")));
 describe("Saturday", () => saturday(taskOn("Saturday")));
 
 describe("the diary", () => {
-  test("is the table of docs/guide/booking.md, with the same tasks and calls", () => {
-    expect(documentedRows()).toEqual(rowsOf(week.diary.entries));
+  test("is the list of docs/guide/booking.md, with the same tasks and calls", () => {
+    expect(documentedLines()).toEqual(linesOf(week.diary.entries));
   });
 
   test("has no task of more than three calls except configuration", () => {

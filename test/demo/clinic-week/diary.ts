@@ -36,16 +36,16 @@ export function openDiary(): Diary {
   };
 }
 
-/** Returns the expected rows of the table in docs/guide/booking.md: day, task and RPCs. */
-export function rowsOf(entries: readonly Entry[]): string[] {
-  return entries.map(({ day, task, rpcs }) => {
-    const named = rpcs.map((rpc) => `\`${rpc}\``).join(", ");
-    return `| ${day} | ${task} | ${named} |`;
+/** Returns the expected lines of docs/guide/booking.md: a heading for each day, and its tasks with their RPCs. */
+export function linesOf(entries: readonly Entry[]): string[] {
+  return entries.flatMap(({ day, task, rpcs }, index) => {
+    const line = `- ${task}: ${rpcs.map((rpc) => `\`${rpc}\``).join(", ")}`;
+    return day === entries[index - 1]?.day ? [line] : [`## ${day}`, line];
   });
 }
 
-/** Returns the rows of the table in docs/guide/booking.md. */
-export function documentedRows(): string[] {
+/** Returns the days and tasks of docs/guide/booking.md. */
+export function documentedLines(): string[] {
   const page = readFileSync(new URL("../../../docs/guide/booking.md", import.meta.url), "utf8");
-  return page.split("\n").filter((line) => /^\| (Before|\w+day) \|/.test(line));
+  return page.split("\n").filter((line) => /^(##|-) /.test(line));
 }
