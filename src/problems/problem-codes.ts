@@ -30,7 +30,7 @@ export const problemCodes: Readonly<Record<ErrorCode, Omit<CodeEntry, "answeredB
     remedy: "Use a method in the Allow header.",
   },
   REQUEST_TIMEOUT: {
-    meaning: "The request did not arrive completely in time.",
+    meaning: "The request did not arrive in time.",
     cause: "The connection was slow or stopped.",
     remedy: "Send it again with the same Idempotency-Key.",
   },
@@ -38,7 +38,7 @@ export const problemCodes: Readonly<Record<ErrorCode, Omit<CodeEntry, "answeredB
     meaning:
       "The request conflicts with the state of a resource, or with an earlier use of its Idempotency-Key. Nothing was changed.",
     cause: "The code in errors identifies the conflict.",
-    remedy: "Look up that code. Sending the same request again helps only after IDEMPOTENCY_IN_PROGRESS and TOO_EARLY.",
+    remedy: "Look up that code. Sending it again helps only after IDEMPOTENCY_IN_PROGRESS and TOO_EARLY.",
   },
   OPTION_EXPIRED: {
     meaning: "The option cannot be booked any more.",
@@ -56,7 +56,7 @@ export const problemCodes: Readonly<Record<ErrorCode, Omit<CodeEntry, "answeredB
     remedy: "Wait for the seconds in Retry-After. RateLimit-Policy has the quotas, RateLimit the remaining requests.",
   },
   HEADERS_TOO_LARGE: {
-    meaning: "The headers of the request exceed the limit of the service.",
+    meaning: "The headers exceed the limit of the service.",
     cause: "A very long access token, or headers that a proxy added.",
     remedy: "Send fewer or shorter headers.",
   },

@@ -17,11 +17,11 @@ export const requestCodes = {
   },
   INVALID_TYPE: {
     meaning: "The value has another JSON type than the field.",
-    cause: "A number sent as text, text as a number, or one value in place of a list or an object.",
+    cause: "A number sent as text, text as a number, or one value for a list or an object.",
     remedy: "Send the type that the contract has.",
   },
   INVALID_VALUE: {
-    meaning: "The value has the right type, but is not allowed here.",
+    meaning: "The value is not allowed here.",
     cause:
       "It is not in the enumeration, does not fit the rest of the request, or names an inactive resource. Also: a page token or cursor of another list, a header sent twice.",
     remedy: "Read message, and send another value.",
@@ -80,7 +80,7 @@ export const requestCodes = {
   },
   TOO_LONG: {
     meaning: "The text or the header has more characters than the field allows.",
-    cause: "Several values in one field, or text of another field.",
+    cause: "Several values, or text of another field.",
     remedy: "Send at most as many as message says. A character is a Unicode code point.",
   },
   TOO_FEW: {
@@ -140,7 +140,7 @@ export const requestCodes = {
     },
   },
   INVALID_CAPACITY: {
-    meaning: "A rule of a program allows no appointments, or too many.",
+    meaning: "A rule allows no appointments, or too many.",
     cause: "dailyCapacity is not from 1 to 10000, or no slot fits between startsAtLocal and endsAtLocal.",
     remedy: "Change the capacity, the length of the slots or the hours.",
     answeredBy: { VALIDATION_FAILED: ruleChanges },
