@@ -89,7 +89,7 @@ async function start(
   closers.push(() => telemetry.close());
   let stopJobs: Closer = () => undefined;
   const data = await openDatabase(config, { logger, now }, telemetry, closers);
-  const { database, probe, feeds, webhooks } = data;
+  const { database, probe } = data;
   closers.push(() => stopJobs());
   const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
   const keyRing = await openTokenKeys(database, { logger, now }, closers);
