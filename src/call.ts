@@ -40,7 +40,8 @@ export type ResourceType =
   | "Schedule"
   | "ScheduleBlock"
   | "UserAttentionCase"
-  | "WaitlistEntry";
+  | "WaitlistEntry"
+  | "Webhook";
 
 /**
  * The organization and company that own a resource within its tenant. Undefined allows every organization or company.

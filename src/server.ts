@@ -5,17 +5,15 @@ import { openEventFeeds } from "./events/open-event-feeds.js";
 import { createChain } from "./interceptors/chain.js";
 import { createStopping } from "./interceptors/stream-life.js";
 import { createMessageValidator } from "./interceptors/validation/validate-message.js";
-import { logStoppedJobs } from "./jobs/log-stopped-jobs.js";
 import { readBacklog } from "./jobs/read-backlog.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
-import { type JobPorts, runJobs } from "./jobs/run-jobs.js";
 import { type ListenerParts, type OpenListeners, openListeners, watchRequests } from "./listeners/listeners.js";
 import { openLimits } from "./open-limits.js";
+import { openWebhooks, type Webhooks } from "./open-webhooks.js";
 import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { createPageTokens } from "./option-tokens/page-tokens.js";
 import type { Database } from "./postgres/database.js";
-import { breakerOf, openJobQueuePool } from "./postgres/job-queue-pool.js";
 import { openReadinessProbe } from "./postgres/readiness-probe.js";
 import { optionTokenKeys } from "./postgres/tables/appointments/option-token-keys.js";
 import type { DemoTokens } from "./reference-page/reference-pages.js";
@@ -24,6 +22,7 @@ import { warmUpScreening } from "./screening/warm-up.js";
 import type { WatchPorts } from "./services/events/watch-events.js";
 import { createServices, type ServiceEntry, servedServices } from "./services/services.js";
 import type { Config } from "./settings/config.js";
+import { startJobs } from "./start-jobs.js";
 import { cachedMeasurement } from "./telemetry/metrics/cached-measurement.js";
 import { openTelemetry, type Telemetry } from "./telemetry/open-telemetry.js";
 import type { TelemetryConfig } from "./telemetry/telemetry-config.js";
@@ -90,11 +89,11 @@ async function start(
   const telemetry = await openTelemetry(telemetryOptions(config, logger, ports));
   closers.push(() => telemetry.close());
   let stopJobs: Closer = () => undefined;
-  const { database, replica, probe, feeds } = await openDatabase(config, { logger, now }, telemetry, closers);
+  const data = await openDatabase(config, { logger, now }, telemetry, closers);
+  const { database, probe, feeds, webhooks } = data;
   closers.push(() => stopJobs());
   const { verifyToken } = await openIssuer(config, { logger, now }, telemetry, closers);
-  const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
-  closers.push(scheduleKeyRotation(keyRing, warning(logger, "rotating token keys failed; retrying in 30 min")));
+  const keyRing = await openTokenKeys(database, { logger, now }, closers);
   const validate = createMessageValidator();
   const stopping = createStopping();
   const parts: ListenerParts = {
@@ -106,18 +105,18 @@ async function start(
       validate,
       listErrors: listViolations,
       stopping: stopping.signal,
-      ...createCallStore(database, feeds.committed, replica),
+      ...data.calls,
       pages: createPageTokens(keyRing),
       isTraced: telemetry.isTraced,
     }),
     validate,
-    services: servicesOf(config, keyRing, now, feeds).map(served),
+    services: servicesOf(config, keyRing, now, feeds, webhooks).map(served),
     ...watchRequests(telemetry, logger),
     demoTokens: config.issuer === undefined ? demoTokens : undefined,
   };
   const listeners = await openListeners(config, logger, parts, () => probe.takesWrites());
   closers.push(warmUpScreening());
-  if (runsJobs) stopJobs = startJobs({ database, now, logger }, config, telemetry);
+  if (runsJobs) stopJobs = startJobs({ ...data, now, logger }, config, telemetry);
   telemetry.started();
   return running(listeners, closers);
 }
@@ -150,7 +149,24 @@ async function openDatabase(
   const onError = warning(logger, "reading the change feed failed; events arrive late until it succeeds");
   const feeds = openEventFeeds({ database, databaseUrl: config.databaseUrl, onError });
   closers.push(() => feeds.close());
-  return { database, replica: replica?.reads, probe, feeds };
+  const webhooks = await openWebhooks(config, { database, now, logger });
+  closers.push(() => webhooks.close());
+  const onCommitted = (tenantId: string) => {
+    feeds.committed(tenantId);
+    webhooks.committed(tenantId);
+  };
+  const calls = { ...createCallStore(database, onCommitted, replica?.reads), resultSeal: webhooks.resultSeal };
+  return { database, calls, probe, feeds, webhooks, onCommitted };
+}
+
+async function openTokenKeys(
+  database: Pick<Database, "pool">,
+  { logger, now }: Pick<ServerPorts, "logger" | "now">,
+  closers: Closer[],
+): Promise<KeyRing> {
+  const keyRing = await openKeyRing({ store: optionTokenKeys(database), now });
+  closers.push(scheduleKeyRotation(keyRing, warning(logger, "rotating token keys failed; retrying in 30 min")));
+  return keyRing;
 }
 
 async function openIssuer(
@@ -184,26 +200,10 @@ function servicesOf(
   keyRing: KeyRing,
   now: () => number,
   events: WatchPorts,
+  { service }: Pick<Webhooks, "service">,
 ): readonly ServiceEntry[] {
-  return createServices({ now, tokens: createOptionTokens({ keyRing, now }), slotLimits, visitMargins, events });
-}
-
-/** Jobs start after the listeners and stop after them, because requests queue jobs. Requests do not wait for jobs. */
-function startJobs(
-  ports: Pick<JobPorts, "now" | "logger"> & { readonly database: Database },
-  { databaseUrl: url, databaseConnections, slotLimits }: ServerConfig,
-  { pools, service }: Telemetry,
-): Closer {
-  const onError = logStoppedJobs(ports.logger);
-  const queuePool = openJobQueuePool({ url, maxConnections: databaseConnections.jobs, onIdleError: onError });
-  pools.watch("jobs", queuePool);
-  ports.database.whenUnreachable(breakerOf(queuePool));
-  const onFull = () => service.reached("open_slots");
-  const stop = runJobs({ ...ports, maxOpenSlots: slotLimits.perTenant, queuePool, onError, onFull });
-  return async () => {
-    await stop();
-    await queuePool.end();
-  };
+  const tokens = createOptionTokens({ keyRing, now });
+  return createServices({ now, tokens, slotLimits, visitMargins, events, webhooks: service });
 }
 
 /** Returns a function that logs a failure after which the service continues. */

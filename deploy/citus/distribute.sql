@@ -2,8 +2,8 @@
 -- Each statement commits by itself. One for a table that is already distributed fails and changes nothing. Tables come
 -- after those that they refer to. test/postgres/distribution.test.ts compares this list with the tables of the migrations.
 --
--- These stay on the coordinator, as ordinary tables: option_token_keys, schema_compatibility, schema_migrations,
--- schema_migrations_lock, schema_partitions, and the schema graphile_worker. No foreign key connects them with tables of tenants.
+-- These stay on the coordinator, as ordinary tables: option_token_keys, webhook_keys, schema_compatibility,
+-- schema_migrations, schema_migrations_lock, schema_partitions, and the schema graphile_worker. No foreign key connects them with tables of tenants.
 
 -- The functions in policies of row-level security, which each worker needs.
 SELECT create_distributed_function('cupo_tenant_id()');
@@ -48,3 +48,5 @@ SELECT create_distributed_table('event_outbox', 'tenant_id', colocate_with => 'p
 SELECT create_distributed_table('event_feeds', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('event_positions', 'tenant_id', colocate_with => 'patients');
 SELECT create_distributed_table('quota_windows', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('webhooks', 'tenant_id', colocate_with => 'patients');
+SELECT create_distributed_table('webhook_deliveries', 'tenant_id', colocate_with => 'patients');

@@ -55,6 +55,7 @@ function chainWithoutPorts() {
     stopping: new AbortController().signal,
     store: { execute: unused, read: unused },
     recordAccess: () => undefined,
+    resultSeal: { seal: (result) => result, open: unused },
     pages: { seal: unused, open: unused },
   });
 }

@@ -2,7 +2,7 @@ import { tracedJudgement, tracedReading, tracedWork } from "../telemetry/traces/
 import { authentication, type TokenVerifier } from "./authentication.js";
 import { authorization } from "./authorization.js";
 import { type ConcurrencyLimiter, concurrencyLimit, loadShedding, type PaceRejection } from "./concurrency-limit.js";
-import { type IdempotentWork, idempotency, type RecordAccess } from "./idempotency.js";
+import { type IdempotentWork, idempotency, type RecordAccess, type ResultSeal } from "./idempotency.js";
 import { loopTurns } from "./loop-turns.js";
 import { type PageSeal, pageTokens } from "./page-tokens.js";
 import { type RateLimiter, rateLimit, rowQuota } from "./rate-limit.js";
@@ -27,6 +27,7 @@ export interface ChainPorts {
   readonly stopping: AbortSignal;
   readonly store: IdempotentWork;
   readonly recordAccess: RecordAccess;
+  readonly resultSeal: ResultSeal;
   readonly pages: PageSeal;
   /** Whether the stages record their durations in traces. Defaults to false. */
   readonly isTraced?: boolean;
@@ -67,7 +68,7 @@ export function createChain(ports: ChainPorts): Chain {
       { name: "redaction", stage: redaction() },
       judging("permit", concurrencyLimit(calls, streams, paceRejection)),
       { name: "stream life", stage: streamLife(verifyToken, ports.stopping) },
-      working("transaction", idempotency(ports.store, ports.recordAccess)),
+      working("transaction", idempotency(ports.store, ports.recordAccess, ports.resultSeal)),
       { name: "page tokens", stage: pageTokens(ports.pages) },
     ],
   };

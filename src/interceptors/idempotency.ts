@@ -3,7 +3,7 @@ import { type DescMessage, type DescMethod, type Message, toBinary } from "@bufb
 import type { Interceptor, UnaryResponse } from "@connectrpc/connect";
 import { type Call, callOf, type Principal, principalOf } from "../call.js";
 import { type CupoError, conflict } from "../errors.js";
-import { isReplicable, operationName, takesIdempotencyKey } from "../operation.js";
+import { isReplicable, operationName, operationOf, takesIdempotencyKey } from "../operation.js";
 import { shownPatientsOf } from "./shown-patients.js";
 import type { Stage } from "./stage.js";
 
@@ -53,6 +53,13 @@ export interface IdempotentWork {
 /** Records in the transaction of a call that its principal reads the data of these patients. */
 export type RecordAccess = (call: Call, patientIds: readonly string[]) => void;
 
+/** Encrypts stored results that have a secret. */
+export interface ResultSeal {
+  seal(result: Uint8Array): Uint8Array;
+  /** Rejects if the result cannot be decrypted. */
+  open(sealed: Uint8Array): Promise<Uint8Array>;
+}
+
 /**
  * How long a key returns its first result. The database never purges keys younger than 24 hours, even if this is lower.
  */
@@ -68,13 +75,20 @@ const RETRY_AFTER = { "Retry-After": "1" };
  * A replay continues to the implementation, where `answering-calls.ts` returns the stored response. So the response
  * passes through the protocol like any other. A replay that shows a patient is a read, so it first records an access.
  * The first response needs no access record, because the audit trail has the change.
+ *
+ * Throws for an operation whose stored result must be encrypted, if there is no `resultSeal`.
  */
-export function idempotency(store: IdempotentWork, recordAccess: RecordAccess): Stage {
+export function idempotency(store: IdempotentWork, recordAccess: RecordAccess, resultSeal?: ResultSeal): Stage {
   return (method) => {
     if (method.methodKind !== "unary") return undefined;
-    return takesIdempotencyKey(method) ? once(method, store, recordAccess) : reading(isReplicable(method), store);
+    if (!takesIdempotencyKey(method)) return reading(isReplicable(method), store);
+    const seal = operationOf(method).sealedResult ? resultSeal : unsealed;
+    if (seal === undefined) throw new Error(`${operationName(method)} needs a seal for its stored results`);
+    return once(method, store, recordAccess, seal);
   };
 }
+
+const unsealed: ResultSeal = { seal: (result) => result, open: async (result) => result };
 
 function reading(replicable: boolean, store: IdempotentWork): Interceptor {
   return (next) => async (request) => {
@@ -83,7 +97,12 @@ function reading(replicable: boolean, store: IdempotentWork): Interceptor {
   };
 }
 
-function once(method: DescMethod, store: IdempotentWork, recordAccess: RecordAccess): Interceptor {
+function once(
+  method: DescMethod,
+  store: IdempotentWork,
+  recordAccess: RecordAccess,
+  { seal, open }: ResultSeal,
+): Interceptor {
   const claimOf = claimsOf(method);
   const shownPatients = shownPatientsOf(method.output);
   return (next) => async (request) => {
@@ -95,13 +114,14 @@ function once(method: DescMethod, store: IdempotentWork, recordAccess: RecordAcc
       const response = await next(request);
       if (response.stream) throw new Error("a unary request was answered by a stream");
       executed = response;
-      return toBinary(method.output, response.message);
+      return seal(toBinary(method.output, response.message));
     });
     if (outcome.kind === "EXECUTED" && executed !== undefined) return executed;
     if (outcome.kind !== "REPLAY") throw keyRefusal(outcome.kind === "EXECUTED" ? "IN_PROGRESS" : outcome.kind);
-    call.storedResponse = outcome.response;
+    const stored = await open(outcome.response);
+    call.storedResponse = stored;
     if (outcome.isOwn) return next(request);
-    const shown = shownPatients(outcome.response);
+    const shown = shownPatients(stored);
     if (shown.length > 0) await store.read(call, principal, async () => recordAccess(call, shown));
     call.responseHeaders["Idempotent-Replayed"] = "true";
     return next(request);

@@ -4,6 +4,7 @@ import { purgeQuotaBatch } from "../postgres/quota-windows.js";
 import type { TransactionSource } from "../postgres/run-transaction.js";
 import { purgeTokenBatch } from "../postgres/tables/appointments/consumed-tokens.js";
 import { purgeEventBatch } from "../postgres/tables/events/event-overview.js";
+import { purgeDeliveryBatch } from "../postgres/tables/webhooks/webhook-overview.js";
 
 const BATCH = 1_000;
 
@@ -24,6 +25,11 @@ export function purgeOptionTokens(database: TransactionSource, signal?: AbortSig
 /** Removes events that are past their retention from the feeds, in batches like {@link purgeIdempotencyKeys}. */
 export function purgeEvents(database: TransactionSource, signal?: AbortSignal): Promise<number> {
   return purgeInBatches(database, purgeEventBatch, signal);
+}
+
+/** Deletes deliveries to webhooks that are past their retention, in batches like {@link purgeIdempotencyKeys}. */
+export function purgeDeliveries(database: TransactionSource, signal?: AbortSignal): Promise<number> {
+  return purgeInBatches(database, purgeDeliveryBatch, signal);
 }
 
 /** Deletes expired quota windows that are past their retention, in batches like {@link purgeIdempotencyKeys}. */

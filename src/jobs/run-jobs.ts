@@ -1,5 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
-import type { AddJobFunction, Runner, TaskList } from "graphile-worker";
+import type { AddJobFunction, TaskList } from "graphile-worker";
 import type { Logger } from "pino";
 import { EXTEND_SCHEDULE, type ExtensionPayload, extensionKey } from "../postgres/job-queue.js";
 import type { JobQueuePool } from "../postgres/job-queue-pool.js";
@@ -8,7 +7,8 @@ import { findDueTenants } from "../postgres/tables/schedule/due-programs.js";
 import { horizonFrom } from "../scheduling/horizon.js";
 import { assignPositions } from "./assign-positions.js";
 import { extendSchedules } from "./extend-schedules.js";
-import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "./purges.js";
+import { purgeDeliveries, purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "./purges.js";
+import { runQueue } from "./run-queue.js";
 import { tendPartitions } from "./tend-partitions.js";
 
 /** Dependencies of background jobs. */
@@ -37,8 +37,6 @@ const CRON = [
   { task: PURGE, match: "*/10 * * * *", identifier: PURGE },
   { task: TEND_PARTITIONS, match: "37 * * * *", identifier: TEND_PARTITIONS },
 ];
-const POLL_MS = 5_000;
-const RESTART_AFTER_MS = 5_000;
 /** Milliseconds until the next turn of a tenant whose schedules are locked by a change. */
 const BUSY_MS = 1_000;
 
@@ -51,63 +49,12 @@ const BUSY_MS = 1_000;
  * Returns a function that stops the jobs and waits until the current job reaches a point where it can stop.
  */
 export function runJobs(ports: JobPorts): () => Promise<void> {
-  const ending = new AbortController();
-  const done = keepWorking(ports, ending.signal);
-  return async () => {
-    ending.abort();
-    await done;
-  };
-}
-
-async function keepWorking(ports: JobPorts, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await work(ports, signal);
-    } catch (error) {
-      if (!signal.aborted) ports.onError(error);
-    }
-    await delay(ports.restartAfterMs ?? RESTART_AFTER_MS, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-/**
- * Runs the queue until it is stopped or fails. Ends the runner before it returns, so that only one runner and one
- * listening connection exist. The library is loaded here, after the start of the service, which does not need it to
- * answer requests.
- */
-async function work(ports: JobPorts, signal: AbortSignal): Promise<void> {
-  const { Logger: QueueLogger, parseCronItems, run } = await import("graphile-worker");
-  const runner = await run({
-    pgPool: ports.queuePool,
-    taskList: tasksOf(ports, signal),
-    parsedCronItems: parseCronItems(CRON),
+  return runQueue(ports, {
+    tasksOf: (signal) => tasksOf(ports, signal),
+    cron: CRON,
     concurrency: 1,
-    pollInterval: POLL_MS,
-    noHandleSignals: true,
-    noPreparedStatements: !ports.database.namedStatements,
-    logger: new QueueLogger(() => (level: string, message: string, meta?: Readonly<Record<string, unknown>>) => {
-      const cause = meta?.["error"] ?? meta?.["fatalError"];
-      if (level === "error") ports.onError(new Error(message, { cause }));
-    }),
+    first: EXTEND_SCHEDULES,
   });
-  const stop = () => void end(runner);
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    if (signal.aborted) stop();
-    const begun = signal.aborted || runner.addJob(EXTEND_SCHEDULES, {}, { jobKey: EXTEND_SCHEDULES });
-    await Promise.all([runner.promise, begun]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-    await end(runner);
-  }
-}
-
-/** Stops a runner and resolves when it has no job. Ignores the error of a runner that has already stopped. */
-async function end(runner: Runner): Promise<void> {
-  await Promise.resolve()
-    .then(() => runner.stop())
-    .catch(() => undefined);
-  await runner.promise.catch(() => undefined);
 }
 
 function tasksOf({ database, now, logger, maxOpenSlots, onFull }: JobPorts, signal: AbortSignal): TaskList {
@@ -131,6 +78,7 @@ function tasksOf({ database, now, logger, maxOpenSlots, onFull }: JobPorts, sign
       await purgeQuotas(database, signal);
       await assignPositions(database, signal);
       await purgeEvents(database, signal);
+      await purgeDeliveries(database, signal);
     },
     [TEND_PARTITIONS]: async () => void (await tendPartitions({ database, now, logger }, signal)),
   };

@@ -32,6 +32,10 @@ export interface KeyRingOptions {
   readonly store: KeyRingStore;
   /** Returns milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds until a new key is created; default a day. */
+  readonly rotationMs?: number;
+  /** Milliseconds that a replaced key is kept; default two hours. Infinity keeps it for ever. */
+  readonly retentionMs?: number;
 }
 
 type RingKey = TokenKey & Pick<KeyRecord, "createdAtMs">;
@@ -40,12 +44,12 @@ const hourMs = 60 * 60 * 1000;
 /**
  * One key seals far fewer tokens in this time than the 2^32 allowed with random nonces (NIST SP 800-38D section 8.3).
  */
-const rotationMs = 24 * hourMs;
+const ROTATION_MS = 24 * hourMs;
 /**
  * Every process learns of the next key within an hour. Then an hour remains: options live shorter, and page tokens
  * promise an hour.
  */
-const retentionMs = 2 * hourMs;
+const RETENTION_MS = 2 * hourMs;
 const secretBytes = 32;
 const kidBytes = 6;
 
@@ -54,16 +58,21 @@ const kidBytes = 6;
  * each create a key. All these keys are valid, and each process finds those of the others. Clocks may differ by some
  * minutes.
  */
-export async function openKeyRing({ store, now }: KeyRingOptions): Promise<KeyRing> {
+export async function openKeyRing({
+  store,
+  now,
+  rotationMs = ROTATION_MS,
+  retentionMs = RETENTION_MS,
+}: KeyRingOptions): Promise<KeyRing> {
   let keys: readonly RingKey[] = [];
   const learn = (stored: readonly KeyRecord[]) => {
     keys = stored.toSorted(byAge).map(importKey);
     return keys;
   };
   const rotate = async () => {
-    if (isRotationDue(await store.load(), now())) await store.add(makeKey(now()));
+    if (isRotationDue(await store.load(), now(), rotationMs)) await store.add(makeKey(now()));
     const stored = await store.load();
-    const outlived = outlivedKeys(stored, now());
+    const outlived = outlivedKeys(stored, now(), retentionMs);
     if (outlived.length > 0) await store.remove(outlived.map(({ kid }) => kid));
     learn(stored.filter((key) => !outlived.includes(key)));
   };
@@ -79,7 +88,7 @@ export async function openKeyRing({ store, now }: KeyRingOptions): Promise<KeyRi
 }
 
 /** Ignores keys from a clock that is days ahead, because such a key would delay the next rotation by as long. */
-function isRotationDue(stored: readonly KeyRecord[], nowMs: number): boolean {
+function isRotationDue(stored: readonly KeyRecord[], nowMs: number, rotationMs: number): boolean {
   return !stored.some(({ createdAtMs }) => Math.abs(nowMs - createdAtMs) < rotationMs);
 }
 
@@ -91,7 +100,7 @@ function makeKey(nowMs: number): KeyRecord {
   };
 }
 
-function outlivedKeys(stored: readonly KeyRecord[], nowMs: number): readonly KeyRecord[] {
+function outlivedKeys(stored: readonly KeyRecord[], nowMs: number, retentionMs: number): readonly KeyRecord[] {
   const keys = stored.toSorted(byAge);
   return keys.filter((_, index) => {
     const successor = keys[index + 1];

@@ -21,6 +21,12 @@ export const pageForm: TokenForm = {
   shape: /^[A-Za-z0-9_-]{79}\.\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{1,903}\.[A-Za-z0-9_-]{22}$/,
 };
 
+/** A sealed value that is stored, such as the secret of a webhook. No caller sees it. */
+export const vaultForm: TokenForm = {
+  header: { typ: "vault" },
+  shape: /^[A-Za-z0-9_-]{80}\.\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{1,20000}\.[A-Za-z0-9_-]{22}$/,
+};
+
 /** A key id has eight characters, so that all headers of one token form have the same length. */
 const keyId = /^[A-Za-z0-9_-]{8}$/;
 const namedKey = /"kid":"([A-Za-z0-9_-]{8})"/;

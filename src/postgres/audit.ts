@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Call, Effect, Principal, Statement } from "../call.js";
 import { newId } from "../uuid.js";
 import { prepared } from "./prepared.js";
@@ -38,17 +39,38 @@ const insertBoth = prepared([...AUDIT_COLUMNS, ...OWNER_COLUMNS], ({ organizatio
  * resource, the later one then gets the later sequence value in the outbox.
  */
 export function appendAudit(call: Call, principal: Principal): Statement[] {
-  return call.effects.map((effect) => insertBoth(toRow(effect, call, principal)));
+  const { operation, actor, correlationId } = call;
+  const { id, tenantId } = principal;
+  return call.effects.map((effect) =>
+    insertBoth(toRow(effect, { tenantId, operation, principal: id, actor, correlationId })),
+  );
 }
 
-function toRow({ action, resourceType, resourceId, version, ownedBy }: Effect, call: Call, principal: Principal) {
+/** The principal of changes that the service makes by itself. Clients have an issuer and a space in theirs. */
+const SERVICE_PRINCIPAL = "cupo";
+
+/** Returns a statement like those of {@link appendAudit}, for a change that the service makes by itself. */
+export function appendServiceAudit(effect: Effect, tenantId: string, operation: string): Statement {
+  const cause = { tenantId, operation, principal: SERVICE_PRINCIPAL, actor: undefined, correlationId: randomUUID() };
+  return insertBoth(toRow(effect, cause));
+}
+
+interface Cause {
+  readonly tenantId: string;
+  readonly operation: string | undefined;
+  readonly principal: string;
+  readonly actor: string | undefined;
+  readonly correlationId: string;
+}
+
+function toRow({ action, resourceType, resourceId, version, ownedBy }: Effect, cause: Cause) {
   return {
-    tenant_id: principal.tenantId,
+    tenant_id: cause.tenantId,
     id: newId(),
-    operation: call.operation,
-    principal: principal.id,
-    actor: call.actor ?? null,
-    correlation_id: call.correlationId,
+    operation: cause.operation,
+    principal: cause.principal,
+    actor: cause.actor ?? null,
+    correlation_id: cause.correlationId,
     action,
     resource_type: resourceType,
     resource_id: resourceId,

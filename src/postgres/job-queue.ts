@@ -1,3 +1,4 @@
+import type { Pool } from "pg";
 import type { Transaction } from "../call.js";
 import { runAcrossTenants, type TransactionSource } from "./run-transaction.js";
 import { sql } from "./sql.js";
@@ -28,6 +29,51 @@ export function requestExtension(transaction: Transaction): void {
       extensionKey(transaction.tenantId),
     ]),
   );
+}
+
+/** The task that sends events to one webhook. Its payload is a {@link DeliveryPayload}. */
+export const DELIVER_WEBHOOK = "deliver_webhook";
+
+/** Payload of {@link DELIVER_WEBHOOK}. */
+export interface DeliveryPayload {
+  readonly tenantId: string;
+  readonly webhookId: string;
+}
+
+/** Returns the key of the job that sends to a webhook. Several requests result in one job. */
+export function deliveryKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
+  return `${DELIVER_WEBHOOK}:${webhookId}`;
+}
+
+/** Returns the key of the job that continues when the lease of a process that died has ended. */
+export function successorKey({ webhookId }: Pick<DeliveryPayload, "webhookId">): string {
+  return `${DELIVER_WEBHOOK}:${webhookId}:successor`;
+}
+
+const ADD_DELIVERY = `SELECT graphile_worker.add_job(identifier => '${DELIVER_WEBHOOK}', payload => asked.payload, job_key => asked.key)
+  FROM unnest($1::json[], $2::text[]) AS asked (payload, key)`;
+
+/** Queues a job for each of these webhooks, in a statement of its own. */
+export async function addDeliveryJobs(pool: Pick<Pool, "query">, webhooks: readonly DeliveryPayload[]): Promise<void> {
+  const payloads = webhooks.map(({ tenantId, webhookId }) => JSON.stringify({ tenantId, webhookId }));
+  await pool.query(ADD_DELIVERY, [payloads, webhooks.map(deliveryKey)]);
+}
+
+/** Queues a job that sends to a webhook after the commit. */
+export function requestDelivery(transaction: Transaction, webhookId: string): void {
+  const payload: DeliveryPayload = { tenantId: transaction.tenantId, webhookId };
+  transaction.send(
+    sql.raw("SELECT graphile_worker.add_job(identifier => ?, payload => ?::json, job_key => ?)", [
+      DELIVER_WEBHOOK,
+      JSON.stringify(payload),
+      deliveryKey(payload),
+    ]),
+  );
+}
+
+/** Removes the job with a key, unless it runs. */
+export async function removeJob(pool: Pick<Pool, "query">, key: string): Promise<void> {
+  await pool.query("SELECT graphile_worker.remove_job($1)", [key]);
 }
 
 /** Number of waiting jobs, and how long the oldest has waited. */

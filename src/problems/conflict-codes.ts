@@ -56,6 +56,7 @@ export const conflictCodes = {
         "CloseCase",
         "UpdateScheduleBlock",
         "CancelScheduleBlock",
+        "TestWebhook",
       ],
     },
   },

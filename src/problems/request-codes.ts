@@ -100,6 +100,7 @@ export const requestCodes = {
         "PreviewPractitionerChange",
         "MaterializeSchedule",
         "CreateScheduleBlock",
+        "CreateWebhook",
         "GetOccupancy",
       ],
     },
@@ -120,7 +121,7 @@ export const requestCodes = {
         ...blockChanges,
         ...ruleChanges,
       ],
-      CONCURRENT_MODIFICATION: ["ListEvents", "WatchEvents"],
+      CONCURRENT_MODIFICATION: ["ListEvents", "WatchEvents", "ReplayWebhook"],
     },
   },
   DUPLICATE: {

@@ -20,6 +20,7 @@ import { PatientDirectoryService } from "../gen/cupo/clinic/v1/patient_directory
 import { ProgramService } from "../gen/cupo/clinic/v1/program_service_pb.js";
 import { ReferenceDataService } from "../gen/cupo/clinic/v1/reference_data_service_pb.js";
 import { ScheduleBlockService } from "../gen/cupo/clinic/v1/schedule_block_service_pb.js";
+import { WebhookService } from "../gen/cupo/clinic/v1/webhook_service_pb.js";
 import type { OptionTokens } from "../option-tokens/option-tokens.js";
 import type { VisitMargins } from "../scheduling/visit-times.js";
 import { createAppointmentService } from "./appointments/appointment-service.js";
@@ -46,6 +47,7 @@ import { createProgramService } from "./schedule/program-service.js";
 import { createScheduleBlockService } from "./schedule/schedule-block-service.js";
 import { createScheduleFollowers } from "./schedule/schedule-followers.js";
 import { createSchedulingConfigurationService } from "./schedule/scheduling-configuration-service.js";
+import { createWebhookService, type WebhookPorts } from "./webhooks/webhook-service.js";
 
 /** The dependencies of the services. */
 export interface ServicePorts {
@@ -55,6 +57,7 @@ export interface ServicePorts {
   readonly slotLimits: SlotLimits;
   readonly visitMargins: VisitMargins;
   readonly events: WatchPorts;
+  readonly webhooks: WebhookPorts;
 }
 
 /** A proto service and its implemented methods. Other methods answer `unimplemented`, and 404 over REST. */
@@ -86,11 +89,12 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: ScheduleBlockService },
   { service: DisplacedAppointmentService },
   { service: EventService },
+  { service: WebhookService },
 ];
 
 /** Creates every service. REST and RPC both use this list, so they always have the same operations. */
 export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
-  const { now, tokens, slotLimits, visitMargins, events } = ports;
+  const { now, tokens, slotLimits, visitMargins, events, webhooks } = ports;
   return [
     { service: PatientService, implementation: createPatientService(now) },
     { service: AppointmentService, implementation: createAppointmentService(now, tokens) },
@@ -119,5 +123,6 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     { service: ScheduleBlockService, implementation: createScheduleBlockService({ now, slotLimits }) },
     { service: DisplacedAppointmentService, implementation: createDisplacedAppointmentService(now, tokens) },
     { service: EventService, implementation: createEventService(events) },
+    { service: WebhookService, implementation: createWebhookService(now, webhooks) },
   ];
 }

@@ -44,6 +44,8 @@ export interface Config extends LimitsConfig {
   readonly waitSeconds: number;
   /** How long a process keeps serving after SIGTERM. */
   readonly drainSeconds: number;
+  /** What webhooks may send to besides https URLs with public addresses. */
+  readonly webhooks: { readonly allowHttp: boolean; readonly allowAddresses: readonly string[] };
   readonly logLevel: string;
   /** `auto` means text if standard output is a terminal, and JSON otherwise. */
   readonly logFormat: "auto" | "json" | "text";
@@ -123,6 +125,10 @@ function assemble(source: Source, problems: string[]): Config {
     visitMargins: visitMarginsOf(source),
     waitSeconds: read(settings.wait) ?? 0,
     drainSeconds: read(settings.drain) ?? 0,
+    webhooks: {
+      allowHttp: read(settings.webhookAllowHttp) ?? false,
+      allowAddresses: read(settings.webhookAllowAddresses) ?? [],
+    },
     logLevel: read(settings.logLevel) ?? "",
     logFormat: read(settings.logFormat) ?? "auto",
     tls: tlsOf(source, problems),

@@ -58,6 +58,18 @@ export function claim(name: string, defaultText: string, about: string): Setting
   return { name, about, defaultText, takes: "the name of a claim, without blanks", parse: matching(/^\S+$/) };
 }
 
+/** Parses networks as CIDR, separated by spaces. */
+export function networks(held: string): readonly string[] | undefined {
+  const parts = held.split(" ");
+  return parts.every(isNetwork) ? parts : undefined;
+}
+
+function isNetwork(held: string): boolean {
+  const [, base = "", bits = ""] = /^([0-9A-Fa-f.:]+)\/(\d{1,3})$/.exec(held) ?? [];
+  const family = isIP(base);
+  return family > 0 && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
 /** Returns a parser of whole numbers in a range, both ends included. */
 export function whole(from: number, to: number): (held: string) => number | undefined {
   return (held) => (/^\d{1,10}$/.test(held) && Number(held) >= from && Number(held) <= to ? Number(held) : undefined);

@@ -8,6 +8,7 @@ import {
   jwksUrl,
   matching,
   minutes,
+  networks,
   port,
   prefixUrl,
   type Setting,
@@ -74,9 +75,9 @@ export const settings = {
   jobConnections: {
     name: "JOB_CONNECTIONS",
     about: "Database connections of a process for background jobs.",
-    takes: "a whole number from 2 to 1000",
-    defaultText: "3",
-    parse: whole(2, 1_000),
+    takes: "a whole number from 3 to 1000",
+    defaultText: "4",
+    parse: whole(3, 1_000),
   },
   auditRetention: {
     name: "AUDIT_RETENTION_MONTHS",
@@ -148,6 +149,19 @@ export const settings = {
     takes: "a whole number of seconds from 0 to 600",
     defaultText: "2",
     parse: whole(0, 600),
+  },
+  webhookAllowHttp: {
+    name: "WEBHOOK_ALLOW_HTTP",
+    about: "Whether webhooks may have http URLs; for development only.",
+    takes: "on or off",
+    defaultText: "off",
+    parse: (held: string) => (/^(on|off)$/.test(held) ? held === "on" : undefined),
+  },
+  webhookAllowAddresses: {
+    name: "WEBHOOK_ALLOW_ADDRESSES",
+    about: "Networks to which webhooks may send although they are not public, such as 10.20.0.0/16.",
+    takes: "networks such as 10.20.0.0/16 fd12:3456::/32, separated by spaces",
+    parse: networks,
   },
   logLevel: {
     name: "LOG_LEVEL",

@@ -98,6 +98,8 @@ function countedBy(tell: ReturnType<typeof deferMetrics>["tell"]): Pick<Telemetr
       reached: (limit) => tell(({ service }) => service.reached(limit)),
       refusedToken: (fault) => tell(({ service }) => service.refusedToken(fault)),
       readFromReplica: (outcome) => tell(({ service }) => service.readFromReplica(outcome)),
+      sentToWebhook: (outcome) => tell(({ service }) => service.sentToWebhook(outcome)),
+      disabledWebhook: (reason) => tell(({ service }) => service.disabledWebhook(reason)),
       watchReadiness: (takesWrites) => tell(({ service }) => service.watchReadiness(takesWrites)),
       watchKeys: (ageMs) => tell(({ service }) => service.watchKeys(ageMs)),
       watchWaiting: (count) => tell(({ service }) => service.watchWaiting(count)),

@@ -99,6 +99,7 @@ function chainWith(faults: Faults): [readonly Interceptor[], readonly Intercepto
         Promise.resolve({ kind: "REPLAY", response: toBinary(registerPatient.output, first), isOwn: false }),
     },
     recordAccess: () => undefined,
+    resultSeal: { seal: (result) => result, open: async (sealed) => sealed },
     pages: { seal: (position) => Promise.resolve(position), open: (token) => Promise.resolve(token) },
   });
   return [interceptorsFor(onHeaders)(registerPatient), interceptorsFor(onMessage)(registerPatient)];

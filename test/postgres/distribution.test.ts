@@ -15,6 +15,7 @@ const order = distributed.map(([, table = ""]) => table);
 /** Tables without a tenant. */
 const LOCAL = [
   "option_token_keys",
+  "webhook_keys",
   "schema_compatibility",
   "schema_migrations",
   "schema_migrations_lock",

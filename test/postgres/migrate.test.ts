@@ -170,7 +170,7 @@ test("forces row-level security on each table of tenants, and puts tenant_id fir
   const unprotected = await execute(
     url,
     `SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
-       AND relname NOT LIKE 'schema\\_%' AND relname <> 'option_token_keys' AND NOT (relrowsecurity AND relforcerowsecurity)`,
+       AND relname NOT LIKE 'schema\\_%' AND relname NOT IN ('option_token_keys', 'webhook_keys') AND NOT (relrowsecurity AND relforcerowsecurity)`,
   );
   expect(unprotected).toEqual([]);
   const keys = await execute(
@@ -179,7 +179,7 @@ test("forces row-level security on each table of tenants, and puts tenant_id fir
        JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
       WHERE c.contype IN ('p', 'u', 'f') AND c.connamespace = 'public'::regnamespace
         AND c.conrelid::regclass::text NOT LIKE 'schema\\_%'
-        AND c.conrelid::regclass::text <> 'option_token_keys' AND a.attname <> 'tenant_id'`,
+        AND c.conrelid::regclass::text NOT IN ('option_token_keys', 'webhook_keys') AND a.attname <> 'tenant_id'`,
   );
   expect(keys).toEqual([]);
 });

@@ -23,4 +23,5 @@ export const barePorts: ServicePorts = {
   slotLimits: { perPlan: 1_000_000_000, perTenant: 1_000_000_000 },
   visitMargins: { checkInEarlyMinutes: 240, attendedEarlyMinutes: 60, noShowGraceMinutes: 15 },
   events: noEvents,
+  webhooks: { refusalOf: () => undefined, newSecret: () => "whsec_test", seal: () => "sealed" },
 };

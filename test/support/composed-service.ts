@@ -48,6 +48,7 @@ export async function startComposedService(
     stopping: signal,
     store,
     recordAccess: () => undefined,
+    resultSeal: { seal: (result) => result, open: async (sealed) => sealed },
     pages: { seal: async (position) => position, open: async (token) => token },
   });
   const shared = {

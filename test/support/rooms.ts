@@ -13,6 +13,7 @@ export const serviceRooms: Rooms = {
   operations: [],
   notes: ["resources"],
   events: ["resources"],
+  webhooks: ["resources", "events"],
 };
 
 /**
@@ -29,4 +30,5 @@ export const tableRooms: Rooms = {
   operations: ["appointments"],
   notes: ["resources"],
   events: [],
+  webhooks: ["resources"],
 };

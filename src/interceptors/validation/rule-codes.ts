@@ -31,6 +31,7 @@ const ruleCodes = {
   "string.uuid": { code: "INVALID_UUID", message: "the value must be a UUID" },
   "repeated.uuids": { code: "INVALID_UUID" },
   "string.mailbox": { code: "INVALID_EMAIL" },
+  "string.pattern": { code: "INVALID_FORMAT", message: "the value must have the format that the contract describes" },
   "string.line": { code: "INVALID_FORMAT" },
   "string.paragraph": { code: "INVALID_FORMAT" },
   "string.trimmed": { code: "INVALID_FORMAT" },

@@ -21,6 +21,7 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   patient_access_records: APPEND,
   patient_changes: APPEND,
   patient_consents: APPEND,
+  webhook_keys: APPEND,
 
   consumed_option_tokens: REPLACE,
   contract_services: REPLACE,
@@ -58,6 +59,8 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   idempotency_keys: ALL,
   quota_windows: ALL,
   slots: ALL,
+  webhook_deliveries: ALL,
+  webhooks: ALL,
 };
 
 /** Columns of append-only tables that the service may also update. Row-level security allows it only to empty them. */

@@ -35,6 +35,7 @@ const RESOURCE_TYPES: Readonly<Record<ResourceType, Event_ResourceType>> = {
   ScheduleBlock: Event_ResourceType.SCHEDULE_BLOCK,
   UserAttentionCase: Event_ResourceType.USER_ATTENTION_CASE,
   WaitlistEntry: Event_ResourceType.WAITLIST_ENTRY,
+  Webhook: Event_ResourceType.WEBHOOK,
 };
 
 const messages = new WeakMap<EventRecord, Event>();
@@ -43,29 +44,49 @@ const messages = new WeakMap<EventRecord, Event>();
 export function toEvent(record: EventRecord, tenantId: string): Event {
   const known = messages.get(record);
   if (known !== undefined) return known;
-  const message = makeEvent(record, tenantId);
+  const message = eventMessage({ ...record, eventType: eventTypeOf(record) }, tenantId);
   messages.set(record, message);
   return message;
 }
 
 /** Returns the resource type of an event. */
-export function resourceTypeOf({ resourceType }: EventRecord): Event_ResourceType {
+export function resourceTypeOf({ resourceType }: Pick<EventRecord, "resourceType">): Event_ResourceType {
   return RESOURCE_TYPES[resourceType as ResourceType] ?? Event_ResourceType.RESOURCE_TYPE_UNSPECIFIED;
 }
 
-function makeEvent(record: EventRecord, tenantId: string): Event {
-  const { eventId, occurredAt, action, resourceType, resourceId, resourceVersion, correlationId } = record;
-  const resource = resourceType.replaceAll(/(?<!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+/** Returns the type of an event, such as cupo.appointment.updated. */
+export function eventTypeOf({ resourceType, action }: Pick<EventRecord, "resourceType" | "action">): string {
+  return `cupo.${inWords(resourceType)}.${VERBS[action]}`;
+}
+
+/** Returns the subject of an event: its resource, such as appointment/6f2c1a4e-…. */
+export function subjectOf({ resourceType, resourceId }: Pick<EventRecord, "resourceType" | "resourceId">): string {
+  return `${inWords(resourceType)}/${resourceId}`;
+}
+
+/** The data of an event, with its type. */
+export interface TypedEvent extends Omit<EventRecord, "position" | "action" | "organizationId" | "companyId"> {
+  readonly eventType: string;
+}
+
+/** Converts an event whose type is known. */
+export function eventMessage(event: TypedEvent, tenantId: string): Event {
+  const { eventId, eventType, occurredAt, resourceId, resourceVersion, correlationId } = event;
   return create(EventSchema, {
     eventId,
     source: `/tenants/${tenantId}`,
     specVersion: SPEC_VERSION,
-    type: `cupo.${resource}.${VERBS[action]}`,
-    subject: `${resource}/${resourceId}`,
+    type: eventType,
+    subject: subjectOf(event),
     time: timestampFromDate(occurredAt),
-    resourceType: resourceTypeOf(record),
+    resourceType: resourceTypeOf(event),
     resourceId,
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
     correlationId,
   });
+}
+
+/** The name of a resource type in lower case, with underscores between its words. */
+function inWords(resourceType: string): string {
+  return resourceType.replaceAll(/(?<!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }

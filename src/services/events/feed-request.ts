@@ -1,13 +1,19 @@
-import type { Principal } from "../../call.js";
+import type { Owner, Principal } from "../../call.js";
 import { conflict, validationFailed } from "../../errors.js";
 import type { Event_ResourceType } from "../../gen/cupo/clinic/v1/event_pb.js";
 import { type EventRecord, type FeedCursor, type FeedPage, goesOn } from "../../postgres/tables/events/event-feed.js";
 import { parseCursor } from "./event-cursor.js";
 import { resourceTypeOf } from "./event-messages.js";
 
-/** The events that a caller receives. */
-export interface EventFilter {
+/** The events that a watch receives, with the tenant that it watches. */
+export interface WatchFilter extends EventFilter {
   readonly principal: Principal;
+}
+
+/** The events that a caller or a webhook receives. */
+export interface EventFilter {
+  /** The organization and company that the events must be visible to. */
+  readonly principal: Owner;
   /** Empty for all resource types. */
   readonly resourceTypes: readonly Event_ResourceType[];
 }
@@ -35,7 +41,7 @@ export function matchesFilter(event: EventRecord, { principal, resourceTypes }: 
 }
 
 /** An event is visible like its resource: its organization must be undefined or the caller's, and its company too. */
-function isVisible({ organizationId, companyId }: EventRecord, principal: Principal): boolean {
+function isVisible({ organizationId, companyId }: EventRecord, principal: Owner): boolean {
   const isOwn = (owner: string | undefined, own: string | undefined) => owner === undefined || owner === own;
   return isOwn(organizationId, principal.organizationId) && isOwn(companyId, principal.companyId);
 }

@@ -1,16 +1,12 @@
 import type { ReadyCall, Transaction } from "../../call.js";
 import { Event_Start } from "../../gen/cupo/clinic/v1/event_pb.js";
 import type { ListEventsRequest } from "../../gen/cupo/clinic/v1/event_service_pb.js";
-import {
-  assignNextPositions,
-  type FeedPage,
-  findOldestPosition,
-  readFeed,
-} from "../../postgres/tables/events/event-feed.js";
+import { type FeedPage, findOldestPosition } from "../../postgres/tables/events/event-feed.js";
 import { pageSizeOf } from "../resources/pages.js";
 import { toCursor } from "./event-cursor.js";
 import { toEvent } from "./event-messages.js";
 import { cursorOf, matchesFilter, requireContinuation } from "./feed-request.js";
+import { readExistingFeed, readPlaced } from "./read-placed.js";
 
 /** The highest number of events that one page scans when it filters by resource type. */
 const MAX_SCANNED = 1_000;
@@ -45,18 +41,5 @@ async function readFrom(
   const end = await readPlaced(transaction, Number.MAX_SAFE_INTEGER, limit);
   if (request.start === Event_Start.NOW) return { page: end, after: end.lastPosition };
   const after = await findOldestPosition(transaction);
-  return { page: await readBegun(transaction, after, limit), after };
-}
-
-async function readPlaced(transaction: Transaction, after: number, limit: number): Promise<FeedPage> {
-  const page = await readFeed(transaction, after, limit);
-  if (page?.isOutstanding === false) return page;
-  assignNextPositions(transaction);
-  return readBegun(transaction, after, limit);
-}
-
-async function readBegun(transaction: Transaction, after: number, limit: number): Promise<FeedPage> {
-  const page = await readFeed(transaction, after, limit);
-  if (page === undefined) throw new Error("the feed of the tenant was not created");
-  return page;
+  return { page: await readExistingFeed(transaction, after, limit), after };
 }

@@ -6,7 +6,7 @@ import type { WatchEventsRequest, WatchEventsResponseSchema } from "../../gen/cu
 import type { EventRecord, FeedCursor } from "../../postgres/tables/events/event-feed.js";
 import { toCursor } from "./event-cursor.js";
 import { toEvent } from "./event-messages.js";
-import { cursorOf, type EventFilter, matchesFilter, requireContinuation } from "./feed-request.js";
+import { cursorOf, matchesFilter, requireContinuation, type WatchFilter } from "./feed-request.js";
 
 type Response = MessageInitShape<typeof WatchEventsResponseSchema>;
 
@@ -28,7 +28,7 @@ const MAX_EVENTS = 200;
  */
 export function watchEvents(
   request: WatchEventsRequest,
-  filter: EventFilter,
+  filter: WatchFilter,
   { hub, heartbeatMs }: WatchPorts,
   signal: AbortSignal,
 ): AsyncIterable<Response> {
@@ -41,7 +41,7 @@ class Watch {
 
   constructor(
     private readonly request: WatchEventsRequest,
-    private readonly filter: EventFilter,
+    private readonly filter: WatchFilter,
     private readonly hub: EventHub,
     private readonly heartbeatMs: number,
     private readonly signal: AbortSignal,

@@ -10,6 +10,10 @@ export interface Backlog {
   readonly jobs: Waiting;
   /** Events without a position in their feed. */
   readonly events: Waiting;
+  /** Pending deliveries of active webhooks. */
+  readonly deliveries: Waiting;
+  /** The number of webhooks that the service disabled. */
+  readonly disabledWebhooks: number;
 }
 
 /** The number of waiting items and the age of the oldest one. */
@@ -28,6 +32,10 @@ export interface ServiceMetrics {
   refusedToken(fault: TokenFault): void;
   /** Records the outcome of a read that was offered to the replica. */
   readFromReplica(outcome: ReplicaOutcome): void;
+  /** Records an attempt to send an event to a webhook. */
+  sentToWebhook(outcome: DeliveryOutcome): void;
+  /** Records that a webhook was disabled. */
+  disabledWebhook(reason: WebhookFault): void;
   /** Measures whether the database accepts writes; undefined if unknown. */
   watchReadiness(takesWrites: () => Promise<boolean | undefined>): void;
   /** Measures the age of the issuer's keys in milliseconds. */
@@ -44,6 +52,14 @@ export interface ServiceMetrics {
  */
 const REPLICA_OUTCOMES = ["served", "behind", "promoted", "away", "unable"] as const;
 type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
+
+/** Outcomes of an attempt to send an event. DROPPED: not sent, because the event no longer applied. */
+const DELIVERY_OUTCOMES = ["delivered", "failed", "dropped"] as const;
+type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
+
+/** Why webhooks are disabled. */
+const WEBHOOK_FAULTS = ["GONE", "RETRIES_EXHAUSTED"] as const;
+type WebhookFault = (typeof WEBHOOK_FAULTS)[number];
 
 const SECONDS_OF_A_DAY = 86_400;
 
@@ -70,6 +86,7 @@ export function createServiceMetrics(meter: Meter): ServiceMetrics {
     unit: "{read}",
   });
   const tokens = countTokens(meter);
+  const webhooks = countWebhooks(meter);
   for (const outcome of REPLICA_OUTCOMES) replicaReads.add(0, { "cupo.replica.outcome": outcome });
   for (const limit of LIMITS) limits.add(0, { "cupo.limit": limit });
   return {
@@ -81,6 +98,7 @@ export function createServiceMetrics(meter: Meter): ServiceMetrics {
     reached: (limit) => limits.add(1, { "cupo.limit": limit }),
     refusedToken: (fault) => tokens.add(1, { "cupo.token.fault": fault }),
     readFromReplica: (outcome) => replicaReads.add(1, { "cupo.replica.outcome": outcome }),
+    ...webhooks,
     watchReadiness(takesWrites) {
       const text = "1 if the database accepts writes, so that the service is ready; otherwise 0.";
       gaugeOf(meter, "cupo.ready", text, "").addCallback(async (result) => {
@@ -100,6 +118,23 @@ function countTokens(meter: Meter): Counter {
   });
   for (const fault of tokenFaults) tokens.add(0, { "cupo.token.fault": fault });
   return tokens;
+}
+
+function countWebhooks(meter: Meter): Pick<ServiceMetrics, "sentToWebhook" | "disabledWebhook"> {
+  const sent = meter.createCounter("cupo.webhooks.deliveries", {
+    description: "Attempts to send an event to a webhook, by outcome.",
+    unit: "{attempt}",
+  });
+  const disabled = meter.createCounter("cupo.webhooks.disablings", {
+    description: "Webhooks that the service disabled, by reason.",
+    unit: "{webhook}",
+  });
+  for (const outcome of DELIVERY_OUTCOMES) sent.add(0, { "cupo.webhook.outcome": outcome });
+  for (const fault of WEBHOOK_FAULTS) disabled.add(0, { "cupo.webhook.fault": fault.toLowerCase() });
+  return {
+    sentToWebhook: (outcome) => sent.add(1, { "cupo.webhook.outcome": outcome }),
+    disabledWebhook: (fault) => disabled.add(1, { "cupo.webhook.fault": fault.toLowerCase() }),
+  };
 }
 
 function observeKeys(meter: Meter, ageMs: () => number | undefined): void {
@@ -130,6 +165,9 @@ function observeBacklog(meter: Meter, read: () => Promise<Backlog | undefined>):
     "Age of the oldest event without a position in a feed.",
     "s",
   );
+  const pending = gaugeOf(meter, "cupo.webhooks.pending", "Events that active webhooks have not accepted.", "{event}");
+  const pendingAge = gaugeOf(meter, "cupo.webhooks.oldest.age", "Age of the oldest of these events.", "s");
+  const disabled = gaugeOf(meter, "cupo.webhooks.disabled", "Webhooks that the service disabled.", "{webhook}");
   meter.addBatchObservableCallback(
     async (result) => {
       const backlog = await read();
@@ -139,8 +177,11 @@ function observeBacklog(meter: Meter, read: () => Promise<Backlog | undefined>):
       result.observe(jobsAge, backlog.jobs.oldestSeconds);
       result.observe(events, backlog.events.count);
       result.observe(eventsAge, backlog.events.oldestSeconds);
+      result.observe(pending, backlog.deliveries.count);
+      result.observe(pendingAge, backlog.deliveries.oldestSeconds);
+      result.observe(disabled, backlog.disabledWebhooks);
     },
-    [lag, jobs, jobsAge, events, eventsAge],
+    [lag, jobs, jobsAge, events, eventsAge, pending, pendingAge, disabled],
   );
 }
 

@@ -9,17 +9,26 @@ interface KeyRow {
 
 /** Stores the keys of option tokens in the database, which all processes share. */
 export function optionTokenKeys({ pool }: Pick<Database, "pool">): KeyRingStore {
+  return keysIn(pool, "option_token_keys");
+}
+
+/** Stores the keys of sealed values in the database, like {@link optionTokenKeys}. They cannot be removed. */
+export function webhookKeys({ pool }: Pick<Database, "pool">): KeyRingStore {
+  return keysIn(pool, "webhook_keys");
+}
+
+function keysIn(pool: Database["pool"], table: "option_token_keys" | "webhook_keys"): KeyRingStore {
   return {
     async load() {
-      const { rows } = await pool.query<KeyRow>("SELECT kid, secret, created_at FROM option_token_keys");
+      const { rows } = await pool.query<KeyRow>(`SELECT kid, secret, created_at FROM ${table}`);
       return rows.map(({ kid, secret, created_at }) => ({ kid, secret, createdAtMs: created_at.getTime() }));
     },
     async add({ kid, secret, createdAtMs }) {
       const values = [kid, Buffer.from(secret), new Date(createdAtMs)];
-      await pool.query("INSERT INTO option_token_keys (kid, secret, created_at) VALUES ($1, $2, $3)", values);
+      await pool.query(`INSERT INTO ${table} (kid, secret, created_at) VALUES ($1, $2, $3)`, values);
     },
     async remove(kids) {
-      await pool.query("DELETE FROM option_token_keys WHERE kid = ANY($1)", [kids]);
+      await pool.query(`DELETE FROM ${table} WHERE kid = ANY($1)`, [kids]);
     },
   };
 }

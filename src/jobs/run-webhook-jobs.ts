@@ -1,0 +1,70 @@
+import type { AddJobFunction, TaskList } from "graphile-worker";
+import { DELIVER_WEBHOOK, type DeliveryPayload, deliveryKey, removeJob, successorKey } from "../postgres/job-queue.js";
+import { findWaitingWebhooks, type WebhookKey } from "../postgres/tables/webhooks/webhook-overview.js";
+import { deliverWebhook } from "../webhooks/deliver-webhook.js";
+import type { DeliveryPorts } from "../webhooks/delivery-ports.js";
+import { type QueuePorts, runQueue } from "./run-queue.js";
+
+const FIND_WEBHOOKS = "find_webhooks";
+const CRON = [{ task: FIND_WEBHOOKS, match: "* * * * *", identifier: FIND_WEBHOOKS }];
+/** The number of webhooks to which a process sends at the same time. */
+const CONCURRENCY = 8;
+/** Milliseconds until a job asks again for the lease that another process has. */
+const BUSY_MS = 1_000;
+/** Milliseconds from the end of a lease to the job that follows a process that died. */
+const AFTER_LEASE_MS = 500;
+
+/**
+ * Runs the jobs that send events to webhooks, until it is stopped. They have workers of their own, so that slow
+ * receivers do not delay other background jobs. A job sends for one webhook for about 10 s and then queues itself
+ * again, after the jobs of other webhooks.
+ *
+ * Each job first queues its successor for the end of its lease, and removes it at the end. So if the process is killed,
+ * another one continues about 25 s later. Jobs of each minute find webhooks with work that have no job.
+ */
+export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
+  return runQueue(queue, {
+    tasksOf: (signal) => tasksOf(queue, deliveries, signal),
+    cron: CRON,
+    concurrency: CONCURRENCY,
+    first: FIND_WEBHOOKS,
+  });
+}
+
+function tasksOf(queue: QueuePorts, deliveries: DeliveryPorts, signal: AbortSignal): TaskList {
+  const { database } = deliveries;
+  return {
+    [FIND_WEBHOOKS]: async (_, { addJob }) => {
+      for (const key of await findWaitingWebhooks(database)) await queueDelivery(addJob, key, deliveryKey(key));
+    },
+    [DELIVER_WEBHOOK]: async (payload, { addJob, job }) => {
+      const key = payload as DeliveryPayload;
+      const { tenantId, webhookId } = key;
+      const successor = successorKey(key);
+      const onLeased = (until: Date) => queueDelivery(addJob, key, successor, later(until, AFTER_LEASE_MS));
+      const result = await deliverWebhook(tenantId, webhookId, deliveries, signal, { onLeased });
+      if (result.kind === "MORE") await queueDelivery(addJob, key, deliveryKey(key));
+      if (result.kind === "LATER") await queueDelivery(addJob, key, deliveryKey(key), result.at);
+      if (result.kind === "BUSY") {
+        await queueDelivery(addJob, key, deliveryKey(key), later(job.locked_at ?? job.run_at, BUSY_MS));
+      } else {
+        await removeJob(queue.queuePool, successor);
+      }
+    },
+  };
+}
+
+async function queueDelivery(
+  addJob: AddJobFunction,
+  { tenantId, webhookId }: WebhookKey,
+  jobKey: string,
+  runAt?: Date,
+): Promise<void> {
+  const payload: DeliveryPayload = { tenantId, webhookId };
+  await addJob(DELIVER_WEBHOOK, payload, { jobKey, ...(runAt === undefined ? {} : { runAt }) });
+}
+
+/** Calculates with the database's clock, because the queue compares times with it. */
+function later(than: Date, ms: number): Date {
+  return new Date(than.getTime() + ms);
+}

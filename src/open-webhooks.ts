@@ -1,0 +1,93 @@
+import type { Logger } from "pino";
+import { createFeedReader } from "./events/feed-reader.js";
+import type { ResultSeal } from "./interceptors/idempotency.js";
+import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
+import { openKeyRing } from "./option-tokens/key-ring.js";
+import type { Database } from "./postgres/database.js";
+import { addDeliveryJobs } from "./postgres/job-queue.js";
+import { webhookKeys } from "./postgres/tables/appointments/option-token-keys.js";
+import { findActiveWebhooks } from "./postgres/tables/webhooks/webhook-overview.js";
+import { describe } from "./request-log.js";
+import type { WebhookPorts } from "./services/webhooks/webhook-service.js";
+import type { Config } from "./settings/config.js";
+import type { ServiceMetrics } from "./telemetry/metrics/service-metrics.js";
+import { type DeliveryPorts, sendAlways } from "./webhooks/delivery-ports.js";
+import { createDnsResolver } from "./webhooks/guarded-lookup.js";
+import { createReceiverPolicy, type ReceiverPolicy } from "./webhooks/receiver-policy.js";
+import { openSender } from "./webhooks/send-event.js";
+import { createVault, newWebhookSecret, type Vault } from "./webhooks/webhook-secrets.js";
+import { createWebhookWakes } from "./webhooks/webhook-wakes.js";
+
+/** The webhooks of a process. */
+export interface Webhooks {
+  readonly service: WebhookPorts;
+  readonly resultSeal: ResultSeal;
+  readonly vault: Vault;
+  readonly policy: ReceiverPolicy;
+  /** Notifies that a transaction of the tenant has committed. */
+  committed(tenantId: string): void;
+  close(): Promise<void>;
+}
+
+/** The dependencies of webhooks. */
+export interface WebhooksOptions {
+  readonly database: Database;
+  /** Returns milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
+/** Keys of sealed values are replaced after 30 days and kept for ever, because secrets live as long as their webhook. */
+const KEY_LIFE = { rotationMs: 30 * 24 * 60 * 60 * 1_000, retentionMs: Number.POSITIVE_INFINITY };
+
+/** Opens what the service and the calls need of webhooks. Jobs send the events: see {@link openDeliveries}. */
+export async function openWebhooks(
+  { webhooks: settings }: Pick<Config, "webhooks">,
+  { database, now, logger }: WebhooksOptions,
+): Promise<Webhooks> {
+  const warn = (text: string) => (error: unknown) => logger.warn({ cause: describe(error) }, text);
+  const keyRing = await openKeyRing({ store: webhookKeys(database), now, ...KEY_LIFE });
+  const stopRotation = scheduleKeyRotation(keyRing, warn("rotating webhook keys failed; retrying in 30 min"));
+  const vault = createVault(keyRing);
+  const policy = createReceiverPolicy(settings);
+  const wakes = createWebhookWakes({
+    findActive: (tenantIds) => findActiveWebhooks(database, tenantIds),
+    addJobs: (webhooks) => addDeliveryJobs(database.pool, webhooks),
+    onError: warn("queueing webhook deliveries failed; events arrive up to a minute late until it succeeds"),
+  });
+  return {
+    service: { refusalOf: policy.refusalOf, newSecret: newWebhookSecret, seal: vault.seal },
+    resultSeal: {
+      seal: (result) => Buffer.from(vault.seal(result)),
+      open: (sealed) => vault.open(Buffer.from(sealed).toString()),
+    },
+    vault,
+    policy,
+    committed: wakes.committed.bind(wakes),
+    async close() {
+      stopRotation();
+      await wakes.close();
+    },
+  };
+}
+
+/** Opens what the jobs need to send events. Close it when they have stopped. */
+export function openDeliveries(
+  { vault, policy }: Pick<Webhooks, "vault" | "policy">,
+  { database, now, logger }: WebhooksOptions,
+  metrics: Pick<ServiceMetrics, "sentToWebhook" | "disabledWebhook">,
+  onCommitted: (tenantId: string) => void,
+): DeliveryPorts {
+  return {
+    database,
+    reader: createFeedReader(database),
+    vault,
+    sender: openSender({ policy, resolve: createDnsResolver() }),
+    judge: sendAlways,
+    now,
+    logger,
+    onAttempt: metrics.sentToWebhook,
+    onDisabled: metrics.disabledWebhook,
+    onCommitted,
+  };
+}

@@ -1,0 +1,156 @@
+import type { Owner, Transaction } from "../../../call.js";
+import { readRecords } from "../../columns.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import type { DeliveryRecord } from "./webhook-deliveries.js";
+import { deliveryColumns } from "./webhook-deliveries.js";
+import type { DisabledReason } from "./webhooks.js";
+
+/** The deliveries of a webhook that can be sent now. */
+export interface DueDeliveries {
+  /** The oldest pending delivery of each resource, if it is due. Ordered by position. */
+  readonly heads: readonly DeliveryRecord[];
+  /** The number of pending deliveries, due or not. */
+  readonly pending: number;
+}
+
+const HEAD_COLUMNS = Object.entries(deliveryColumns)
+  .map(([attribute, column]) => `${column} AS "${attribute}"`)
+  .join(", ");
+
+const headsStatement = prepared(["tenant", "webhook", "busy", "limit"], ({ tenant, webhook, busy, limit }) =>
+  sql.raw(
+    `SELECT ${HEAD_COLUMNS} FROM (
+       SELECT DISTINCT ON (resource_type, resource_id) * FROM webhook_deliveries
+       WHERE tenant_id = ? AND webhook_id = ? AND state = 'PENDING' ORDER BY resource_type, resource_id, position, id) AS head
+     WHERE next_attempt_at <= now() AND resource_type || '/' || resource_id <> ALL(?::text[]) ORDER BY position, id LIMIT ?`,
+    [tenant, webhook, busy, limit],
+  ),
+);
+
+const countStatement = prepared(["tenant", "webhook"], ({ tenant, webhook }) =>
+  sql.raw(
+    "SELECT count(*)::integer AS pending FROM webhook_deliveries WHERE tenant_id = ? AND webhook_id = ? AND state = 'PENDING'",
+    [tenant, webhook],
+  ),
+);
+
+const nextStatement = prepared(["tenant", "webhook"], ({ tenant, webhook }) =>
+  sql.raw(
+    `SELECT min(next_attempt_at) AS next FROM (
+       SELECT DISTINCT ON (resource_type, resource_id) next_attempt_at FROM webhook_deliveries
+       WHERE tenant_id = ? AND webhook_id = ? AND state = 'PENDING' ORDER BY resource_type, resource_id, position, id) AS head`,
+    [tenant, webhook],
+  ),
+);
+
+const succeedStatement = prepared(
+  ["state", "attempts", "status", "tenant", "webhook", "id"],
+  ({ state, attempts, status, tenant, webhook, id }) =>
+    sql.raw(
+      `UPDATE webhook_deliveries SET state = ?, attempts = attempts + ?, last_attempt_at = now(), last_status = ?, last_failure = NULL
+       WHERE tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'`,
+      [state, attempts, status, tenant, webhook, id],
+    ),
+);
+
+const failStatement = prepared(
+  ["began", "pause", "limit", "status", "failure", "tenant", "webhook", "id"],
+  ({ began, pause, limit, status, failure, tenant, webhook, id }) =>
+    sql.raw(
+      `UPDATE webhook_deliveries SET attempts = attempts + 1, last_attempt_at = now(), last_status = ?, last_failure = ?,
+         first_attempt_at = coalesce(first_attempt_at, now() - ? * interval '1 millisecond'),
+         next_attempt_at = least(now() + ? * interval '1 millisecond',
+           greatest(now() + interval '1 second', coalesce(first_attempt_at, now()) + ? * interval '1 hour'))
+       WHERE tenant_id = ? AND webhook_id = ? AND id = ? AND state = 'PENDING'
+       RETURNING first_attempt_at + ? * interval '1 hour' <= now() AS is_over`,
+      [status, failure, began, pause, limit, tenant, webhook, id, limit],
+    ),
+);
+
+const disableStatement = prepared(["reason", "tenant", "id"], ({ reason, tenant, id }) =>
+  sql.raw(
+    `UPDATE webhooks SET state = 'DISABLED', disabled_reason = ?, version = version + 1, updated_at = now()
+     WHERE tenant_id = ? AND id = ? AND state = 'ACTIVE'
+     RETURNING version, organization_id AS "organizationId", company_id AS "companyId"`,
+    [reason, tenant, id],
+  ),
+);
+
+/** Finds at most `limit` deliveries that can be sent now, of resources other than the busy ones (see `resourceKey`). */
+export async function findDue(
+  transaction: Transaction,
+  webhook: string,
+  busy: readonly string[],
+  limit: number,
+): Promise<DueDeliveries> {
+  const tenant = transaction.tenantId;
+  const [heads, [counted]] = await Promise.all([
+    readRecords<DeliveryRecord>(transaction, headsStatement({ tenant, webhook, busy, limit })),
+    transaction.rows<{ readonly pending: number }>(countStatement({ tenant, webhook })),
+  ]);
+  return { heads, pending: counted?.pending ?? 0 };
+}
+
+/** Returns the key by which the events of a resource are sent one at a time. */
+export function resourceKey({ resourceType, resourceId }: Pick<DeliveryRecord, "resourceType" | "resourceId">): string {
+  return `${resourceType}/${resourceId}`;
+}
+
+/** Returns when the next pending delivery is due, by the database's clock. It can be past. */
+export async function findNextAttempt(transaction: Transaction, webhook: string): Promise<Date | undefined> {
+  const statement = nextStatement({ tenant: transaction.tenantId, webhook });
+  const [row] = await transaction.rows<{ readonly next: Date | null }>(statement);
+  return row?.next ?? undefined;
+}
+
+/** Stores that an event was accepted with this status; or, without a status, that it was not sent. */
+export function finishDelivery(
+  transaction: Transaction,
+  { id, webhookId: webhook }: Pick<DeliveryRecord, "id" | "webhookId">,
+  status: number | undefined,
+): void {
+  const outcome = status === undefined ? { state: "DROPPED", attempts: 0 } : { state: "DELIVERED", attempts: 1 };
+  transaction.send(succeedStatement({ ...outcome, status: status ?? null, tenant: transaction.tenantId, webhook, id }));
+}
+
+/** A failed attempt. */
+export interface FailedAttempt {
+  readonly status: number | undefined;
+  readonly failure: string | undefined;
+  /** How long ago the attempt began, in milliseconds. */
+  readonly beganMs: number;
+  /** Milliseconds until the next attempt. */
+  readonly pauseMs: number;
+  /** Hours from the first attempt until the event is given up. */
+  readonly limitHours: number;
+}
+
+/** Stores a failed attempt. Returns whether the event is given up. */
+export async function failDelivery(
+  transaction: Transaction,
+  { id, webhookId: webhook }: Pick<DeliveryRecord, "id" | "webhookId">,
+  { status, failure, beganMs, pauseMs, limitHours }: FailedAttempt,
+): Promise<boolean> {
+  const values = {
+    status: status ?? null,
+    failure: failure ?? null,
+    began: beganMs,
+    pause: pauseMs,
+    limit: limitHours,
+  };
+  const statement = failStatement({ ...values, tenant: transaction.tenantId, webhook, id });
+  const [row] = await transaction.rows<{ readonly is_over: boolean }>(statement);
+  return row?.is_over ?? false;
+}
+
+/** Disables an active webhook. Returns its new version and its owner; undefined if it was not active. */
+export async function disableWebhook(
+  transaction: Transaction,
+  id: string,
+  reason: DisabledReason,
+): Promise<(Owner & { readonly version: number }) | undefined> {
+  const statement = disableStatement({ reason, tenant: transaction.tenantId, id });
+  const [row] = await readRecords<Owner & { readonly version: number }>(transaction, statement);
+  return row;
+}

@@ -1,0 +1,104 @@
+import type { Transaction } from "../../../call.js";
+import { readRecord } from "../../columns.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+
+/** How long a process may send for a webhook before others may continue, in milliseconds. */
+export const LEASE_MS = 25_000;
+
+/** A webhook that this process may send for, until its lease ends. */
+export interface LeasedWebhook {
+  readonly id: string;
+  readonly leaseId: string;
+  readonly url: string;
+  readonly resourceTypes: readonly string[];
+  readonly eventTypes: readonly string[];
+  readonly organizationId: string | undefined;
+  readonly companyId: string | undefined;
+  /** Sealed. */
+  readonly secret: string;
+  /** Sealed. It signs until `formerSecretUntil`, by the clock of the service. */
+  readonly formerSecret: string | undefined;
+  readonly formerSecretUntil: Date | undefined;
+  readonly feedId: string;
+  /** Decimal digits. */
+  readonly position: string;
+  /** When the lease ends, by the database's clock. */
+  readonly leasedUntil: Date;
+}
+
+/** Another process has the lease, or the webhook is not active or does not exist. */
+export type NoLease = "BUSY" | "INACTIVE";
+
+/** Functions of the time are those of the statement's transaction: Citus rejects clock_timestamp in an UPDATE. */
+const takeLease = prepared(["lease", "tenant", "id"], ({ lease, tenant, id }) =>
+  sql.raw(
+    `UPDATE webhooks SET lease_id = ?, leased_until = now() + interval '${LEASE_MS} milliseconds'
+     WHERE tenant_id = ? AND id = ? AND state = 'ACTIVE' AND (leased_until IS NULL OR leased_until < now())
+     RETURNING id, lease_id AS "leaseId", url, resource_types AS "resourceTypes", event_types AS "eventTypes",
+       organization_id AS "organizationId", company_id AS "companyId", secret,
+       former_secret AS "formerSecret", former_secret_until AS "formerSecretUntil", feed_id AS "feedId", position,
+       leased_until AS "leasedUntil"`,
+    [lease, tenant, id],
+  ),
+);
+
+const isActive = prepared(["tenant", "id"], ({ tenant, id }) =>
+  sql.raw("SELECT 1 FROM webhooks WHERE tenant_id = ? AND id = ? AND state = 'ACTIVE'", [tenant, id]),
+);
+
+const endLease = prepared(["tenant", "id", "lease"], ({ tenant, id, lease }) =>
+  sql.raw(
+    "UPDATE webhooks SET lease_id = NULL, leased_until = NULL WHERE tenant_id = ? AND id = ? AND lease_id = ? RETURNING id",
+    [tenant, id, lease],
+  ),
+);
+
+const advanceStatement = prepared(
+  ["feed", "position", "tenant", "id", "lease", "fromFeed", "from"],
+  ({ feed, position, tenant, id, lease, fromFeed, from }) =>
+    sql.raw(
+      `UPDATE webhooks SET feed_id = ?, position = ? WHERE tenant_id = ? AND id = ? AND lease_id = ? AND state = 'ACTIVE'
+         AND feed_id = ? AND position = ? RETURNING id`,
+      [feed, position, tenant, id, lease, fromFeed, from],
+    ),
+);
+
+/** Takes the lease of an active webhook, unless another process has it. */
+export async function leaseWebhook(
+  transaction: Transaction,
+  id: string,
+  leaseId: string,
+): Promise<LeasedWebhook | NoLease> {
+  const key = { tenant: transaction.tenantId, id };
+  const leased = await readRecord<LeasedWebhook>(transaction, takeLease({ ...key, lease: leaseId }));
+  if (leased !== undefined) return leased;
+  const [active] = await transaction.rows(isActive(key));
+  return active === undefined ? "INACTIVE" : "BUSY";
+}
+
+/** Ends the lease, if it is still this one. */
+export function releaseWebhook(transaction: Transaction, { id, leaseId }: LeasedWebhook): void {
+  transaction.send(endLease({ tenant: transaction.tenantId, id, lease: leaseId }));
+}
+
+/** A cursor of the feed, with its position as decimal digits. */
+export interface StoredCursor {
+  readonly feedId: string;
+  readonly position: string;
+}
+
+/**
+ * Moves the cursor of a leased webhook. Returns false if the lease or the cursor is not the given one any more, or if
+ * the webhook is not active: then nothing changed.
+ */
+export async function advanceWebhook(
+  transaction: Transaction,
+  { id, leaseId }: LeasedWebhook,
+  from: StoredCursor,
+  to: StoredCursor,
+): Promise<boolean> {
+  const key = { tenant: transaction.tenantId, id, lease: leaseId };
+  const cursors = { fromFeed: from.feedId, from: from.position, feed: to.feedId, position: to.position };
+  return (await transaction.rows(advanceStatement({ ...key, ...cursors }))).length > 0;
+}

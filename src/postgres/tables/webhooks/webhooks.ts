@@ -1,0 +1,55 @@
+import type { Transaction } from "../../../call.js";
+import { sql } from "../../sql.js";
+import type { ResourceTable } from "../resources/resources.js";
+
+/** Attributes of a webhook. */
+export interface WebhookAttributes {
+  readonly url: string;
+  /** Names of the interface, such as APPOINTMENT; empty for all. */
+  readonly resourceTypes: readonly string[];
+  readonly eventTypes: readonly string[];
+  readonly state: "ACTIVE" | "PAUSED" | "DISABLED";
+  readonly disabledReason: DisabledReason | undefined;
+  /** Sealed. */
+  readonly secret: string;
+  /** Sealed. It signs until `formerSecretUntil`. */
+  readonly formerSecret: string | undefined;
+  readonly formerSecretUntil: Date | undefined;
+  /** The cursor of the feed up to which the webhook has deliveries. The position is decimal digits. */
+  readonly feedId: string;
+  readonly position: string;
+}
+
+/** Why the service disabled a webhook. */
+export type DisabledReason = "RETRIES_EXHAUSTED" | "GONE";
+
+export const webhooks: ResourceTable<WebhookAttributes> = {
+  name: "webhooks",
+  type: "Webhook",
+  columns: {
+    url: "url",
+    resourceTypes: "resource_types",
+    eventTypes: "event_types",
+    state: "state",
+    disabledReason: "disabled_reason",
+    secret: "secret",
+    formerSecret: "former_secret",
+    formerSecretUntil: "former_secret_until",
+    feedId: "feed_id",
+    position: "position",
+  },
+};
+
+/** Returns the number of webhooks of the tenant, of all its organizations and companies. */
+export async function countWebhooks(transaction: Transaction): Promise<number> {
+  const query = sql("webhooks").where({ tenant_id: transaction.tenantId }).count({ count: "*" });
+  const [row] = await transaction.rows<{ readonly count: string }>(query);
+  return Number(row?.count ?? 0);
+}
+
+/** Deletes a webhook that the transaction has locked, and its pending deliveries. */
+export function deleteWebhook(transaction: Transaction, id: string): void {
+  const { tenantId } = transaction;
+  transaction.send(sql("webhook_deliveries").where({ tenant_id: tenantId, webhook_id: id, state: "PENDING" }).delete());
+  transaction.send(sql("webhooks").where({ tenant_id: tenantId, id }).delete());
+}

@@ -1,0 +1,45 @@
+import type { Logger } from "pino";
+import { logStoppedJobs } from "./jobs/log-stopped-jobs.js";
+import { runJobs } from "./jobs/run-jobs.js";
+import { runWebhookJobs } from "./jobs/run-webhook-jobs.js";
+import { openDeliveries, type Webhooks } from "./open-webhooks.js";
+import type { Database } from "./postgres/database.js";
+import { breakerOf, openJobQueuePool } from "./postgres/job-queue-pool.js";
+import type { Config } from "./settings/config.js";
+import type { Telemetry } from "./telemetry/open-telemetry.js";
+
+/** The dependencies of the jobs of a process. */
+export interface StartedJobsPorts {
+  readonly database: Database;
+  /** Returns milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly logger: Logger;
+  readonly webhooks: Webhooks;
+  /** Called after a commit of a job that added an event to the feed of the tenant. */
+  readonly onCommitted: (tenantId: string) => void;
+}
+
+/**
+ * Starts the background jobs of a process: after the listeners, and to be stopped after them, because requests queue
+ * jobs. Requests do not wait for jobs. Returns a function that stops them.
+ */
+export function startJobs(
+  { webhooks, onCommitted, ...ports }: StartedJobsPorts,
+  { databaseUrl: url, databaseConnections, slotLimits }: Config & { readonly databaseUrl: string },
+  { pools, service }: Telemetry,
+): () => Promise<void> {
+  const { database, logger } = ports;
+  const onError = logStoppedJobs(logger);
+  const queuePool = openJobQueuePool({ url, maxConnections: databaseConnections.jobs, onIdleError: onError });
+  pools.watch("jobs", queuePool);
+  database.whenUnreachable(breakerOf(queuePool));
+  const onFull = () => service.reached("open_slots");
+  const stopJobs = runJobs({ ...ports, maxOpenSlots: slotLimits.perTenant, queuePool, onError, onFull });
+  const deliveries = openDeliveries(webhooks, ports, service, onCommitted);
+  const stopDeliveries = runWebhookJobs({ database, queuePool, onError }, deliveries);
+  return async () => {
+    await Promise.all([stopJobs(), stopDeliveries()]);
+    deliveries.sender.close();
+    await queuePool.end();
+  };
+}

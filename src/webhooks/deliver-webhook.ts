@@ -1,0 +1,63 @@
+import { randomUUID } from "node:crypto";
+import { runAsTenant } from "../postgres/run-transaction.js";
+import { findNextAttempt } from "../postgres/tables/webhooks/delivery-progress.js";
+import { type LeasedWebhook, leaseWebhook, releaseWebhook } from "../postgres/tables/webhooks/webhook-leases.js";
+import { DELIVERY_LIMITS } from "./delivery-limits.js";
+import type { DeliveryPorts } from "./delivery-ports.js";
+import { DeliveryRun } from "./delivery-run.js";
+
+/**
+ * The result of a run. BUSY: another process sends for the webhook. MORE: there is more to send now. LATER: the next
+ * attempt is due at a time of the database's clock. DONE: nothing is left.
+ */
+export type DeliveryResult =
+  | { readonly kind: "BUSY" | "MORE" | "DONE" }
+  | { readonly kind: "LATER"; readonly at: Date };
+
+/** Hooks of a run, for the queue. */
+export interface DeliveryHooks {
+  /** Called with the end of the lease, before anything is sent. */
+  readonly onLeased: (leasedUntil: Date) => Promise<void>;
+}
+
+/**
+ * Sends the events of a webhook for about 10 s, or until nothing is left. One process at a time does it: it takes the
+ * webhook's lease, which ends by itself after 25 s. A signal stops it; what was being sent is then sent again.
+ */
+export async function deliverWebhook(
+  tenantId: string,
+  webhookId: string,
+  ports: DeliveryPorts,
+  stop: AbortSignal,
+  hooks: DeliveryHooks,
+): Promise<DeliveryResult> {
+  const begun = performance.now();
+  const lease = await runAsTenant(ports.database, tenantId, DELIVERY_LIMITS, (transaction) =>
+    leaseWebhook(transaction, webhookId, randomUUID()),
+  );
+  if (lease === "INACTIVE") return { kind: "DONE" };
+  if (lease === "BUSY") return { kind: "BUSY" };
+  await hooks.onLeased(lease.leasedUntil);
+  const run = new DeliveryRun(tenantId, lease, begun, ports, stop);
+  try {
+    await run.send();
+  } catch (error) {
+    await release(tenantId, lease, ports).catch(() => undefined);
+    throw error;
+  }
+  const next = await release(tenantId, lease, ports);
+  if (run.isOver) return { kind: "DONE" };
+  if (run.isCut) return { kind: "MORE" };
+  return next === undefined ? { kind: "DONE" } : { kind: "LATER", at: next };
+}
+
+async function release(
+  tenantId: string,
+  lease: LeasedWebhook,
+  { database }: Pick<DeliveryPorts, "database">,
+): Promise<Date | undefined> {
+  return runAsTenant(database, tenantId, DELIVERY_LIMITS, async (transaction) => {
+    releaseWebhook(transaction, lease);
+    return findNextAttempt(transaction, lease.id);
+  });
+}

@@ -1,0 +1,8 @@
+import type { TransactionLimits } from "../postgres/pipelined-transaction.js";
+
+/** Time limits of each transaction of a run. The statements are small. */
+export const DELIVERY_LIMITS: TransactionLimits = {
+  statementTimeoutMs: 5_000,
+  lockTimeoutMs: 2_000,
+  idleTimeoutMs: 5_000,
+};

@@ -1,0 +1,128 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { runAsTenant } from "../postgres/run-transaction.js";
+import { findDue, resourceKey } from "../postgres/tables/webhooks/delivery-progress.js";
+import type { DeliveryRecord } from "../postgres/tables/webhooks/webhook-deliveries.js";
+import { LEASE_MS, type LeasedWebhook } from "../postgres/tables/webhooks/webhook-leases.js";
+import { DELIVERY_LIMITS } from "./delivery-limits.js";
+import type { DeliveryPorts } from "./delivery-ports.js";
+import { FanOut } from "./fan-out.js";
+import { recordAttempt, recordDrop } from "./record-attempt.js";
+import { SEND_TIMEOUT_MS } from "./send-event.js";
+import { openSigner, type Signer } from "./sign-delivery.js";
+
+/** How long a run begins to send events, in milliseconds. Then other webhooks have their turn. */
+const RUN_MS = 10_000;
+/** The margin for the statement that stores the result of the last event, in milliseconds. */
+const MARGIN_MS = 4_000;
+/** The highest number of events of different resources that are sent to a webhook at once. */
+const PARALLEL = 8;
+/** The highest number of events that are fetched at once. */
+const FETCHED = 64;
+/** With this many pending deliveries, a webhook gets no new ones. */
+const MAX_PENDING = 500;
+/** How often a run looks for other events while a slow answer is awaited, in milliseconds. */
+const LOOK_MS = 500;
+
+/**
+ * Sends the events of a leased webhook: those of a resource in order, one at a time, those of up to eight resources at
+ * once. The result of an event is stored before the next one of its resource is fetched.
+ */
+export class DeliveryRun {
+  readonly #queue: DeliveryRecord[] = [];
+  readonly #busy = new Set<string>();
+  readonly #sending = new Set<Promise<void>>();
+  readonly #endsAt: number;
+  readonly #fanOut: FanOut;
+  #looking: Promise<void> | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #isOver = false;
+  #isCut = false;
+
+  /** `leasedAt` is from before the lease was taken, in milliseconds of the monotonic clock. */
+  constructor(
+    private readonly tenantId: string,
+    private readonly webhook: LeasedWebhook,
+    leasedAt: number,
+    private readonly ports: DeliveryPorts,
+    private readonly stop: AbortSignal,
+  ) {
+    this.#endsAt = leasedAt + Math.min(RUN_MS, LEASE_MS - SEND_TIMEOUT_MS - MARGIN_MS);
+    this.#fanOut = new FanOut(tenantId, webhook, ports);
+  }
+
+  /** Whether the webhook was disabled, so that nothing more is sent. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Whether the run ended although there may be more to send now. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /** Sends until nothing is left, the time is over, the signal aborts or the lease is lost. */
+  async send(): Promise<void> {
+    const signer = await openSigner(this.tenantId, this.webhook, this.ports);
+    try {
+      for (;;) {
+        if (!this.#mayBegin()) break;
+        if (this.#queue.length === 0) await this.#refill();
+        if (this.#queue.length === 0 && this.#sending.size === 0) break;
+        while (this.#sending.size < PARALLEL && this.#mayBegin()) {
+          const delivery = this.#queue.shift();
+          if (delivery === undefined) break;
+          this.#begin(delivery, signer);
+        }
+        await Promise.race([...this.#sending, ...(this.#queue.length === 0 ? [this.#look()] : [])]);
+      }
+    } finally {
+      await Promise.all(this.#sending);
+    }
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  #mayBegin(): boolean {
+    if (this.#isOver || this.#failure !== undefined) return false;
+    if (this.#fanOut.isLost || this.stop.aborted || performance.now() >= this.#endsAt) this.#isCut = true;
+    return !this.#isCut;
+  }
+
+  /** Fetches due events. If there are none, it makes deliveries of new events of the feed. */
+  async #refill(): Promise<void> {
+    for (;;) {
+      const { heads, pending } = await runAsTenant(this.ports.database, this.tenantId, DELIVERY_LIMITS, (transaction) =>
+        findDue(transaction, this.webhook.id, [...this.#busy], FETCHED),
+      );
+      this.#queue.push(...heads);
+      if (heads.length > 0 || pending >= MAX_PENDING || !this.#mayBegin()) return;
+      if (!(await this.#fanOut.advance())) return;
+    }
+  }
+
+  #look(): Promise<void> {
+    this.#looking ??= delay(LOOK_MS, undefined, { ref: false }).then(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  #begin(delivery: DeliveryRecord, signer: Signer): void {
+    const key = resourceKey(delivery);
+    this.#busy.add(key);
+    const sending: Promise<void> = this.#deliver(delivery, signer)
+      .then(
+        () => void this.#busy.delete(key),
+        (error: unknown) => void (this.#failure ??= { error }),
+      )
+      .finally(() => this.#sending.delete(sending));
+    this.#sending.add(sending);
+  }
+
+  async #deliver(delivery: DeliveryRecord, signer: Signer): Promise<void> {
+    const { ports, tenantId } = this;
+    if ((await ports.judge(delivery, tenantId)) === "DROP") return recordDrop(tenantId, delivery, ports);
+    const began = performance.now();
+    const attempt = await ports.sender.send(signer.sign(delivery), this.stop);
+    if ("failure" in attempt && attempt.failure === "STOPPED") return;
+    const isDisabled = await recordAttempt(tenantId, delivery, attempt, performance.now() - began, ports);
+    if (isDisabled) this.#isOver = true;
+  }
+}

@@ -1,0 +1,76 @@
+import { BlockList, isIP } from "node:net";
+import { isPublicAddress } from "./blocked-addresses.js";
+
+/** The receivers to which events may be sent. */
+export interface ReceiverPolicy {
+  /**
+   * Returns why events must not be sent to a URL, to complete the sentence "the URL must …"; undefined if they may. Host
+   * names are not resolved: {@link ReceiverPolicy.allowsAddress} judges their addresses.
+   */
+  refusalOf(url: string): string | undefined;
+  /** Whether connections to an address are allowed. */
+  allowsAddress(address: string): boolean;
+}
+
+/** The settings of the policy. */
+export interface ReceiverSettings {
+  /** Whether http is allowed besides https. */
+  readonly allowHttp: boolean;
+  /** Networks as CIDR that are allowed although they are not public. */
+  readonly allowAddresses: readonly string[];
+}
+
+const HTTPS_PORT = 443;
+const HTTP_PORT = 80;
+/** Lower ports are those of other protocols, such as mail and SSH. */
+const FIRST_USER_PORT = 1_024;
+/** Host names that no public DNS has: single labels, and those reserved for local networks (RFC 6761, RFC 6762). */
+const LOCAL_NAME = /^[^.]*$|(^|\.)(localhost|local|internal|home\.arpa)$/;
+
+/**
+ * Creates the policy: https to public addresses, at port 443 or a port from 1024. The URL parser of Node.js has already
+ * turned odd forms of addresses, such as decimal, octal and hexadecimal ones, into the usual form.
+ */
+export function createReceiverPolicy({ allowHttp, allowAddresses }: ReceiverSettings): ReceiverPolicy {
+  const allowed = networksOf(allowAddresses);
+  const allowsAddress = (address: string) => isPublicAddress(address) || isIn(allowed, address);
+  return {
+    allowsAddress,
+    refusalOf(text) {
+      const url = URL.canParse(text) ? new URL(text) : undefined;
+      if (url === undefined) return "be an absolute https URL";
+      if (url.protocol !== "https:" && !(allowHttp && url.protocol === "http:")) return "begin with https://";
+      if (url.username !== "" || url.password !== "") return "have no user and no password";
+      if (url.hash !== "") return "have no fragment";
+      if (!isPortAllowed(url)) return `have the port ${HTTPS_PORT} or a port from ${FIRST_USER_PORT}`;
+      const host = hostOf(url);
+      const isRefused = isIP(host) > 0 ? !allowsAddress(host) : LOCAL_NAME.test(host) && allowAddresses.length === 0;
+      return isRefused ? "name a host on the public internet" : undefined;
+    },
+  };
+}
+
+/** Returns the host of a URL: an address without brackets, or a name in lower case without a dot at the end. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+}
+
+function isPortAllowed({ port, protocol }: URL): boolean {
+  if (port === "") return true;
+  const number = Number(port);
+  return number >= FIRST_USER_PORT || number === HTTPS_PORT || (protocol === "http:" && number === HTTP_PORT);
+}
+
+function networksOf(texts: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const text of texts) {
+    const [address = "", bits = ""] = text.split("/");
+    list.addSubnet(address, Number(bits), isIP(address) === 6 ? "ipv6" : "ipv4");
+  }
+  return list;
+}
+
+function isIn(list: BlockList, address: string): boolean {
+  const family = isIP(address);
+  return family > 0 && !address.includes("%") && list.check(address, family === 6 ? "ipv6" : "ipv4");
+}

@@ -1,0 +1,84 @@
+import type { Transaction } from "../call.js";
+import { appendServiceAudit } from "../postgres/audit.js";
+import { runAsTenant } from "../postgres/run-transaction.js";
+import { disableWebhook, failDelivery, finishDelivery } from "../postgres/tables/webhooks/delivery-progress.js";
+import type { DeliveryRecord } from "../postgres/tables/webhooks/webhook-deliveries.js";
+import type { DisabledReason } from "../postgres/tables/webhooks/webhooks.js";
+import { DELIVERY_LIMITS } from "./delivery-limits.js";
+import type { DeliveryPorts } from "./delivery-ports.js";
+import { pauseMs, RETRY_HOURS } from "./retry-schedule.js";
+import type { Attempt } from "./send-event.js";
+
+const GONE = 410;
+/** The operation in the audit trail when the service disables a webhook. */
+const DISABLING = "disable_webhook";
+
+/** Stores that an event is not sent. */
+export async function recordDrop(
+  tenantId: string,
+  delivery: DeliveryRecord,
+  { database, onAttempt }: Pick<DeliveryPorts, "database" | "onAttempt">,
+): Promise<void> {
+  await runAsTenant(database, tenantId, DELIVERY_LIMITS, async (transaction) =>
+    finishDelivery(transaction, delivery, undefined),
+  );
+  onAttempt?.("dropped");
+}
+
+/**
+ * Stores the result of an attempt. Disables the webhook if the receiver is gone or did not accept the event for 72 h.
+ * Returns whether it did.
+ */
+export async function recordAttempt(
+  tenantId: string,
+  delivery: DeliveryRecord,
+  attempt: Attempt,
+  tookMs: number,
+  ports: DeliveryPorts,
+): Promise<boolean> {
+  const status = "status" in attempt ? attempt.status : undefined;
+  const isAccepted = status !== undefined && status >= 200 && status < 300;
+  const disabled = await runAsTenant(ports.database, tenantId, DELIVERY_LIMITS, async (transaction) => {
+    if (!isAccepted) return fail(transaction, delivery, attempt, tookMs);
+    finishDelivery(transaction, delivery, status);
+    return undefined;
+  });
+  ports.onAttempt?.(isAccepted ? "delivered" : "failed");
+  if (disabled === undefined) return false;
+  ports.onDisabled?.(disabled);
+  ports.onCommitted?.(tenantId);
+  ports.logger.warn({ tenant: tenantId, webhook: delivery.webhookId, reason: disabled }, "a webhook was disabled");
+  return true;
+}
+
+/** Returns why the webhook was disabled; undefined if it was not. */
+async function fail(
+  transaction: Transaction,
+  delivery: DeliveryRecord,
+  attempt: Attempt,
+  tookMs: number,
+): Promise<DisabledReason | undefined> {
+  const status = "status" in attempt ? attempt.status : undefined;
+  const isOver = await failDelivery(transaction, delivery, {
+    status,
+    failure: "failure" in attempt ? attempt.failure : undefined,
+    beganMs: tookMs,
+    pauseMs: pauseMs(delivery.attempts + 1, Math.random()),
+    limitHours: RETRY_HOURS,
+  });
+  const reason = status === GONE ? "GONE" : isOver ? "RETRIES_EXHAUSTED" : undefined;
+  return reason === undefined ? undefined : disable(transaction, delivery.webhookId, reason);
+}
+
+async function disable(
+  transaction: Transaction,
+  webhookId: string,
+  reason: DisabledReason,
+): Promise<DisabledReason | undefined> {
+  const disabled = await disableWebhook(transaction, webhookId, reason);
+  if (disabled === undefined) return undefined;
+  const { version, ...ownedBy } = disabled;
+  const effect = { resourceType: "Webhook", resourceId: webhookId, action: "UPDATE", version, ownedBy } as const;
+  transaction.send(appendServiceAudit(effect, transaction.tenantId, DISABLING));
+  return reason;
+}

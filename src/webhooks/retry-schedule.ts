@@ -1,0 +1,22 @@
+/** How long an event is sent again, from its first attempt. */
+export const RETRY_HOURS = 72;
+
+const FIRST_MS = 5_000;
+const MAX_MS = 8 * 60 * 60 * 1_000;
+const LEAST_MS = 1_000;
+
+/**
+ * Returns the longest pause after the n-th failed attempt (from 1), in milliseconds: 5 s, doubled with each attempt, at
+ * most 8 h.
+ */
+export function longestPauseMs(attempts: number): number {
+  return Math.min(MAX_MS, FIRST_MS * 2 ** Math.max(0, attempts - 1));
+}
+
+/**
+ * Returns the pause after the n-th failed attempt (from 1), in milliseconds: full jitter up to {@link longestPauseMs},
+ * so that events that failed together are not sent together again; at least 1 s. `random` is from 0 to below 1.
+ */
+export function pauseMs(attempts: number, random: number): number {
+  return Math.max(LEAST_MS, Math.round(longestPauseMs(attempts) * random));
+}

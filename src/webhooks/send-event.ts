@@ -1,0 +1,122 @@
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { createGuardedLookup, type ResolveHost } from "./guarded-lookup.js";
+import type { ReceiverPolicy } from "./receiver-policy.js";
+import { failureOf, type SendFailure } from "./send-failures.js";
+
+/** The result of one attempt. STOPPED: the process stops, and nothing is known about the event. */
+export type Attempt = { readonly status: number } | { readonly failure: SendFailure | "STOPPED" };
+
+/** An event to send. */
+export interface SignedEvent {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Sends events to receivers. */
+export interface Sender {
+  /** Sends an event by POST and returns the status of the answer, or why there was none. Never rejects. */
+  send(event: SignedEvent, stop: AbortSignal): Promise<Attempt>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+/** Options of the sender. Tests shorten the time. */
+export interface SenderOptions {
+  readonly policy: ReceiverPolicy;
+  readonly resolve: ResolveHost;
+  readonly timeoutMs?: number;
+}
+
+/** The longest time for an answer, from the connection to the end of its body. */
+export const SEND_TIMEOUT_MS = 10_000;
+/** The highest number of bytes that are read of an answer, for its headers and for its body. */
+const MAX_ANSWER_BYTES = 16 * 1_024;
+const MAX_FREE_SOCKETS = 64;
+const IDLE_MS = 5_000;
+
+/**
+ * Opens a sender. It follows no redirects and uses no proxy. The status decides, so the body of an answer is only read
+ * to keep the connection, at most 16 KiB of it. An idle connection that the receiver has just closed is replaced by a
+ * new one, once.
+ */
+export function openSender({ policy, resolve, timeoutMs = SEND_TIMEOUT_MS }: SenderOptions): Sender {
+  const options = { keepAlive: true, maxFreeSockets: MAX_FREE_SOCKETS, timeout: IDLE_MS };
+  const agents = { "https:": new HttpsAgent(options), "http:": new HttpAgent(options) };
+  const lookup = createGuardedLookup(policy, resolve);
+  return {
+    async send(event, stop) {
+      if (policy.refusalOf(event.url) !== undefined) return { failure: "ADDRESS_REFUSED" };
+      const post = (agent: HttpAgent | false) => postOnce(event, { agent, lookup, timeoutMs, stop });
+      const protocol = new URL(event.url).protocol === "https:" ? "https:" : "http:";
+      const first = await post(agents[protocol]);
+      const last = first.isStale ? await post(false) : first;
+      return last.attempt;
+    },
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+}
+
+interface PostOptions {
+  /** False for a connection of its own. */
+  readonly agent: HttpAgent | false;
+  readonly lookup: ReturnType<typeof createGuardedLookup>;
+  readonly timeoutMs: number;
+  readonly stop: AbortSignal;
+}
+
+/** `isStale`: the connection had been used before and broke without an answer. */
+interface Posted {
+  readonly attempt: Attempt;
+  readonly isStale: boolean;
+}
+
+function postOnce({ url, headers, body }: SignedEvent, options: PostOptions): Promise<Posted> {
+  const { agent, lookup, timeoutMs, stop } = options;
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  const timer = setTimeout(end, timeoutMs);
+  stop.addEventListener("abort", end, { once: true });
+  const forget = () => {
+    clearTimeout(timer);
+    stop.removeEventListener("abort", end);
+  };
+  return new Promise((resolve) => {
+    const send = url.startsWith("https:") ? requestHttps : requestHttp;
+    const length = Buffer.byteLength(body);
+    const request = send(url, {
+      method: "POST",
+      agent,
+      lookup,
+      signal: ending.signal,
+      maxHeaderSize: MAX_ANSWER_BYTES,
+      headers: { ...headers, "content-length": length },
+    });
+    request.on("error", (error) => {
+      forget();
+      if (stop.aborted) return resolve({ attempt: { failure: "STOPPED" }, isStale: false });
+      const failure = ending.signal.aborted ? "TIMED_OUT" : failureOf(error);
+      resolve({ attempt: { failure }, isStale: failure === "CONNECTION_FAILED" && request.reusedSocket });
+    });
+    request.on("response", (response) => {
+      readAway(response, forget);
+      resolve({ attempt: { status: response.statusCode ?? 0 }, isStale: false });
+    });
+    if (stop.aborted) end();
+    request.end(body);
+  });
+}
+
+/** Reads an answer and discards it. Closes its connection if it is too long. */
+function readAway(response: IncomingMessage, done: () => void): void {
+  let length = 0;
+  response.on("data", (part: Buffer) => {
+    length += part.length;
+    if (length > MAX_ANSWER_BYTES) response.destroy();
+  });
+  response.on("error", () => undefined);
+  response.on("close", done);
+}

@@ -1,0 +1,20 @@
+import { Webhook } from "standardwebhooks";
+
+/** The headers of Standard Webhooks. */
+export interface SignedHeaders {
+  readonly "webhook-id": string;
+  /** Seconds since the epoch. */
+  readonly "webhook-timestamp": string;
+  /** One signature for each secret, separated by spaces. */
+  readonly "webhook-signature": string;
+}
+
+/** Signs a body with each of these secrets. A receiver accepts it if it knows one of them. */
+export function signEvent(eventId: string, body: string, secrets: readonly string[], nowMs: number): SignedHeaders {
+  const at = new Date(nowMs);
+  return {
+    "webhook-id": eventId,
+    "webhook-timestamp": String(Math.floor(nowMs / 1_000)),
+    "webhook-signature": secrets.map((secret) => new Webhook(secret).sign(eventId, at, body)).join(" "),
+  };
+}

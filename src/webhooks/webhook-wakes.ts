@@ -1,0 +1,114 @@
+import type { WebhookKey } from "../postgres/tables/webhooks/webhook-overview.js";
+
+/** Queues deliveries after commits. */
+export interface WebhookWakes {
+  /** Notifies that a transaction of a tenant has committed. */
+  committed(tenantId: string): void;
+  /** Waits for the statements that run. */
+  close(): Promise<void>;
+}
+
+/** The dependencies of the wakes. */
+export interface WebhookWakesPorts {
+  /** Returns the active webhooks of these tenants. */
+  readonly findActive: (tenantIds: readonly string[]) => Promise<readonly WebhookKey[]>;
+  /** Queues a job for each of these webhooks. */
+  readonly addJobs: (webhooks: readonly WebhookKey[]) => Promise<void>;
+  /** Called with the first of several failures in a row. The jobs of each minute find the webhooks later. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The time that collects commits, in milliseconds. */
+const GATHER_MS = 100;
+/** How long the webhooks of a tenant are known, in milliseconds. */
+const KNOWN_MS = 5_000;
+
+/** The webhooks of a tenant, and until when they are known, in milliseconds of the monotonic clock. */
+interface Known {
+  readonly webhooks: readonly WebhookKey[];
+  readonly until: number;
+}
+
+/**
+ * Queues a job for each active webhook of a tenant about 100 ms after a commit, in statements of its own. So the
+ * transactions of calls have no statement more, and changes of a moment share one job. Which tenants have webhooks is
+ * asked again after 5 s; the commits of a tenant that had none wait for that.
+ */
+export function createWebhookWakes(ports: WebhookWakesPorts): WebhookWakes {
+  return new Wakes(ports);
+}
+
+class Wakes implements WebhookWakes {
+  readonly #changed = new Set<string>();
+  readonly #waiting = new Set<string>();
+  readonly #known = new Map<string, Known>();
+  #gathering: NodeJS.Timeout | undefined;
+  #asking: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #isFailing = false;
+  #isClosed = false;
+
+  constructor(private readonly ports: WebhookWakesPorts) {}
+
+  committed(tenantId: string): void {
+    if (this.#isClosed) return;
+    this.#changed.add(tenantId);
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = undefined;
+      this.#flush();
+    }, GATHER_MS).unref();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#gathering);
+    clearTimeout(this.#asking);
+    await this.#running;
+  }
+
+  #flush(): void {
+    const tenantIds = [...this.#changed];
+    this.#changed.clear();
+    this.#running = this.#running
+      .then(() => this.#wake(tenantIds))
+      .then(
+        () => void (this.#isFailing = false),
+        (error: unknown) => {
+          if (!this.#isFailing) this.ports.onError(error);
+          this.#isFailing = true;
+        },
+      );
+  }
+
+  async #wake(tenantIds: readonly string[]): Promise<void> {
+    const now = performance.now();
+    for (const [tenantId, { until }] of this.#known) if (until <= now) this.#known.delete(tenantId);
+    const known = tenantIds.filter((tenantId) => this.#known.has(tenantId));
+    const unknown = tenantIds.filter((tenantId) => !this.#known.has(tenantId));
+    for (const tenantId of known) if (this.#known.get(tenantId)?.webhooks.length === 0) this.#askLater(tenantId);
+    await this.#learn(unknown, now + KNOWN_MS);
+    const due = tenantIds.flatMap((tenantId) => this.#known.get(tenantId)?.webhooks ?? []);
+    if (due.length > 0) await this.ports.addJobs(due);
+  }
+
+  async #learn(tenantIds: readonly string[], until: number): Promise<void> {
+    if (tenantIds.length === 0) return;
+    const found = await this.ports.findActive(tenantIds);
+    for (const tenantId of tenantIds) {
+      this.#known.set(tenantId, { webhooks: found.filter((webhook) => webhook.tenantId === tenantId), until });
+    }
+  }
+
+  #askLater(tenantId: string): void {
+    this.#waiting.add(tenantId);
+    this.#asking ??= setTimeout(() => {
+      this.#asking = undefined;
+      for (const waiting of this.#waiting) {
+        this.#known.delete(waiting);
+        this.#changed.add(waiting);
+      }
+      this.#waiting.clear();
+      this.#flush();
+    }, KNOWN_MS).unref();
+  }
+}
