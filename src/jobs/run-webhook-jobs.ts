@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { AddJobFunction, TaskList } from "graphile-worker";
 import { DELIVER_WEBHOOK, type DeliveryPayload, deliveryKey, removeJob, successorKey } from "../postgres/job-queue.js";
 import { findWaitingWebhooks, type WebhookKey } from "../postgres/tables/webhooks/webhook-overview.js";
@@ -7,8 +8,13 @@ import { type QueuePorts, runQueue } from "./run-queue.js";
 
 const FIND_WEBHOOKS = "find_webhooks";
 const CRON = [{ task: FIND_WEBHOOKS, match: "* * * * *", identifier: FIND_WEBHOOKS }];
-/** The number of webhooks to which a process sends at the same time. */
-const CONCURRENCY = 8;
+/**
+ * The number of webhooks to which a process sends at the same time. It is above the number of webhooks of a tenant, so
+ * that slow receivers of one tenant do not take all workers.
+ */
+const CONCURRENCY = 24;
+/** The highest number of listeners of the signal that stops the jobs: one for each event that is being sent. */
+const MOST_SENDING = 1_000;
 /** Milliseconds until a job asks again for the lease that another process has. */
 const BUSY_MS = 1_000;
 /** Milliseconds from the end of a lease to the job that follows a process that died. */
@@ -24,7 +30,10 @@ const AFTER_LEASE_MS = 500;
  */
 export function runWebhookJobs(queue: QueuePorts, deliveries: DeliveryPorts): () => Promise<void> {
   return runQueue(queue, {
-    tasksOf: (signal) => tasksOf(queue, deliveries, signal),
+    tasksOf: (signal) => {
+      setMaxListeners(MOST_SENDING, signal);
+      return tasksOf(queue, deliveries, signal);
+    },
     cron: CRON,
     concurrency: CONCURRENCY,
     first: FIND_WEBHOOKS,
@@ -47,7 +56,7 @@ function tasksOf(queue: QueuePorts, deliveries: DeliveryPorts, signal: AbortSign
       if (result.kind === "LATER") await queueDelivery(addJob, key, deliveryKey(key), result.at);
       if (result.kind === "BUSY") {
         await queueDelivery(addJob, key, deliveryKey(key), later(job.locked_at ?? job.run_at, BUSY_MS));
-      } else {
+      } else if (result.kind !== "RESTING") {
         await removeJob(queue.queuePool, successor);
       }
     },

@@ -8,10 +8,11 @@ import { DeliveryRun } from "./delivery-run.js";
 
 /**
  * The result of a run. BUSY: another process sends for the webhook. MORE: there is more to send now. LATER: the next
- * attempt is due at a time of the database's clock. DONE: nothing is left.
+ * attempt is due at a time of the database's clock. RESTING: the receiver accepted nothing, and the lease was kept, so
+ * that nothing is sent until it ends. DONE: nothing is left.
  */
 export type DeliveryResult =
-  | { readonly kind: "BUSY" | "MORE" | "DONE" }
+  | { readonly kind: "BUSY" | "MORE" | "RESTING" | "DONE" }
   | { readonly kind: "LATER"; readonly at: Date };
 
 /** Hooks of a run, for the queue. */
@@ -22,7 +23,8 @@ export interface DeliveryHooks {
 
 /**
  * Sends the events of a webhook for about 10 s, or until nothing is left. One process at a time does it: it takes the
- * webhook's lease, which ends by itself after 25 s. A signal stops it; what was being sent is then sent again.
+ * webhook's lease, which ends by itself after 25 s. A signal stops it; what was being sent is then sent again. A webhook
+ * whose receiver is down keeps its lease, so it takes only a part of the time of the workers.
  */
 export async function deliverWebhook(
   tenantId: string,
@@ -45,6 +47,7 @@ export async function deliverWebhook(
     await release(tenantId, lease, ports).catch(() => undefined);
     throw error;
   }
+  if (run.isRefused && !run.isOver) return { kind: "RESTING" };
   const next = await release(tenantId, lease, ports);
   if (run.isOver) return { kind: "DONE" };
   if (run.isCut) return { kind: "MORE" };

@@ -25,7 +25,8 @@ const LOOK_MS = 500;
 
 /**
  * Sends the events of a leased webhook: those of a resource in order, one at a time, those of up to eight resources at
- * once. The result of an event is stored before the next one of its resource is fetched.
+ * once. The result of an event is stored before the next one of its resource is fetched. A receiver that accepts none of
+ * eight events ends the run.
  */
 export class DeliveryRun {
   readonly #queue: DeliveryRecord[] = [];
@@ -37,6 +38,8 @@ export class DeliveryRun {
   #failure: { readonly error: unknown } | undefined;
   #isOver = false;
   #isCut = false;
+  #isAnswering = false;
+  #failures = 0;
 
   /** `leasedAt` is from before the lease was taken, in milliseconds of the monotonic clock. */
   constructor(
@@ -53,6 +56,11 @@ export class DeliveryRun {
   /** Whether the webhook was disabled, so that nothing more is sent. */
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** Whether the receiver accepted nothing, so that the run ended early. */
+  get isRefused(): boolean {
+    return !this.#isAnswering && this.#failures >= PARALLEL;
   }
 
   /** Whether the run ended although there may be more to send now. */
@@ -73,6 +81,7 @@ export class DeliveryRun {
           if (delivery === undefined) break;
           this.#begin(delivery, signer);
         }
+        if (this.#sending.size === 0) continue;
         await Promise.race([...this.#sending, ...(this.#queue.length === 0 ? [this.#look()] : [])]);
       }
     } finally {
@@ -82,7 +91,7 @@ export class DeliveryRun {
   }
 
   #mayBegin(): boolean {
-    if (this.#isOver || this.#failure !== undefined) return false;
+    if (this.#isOver || this.isRefused || this.#failure !== undefined) return false;
     if (this.#fanOut.isLost || this.stop.aborted || performance.now() >= this.#endsAt) this.#isCut = true;
     return !this.#isCut;
   }
@@ -122,7 +131,9 @@ export class DeliveryRun {
     const began = performance.now();
     const attempt = await ports.sender.send(signer.sign(delivery), this.stop);
     if ("failure" in attempt && attempt.failure === "STOPPED") return;
-    const isDisabled = await recordAttempt(tenantId, delivery, attempt, performance.now() - began, ports);
-    if (isDisabled) this.#isOver = true;
+    const recorded = await recordAttempt(tenantId, delivery, attempt, performance.now() - began, ports);
+    if (recorded === "ACCEPTED") this.#isAnswering = true;
+    else this.#failures += 1;
+    if (recorded === "DISABLED") this.#isOver = true;
   }
 }

@@ -25,9 +25,11 @@ export async function recordDrop(
   onAttempt?.("dropped");
 }
 
+/** The result of an attempt that was stored. DISABLED: the event was not accepted, and the webhook is disabled now. */
+export type Recorded = "ACCEPTED" | "FAILED" | "DISABLED";
+
 /**
  * Stores the result of an attempt. Disables the webhook if the receiver is gone or did not accept the event for 72 h.
- * Returns whether it did.
  */
 export async function recordAttempt(
   tenantId: string,
@@ -35,7 +37,7 @@ export async function recordAttempt(
   attempt: Attempt,
   tookMs: number,
   ports: DeliveryPorts,
-): Promise<boolean> {
+): Promise<Recorded> {
   const status = "status" in attempt ? attempt.status : undefined;
   const isAccepted = status !== undefined && status >= 200 && status < 300;
   const disabled = await runAsTenant(ports.database, tenantId, DELIVERY_LIMITS, async (transaction) => {
@@ -44,11 +46,11 @@ export async function recordAttempt(
     return undefined;
   });
   ports.onAttempt?.(isAccepted ? "delivered" : "failed");
-  if (disabled === undefined) return false;
+  if (disabled === undefined) return isAccepted ? "ACCEPTED" : "FAILED";
   ports.onDisabled?.(disabled);
   ports.onCommitted?.(tenantId);
   ports.logger.warn({ tenant: tenantId, webhook: delivery.webhookId, reason: disabled }, "a webhook was disabled");
-  return true;
+  return "DISABLED";
 }
 
 /** Returns why the webhook was disabled; undefined if it was not. */

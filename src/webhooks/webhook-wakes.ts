@@ -21,7 +21,7 @@ export interface WebhookWakesPorts {
 /** The time that collects commits, in milliseconds. */
 const GATHER_MS = 100;
 /** How long the webhooks of a tenant are known, in milliseconds. */
-const KNOWN_MS = 5_000;
+const KNOWN_MS = 2_000;
 
 /** The webhooks of a tenant, and until when they are known, in milliseconds of the monotonic clock. */
 interface Known {
@@ -31,8 +31,8 @@ interface Known {
 
 /**
  * Queues a job for each active webhook of a tenant about 100 ms after a commit, in statements of its own. So the
- * transactions of calls have no statement more, and changes of a moment share one job. Which tenants have webhooks is
- * asked again after 5 s; the commits of a tenant that had none wait for that.
+ * transactions of calls have no statement more, and changes of a moment share one job. The webhooks of a tenant are read
+ * again after 2 s. Commits in the meantime also wake the webhooks that are new then.
  */
 export function createWebhookWakes(ports: WebhookWakesPorts): WebhookWakes {
   return new Wakes(ports);
@@ -85,7 +85,7 @@ class Wakes implements WebhookWakes {
     for (const [tenantId, { until }] of this.#known) if (until <= now) this.#known.delete(tenantId);
     const known = tenantIds.filter((tenantId) => this.#known.has(tenantId));
     const unknown = tenantIds.filter((tenantId) => !this.#known.has(tenantId));
-    for (const tenantId of known) if (this.#known.get(tenantId)?.webhooks.length === 0) this.#askLater(tenantId);
+    for (const tenantId of known) this.#askLater(tenantId);
     await this.#learn(unknown, now + KNOWN_MS);
     const due = tenantIds.flatMap((tenantId) => this.#known.get(tenantId)?.webhooks ?? []);
     if (due.length > 0) await this.ports.addJobs(due);

@@ -116,12 +116,12 @@ describe("the check of the server", () => {
 
   test("counts the connections of all processes, and of a second release during a rollout", async () => {
     const [row] = await execute(installation.database.adminUrl, "SHOW max_connections");
-    const enough = Math.floor((Number(row?.["max_connections"]) - 13) / 15);
+    const enough = Math.floor((Number(row?.["max_connections"]) - 3) / 16);
     const connections = async (replicas: number) =>
       linesOf(await installation.examine({}, { replicas }), "connections");
-    expect(await connections(1)).toEqual([expect.stringMatching(/^ok: 1 process with 15 connections each need 15; /)]);
+    expect(await connections(1)).toEqual([expect.stringMatching(/^ok: 1 process with 16 connections each need 16; /)]);
     expect(await connections(enough)).toEqual([expect.stringMatching(/^warning: .*too few for two releases/)]);
-    expect(await connections(enough + 1)).toEqual([expect.stringMatching(/^failure: \d+ processes with 15/)]);
+    expect(await connections(enough + 1)).toEqual([expect.stringMatching(/^failure: \d+ processes with 16/)]);
   });
 
   test("uses the processes that are connected, or REPLICAS, if no number is given", async () => {
@@ -131,10 +131,10 @@ describe("the check of the server", () => {
     for (const client of connected) await client.connect();
     const findings = await installation.examine();
     for (const client of connected) await client.end();
-    expect(linesOf(findings, "connections")).toEqual([expect.stringMatching(/2 processes with 15/)]);
+    expect(linesOf(findings, "connections")).toEqual([expect.stringMatching(/2 processes with 16/)]);
     const shared = await installation.examine({ RATE_LIMIT_STORE: "postgres", REPLICAS: "3" });
     expect(linesOf(shared, "connections")).toEqual([
-      expect.stringMatching(/3 processes with 16 connections each need 48/),
+      expect.stringMatching(/3 processes with 17 connections each need 51/),
     ]);
   });
 

@@ -34,7 +34,8 @@ const read = (): Promise<Backlog> => readBacklog(database, service.now);
 
 test("the backlog is zero if nothing waits", async () => {
   const nothing = { count: 0, oldestSeconds: 0 };
-  expect(await read()).toEqual({ scheduleDays: 0, jobs: nothing, events: nothing });
+  const webhooks = { deliveries: nothing, disabledWebhooks: 0 };
+  expect(await read()).toEqual({ scheduleDays: 0, jobs: nothing, events: nothing, ...webhooks });
 });
 
 describe("the schedule backlog", () => {

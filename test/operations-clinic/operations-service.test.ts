@@ -100,6 +100,25 @@ describe("VerifyInvariants", () => {
       `UPDATE appointments a SET practitioner_id = (SELECT max(b.practitioner_id::text)::uuid FROM appointments b
          WHERE b.tenant_id = a.tenant_id AND b.local_date = a.local_date) WHERE a.tenant_id = :tenant`,
     ],
+    [
+      "a webhook whose cursor is after the feed",
+      ["WEBHOOK_CURSOR_WRONG 1 webhook"],
+      `WITH feed AS (INSERT INTO event_feeds (tenant_id) VALUES (:tenant) RETURNING feed_id)
+       INSERT INTO webhooks (tenant_id, id, url, resource_types, event_types, state, secret, feed_id, position, version, created_at, updated_at)
+       SELECT :tenant, gen_random_uuid(), 'https://example.com', '{}', '{}', 'ACTIVE', '', feed_id, 1, 1, now(), now() FROM feed`,
+    ],
+    [
+      "a webhook that got a later event of a resource before an earlier one",
+      ["WEBHOOK_ORDER_WRONG 1 webhook"],
+      `WITH webhook AS (
+         INSERT INTO webhooks (tenant_id, id, url, resource_types, event_types, state, secret, feed_id, position, version, created_at, updated_at)
+         VALUES (:tenant, gen_random_uuid(), 'https://example.com', '{}', '{}', 'ACTIVE', '', gen_random_uuid(), 1, 1, now(), now())
+         RETURNING id, feed_id)
+       INSERT INTO webhook_deliveries (tenant_id, webhook_id, id, position, event_id, event_type, occurred_at, resource_type,
+         resource_id, correlation_id, state)
+       SELECT :tenant, w.id, gen_random_uuid(), e.position, gen_random_uuid(), '', now(), 'Location', w.feed_id, gen_random_uuid(), e.state
+       FROM webhook w CROSS JOIN (VALUES (1, 'PENDING'), (2, 'DELIVERED'), (3, 'PENDING')) AS e (position, state)`,
+    ],
   ])("reports %s", async (_, expected, defect) => {
     const { clinic } = await openBusyClinic();
     await service.query(
@@ -191,7 +210,13 @@ async function openBusyClinic() {
 
 /** Returns the kind of resource of these ids. */
 async function kindOf(ids: readonly string[]): Promise<string> {
-  const tables = { appointment: "appointments", slot: "slots", rule: "program_rules", patient: "patients" };
+  const tables = {
+    appointment: "appointments",
+    slot: "slots",
+    rule: "program_rules",
+    patient: "patients",
+    webhook: "webhooks",
+  };
   const parts = Object.entries(tables).map(
     ([kind, table]) => `SELECT '${kind}' AS kind FROM ${table} WHERE id = ANY('{${ids.join()}}')`,
   );

@@ -59,6 +59,10 @@ const KEPT: Readonly<Record<string, string>> = {
   "waitlist_entries.date_to": REQUESTED,
   "waitlist_entries.due_on": REQUESTED,
   "waitlist_entries.preferred_periods": REQUESTED,
+  "webhook_deliveries.event_type": CODE,
+  "webhook_deliveries.resource_type": CODE,
+  "webhook_deliveries.state": CODE,
+  "webhook_deliveries.last_failure": CODE,
   "idempotency_keys.key_hash": "a digest of a random key and its sender",
   "idempotency_keys.fingerprint": "zeros after the result was erased; another test checks it",
 };
@@ -80,6 +84,7 @@ const OF_THE_CLINIC = new Set([
   "programs",
   "request_sources",
   "schedule_blocks",
+  "webhooks",
 ]);
 
 /** Returns why an erasure keeps a column (`table.column`). Undefined if no reason is given. */

@@ -15,11 +15,11 @@ const order = distributed.map(([, table = ""]) => table);
 /** Tables without a tenant. */
 const LOCAL = [
   "option_token_keys",
-  "webhook_keys",
   "schema_compatibility",
   "schema_migrations",
   "schema_migrations_lock",
   "schema_partitions",
+  "webhook_keys",
 ];
 
 /** Partitioned tables. Distributing them distributes their partitions too. */
@@ -40,6 +40,10 @@ const ACROSS_TENANTS = [
   "programs.jobs_read",
   "quota_windows.purge_delete",
   "quota_windows.purge_read",
+  "webhook_deliveries.overview",
+  "webhook_deliveries.purge_delete",
+  "webhook_deliveries.purge_read",
+  "webhooks.overview",
 ];
 
 /** The longest name that a shard's number can be added to within 63 bytes. */

@@ -61,11 +61,23 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
     "CloseWaitlistEntry",
     "TakeCase",
     "CloseCase",
+    "CreateWebhook",
+    "UpdateWebhook",
+    "DeleteWebhook",
+    "RotateWebhookSecret",
   ]),
   /**
    * Rules that enlarge a plan count the tenant's open slots. Bookings by time find their slots before they lock them.
    */
-  ...each(3, ["UpdateProgramRule", "CreateProgramRule", "BookAppointmentAt", "MergePatients", "ErasePatient"]),
+  ...each(3, [
+    "UpdateProgramRule",
+    "CreateProgramRule",
+    "BookAppointmentAt",
+    "MergePatients",
+    "ErasePatient",
+    "TestWebhook",
+    "ReplayWebhook",
+  ]),
   /** Schedules are planned from rows read before, and withdrawn and retained slots are part of the answer. */
   ...each(4, ["UpdateHoliday", "MaterializeSchedule", "OverbookAppointment", "CreateScheduleBlock"]),
   ...each(5, ["UpdateScheduleBlock", "CancelScheduleBlock"]),

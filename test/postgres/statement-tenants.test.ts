@@ -1,13 +1,28 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createFeedReader } from "../../src/events/feed-reader.js";
+import { DEMO_TENANT_ID } from "../../src/demo/large-clinic.js";
+import { createFeedReader, type FeedReader } from "../../src/events/feed-reader.js";
 import { assignPositions } from "../../src/jobs/assign-positions.js";
 import { extendSchedules } from "../../src/jobs/extend-schedules.js";
-import { purgeEvents, purgeIdempotencyKeys, purgeOptionTokens, purgeQuotas } from "../../src/jobs/purges.js";
+import {
+  purgeDeliveries,
+  purgeEvents,
+  purgeIdempotencyKeys,
+  purgeOptionTokens,
+  purgeQuotas,
+} from "../../src/jobs/purges.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { takesIdempotencyKey } from "../../src/operation.js";
+import type { Database } from "../../src/postgres/database.js";
 import { findChangedFeeds, readOutbox } from "../../src/postgres/tables/events/event-overview.js";
 import { findDueTenants, findFurthestBehind } from "../../src/postgres/tables/schedule/due-programs.js";
+import {
+  findActiveWebhooks,
+  findWaitingWebhooks,
+  readWebhookState,
+} from "../../src/postgres/tables/webhooks/webhook-overview.js";
+import { deliverWebhook } from "../../src/webhooks/deliver-webhook.js";
+import { sendAlways } from "../../src/webhooks/delivery-ports.js";
 import { exampleCalls, startDemoService, unaryMethods } from "../openapi/example-calls.js";
 import { testNow } from "../support/clock.js";
 import { createTestDatabase, type TestDatabase } from "../support/database.js";
@@ -25,11 +40,17 @@ const ACROSS_TENANTS = [
   "DELETE FROM event_positions WHERE (tenant_id, position) IN (",
   "DELETE FROM idempotency_keys WHERE (tenant_id, key_hash) IN (",
   "DELETE FROM quota_windows WHERE (tenant_id, principal, policy) IN (",
+  "DELETE FROM webhook_deliveries WHERE (tenant_id, webhook_id, id) IN (",
   "SELECT DISTINCT tenant_id AS id FROM event_outbox",
   "SELECT DISTINCT tenant_id AS id FROM programs",
+  "SELECT DISTINCT webhook_id AS id FROM webhook_deliveries",
   "SELECT audit_event_id AS id FROM event_outbox",
   "SELECT count(*)::integer AS count FROM event_outbox",
+  "SELECT count(*)::integer AS pending, coalesce(",
+  "SELECT id, state FROM webhooks",
   "SELECT min(p.materialized_through)::text AS through FROM programs",
+  'SELECT tenant_id AS "tenantId", id AS "webhookId" FROM webhooks',
+  'SELECT tenant_id AS "tenantId", id AS "webhookId", position FROM webhooks',
   "SELECT tenant_id, last_position::text, false AS is_outstanding FROM event_feeds",
 ];
 
@@ -196,10 +217,28 @@ async function doEveryJob(): Promise<void> {
       await reader.findOldest(id);
     }
     await assignPositions(pool);
-    for (const purge of [purgeIdempotencyKeys, purgeOptionTokens, purgeEvents, purgeQuotas]) await purge(pool);
+    for (const purge of [purgeIdempotencyKeys, purgeOptionTokens, purgeEvents, purgeQuotas, purgeDeliveries])
+      await purge(pool);
     await findFurthestBehind(pool, "2099-01-01");
     await readOutbox(pool);
+    await sendToWebhooks(pool, reader);
   } finally {
     await pool.close();
   }
+}
+
+/** Sends to all webhooks of the demo tenant: one receiver accepts the events, the other one is gone. */
+async function sendToWebhooks(pool: Database, reader: FeedReader): Promise<void> {
+  await readWebhookState(pool);
+  const statuses = [204, 410];
+  const sender = { send: async () => ({ status: statuses.shift() ?? 204 }), close: () => undefined };
+  const vault = { seal: () => "", open: async () => Buffer.from(`whsec_${Buffer.alloc(32).toString("base64")}`) };
+  const logger = { info: () => undefined, warn: () => undefined };
+  const ports = { database: pool, reader, vault, sender, judge: sendAlways, now: testNow, logger };
+  const active = await findActiveWebhooks(pool, [DEMO_TENANT_ID]);
+  expect(active.length).toBeGreaterThan(1);
+  await findWaitingWebhooks(pool);
+  const stop = new AbortController().signal;
+  for (const { tenantId, webhookId } of active)
+    await deliverWebhook(tenantId, webhookId, ports, stop, { onLeased: async () => undefined });
 }

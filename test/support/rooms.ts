@@ -30,5 +30,5 @@ export const tableRooms: Rooms = {
   operations: ["appointments"],
   notes: ["resources"],
   events: [],
-  webhooks: ["resources"],
+  webhooks: ["resources", "events"],
 };

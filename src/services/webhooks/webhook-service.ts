@@ -1,30 +1,19 @@
 import type { ReadyCall } from "../../call.js";
-import { conflict, validationFailed } from "../../errors.js";
+import { validationFailed } from "../../errors.js";
 import { Event_ResourceType } from "../../gen/cupo/clinic/v1/event_pb.js";
-import { Webhook_State, WebhookDelivery_State } from "../../gen/cupo/clinic/v1/webhook_pb.js";
+import { Webhook_State } from "../../gen/cupo/clinic/v1/webhook_pb.js";
 import type {
   CreateWebhookRequestValid,
-  ListWebhookDeliveriesRequestValid,
-  ReplayWebhookRequestValid,
   RotateWebhookSecretRequestValid,
-  TestWebhookRequestValid,
   UpdateWebhookRequestValid,
   WebhookService,
 } from "../../gen/cupo/clinic/v1/webhook_service_pb.js";
 import type { Implementation } from "../../implementation.js";
 import { requestDelivery } from "../../postgres/job-queue.js";
-import {
-  deletePendingAfter,
-  insertDelivery,
-  listDeliveries,
-  renewPending,
-} from "../../postgres/tables/webhooks/webhook-deliveries.js";
+import { renewPending } from "../../postgres/tables/webhooks/webhook-deliveries.js";
 import { countWebhooks, deleteWebhook, webhooks } from "../../postgres/tables/webhooks/webhooks.js";
-import { cursorOf, requireContinuation } from "../events/feed-request.js";
-import { readEndOfFeed, readFeedAfter } from "../events/read-placed.js";
+import { readEndOfFeed } from "../events/read-placed.js";
 import { nameIn } from "../resources/enum-names.js";
-import { idAfter } from "../resources/page-keys.js";
-import { cutPage, readPage } from "../resources/pages.js";
 import { requireVersion } from "../resources/preconditions.js";
 import {
   changesOf,
@@ -35,7 +24,8 @@ import {
   ownerOf,
   saveResource,
 } from "../resources/resources.js";
-import { toDelivery, toWebhook } from "./webhook-messages.js";
+import { createDeliveryMethods } from "./delivery-methods.js";
+import { toWebhook } from "./webhook-messages.js";
 
 /** The dependencies of the service. */
 export interface WebhookPorts {
@@ -51,9 +41,6 @@ export const MAX_WEBHOOKS = 20;
 
 /** How long the previous secret signs beside a new one. */
 const FORMER_SECRET_MS = 24 * 60 * 60 * 1_000;
-
-/** The type of test events. */
-const TEST_TYPE = "cupo.webhook.test";
 
 /** Webhooks. `now` returns milliseconds since the epoch. */
 export function createWebhookService(now: () => number, ports: WebhookPorts): Implementation<typeof WebhookService> {
@@ -75,23 +62,15 @@ export function createWebhookService(now: () => number, ports: WebhookPorts): Im
       const webhook = await lockResource(call, webhooks, webhookId);
       requireVersion(webhook, expectedVersion);
       deleteWebhook(call.transaction, webhookId);
-      const { id: resourceId, type: resourceType } = { id: webhook.id, type: webhooks.type };
       const version = webhook.version + 1;
-      call.effects.push({ resourceType, resourceId, action: "DELETE", version, ownedBy: ownerOf(webhook) });
+      const ownedBy = ownerOf(webhook);
+      call.effects.push({ resourceType: "Webhook", resourceId: webhook.id, action: "DELETE", version, ownedBy });
       return { webhook: toWebhook(webhook) };
     },
     async rotateWebhookSecret(request, call) {
       return rotateSecret(request, call, now(), ports);
     },
-    async testWebhook(request, call) {
-      return sendTest(request, call, now());
-    },
-    async listWebhookDeliveries(request, call) {
-      return listPage(request, call);
-    },
-    async replayWebhook(request, call) {
-      return replay(request, call, now());
-    },
+    ...createDeliveryMethods(now),
   };
 }
 
@@ -169,54 +148,6 @@ async function rotateSecret(
     formerSecretUntil: new Date(nowMs + FORMER_SECRET_MS),
   };
   return { webhook: toWebhook(saveResource(call, webhooks, current, changes, nowMs)), secret };
-}
-
-async function sendTest({ webhookId }: TestWebhookRequestValid, call: ReadyCall, nowMs: number) {
-  const webhook = await lockResource(call, webhooks, webhookId);
-  if (webhook.state !== "ACTIVE") {
-    const message = `the webhook is ${webhook.state}: update its state to ACTIVE first`;
-    throw conflict({ code: "STATE_NOT_ALLOWED", field: "webhookId", message });
-  }
-  const delivery = await insertDelivery(call.transaction, {
-    id: call.newId(),
-    webhookId,
-    position: Number(webhook.position),
-    eventId: call.newId(),
-    eventType: TEST_TYPE,
-    occurredAt: new Date(nowMs),
-    resourceType: webhooks.type,
-    resourceId: webhook.id,
-    resourceVersion: webhook.version,
-    correlationId: call.correlationId,
-  });
-  requestDelivery(call.transaction, webhookId);
-  return { delivery: toDelivery(delivery) };
-}
-
-async function listPage(request: ListWebhookDeliveriesRequestValid, call: ReadyCall) {
-  const { webhookId } = request;
-  const state = request.state === undefined ? undefined : nameIn(WebhookDelivery_State, request.state);
-  const filters = [webhookId, state];
-  const page = readPage(request, "deliveries", filters);
-  const [, found] = await Promise.all([
-    getResource(call, webhooks, webhookId),
-    listDeliveries(call.transaction, webhookId, state, { beforeId: idAfter(page), limit: page.size + 1 }),
-  ]);
-  const { rows, next } = cutPage(found, page, ({ id }) => [id], "deliveries", filters);
-  return { deliveries: rows.map(toDelivery), ...next };
-}
-
-/** Pending deliveries after the cursor are deleted, because the same events get new ones. */
-async function replay(request: ReplayWebhookRequestValid, call: ReadyCall, nowMs: number) {
-  const cursor = cursorOf(request);
-  const current = await lockResource(call, webhooks, request.webhookId);
-  requireVersion(current, request.expectedVersion);
-  const { feedId, position } = cursor ?? { feedId: current.feedId, position: Number(current.position) };
-  requireContinuation(await readFeedAfter(call.transaction, position), { feedId, position });
-  deletePendingAfter(call.transaction, current.id, position);
-  const updated = saveResource(call, webhooks, current, { feedId, position: String(position) }, nowMs);
-  if (updated.state === "ACTIVE") requestDelivery(call.transaction, current.id);
-  return { webhook: toWebhook(updated) };
 }
 
 function requireReceiver(url: string, refusalOf: WebhookPorts["refusalOf"]): void {

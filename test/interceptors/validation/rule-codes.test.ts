@@ -55,7 +55,7 @@ describe("the table of rule codes", () => {
     }
   });
 
-  it.each(["string.pattern", "constructor", ""])("throws for %j, which has no entry", (id) => {
+  it.each(["string.prefix", "constructor", ""])("throws for %j, which has no entry", (id) => {
     expect(() => ruleCode(id)).toThrow("has no field-level error code");
   });
 });

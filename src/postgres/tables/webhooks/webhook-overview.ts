@@ -1,6 +1,7 @@
 import { type PurgedBatch, purgeBatch, purgeStatement } from "../../purge-batch.js";
 import { runAcrossTenants, type TransactionSource } from "../../run-transaction.js";
 import { sql } from "../../sql.js";
+import { findChangedFeeds } from "../events/event-overview.js";
 
 /** How long deliveries are kept, in hours: 30 days, as events are. */
 const DELIVERY_RETENTION_HOURS = 30 * 24;
@@ -17,20 +18,16 @@ const ACTIVE = `SELECT tenant_id AS "tenantId", id AS "webhookId" FROM webhooks
   WHERE tenant_id = ANY(?::uuid[]) AND state = 'ACTIVE'`;
 
 /** A webhook whose process died has the lease of that process until it ends. */
-const WAITING = `SELECT w.tenant_id AS "tenantId", w.id AS "webhookId" FROM webhooks w
-  WHERE w.state = 'ACTIVE' AND (w.leased_until IS NULL OR w.leased_until < now()) AND (
-    EXISTS (SELECT FROM event_outbox o WHERE o.tenant_id = w.tenant_id)
-    OR EXISTS (SELECT FROM event_feeds f
-      WHERE f.tenant_id = w.tenant_id AND (f.last_position > w.position OR f.feed_id <> w.feed_id))
-    OR EXISTS (SELECT FROM webhook_deliveries d
-      WHERE d.tenant_id = w.tenant_id AND d.webhook_id = w.id AND d.state = 'PENDING' AND d.next_attempt_at <= now()))`;
+const FREE = `SELECT tenant_id AS "tenantId", id AS "webhookId", position FROM webhooks
+  WHERE state = 'ACTIVE' AND (leased_until IS NULL OR leased_until < now())`;
 
-const STATE = `SELECT count(*)::integer AS pending,
-    coalesce(extract(epoch FROM now() - min(d.created_at)), 0)::float8 AS "oldestSeconds"
-  FROM webhook_deliveries d JOIN webhooks w ON w.tenant_id = d.tenant_id AND w.id = d.webhook_id
-  WHERE d.state = 'PENDING' AND w.state = 'ACTIVE'`;
+const DUE = `SELECT DISTINCT webhook_id AS id FROM webhook_deliveries WHERE state = 'PENDING' AND next_attempt_at <= now()`;
 
-const DISABLED = "SELECT count(*)::integer AS disabled FROM webhooks WHERE state = 'DISABLED'";
+const INACTIVE = "SELECT id, state FROM webhooks WHERE state <> 'ACTIVE'";
+
+const PENDING = `SELECT count(*)::integer AS pending,
+    coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS "oldestSeconds"
+  FROM webhook_deliveries WHERE state = 'PENDING' AND webhook_id <> ALL(?::uuid[])`;
 
 const PURGE = purgeStatement({
   table: "webhook_deliveries",
@@ -46,8 +43,20 @@ export function findActiveWebhooks(source: TransactionSource, tenantIds: readonl
 }
 
 /** Returns the active webhooks of all tenants that have work and that no process sends for. */
-export function findWaitingWebhooks(source: TransactionSource): Promise<WebhookKey[]> {
-  return runAcrossTenants(source, SCOPE, (transaction) => transaction.rows<WebhookKey>(sql.raw(WAITING)));
+export async function findWaitingWebhooks(source: TransactionSource): Promise<WebhookKey[]> {
+  const [free, due] = await runAcrossTenants(source, SCOPE, (transaction) =>
+    Promise.all([
+      transaction.rows<WebhookKey & { readonly position: string }>(sql.raw(FREE)),
+      transaction.rows<{ readonly id: string }>(sql.raw(DUE)),
+    ]),
+  );
+  const positions = new Map<string, number>();
+  for (const { tenantId, position } of free) {
+    positions.set(tenantId, Math.min(positions.get(tenantId) ?? Number.POSITIVE_INFINITY, Number(position)));
+  }
+  const changed = await findChangedFeeds(source, positions);
+  const dueIds = new Set(due.map(({ id }) => id));
+  return free.filter(({ tenantId, webhookId }) => changed.has(tenantId) || dueIds.has(webhookId));
 }
 
 /** The deliveries of all tenants. */
@@ -59,14 +68,14 @@ export interface WebhookState {
 }
 
 /** Reads the state of the deliveries of all tenants. Time is the database's clock. */
-export async function readWebhookState(source: TransactionSource): Promise<WebhookState> {
-  const [[state], [count]] = await runAcrossTenants(source, SCOPE, (transaction) =>
-    Promise.all([
-      transaction.rows<Omit<WebhookState, "disabled">>(sql.raw(STATE)),
-      transaction.rows<Pick<WebhookState, "disabled">>(sql.raw(DISABLED)),
-    ]),
-  );
-  return { pending: 0, oldestSeconds: 0, disabled: 0, ...state, ...count };
+export function readWebhookState(source: TransactionSource): Promise<WebhookState> {
+  return runAcrossTenants(source, SCOPE, async (transaction) => {
+    const inactive = await transaction.rows<{ readonly id: string; readonly state: string }>(sql.raw(INACTIVE));
+    const ids = inactive.map(({ id }) => id);
+    const [found] = await transaction.rows<Omit<WebhookState, "disabled">>(sql.raw(PENDING, [ids]));
+    const disabled = inactive.filter(({ state }) => state === "DISABLED").length;
+    return { pending: 0, oldestSeconds: 0, ...found, disabled };
+  });
 }
 
 /** Deletes at most `limit` deliveries of all tenants that are past their retention; see `PurgeBatch`. */
