@@ -13,6 +13,7 @@ export const serviceRooms: Rooms = {
   operations: [],
   notes: ["resources"],
   events: ["resources"],
+  settings: ["resources"],
   webhooks: ["resources", "events"],
 };
 
@@ -30,5 +31,7 @@ export const tableRooms: Rooms = {
   operations: ["appointments"],
   notes: ["resources"],
   events: [],
+  settings: [],
+  "time-events": ["appointments", "events", "settings"],
   webhooks: ["resources", "events"],
 };
