@@ -109,7 +109,5 @@ function appointmentEvent(due: DueAppointment): Due {
 function expiryOf({ id, version, dateTo, createdAt }: ExpiredEntry): Due[] {
   const dueMs = Date.parse(endOfLocalDay(dateTo));
   if (createdAt.getTime() > dueMs) return [];
-  return [
-    { action: "EXPIRED", resourceType: "WaitlistEntry", resourceId: id, resourceVersion: version, dueMs },
-  ];
+  return [{ action: "EXPIRED", resourceType: "WaitlistEntry", resourceId: id, resourceVersion: version, dueMs }];
 }

@@ -11,6 +11,7 @@ import {
   purgeOptionTokens,
   purgeQuotas,
 } from "../../src/jobs/purges.js";
+import { CAUGHT_UP_MS, writeTimeEvents } from "../../src/jobs/write-time-events.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
 import { takesIdempotencyKey } from "../../src/operation.js";
 import type { Database } from "../../src/postgres/database.js";
@@ -52,6 +53,10 @@ const ACROSS_TENANTS = [
   'SELECT tenant_id AS "tenantId", id AS "webhookId" FROM webhooks',
   'SELECT tenant_id AS "tenantId", id AS "webhookId", position FROM webhooks',
   "SELECT tenant_id, last_position::text, false AS is_outstanding FROM event_feeds",
+  "INSERT INTO time_event_progress (tenant_id, through) SELECT f.tenant_id,",
+  "SELECT tenant_id AS id FROM time_event_progress",
+  "SELECT p.tenant_id AS id FROM time_event_progress",
+  "UPDATE time_event_progress SET through",
 ];
 
 /** Has a join over all tenants, on tenant_id. */
@@ -221,6 +226,8 @@ async function doEveryJob(): Promise<void> {
       await purge(pool);
     await findFurthestBehind(pool, "2099-01-01");
     await readOutbox(pool);
+    const later = () => testNow() + CAUGHT_UP_MS;
+    for (const now of [testNow, later]) await writeTimeEvents({ database: pool, now, noShowGraceMinutes: 15 });
     await sendToWebhooks(pool, reader);
   } finally {
     await pool.close();
