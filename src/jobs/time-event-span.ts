@@ -33,6 +33,11 @@ export interface WrittenSpan {
   readonly isLast: boolean;
 }
 
+/** An appointment and one of its events, by the minutes from it to the start; negative for an event after the start. */
+interface Timed extends DueAppointment {
+  readonly minutes: number;
+}
+
 /** An event with the time at which it became due. */
 interface Due extends TimeEvent {
   readonly dueMs: number;
@@ -45,7 +50,7 @@ interface Due extends TimeEvent {
  * after the snapshot of a statement was booked or moved after `until`, and has no event that was due by then. The rows
  * that the statements find are locked in the order of `lockInOrder`: waitlist entries, then appointments, each by id.
  * So no other change of a row gets an earlier place in the feed although its version is later, and a row that a call has
- * just moved or closed is read again, by PostgreSQL, before it counts.
+ * just moved or closed is read as it is then.
  */
 export async function writeSpan(transaction: Transaction, limits: SpanLimits): Promise<WrittenSpan> {
   const [through, settings] = await Promise.all([lockProgress(transaction), findTenantSettings(transaction)]);
@@ -69,20 +74,23 @@ async function lockDueEvents(
   { offsets, noShowGraceMinutes }: { readonly offsets: readonly number[]; readonly noShowGraceMinutes: number },
 ): Promise<Due[]> {
   const [from, today] = [localDateAt(window.after.getTime()), localDateAt(window.until.getTime())];
+  const minutes = [...offsets, -noShowGraceMinutes];
   const [entries, appointments] = await Promise.all([
     from < today ? lockExpiredEntries(transaction, from, today) : [],
-    lockDueAppointments(transaction, window, [...offsets, -noShowGraceMinutes]),
+    lockDueAppointments(transaction, window, minutes),
   ]);
-  const kept = await keepPlaced(transaction, appointments);
+  const timed = appointments.flatMap((each) => minutes.map((number) => ({ ...each, minutes: number })));
+  const kept = await keepPlaced(transaction, timed.filter(isIn(window)));
   return [...entries.flatMap(expiryOf), ...kept.map(appointmentEvent)].toSorted((a, b) => a.dueMs - b.dueMs);
 }
 
+function isIn({ after, until }: Window): (timed: Timed) => boolean {
+  return (timed) => dueMsOf(timed) > after.getTime() && dueMsOf(timed) <= until.getTime();
+}
+
 /** Returns the appointments that were booked, or last moved, before their event became due. */
-async function keepPlaced(
-  transaction: Transaction,
-  appointments: readonly DueAppointment[],
-): Promise<readonly DueAppointment[]> {
-  const isChanged = (each: DueAppointment) => each.updatedAt.getTime() > dueMsOf(each);
+async function keepPlaced(transaction: Transaction, appointments: readonly Timed[]): Promise<readonly Timed[]> {
+  const isChanged = (each: Timed) => each.updatedAt.getTime() > dueMsOf(each);
   const changed = new Set(appointments.filter(isChanged).map(({ id }) => id));
   const placed = await findPlacedTimes(transaction, [...changed]);
   return appointments.filter(
@@ -90,11 +98,11 @@ async function keepPlaced(
   );
 }
 
-function dueMsOf({ startsAt, minutes }: DueAppointment): number {
+function dueMsOf({ startsAt, minutes }: Pick<Timed, "startsAt" | "minutes">): number {
   return startsAt.getTime() - minutes * MINUTE_MS;
 }
 
-function appointmentEvent(due: DueAppointment): Due {
+function appointmentEvent(due: Timed): Due {
   const { id, version, minutes } = due;
   return {
     action: minutes > 0 ? "REMINDER_DUE" : "NO_SHOW_DUE",

@@ -53,8 +53,8 @@ test("a reminder of a moved or cancelled appointment, and the expiry of a closed
     return states.length === 6 && !states.includes("PENDING");
   });
   const dropped = (await readDeliveries(service, webhookId, as)).filter(({ state }) => state === "DROPPED");
-  const resourceIds = dropped.map(({ resourceId }) => resourceId);
-  expect(new Set(resourceIds)).toEqual(new Set([moved.appointmentId, cancelled.appointmentId, closed]));
+  const subjects = [moved, cancelled].map(({ appointmentId }) => `appointment/${appointmentId}`);
+  expect(new Set(dropped.map(({ subject }) => subject))).toEqual(new Set([...subjects, `waitlist_entry/${closed}`]));
   expect(receiver.arrived.map(({ resourceId }) => resourceId).toSorted()).toEqual(
     [kept.appointmentId, confirmed.appointmentId, open].toSorted(),
   );

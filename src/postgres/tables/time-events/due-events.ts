@@ -4,13 +4,11 @@ import { prepared } from "../../prepared.js";
 import { sql } from "../../sql.js";
 import { MOVABLE_STATUSES } from "../appointments/appointment-status.js";
 
-/** A pending or confirmed appointment that starts some minutes after an instant of the window. */
+/** A pending or confirmed appointment. */
 export interface DueAppointment {
   readonly id: string;
   readonly version: number;
   readonly startsAt: Date;
-  /** The minutes from the event to the start; negative for an event after the start. */
-  readonly minutes: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -29,17 +27,20 @@ export interface Window {
   readonly until: Date;
 }
 
-/** Sorted by id before the locks are taken, as all locks of appointments are. */
+/**
+ * Ordered by id when the locks are taken, as all locks of appointments are. The subquery with OFFSET 0 is planned by
+ * itself, with an index; a plain join is planned as a scan of the whole tenant.
+ */
 const lockDue = prepared(["tenant", "after", "until", "minutes"], ({ tenant, after, until, minutes }) =>
   sql.raw(
-    `SELECT a.id, a.version, a.starts_at AS "startsAt", span.minutes, a.created_at AS "createdAt", a.updated_at AS "updatedAt"
-     FROM (
-       SELECT o.minutes, ?::timestamptz + o.minutes * interval '1 minute' AS after,
-         ?::timestamptz + o.minutes * interval '1 minute' AS until
-       FROM unnest(?::integer[]) AS o (minutes) OFFSET 0) AS span
-     JOIN appointments a ON a.starts_at > span.after AND a.starts_at <= span.until
-     WHERE a.tenant_id = ? AND a.status IN ${MOVABLE_STATUSES} ORDER BY a.id FOR NO KEY UPDATE OF a`,
-    [after, until, minutes, tenant],
+    `SELECT id, version, starts_at AS "startsAt", created_at AS "createdAt", updated_at AS "updatedAt" FROM appointments
+     WHERE tenant_id = ? AND status IN ${MOVABLE_STATUSES} AND id = ANY(ARRAY(
+       SELECT found.id FROM unnest(?::integer[]) AS o (minutes) CROSS JOIN LATERAL (
+         SELECT a.id FROM appointments a WHERE a.tenant_id = ? AND a.status IN ${MOVABLE_STATUSES}
+           AND a.starts_at > ?::timestamptz + o.minutes * interval '1 minute'
+           AND a.starts_at <= ?::timestamptz + o.minutes * interval '1 minute' OFFSET 0) AS found))
+     ORDER BY id FOR NO KEY UPDATE`,
+    [tenant, minutes, tenant, after, until],
   ),
 );
 
@@ -61,8 +62,8 @@ const placedStatement = prepared(["tenant", "ids"], ({ tenant, ids }) =>
 );
 
 /**
- * Locks the pending and confirmed appointments that start so many minutes after an instant of the window. One is
- * returned for each number of minutes that fits.
+ * Locks the pending and confirmed appointments that start one of these numbers of minutes after an instant of the window;
+ * negative numbers count from the start. An appointment that was just moved is returned with its new start.
  */
 export function lockDueAppointments(
   transaction: Transaction,

@@ -19,8 +19,9 @@ const BEHIND = `SELECT tenant_id AS id FROM time_event_progress WHERE tenant_id 
   ORDER BY tenant_id LIMIT ?`;
 
 /**
- * The bounds of the starts are computed in a subquery of their own, by OFFSET 0. Otherwise row-level security would
- * evaluate the addition, which is not leakproof, after its own conditions, and no index could serve the comparison.
+ * The bounds of the starts are computed outside the subquery of appointments. Otherwise row-level security would evaluate
+ * the addition, which is not leakproof, after its own conditions, and no index could serve the comparison. With the
+ * LIMIT, appointments are searched by index for each offset; a plain join is planned as a scan of the whole tenant.
  */
 const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
   WHERE p.tenant_id = ANY(?::uuid[]) AND (
@@ -31,8 +32,9 @@ const DUE = `SELECT p.tenant_id AS id FROM time_event_progress p
         FROM unnest(coalesce(
           (SELECT s.reminder_offset_minutes FROM tenant_settings s WHERE s.tenant_id = p.tenant_id), ?::integer[]
         ) || ?::integer) AS o (minutes) OFFSET 0) AS span
-      JOIN appointments a ON a.tenant_id = p.tenant_id AND a.starts_at > span.after AND a.starts_at <= span.until
-      WHERE a.status IN ${MOVABLE_STATUSES})
+      CROSS JOIN LATERAL (
+        SELECT FROM appointments a WHERE a.tenant_id = p.tenant_id AND a.starts_at > span.after AND a.starts_at <= span.until
+          AND a.status IN ${MOVABLE_STATUSES} LIMIT 1) AS found)
     OR EXISTS (
       SELECT FROM waitlist_entries w WHERE w.tenant_id = p.tenant_id AND w.closed_at IS NULL AND w.date_to < ?::date
         AND w.date_to >= (greatest(p.through, ?::timestamptz) AT TIME ZONE ?)::date))`;
