@@ -26,6 +26,7 @@ const PROGRAMS = [
   "test/{citus,embedded-postgres,examples,faults,mutations,packages,stubs}/**/*.test.ts",
   "test/deploy/{backup,compose,image,reverse-proxy}.test.ts",
   "test/hostile/unread-answers.test.ts",
+  "test/http/browser-calls.test.ts",
   "test/rpc/conformance/*.test.ts",
   "test/introspection/stock-client.test.ts",
   "test/postgres/replica-reads.test.ts",

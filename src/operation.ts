@@ -49,6 +49,14 @@ export function takesIdempotencyKey(method: DescMethod): boolean {
 }
 
 /**
+ * Whether answers of an RPC to GET have an entity tag: those of the clinic's own operations that return one resource
+ * (AIP-131). The published operations have none.
+ */
+export function hasEntityTag(method: DescMethod): boolean {
+  return !isPublished(method.parent) && method.methodKind === "unary" && /^Get[A-Z]/.test(method.name);
+}
+
+/**
  * Whether an RPC may run on a replica: it has no side effects, and it is heavy or has pages. For cheaper reads, asking
  * the primary for the position that the replica must have reached would cost too much.
  */

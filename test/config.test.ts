@@ -24,6 +24,7 @@ describe("defaults", () => {
       reflection: true,
       basePath: "/api/external/v1",
       publicClinicApi: [],
+      corsOrigins: [],
       publicUrl: undefined,
       problemsUrl: undefined,
       databaseUrl: undefined,
@@ -65,6 +66,7 @@ describe("values", () => {
       GRPC_REFLECTION: "off",
       BASE_PATH: "/v1",
       PUBLIC_CLINIC_API: "BookingService EventService",
+      CORS_ORIGINS: "https://app.example.org http://localhost:5173",
       PUBLIC_URL: "https://Cupo.example.org:443/clinic/",
       PROBLEMS_URL: "https://example.org/problems/",
       DATABASE_URL: "postgresql://cupo:secret@db/cupo?prepared_statements=false",
@@ -109,6 +111,7 @@ describe("values", () => {
       reflection: false,
       basePath: "/v1",
       publicClinicApi: ["BookingService", "EventService"],
+      corsOrigins: ["https://app.example.org", "http://localhost:5173"],
       publicUrl: "https://cupo.example.org/clinic",
       problemsUrl: "https://example.org/problems",
       databaseUrl: "postgresql://cupo:secret@db/cupo?prepared_statements=false",
@@ -137,6 +140,10 @@ describe("values", () => {
     });
   });
 
+  test("can allow the pages of every origin", () => {
+    expect(readConfig({ CORS_ORIGINS: "*" }).corsOrigins).toEqual(["*"]);
+  });
+
   test("can put the REST interface at the root", () => {
     expect(readConfig({ BASE_PATH: "/" }).basePath).toBe("");
   });
@@ -163,6 +170,15 @@ describe("an invalid value", () => {
     ["GRPC_REFLECTION", "ON", "true", "0"],
     ["PUBLIC_CLINIC_API", "on", "BookingService,EventService", "off all"],
     ["BASE_PATH", "api", "/api/", "//", "/a?b", "/a b"],
+    ["CORS_ORIGINS", "app.example.org", "https://app.example.org/", "HTTPS://app.example.org", "https://a.org:443"],
+    [
+      "CORS_ORIGINS",
+      "* https://app.example.org",
+      "https://a.org,https://b.org",
+      "null",
+      "https://*.example.org",
+      "off",
+    ],
     ["PUBLIC_URL", "cupo.example.org", "ftp://example.org", "https://example.org/?a=b", "https://example.org/#a", "/"],
     ["PROBLEMS_URL", "example.org/problems", "ftp://example.org", "http://example.org/problems?code="],
     ["AUTH_JWKS_URL", "http://id.example.org", "file:///keys", "keys.json", "http://127.0.0.1.example.org"],

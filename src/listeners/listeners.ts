@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { withCors } from "../http/cors.js";
 import { defaultLimits } from "../http/limits.js";
 import { type Listener, type ListenOptions, listen } from "../http/listen.js";
+import type { Answerer } from "../http/protocol-server.js";
 import type { Chain } from "../interceptors/chain.js";
 import type { ErrorObserver } from "../interceptors/problems.js";
 import type { Stopping } from "../interceptors/stream-life.js";
@@ -13,7 +15,7 @@ import type { ServiceEntry } from "../services/services.js";
 import type { Config } from "../settings/config.js";
 import type { Telemetry } from "../telemetry/open-telemetry.js";
 import { createInternalApi } from "./internal-api.js";
-import { socketProblems } from "./problem-answers.js";
+import { type ProblemOptions, socketProblems } from "./problem-answers.js";
 import { createPublicApi } from "./public-api.js";
 
 /** The parts that both listeners use. */
@@ -71,13 +73,13 @@ export async function openListeners(
     const publicListener = await openListener("public", config, parts, logger, (url) => {
       const { basePath, publicClinicApi } = config;
       const options = { ...parts, basePath, publicClinicApi, problemsUrl: problemsUrlAt(url) };
-      return { handler: parts.log("public", createPublicApi(options)), socketError: socketProblems(options) };
+      return answererOf("public", config, parts, createPublicApi(options), options);
     });
     open.push(publicListener);
     const internalListener = await openListener("internal", config, parts, logger, () => {
       const { reflection } = config;
       const options = { ...parts, problemsUrl: problemsUrlAt(publicListener.url), isReady, reflection };
-      return { handler: parts.log("internal", createInternalApi(options)), socketError: socketProblems(options) };
+      return answererOf("internal", config, parts, createInternalApi(options), options);
     });
     open.push(internalListener);
     return { publicUrl: publicListener.url, internalUrl: internalListener.url, close };
@@ -101,6 +103,18 @@ export function watchRequests(
     onRefused: () => telemetry.service.reached("connections"),
     metricsPage: () => telemetry.metricsPage(),
   };
+}
+
+/** Adds to the handler of a listener what both have: CORS, log lines, and Problems for errors of connections. */
+function answererOf(
+  name: keyof typeof ADDRESS_SETTINGS,
+  { corsOrigins }: Config,
+  { log }: ListenerParts,
+  handler: HttpHandler,
+  options: ProblemOptions,
+): Answerer {
+  const answerer = withCors(corsOrigins, { handler, socketError: socketProblems(options) });
+  return { ...answerer, handler: log(name, answerer.handler) };
 }
 
 function openListener(

@@ -1,6 +1,9 @@
-import { createRestHandler } from "@cupo/connect-rest";
+import { hash } from "node:crypto";
+import type { DescMethod } from "@bufbuild/protobuf";
+import { createRestHandler, type EntityTag, type EventIds } from "@cupo/connect-rest";
 import { type NodeListener, nodeListener } from "@cupo/connect-rest/node";
 import { callOf } from "../call.js";
+import { EventService } from "../gen/cupo/clinic/v1/event_service_pb.js";
 import { actor } from "../interceptors/actor.js";
 import { answeringCalls } from "../interceptors/answering-calls.js";
 import type { Chain } from "../interceptors/chain.js";
@@ -9,7 +12,7 @@ import { isOpaqueId } from "../interceptors/validation/opaque-ids.js";
 import { maxItemsOf } from "../interceptors/validation/size-limits.js";
 import type { MessageValidator } from "../interceptors/validation/validation.js";
 import { callFor, valuesOf } from "../open-call.js";
-import { operationOf } from "../operation.js";
+import { hasEntityTag, operationOf } from "../operation.js";
 import { asCupoError } from "../problems/problem.js";
 import type { ServiceEntry } from "../services/services.js";
 import { messageLimits, responseHeaders } from "./listener-constants.js";
@@ -30,6 +33,20 @@ export interface RestApiOptions extends ProblemOptions {
 const NO_HEADERS = new Headers();
 
 /**
+ * A hash of the bytes, and not the version: names of other resources and the scopes of the caller change an answer, and
+ * the version stays.
+ */
+const tagOfBytes: EntityTag = ({ body }) => `"${hash("sha256", body, "base64url")}"`;
+
+/** A watch continues after the cursor of its last event. A call without one begins where `start` says. */
+const watchIds: EventIds = {
+  responseField: "cursor",
+  requestField: "cursor",
+  removedFields: ["start"],
+  retryMs: 2_000,
+};
+
+/**
  * Creates the listener of services over REST, by their google.api.http options. With a third argument, a request for a
  * path that no operation has is passed on.
  */
@@ -46,6 +63,8 @@ export function createRestApi(options: RestApiOptions): NodeListener {
     validate: options.validate,
     maxItems: maxItemsOf,
     takesAnyText: isOpaqueId,
+    entityTag: (method) => (hasEntityTag(method) ? tagOfBytes : undefined),
+    eventIds: (method: DescMethod) => (method === EventService.method.watchEvents ? watchIds : undefined),
     errors: (thrown, { values }) => renderError(asCupoError(thrown), callOf(values), options),
     requestHeader: () => NO_HEADERS,
     responseHeaders,

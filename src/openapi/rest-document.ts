@@ -4,6 +4,7 @@ import { type Route, restRoutes, updateMaskField } from "@cupo/connect-rest";
 import { type ErrorCode, errorTable } from "../errors.js";
 import { ProblemSchema } from "../gen/cupo/access/v1/problem_pb.js";
 import { operationOf, takesIdempotencyKey } from "../operation.js";
+import { cachingParts } from "./caching-parts.js";
 import { documentInfo, securitySchemes } from "./document-parts.js";
 import type { RequestExamples } from "./examples/request-example.js";
 import { headerParameters, requestHeaders, responseHeaders } from "./header-components.js";
@@ -40,12 +41,14 @@ export function describeRest(options: RestDocumentOptions): JsonObject {
     servers: [{ url: options.serverUrl ?? (basePath || "/"), description: "The public listener" }],
     operation: (route, defaults) => {
       const { method } = route;
-      const isPartial = updateMaskField(route) !== undefined;
+      const parts = operationParts({ method, isPartial: updateMaskField(route) !== undefined, examples }, defaults);
+      const caching = cachingParts(method);
+      const names = takesIdempotencyKey(method) ? (["Idempotency-Key"] as const) : [];
       return {
-        ...operationParts({ method, isPartial, examples }, defaults),
-        parameters: headerParameters(
-          takesIdempotencyKey(method) ? ["Idempotency-Key", "X-Correlation-Id"] : ["X-Correlation-Id"],
-        ),
+        ...parts,
+        parameters: [...headerParameters([...names, "X-Correlation-Id"]), ...caching.parameters],
+        responseHeaders: { ...parts.responseHeaders, ...caching.responseHeaders },
+        responses: caching.responses,
         successStatus: operationOf(method).successStatus,
       };
     },

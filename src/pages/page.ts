@@ -14,7 +14,7 @@ export interface Page {
 }
 
 /** Headers of every page. */
-const COMMON_HEADERS = { "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff", Vary: "Accept-Encoding" };
+const COMMON_HEADERS = { "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff" };
 
 /**
  * Creates a resource that answers GET and HEAD with a page, compressed when the client accepts it. Clients may cache
@@ -27,7 +27,7 @@ export function pageResource({ contentType, headers, content }: Page): Resource 
       const current = await content();
       const coding = codingFor(request);
       const etag = coding === undefined ? current.etag : current.etag.replace(/"$/, `-${coding}"`);
-      const common = { ...COMMON_HEADERS, ...headers, ETag: etag };
+      const common = { ...COMMON_HEADERS, ...headers, Vary: varyOf(response), ETag: etag };
       if (hasAlready(request, etag)) return send(response, 304, common);
       const body = coding === undefined ? current.plain : await current.coded(coding);
       const coded = coding === undefined ? {} : { "Content-Encoding": coding };
@@ -51,6 +51,12 @@ export function readOnce(read: () => Promise<string | Buffer>): () => Promise<Pa
       });
     return reading;
   };
+}
+
+/** Adds Accept-Encoding to what the answer already depends on. */
+function varyOf(response: HttpResponse): string {
+  const known = response.getHeader("vary");
+  return known === undefined ? "Accept-Encoding" : `${String(known)}, Accept-Encoding`;
 }
 
 function send(response: HttpResponse, status: number, headers: OutgoingHttpHeaders, body?: Buffer): void {

@@ -26,8 +26,9 @@ export interface AnsweringOptions {
 }
 
 /**
- * Compiles a unary method for the Connect protocol. The body of the POST is the message. The answer is the response
- * message, or an error as JSON with the status of its code (connectrpc.com/docs/protocol, "Unary-Request").
+ * Compiles a unary method for the Connect protocol. The message is the body of a POST, or in the query of a GET. The
+ * answer is the response message, or an error as JSON with the status of its code (connectrpc.com/docs/protocol,
+ * "Unary-Request" and "Unary-Get-Request").
  *
  * Connect's own handler decodes the body before any interceptor runs, so it is not used. Trailers become headers with
  * the prefix `trailer-`. An error answer contains the metadata set before the error and the error's own metadata, which
@@ -43,16 +44,22 @@ export function createConnectMethod(
   const encode = (message: Message, isJson: boolean) =>
     isJson ? Buffer.from(writeJson(message)) : Buffer.from(toBinary(spec.method.output, message));
   return async (call) => {
-    const { request, response, headers, values, isJson } = call;
+    const { request, response, headers, values, isJson, query } = call;
     const gone = goneSignal(request, response);
     const limitMs = readTimeLimit(headers, "connect", maxTimeLimitMs);
     const badTimeLimit = limitMs === "bad" ? timeLimitHeaders.connect : undefined;
     const limit = typeof limitMs === "number" ? openTimeLimit(limitMs, gone) : undefined;
     const metadata = { header: new Headers(), trailer: new Headers() };
-    setIncoming(values, { node: request, protocol: "connect", isJson, isStream: false, badTimeLimit });
+    setIncoming(values, { node: request, protocol: "connect", isJson, isStream: false, query, badTimeLimit });
     let answer: RestResponse;
     try {
-      const init = { requestMethod: "POST", url: request.url ?? "", requestHeader: headers, values, metadata };
+      const init = {
+        requestMethod: request.method ?? "",
+        url: request.url ?? "",
+        requestHeader: headers,
+        values,
+        metadata,
+      };
       const { message } = await invoke({ ...init, signal: gone, ...limit });
       answer = await successOf(call, metadata, encode(message, isJson));
     } catch (error) {

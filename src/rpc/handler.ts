@@ -1,10 +1,12 @@
 import type { DescMethod } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
 import { type ContextValues, createServiceImplSpec, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
 import { contentTypeStreamRegExp, contentTypeUnaryRegExp } from "@connectrpc/connect/protocol-connect";
 import { RestError, type RestService } from "@cupo/connect-rest";
 import { type NodeRequest, type NodeResponse, readHeaders, sendResponse } from "@cupo/connect-rest/node";
 import type { AnswerCall, RpcCall } from "./answer-call.js";
 import { type AnsweringOptions, createConnectMethod } from "./connect-method.js";
+import { type ConnectQuery, connectQuery, isJsonQuery } from "./connect-query.js";
 import { createConnectStream } from "./connect-stream.js";
 import { createGrpcMethod } from "./grpc-method.js";
 import { messageReading, type ReadingOptions } from "./message-reading.js";
@@ -30,10 +32,12 @@ export interface RpcHandlerOptions extends ReadingOptions, AnsweringOptions {
 /** Answers a request of Node's HTTP/1.1 or HTTP/2 server. Never rejects. */
 export type RpcHandler = (request: NodeRequest, response: NodeResponse) => Promise<void>;
 
-type Format = Pick<RpcCall, "protocol" | "isJson">;
+type Format = Pick<RpcCall, "protocol" | "isJson" | "query">;
 
 interface Method {
   readonly isStream: boolean;
+  /** The HTTP methods of its calls, see {@link isReadable}. */
+  readonly allowed: readonly string[];
   readonly connect: AnswerCall;
   readonly grpc: AnswerCall;
 }
@@ -53,8 +57,10 @@ const acceptStreamPost = "application/connect+json, application/connect+proto, a
  * - the `interceptors`
  * - the implementation
  *
+ * Connect calls by GET are for unary methods without side effects. The others would put the message into URLs, which
+ * proxies log.
+ *
  * Not supported on purpose:
- * - Connect calls by GET: they put the message into the URL, and proxies log URLs
  * - JSON over gRPC and gRPC-Web: Connect has it
  * - gRPC-Web as base64 text
  * - client streaming
@@ -67,9 +73,12 @@ export function createRpcHandler(options: RpcHandlerOptions): RpcHandler {
     try {
       const method = methods.get(request.url?.split("?", 1)[0] ?? "");
       if (method === undefined) return await refuse(request, response, 404);
-      if (request.method !== "POST") return await refuse(request, response, 405, { allow: "POST" });
+      if (!method.allowed.includes(request.method ?? "")) {
+        return await refuse(request, response, 405, { allow: method.allowed.join(", ") });
+      }
       const headers = readHeaders(request.rawHeaders);
-      const format = formatOf(headers.get("content-type") ?? "", method);
+      const format =
+        request.method === "GET" ? formatOfQuery(connectQuery(request.url ?? "")) : formatOf(headers, method);
       if (format === undefined) {
         return await refuse(request, response, 415, { "accept-post": method.isStream ? acceptStreamPost : acceptPost });
       }
@@ -103,12 +112,28 @@ function compileMethod(spec: MethodImplSpec, options: RpcHandlerOptions): Method
   ];
   const grpc = createGrpcMethod(spec, interceptors, options);
   if (spec.kind === "unary")
-    return { isStream: false, connect: createConnectMethod(spec, interceptors, options), grpc };
+    return {
+      isStream: false,
+      allowed: isReadable(method) ? ["GET", "POST"] : ["POST"],
+      connect: createConnectMethod(spec, interceptors, options),
+      grpc,
+    };
   if (spec.kind !== "server_streaming") throw new Error(`${method.name} has client streaming, which is not supported`);
-  return { isStream: true, connect: createConnectStream(spec, interceptors, options), grpc };
+  return { isStream: true, allowed: ["POST"], connect: createConnectStream(spec, interceptors, options), grpc };
 }
 
-function formatOf(contentType: string, { isStream }: Method): Format | undefined {
+/** Whether Connect may call a method by GET: a unary one without side effects. */
+export function isReadable({ methodKind, idempotency }: DescMethod): boolean {
+  return methodKind === "unary" && idempotency === Level.NO_SIDE_EFFECTS;
+}
+
+function formatOfQuery(query: ConnectQuery): Format | undefined {
+  const isJson = isJsonQuery(query);
+  return isJson === undefined ? undefined : { protocol: "connect", isJson, query };
+}
+
+function formatOf(headers: Headers, { isStream }: Method): Format | undefined {
+  const contentType = headers.get("content-type") ?? "";
   const connectTypes = isStream ? contentTypeStreamRegExp : contentTypeUnaryRegExp;
   if (connectTypes.test(contentType)) {
     return { protocol: "connect", isJson: /^application\/(?:connect\+)?json/i.test(contentType) };

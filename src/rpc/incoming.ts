@@ -1,5 +1,6 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { NodeRequest } from "@cupo/connect-rest/node";
+import type { ConnectQuery } from "./connect-query.js";
 
 /** The protocols of an RPC. */
 export type Protocol = "connect" | "grpc" | "grpc-web";
@@ -12,6 +13,8 @@ export interface Incoming {
   readonly isJson: boolean;
   /** Whether the answer is a stream. Connect then uses envelopes for messages; gRPC always does. */
   readonly isStream: boolean;
+  /** The parameters of a Connect call by GET, which have its message. Otherwise the body has it. */
+  readonly query?: ConnectQuery | undefined;
   /** The name of the time limit header when its value is invalid. */
   readonly badTimeLimit?: string | undefined;
 }

@@ -2,6 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { malformed, RestError, tooLong } from "@cupo/connect-rest";
 import { type NodeRequest, readBody } from "@cupo/connect-rest/node";
 import { inflate, type NamedCompression, namedCompression } from "./compression.js";
+import { readQueryMessage } from "./connect-query.js";
 import type { Incoming } from "./incoming.js";
 
 const prefixBytes = 5;
@@ -10,7 +11,7 @@ const compressedFlag = 1;
 /**
  * Reads the single message of a call, still encoded, of at most `maxBytes` before and after decompression.
  *
- * The body of a unary Connect call is the message. Every other call has an envelope: one byte of flags, four bytes of
+ * The body of a unary Connect call is the message; by GET, the query has it. Every other call has an envelope: one byte of flags, four bytes of
  * length, the message (gRPC over HTTP2, "Length-Prefixed-Message"; Connect, "Enveloped-Message"). The headers are
  * checked before the body is read.
  *
@@ -22,7 +23,8 @@ const compressedFlag = 1;
  * - MALFORMED for any other body that cannot be read
  */
 export async function readMessageBytes(incoming: Incoming, maxBytes: number): Promise<Buffer> {
-  const { node, protocol, isStream } = incoming;
+  const { node, protocol, isStream, query } = incoming;
+  if (query !== undefined) return readQueryMessage(query, node, maxBytes);
   const compression = compressionOf(incoming);
   if (protocol !== "connect" || isStream) {
     return openEnvelope(await readEnveloped(node, maxBytes), compression, maxBytes);

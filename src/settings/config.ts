@@ -13,6 +13,8 @@ export interface Config extends LimitsConfig {
   readonly basePath: string;
   /** Names of the clinic's services on the public listener over REST: none, some, or ["all"]. */
   readonly publicClinicApi: readonly string[];
+  /** Origins of web pages that may call both listeners: none, some, or ["*"] for all. */
+  readonly corsOrigins: readonly string[];
   /** URL of the public listener for clients, without a trailing slash; undefined for the listener's own address. */
   readonly publicUrl: string | undefined;
   /** Prefix of the problem types, without a trailing slash; undefined for the public listener's own pages. */
@@ -105,6 +107,7 @@ function assemble(source: Source, problems: string[]): Config {
     reflection: read(settings.reflection) ?? true,
     basePath: read(settings.basePath) ?? "",
     publicClinicApi: read(settings.publicClinicApi) ?? [],
+    corsOrigins: read(settings.corsOrigins) ?? [],
     publicUrl: read(settings.publicUrl),
     problemsUrl: read(settings.problemsUrl),
     databaseUrl: read(settings.databaseUrl),

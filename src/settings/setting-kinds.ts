@@ -101,6 +101,13 @@ function hasMore({ username, password, search, hash }: URL): boolean {
   return [username, password, search, hash].some((part) => part !== "");
 }
 
+/** Parses origins of web pages, each exactly as browsers write it, or `*` for all. */
+export function origins(held: string): readonly string[] | undefined {
+  const all = held.split(" ");
+  const isOrigin = (each: string) => /^https?:[^*]+$/.test(each) && urlOf(each)?.origin === each;
+  return held === "*" || all.every(isOrigin) ? all : undefined;
+}
+
 /** Parses the URL of a key set: https without user and password, or http on a loopback address. */
 export function jwksUrl(held: string): string | undefined {
   const url = urlOf(held);

@@ -9,6 +9,7 @@ import {
   matching,
   minutes,
   networks,
+  origins,
   port,
   prefixUrl,
   type Setting,
@@ -45,6 +46,12 @@ export const settings = {
     takes: "off, all, or names of services such as BookingService EventService, separated by spaces",
     defaultText: "off",
     parse: (held: string) => (held === "off" ? [] : matching(/^[A-Z]\w*( [A-Z]\w*)*$|^all$/)(held)?.split(" ")),
+  },
+  corsOrigins: {
+    name: "CORS_ORIGINS",
+    about: "Origins of web pages that may call both listeners from a browser (CORS). Without it none.",
+    takes: "* or origins such as https://app.example.org, separated by spaces",
+    parse: origins,
   },
   publicUrl: prefixUrl(
     "PUBLIC_URL",

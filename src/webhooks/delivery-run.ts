@@ -65,7 +65,7 @@ export class DeliveryRun {
 
   /** Whether the run ended although there may be more to send now. */
   get isCut(): boolean {
-    return this.#isCut;
+    return this.#isCut || this.#fanOut.isLost;
   }
 
   /** Sends until nothing is left, the time is over, the signal aborts or the lease is lost. */
@@ -92,8 +92,8 @@ export class DeliveryRun {
 
   #mayBegin(): boolean {
     if (this.#isOver || this.isRefused || this.#failure !== undefined) return false;
-    if (this.#fanOut.isLost || this.stop.aborted || performance.now() >= this.#endsAt) this.#isCut = true;
-    return !this.#isCut;
+    if (this.stop.aborted || performance.now() >= this.#endsAt) this.#isCut = true;
+    return !this.isCut;
   }
 
   /** Fetches due events. If there are none, it makes deliveries of new events of the feed. */

@@ -111,7 +111,7 @@ export function methodOf(example: string): DescMethod {
 }
 
 /** Renders a request by the binding of its method: path, then body or query. */
-function renderRest(method: DescMethod, request: JsonObject) {
+export function renderRest(method: DescMethod, request: JsonObject) {
   const [binding] = httpBindings(method);
   if (binding === undefined) throw new Error(`${method.name} has no path`);
   const inPath = new Set<string>();

@@ -66,6 +66,13 @@ describe("a client of the public listener", () => {
     expectProblem(await clinic(method, path), 400, [item]);
   });
 
+  test("gets the token of the next page in the body, and no Link header", async () => {
+    const { headers, body } = await clinic("GET", "/locations?pageSize=1");
+    expect([headers.get("link"), body["nextPageToken"]]).toEqual([null, expect.stringMatching(/./)]);
+    const next = `/locations?pageSize=1&pageToken=${encodeURIComponent(String(body["nextPageToken"]))}`;
+    expect((await clinic("GET", next)).body["locations"]).not.toEqual(body["locations"]);
+  });
+
   test("gets 422 for values that break a rule, 404 for what does not exist and 403 without the scope", async () => {
     expectProblem(await clinic("GET", "/locations?pageSize=-1"), 422);
     expectProblem(await clinic("GET", `/appointments/${demo.location.chia}`), 404);
@@ -74,7 +81,7 @@ describe("a client of the public listener", () => {
   });
 
   test.each([
-    ["text/event-stream", /^data: \{"events":\[\{"eventId":/],
+    ["text/event-stream", /^retry: \d+\nid: \S+\ndata: \{"events":\[\{"eventId":/],
     ["*/*", /^\{"result":\{"events":\[\{"eventId":/],
   ])("watches events as %s, until it leaves", async (accept, first) => {
     const token = await service.token({ tenantId: DEMO_TENANT_ID });

@@ -24,12 +24,22 @@ describe.each(Object.entries(rpcFormats))("%s answers as its protocol requires",
     sendCall(service.internalUrl, format, { path: PATH, headers: {}, body: Buffer.alloc(0), ...call });
 
   test.each(["HEAD", "GET", "PUT", "DELETE", "OPTIONS", "PATCH"])("405 with Allow for %s", async (method) => {
+    const { status, headers } = await send({ method });
+    expect([status, headers.get("allow")]).toEqual([405, "POST"]);
+  });
+
+  test.each([
+    ["HEAD", 405],
+    ["PUT", 405],
+    ["DELETE", 405],
+    ["OPTIONS", 405],
+    ["PATCH", 405],
+    ["GET", 401],
+  ])("a read by %s is %i, without its query", async (method, expected) => {
     const query = `?connect=v1&encoding=json&message=${MARKER}`;
-    const outcomes = [await send({ method }), await send({ method, path: READ + query })];
-    for (const { status, headers, everything } of outcomes) {
-      expect([status, headers.get("allow")]).toEqual([405, "POST"]);
-      expect(everything).not.toContain(MARKER);
-    }
+    const { status, headers, everything } = await send({ method, path: READ + query });
+    expect([status, headers.get("allow")]).toEqual([expected, expected === 405 ? "GET, POST" : null]);
+    expect(everything).not.toContain(MARKER);
   });
 
   test.each([

@@ -14,6 +14,7 @@ import {
   readWebhook,
   rpc,
   successOf,
+  textIn,
 } from "./webhooks-under-test.js";
 
 let service: TestService;
@@ -183,7 +184,7 @@ test("a replay sends the events after a cursor again, with the same ids", async 
   const first = successOf(await callRpc(service, EventService.method.listEvents, { pageSize: 1 }, { as }));
   const ids = [await createLocation(service, as), await createLocation(service, as)];
   await eventually(() => receiver.accepted.length === 2);
-  const request = { webhookId, cursor: String(first["nextCursor"]), expectedVersion: 1 };
+  const request = { webhookId, cursor: textIn(first, "nextCursor"), expectedVersion: 1 };
   successOf(await callRpc(service, rpc.replayWebhook, request, { as }));
   await eventually(() => receiver.accepted.length === 4);
   expect(new Set(receiver.accepted.map(({ eventId }) => eventId)).size).toBe(2);
@@ -194,7 +195,7 @@ test("after a rotation both secrets verify an event; a day later only the new on
   const receiver = await openReceiver();
   const { webhookId, secret } = await createWebhook(service, { url: receiver.url, resourceTypes: ["LOCATION"] }, as);
   const rotated = successOf(await callRpc(service, rpc.rotateWebhookSecret, { webhookId, expectedVersion: 1 }, { as }));
-  const next = String(rotated["secret"]);
+  const next = textIn(rotated, "secret");
   await createLocation(service, as);
   await eventually(() => receiver.accepted.length === 1);
   const [event] = receiver.accepted;

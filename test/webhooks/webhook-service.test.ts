@@ -7,7 +7,7 @@ import { expectRefusal } from "../operations-clinic/rpc-under-test.js";
 import { callRpc } from "../support/rpc.js";
 import { startTestService, type TestService } from "../support/service.js";
 import type { TokenFor } from "../support/tokens.js";
-import { createLocation, createWebhook, readWebhook, rpc, successOf } from "./webhooks-under-test.js";
+import { createLocation, createWebhook, readWebhook, rpc, successOf, textIn } from "./webhooks-under-test.js";
 
 const URL = "https://receiver.example.com/cupo";
 /** The operations on one webhook, with valid values of their other fields. */
@@ -62,7 +62,7 @@ describe("a new webhook", () => {
     const [stored] = await service.query(
       `SELECT (SELECT string_agg(w::text, '') FROM webhooks w) || (SELECT string_agg(k::text, '') FROM idempotency_keys k) AS text`,
     );
-    expect(String(stored?.["text"])).toContain(String((first.body["webhook"] as JsonObject)["webhookId"]));
+    expect(String(stored?.["text"])).toContain(textIn(first.body["webhook"] as JsonObject, "webhookId"));
     expect(String(stored?.["text"])).not.toContain(hex);
     expect(String(stored?.["text"])).not.toContain(String(secret));
   });
@@ -135,7 +135,7 @@ test("a rotation returns another secret, shows until when the former one signs, 
   const [first, replayed] = [await rotate(), await rotate()];
   expect(replayed.body).toEqual(first.body);
   expect(first.body["secret"]).not.toBe(secret);
-  const until = Date.parse(String((first.body["webhook"] as JsonObject)["formerSecretUntil"]));
+  const until = Date.parse(textIn(first.body["webhook"] as JsonObject, "formerSecretUntil"));
   expect(Math.abs(until - service.now() - 86_400_000)).toBeLessThan(60_000);
 });
 
@@ -150,16 +150,19 @@ describe("a replay", () => {
   test("needs a cursor of the feed whose events are stored, and the current version", async () => {
     const { webhookId } = await createWebhook(service, { url: URL }, as);
     await createLocation(service, as);
-    const { nextCursor } = successOf(await callRpc(service, EventService.method.listEvents, {}, { as }));
+    const nextCursor = textIn(
+      successOf(await callRpc(service, EventService.method.listEvents, {}, { as })),
+      "nextCursor",
+    );
     const replay = (cursor: string, expectedVersion = 1) =>
       callRpc(service, rpc.replayWebhook, { webhookId, cursor, expectedVersion }, { as });
     expectRefusal(await replay("nonsense"), 422, ["cursor INVALID_VALUE"]);
-    expectRefusal(await replay(String(nextCursor), 7), 409, ["expectedVersion STALE_VERSION"]);
+    expectRefusal(await replay(nextCursor, 7), 409, ["expectedVersion STALE_VERSION"]);
     const stranger = { tenantId: randomUUID() };
     await createLocation(service, stranger);
     const other = successOf(await callRpc(service, EventService.method.listEvents, {}, { as: stranger }));
-    expectRefusal(await replay(String(other["nextCursor"])), 409, ["cursor OUT_OF_RANGE"]);
-    const { webhook } = successOf(await replay(String(nextCursor)));
+    expectRefusal(await replay(textIn(other, "nextCursor")), 409, ["cursor OUT_OF_RANGE"]);
+    const { webhook } = successOf(await replay(nextCursor));
     expect(webhook).toMatchObject({ version: 2 });
   });
 });

@@ -19,8 +19,12 @@ export const rpc = WebhookService.method;
 /** Creates a webhook. Throws unless the answer is a success. */
 export async function createWebhook(service: TestService, request: JsonObject, as: TokenFor): Promise<MadeWebhook> {
   const { webhook, secret } = successOf(await callRpc(service, rpc.createWebhook, request, { as }));
-  const { webhookId, version } = webhook as JsonObject;
-  return { webhookId: String(webhookId), version: Number(version), secret: String(secret) };
+  const made = webhook as JsonObject;
+  return {
+    webhookId: textIn(made, "webhookId"),
+    version: Number(made["version"]),
+    secret: textIn({ secret }, "secret"),
+  };
 }
 
 /** Returns the webhook as a read shows it. */
@@ -39,7 +43,7 @@ export async function readDeliveries(service: TestService, webhookId: string, as
 export async function createLocation(service: TestService, as: TokenFor): Promise<string> {
   const request = { code: `L-${randomUUID()}`, name: "Sede Suba", active: true };
   const { location } = successOf(await callRpc(service, ReferenceDataService.method.createLocation, request, { as }));
-  return String((location as JsonObject)["locationId"]);
+  return textIn(location as JsonObject, "locationId");
 }
 
 /** Changes a location, which makes one event. */
@@ -51,6 +55,13 @@ export async function changeLocation(
 ): Promise<void> {
   const request = { locationId, expectedVersion, name: `Sede ${expectedVersion}` };
   successOf(await callRpc(service, ReferenceDataService.method.updateLocation, request, { as }));
+}
+
+/** Returns a text in a message. Throws if it is no text. */
+export function textIn(message: { readonly [name: string]: unknown }, name: string): string {
+  const value = message[name];
+  if (typeof value !== "string") throw new Error(`no text ${name}`);
+  return value;
 }
 
 /** Returns the body of a success. Throws otherwise. */

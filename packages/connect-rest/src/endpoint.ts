@@ -1,18 +1,20 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { type ContextValues, createContextKey, type Interceptor, type MethodImplSpec } from "@connectrpc/connect";
 import { type BindOptions, createBinder, type RoutedRequest } from "./bind-request.js";
+import { type EntityTag, type EntityTagOptions, entityTagOf, isKnownTag } from "./entity-tag.js";
 import { type Interceptors, interceptorsOf } from "./interceptors.js";
-import { createStreamInvoke, createUnaryInvoke, type InvocationInit, type Invoked } from "./invoke.js";
-import { createRender, type Render, type Rendered } from "./render.js";
+import { createStreamInvoke, createUnaryInvoke, type InvocationInit } from "./invoke.js";
+import { createRender, type Render } from "./render.js";
 import { requestProfile } from "./request-profile.js";
-import type { RestResponse } from "./rest-message.js";
+import type { RestRequest, RestResponse } from "./rest-message.js";
 import type { ImplementedMethod } from "./routes/rest-service.js";
 import type { Route } from "./routes/routes.js";
-import { answerStream, type StreamContent } from "./stream/answer-stream.js";
+import { answerStream, type StreamMethod } from "./stream/answer-stream.js";
+import { type CompiledEventIds, compileEventIds, type EventIdOptions } from "./stream/event-ids.js";
 import type { StreamFormatName } from "./stream/stream-format.js";
 
 /** Options of endpoints, in addition to their routes. */
-export interface EndpointOptions extends BindOptions {
+export interface EndpointOptions extends BindOptions, EntityTagOptions, EventIdOptions {
   /** Interceptors that run before the path variables, the query and the body are read. Defaults to none. */
   readonly headerInterceptors?: Interceptors;
   /** Interceptors that run after the request message is built. Defaults to none. */
@@ -27,31 +29,18 @@ export interface EndpointOptions extends BindOptions {
   readonly streamFormat?: StreamFormatName;
 }
 
-/** A route of a unary method, compiled for serving requests. */
-export interface UnaryEndpoint {
-  readonly kind: "unary";
-  readonly status: number;
-  invoke(request: RoutedRequest, init: InvocationInit): Promise<Invoked>;
-  render(message: Message): Rendered;
-}
-
-/** A route of a server-streaming method, compiled for serving requests. */
-export interface StreamEndpoint {
-  readonly kind: "stream";
-  readonly status: number;
+/** A route, compiled for serving requests. */
+export interface Endpoint {
   /**
-   * Calls the method. Rejects if it fails before its first response message; `renderError` renders the error of a
-   * stream that fails later.
+   * Calls the method and renders its answer: status, body, and the headers that belong to them. Rejects if the call fails,
+   * a stream if it fails before its first response message; `renderError` renders the error of a stream that fails later.
    */
   answer(
     request: RoutedRequest,
     init: InvocationInit,
     renderError: (error: unknown) => RestResponse,
-  ): Promise<StreamContent>;
+  ): Promise<RestResponse>;
 }
-
-/** A route, compiled for serving requests. */
-export type Endpoint = UnaryEndpoint | StreamEndpoint;
 
 const routedRequest = createContextKey<RoutedRequest | undefined>(undefined, { description: "rest.routedRequest" });
 
@@ -73,57 +62,78 @@ export function createEndpoint(
   if (!Number.isInteger(status) || status < 200 || status > 299) {
     throw new Error(`${method.parent.typeName}/${method.name}: ${status} is not a success status (200 to 299)`);
   }
+  const eventIds = method.methodKind === "unary" ? undefined : compileEventIds(method, options);
   const stages = [
     ...interceptorsOf(method, options.headerInterceptors),
-    bindInterceptor(route, options),
+    bindInterceptor(route, options, eventIds),
     ...interceptorsOf(method, options.interceptors),
     ...implemented.interceptors,
   ];
-  const compile = method.methodKind === "unary" ? unaryEndpoint : streamEndpoint;
-  return compile(status, createRender(route, writeRules(options)), implemented.spec, stages, options);
+  const render = createRender(route, writeRules(options));
+  if (method.methodKind === "unary") {
+    return unaryEndpoint(
+      { status, render: render.render, tagOf: entityTagOf(route, options) },
+      implemented.spec,
+      stages,
+    );
+  }
+  return streamEndpoint(status, { render, format: options.streamFormat, eventIds }, implemented.spec, stages);
 }
 
-type CompileEndpoint = (
-  status: number,
-  render: Render,
+interface UnaryParts {
+  readonly status: number;
+  readonly render: Render["render"];
+  readonly tagOf: EntityTag | undefined;
+}
+
+function unaryEndpoint(
+  { status, render, tagOf }: UnaryParts,
   spec: MethodImplSpec,
   stages: readonly Interceptor[],
-  options: EndpointOptions,
-) => Endpoint;
-
-const unaryEndpoint: CompileEndpoint = (status, { render }, spec, stages) => {
+): Endpoint {
   const invoke = createUnaryInvoke(spec, stages, "rest");
   return {
-    kind: "unary",
-    status,
-    render,
-    invoke(request, init) {
+    async answer(request, init) {
       init.values.set(routedRequest, request);
-      return invoke(init);
+      const { message } = await invoke(init);
+      const { contentType, body } = render(message);
+      const answer = { status, headers: { "content-type": contentType }, body };
+      return tagOf === undefined ? answer : withTag(tagOf({ message, body }), answer, request.http);
     },
   };
-};
+}
 
-const streamEndpoint: CompileEndpoint = (status, render, spec, stages, { streamFormat: format }) => {
-  const invoke = createStreamInvoke(spec, stages, "rest");
+function withTag(etag: string, { headers, ...answer }: RestResponse, { rawHeaders }: RestRequest): RestResponse {
+  if (isKnownTag(etag, rawHeaders)) return { status: 304, headers: { etag }, body: "" };
+  return { ...answer, headers: { ...headers, etag } };
+}
+
+function streamEndpoint(
+  status: number,
+  parts: Omit<StreamMethod, "invoke">,
+  spec: MethodImplSpec,
+  stages: readonly Interceptor[],
+): Endpoint {
+  const method = { ...parts, invoke: createStreamInvoke(spec, stages, "rest") };
   return {
-    kind: "stream",
-    status,
-    answer(request, init, renderError) {
+    async answer(request, init, renderError) {
       init.values.set(routedRequest, request);
-      return answerStream({ render, invoke, format }, request.http, init, renderError);
+      const { contentType, body } = await answerStream(method, request.http, init, renderError);
+      return { status, headers: { "content-type": contentType }, body };
     },
   };
-};
+}
 
 function writeRules(options: EndpointOptions) {
   return { profile: requestProfile(options).json, registry: options.registry };
 }
 
-function bindInterceptor(route: Route, options: BindOptions): Interceptor {
+function bindInterceptor(route: Route, options: BindOptions, eventIds: CompiledEventIds | undefined): Interceptor {
   const bind = createBinder(route, options);
   return (next) => async (request) => {
-    const message = await bind(routedRequestOf(request.contextValues));
+    const routed = routedRequestOf(request.contextValues);
+    const message = await bind(routed);
+    eventIds?.resume(message, routed.http.rawHeaders);
     if (request.stream) return next({ ...request, message: streamOf(message) });
     return next({ ...request, message });
   };

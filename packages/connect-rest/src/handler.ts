@@ -143,10 +143,6 @@ async function answerRoute({ options, endpoints }: Compiled, call: Call): Promis
   const routed = { http: request, segments: match.segments, query };
   const { method: requestMethod, url, signal } = request;
   const init = { requestMethod, url, requestHeader, values, signal, metadata };
-  const { contentType, body } =
-    endpoint.kind === "unary"
-      ? endpoint.render((await endpoint.invoke(routed, init)).message)
-      : await endpoint.answer(routed, init, renderError);
-  const headers = { ...options.responseHeaders, ...plainHeaders(metadata.header), "content-type": contentType };
-  return { status: endpoint.status, headers, body };
+  const { status, headers, body } = await endpoint.answer(routed, init, renderError);
+  return { status, headers: { ...options.responseHeaders, ...plainHeaders(metadata.header), ...headers }, body };
 }

@@ -1,3 +1,4 @@
+export type { EntityTag, TaggedAnswer } from "./entity-tag.js";
 export type { ErrorDetail } from "./errors/error-details.js";
 export { type GoogleRpcStatusOptions, googleRpcStatus } from "./errors/google-rpc-status.js";
 export { type Problem, type ProblemJsonOptions, problemJson } from "./errors/problem-json.js";
@@ -15,6 +16,7 @@ export { type RestService, restService } from "./routes/rest-service.js";
 export type { RouteProblem } from "./routes/route-problem.js";
 export type { TableOptions } from "./routes/route-table.js";
 export type { BindingOptions, BoundVariable, RestMethod, Route } from "./routes/routes.js";
+export type { EventIds } from "./stream/event-ids.js";
 export type { StreamFormatName } from "./stream/stream-format.js";
 export { updateMaskField } from "./update-mask.js";
 export { listViolations } from "./violations/list-violations.js";

@@ -17,6 +17,13 @@ export function readHeaders(rawHeaders: readonly string[]): Headers {
   }
 }
 
+/** Returns the values of a header in a list of names and values in turn, without blanks around them. */
+export function headerValues(name: string, rawHeaders: readonly string[]): string[] {
+  return rawHeaders.flatMap((each, index) =>
+    index % 2 === 0 && each.toLowerCase() === name ? [(rawHeaders[index + 1] ?? "").trim()] : [],
+  );
+}
+
 /** Converts Headers to the form of a {@link RestResponse}. */
 export function plainHeaders(header: Headers): Record<string, string | readonly string[]> {
   const plain: Record<string, string | readonly string[]> = Object.fromEntries(header);

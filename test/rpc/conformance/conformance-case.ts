@@ -40,6 +40,8 @@ export interface RequestChanges {
   readonly envelopes?: readonly Envelope[];
   /** The body, byte by byte: each character is one byte. */
   readonly body?: string;
+  /** Raw values of parameters in the query of a call by GET. A parameter without a value is left out. */
+  readonly query?: Readonly<Record<string, string | string[] | undefined>>;
   /** Removes this many bytes from the end of the body. */
   readonly cutOff?: number;
 }
@@ -89,6 +91,8 @@ export interface ConformanceCase {
   /** The length of the message before compression, in bytes more than the servers accept. */
   readonly bytesOverLimit?: number;
   readonly timeLimitMs?: number;
+  /** Whether Connect sends the call by GET. */
+  readonly byGet?: boolean;
   readonly changes?: RequestChanges;
   readonly expected: Expected;
   /** What connect-node answers, if that is deliberately not the same. Undefined: nothing, ever. */

@@ -4,6 +4,7 @@ import type { Listener } from "../../../src/http/listen.js";
 import { answerCases, timeLimitCases } from "./cases/answer-cases.js";
 import { bodyCases, compressionCases, sizeCases } from "./cases/body-cases.js";
 import { errorCases } from "./cases/error-cases.js";
+import { getCases } from "./cases/get-cases.js";
 import { requestCases } from "./cases/request-cases.js";
 import { strictnessCases } from "./cases/strictness-cases.js";
 import { expectAnswer } from "./compare.js";
@@ -22,6 +23,7 @@ const table: readonly ConformanceCase[] = [
   ...bodyCases,
   ...compressionCases,
   ...requestCases,
+  ...getCases,
   ...strictnessCases,
 ];
 

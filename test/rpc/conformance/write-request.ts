@@ -17,6 +17,7 @@ export function hasEnvelopes({ protocol }: Format, method: string): boolean {
 
 /** Writes the request of a case. `maxBytes` is the greatest length of a message that the servers accept. */
 export function writeRequest(call: ConformanceCase, method: string, format: Format, maxBytes: number): Sent {
+  if (call.byGet === true) return writeGet(call, method, format, maxBytes);
   const { verb = "POST", path = `/${ScriptService.typeName}/${method}`, ...changes } = call.changes ?? {};
   const message = encoded(call, format, maxBytes);
   const body = changes.body === undefined ? bodyOf(call, method, format, message) : Buffer.from(changes.body, "latin1");
@@ -28,6 +29,33 @@ export function writeRequest(call: ConformanceCase, method: string, format: Form
     path,
     headers: Object.fromEntries(headers),
     body: body.subarray(0, body.length - (changes.cutOff ?? 0)),
+  };
+}
+
+/** Writes a call by GET as connect-es does: its own parameters in their order, base64 for what is not plain JSON. */
+function writeGet(call: ConformanceCase, method: string, format: Format, maxBytes: number): Sent {
+  const { query, headers, body = "" } = call.changes ?? {};
+  const message = compress(encoded(call, format, maxBytes), format);
+  const isText = format.codec === "json" && format.compression === "identity";
+  const parameters: NonNullable<typeof query> = {
+    connect: "v1",
+    base64: isText ? undefined : "1",
+    compression: isText || format.compression === "identity" ? undefined : format.compression,
+    encoding: format.codec,
+    message: isText ? encodeURIComponent(message.toString()) : message.toString("base64url"),
+    ...query,
+  };
+  const pairs = Object.entries(parameters).flatMap(([name, value]) =>
+    [value ?? []].flat().map((each) => `${name}=${each}`),
+  );
+  const accepted = format.compression === "identity" ? {} : { "accept-encoding": format.compression };
+  const fields = Object.entries({ ...accepted, ...timeLimit(call, format), ...headers });
+  return {
+    http: format.http,
+    method: "GET",
+    path: `/${ScriptService.typeName}/${method}?${pairs.join("&")}`,
+    headers: Object.fromEntries(fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
+    body: Buffer.from(body),
   };
 }
 

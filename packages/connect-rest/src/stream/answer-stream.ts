@@ -3,6 +3,7 @@ import type { InvocationInit, InvokedStream } from "../invoke.js";
 import type { Render } from "../render.js";
 import type { RestRequest, RestResponse } from "../rest-message.js";
 import { abortableMessages } from "./abortable-messages.js";
+import type { CompiledEventIds } from "./event-ids.js";
 import { type ChunkWriter, openStreamBody } from "./stream-body.js";
 import { type StreamFormat, type StreamFormatName, streamFormat } from "./stream-format.js";
 
@@ -12,6 +13,7 @@ export interface StreamMethod {
   invoke(init: InvocationInit): InvokedStream;
   /** The format of every stream. Undefined: the request chooses. */
   readonly format: StreamFormatName | undefined;
+  readonly eventIds: CompiledEventIds | undefined;
 }
 
 /** The body of an answer and its media type. */
@@ -28,7 +30,7 @@ const encoder = new TextEncoder();
  * breaks off. The signal that the implementation gets aborts when the caller leaves and when the stream fails.
  */
 export async function answerStream(
-  { render, invoke, format: name }: StreamMethod,
+  { render, invoke, format: name, eventIds }: StreamMethod,
   http: RestRequest,
   init: InvocationInit,
   renderError: (error: unknown) => RestResponse,
@@ -42,7 +44,7 @@ export async function answerStream(
   };
   if (render.isRaw) return rawContent(render, messages, stop);
   const format = streamFormat(name, http.rawHeaders);
-  const body = await openStreamBody(messages, frameWriter(render, format, http, renderError), stop);
+  const body = await openStreamBody(messages, frameWriter(render, { format, eventIds }, http, renderError), stop);
   return { contentType: format.contentType, body };
 }
 
@@ -68,14 +70,23 @@ async function rawContent(
   return { contentType: contentType ?? "application/octet-stream", body };
 }
 
+interface Framing extends Pick<StreamMethod, "eventIds"> {
+  readonly format: StreamFormat;
+}
+
 function frameWriter(
   { render }: Render,
-  format: StreamFormat,
+  { format, eventIds }: Framing,
   http: RestRequest,
   renderError: (error: unknown) => RestResponse,
 ): ChunkWriter {
+  let opening = format.opening(eventIds?.retryMs);
   return {
-    message: (message) => encoder.encode(format.message(String(render(message).body))),
+    message: (message) => {
+      const frame = opening + format.message(String(render(message).body), eventIds?.idOf(message));
+      opening = "";
+      return encoder.encode(frame);
+    },
     error: (error) => {
       if (http.isGone()) throw error;
       return encoder.encode(format.error(jsonOf(renderError(error).body)));

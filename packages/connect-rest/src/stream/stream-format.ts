@@ -1,8 +1,12 @@
+import { headerValues } from "../raw-headers.js";
+
 /** How the messages of a stream are put into one body. */
 export interface StreamFormat {
   readonly contentType: string;
-  /** Frames the JSON of a message, which has no line breaks. */
-  message(json: string): string;
+  /** The beginning of the first message: for server-sent events the time after which a client calls again. */
+  opening(retryMs: number | undefined): string;
+  /** Frames the JSON of a message, which has no line breaks. `id` is its event id, if it has one. */
+  message(json: string, id?: string): string;
   /** Frames the JSON of the error that ended the stream. It is the last frame. */
   error(json: string): string;
   /** The last frame of a stream that ended without an error; "" for none. */
@@ -18,6 +22,7 @@ export type StreamFormatName = "ndjson" | "sse";
  */
 const ndjson: StreamFormat = {
   contentType: "application/x-ndjson",
+  opening: () => "",
   message: (json) => `{"result":${json}}\n`,
   error: (json) => `{"error":${json}}\n`,
   end: "",
@@ -29,7 +34,8 @@ const ndjson: StreamFormat = {
  */
 const sse: StreamFormat = {
   contentType: "text/event-stream",
-  message: (json) => `data: ${json}\n\n`,
+  opening: (retryMs) => (retryMs === undefined ? "" : `retry: ${retryMs}\n`),
+  message: (json, id) => `${id === undefined ? "" : `id: ${id}\n`}data: ${json}\n\n`,
   error: (json) => `event: error\ndata: ${json}\n\n`,
   end: "event: end\ndata: {}\n\n",
 };
@@ -46,10 +52,7 @@ export function streamFormat(name: StreamFormatName | undefined, rawHeaders: rea
 
 /** Returns the quality that Accept headers give to a media type by its full name (RFC 9110 section 12.5.1). */
 function qualityOf(mediaType: string, rawHeaders: readonly string[]): number {
-  const ranges = rawHeaders.flatMap((name, index) => {
-    const isAccept = index % 2 === 0 && name.toLowerCase() === "accept";
-    return isAccept ? (rawHeaders[index + 1] ?? "").toLowerCase().split(",") : [];
-  });
+  const ranges = headerValues("accept", rawHeaders).flatMap((value) => value.toLowerCase().split(","));
   const qualities = ranges.flatMap((range) => {
     const [type = "", ...parameters] = range.split(";").map((part) => part.trim());
     const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);

@@ -24,8 +24,8 @@ const implementation: Partial<ServiceImpl<typeof LibraryService>> = {
 
 const streaming = makeService({ name: "Watch", rule: "GET /v1/watch/{id}", serverStreaming: true });
 
-async function* watch({ id }: { id: string }) {
-  yield { id, text: "É 漢 😀" };
+async function* watch({ id, optText }: { id: string; optText?: string }) {
+  yield { id, text: `É 漢 😀 ${optText}` };
   yield { id };
   if (id === "failing") throw new ConnectError("lost", Code.DataLoss);
 }
@@ -34,6 +34,8 @@ const rest = createRestHandler({
   services: [restService(LibraryService, implementation), { ...streaming, implementation: { watch } }],
   successStatus: ({ name }) => (name === "DeleteBook" ? 204 : name === "CreateBook" ? 201 : 200),
   responseHeaders: { "cache-control": "no-store" },
+  entityTag: ({ name }) => (name === "QueryKinds" ? () => '"kinds"' : undefined),
+  eventIds: () => ({ responseField: "text", requestField: "opt_text" }),
   maxBodyBytes: 1000,
 });
 
@@ -51,6 +53,9 @@ const requests: readonly [name: string, status: number, method: string, path: st
   ["a stream as lines", 200, "GET", "/v1/watch/x"],
   ["a stream that fails", 200, "GET", "/v1/watch/failing"],
   ["a stream as events", 200, "GET", "/v1/watch/x", { headers: { accept: "text/event-stream" } }],
+  ["a stream after an event", 200, "GET", "/v1/watch/x", { headers: { "last-event-id": "\xc3\xa9" } }],
+  ["a success with a tag", 200, "GET", "/v1/kinds/x"],
+  ["304 for a known tag", 304, "GET", "/v1/kinds/x", { headers: { "if-none-match": 'W/"kinds"' } }],
   ["404 for a path", 404, "GET", "/nothing"],
   ["404 of the service, with its metadata", 404, "GET", "/v1/books/lost"],
   ["405 with Allow", 405, "PUT", "/v1/shelves/a/books/b"],

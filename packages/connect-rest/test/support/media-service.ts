@@ -30,9 +30,9 @@ const implementation: Partial<ServiceImpl<typeof MediaService>> = {
     yield { data: Buffer.from(name) };
     if (name === "broken") throw new ConnectError("the disc has a scratch", Code.DataLoss);
   },
-  async *watchBooks({ titles, failAfter }, context) {
+  async *watchBooks({ titles, failAfter, after }, context) {
     context.responseHeader.set("x-shelf", "7");
-    for (const [index, title] of titles.entries()) {
+    for (const [index, title] of titles.slice(after === "" ? 0 : titles.indexOf(after) + 1).entries()) {
       if (index === failAfter) throw new ConnectError("no more", Code.NotFound);
       yield { title };
     }

@@ -96,17 +96,4 @@ export const requestCases: readonly ConformanceCase[] = [
     expected: { status: 415 },
     otherwise: { difference: "rpc-grpc-json", expected: answered },
   },
-  {
-    name: "Connect by GET is 405",
-    methods: ["Read"],
-    limits: { ...connect, ...plain, codec: ["json"] },
-    changes: {
-      verb: "GET",
-      path: `/${ScriptService.typeName}/Read?connect=v1&encoding=json&message=%7B%7D`,
-      headers: { "content-type": undefined },
-      body: "",
-    },
-    expected: { status: 405 },
-    otherwise: { difference: "rpc-connect-get", expected: { answers: [""], seen: {} } },
-  },
 ];

@@ -1,0 +1,95 @@
+import {
+  clearField,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { fieldsOf, heldValue, setField } from "../json/message-fields.js";
+import { headerValues } from "../raw-headers.js";
+import { malformed } from "../rest-error.js";
+
+/** How the server-sent events of a method get ids, and how a client continues after one of them. Fields have proto names. */
+export interface EventIds {
+  /** The string field of the response that is the `id` of its event. If it is empty, the event has no id. */
+  readonly responseField: string;
+  /** The string field of the request that gets the value of Last-Event-ID. It replaces the value that was sent. */
+  readonly requestField: string;
+  /** Fields of the request that Last-Event-ID removes, such as where a first call begins. Defaults to none. */
+  readonly removedFields?: readonly string[];
+  /** The `retry` of the stream: the milliseconds after which a client calls again. Defaults to the client's own. */
+  readonly retryMs?: number;
+}
+
+/** Options of event ids. */
+export interface EventIdOptions {
+  /**
+   * Returns the event ids of a server-streaming method, or undefined for none. It runs once per route, when the handler
+   * is created. Last-Event-ID is read whatever the format of the answer is. Defaults to none.
+   */
+  eventIds?(method: DescMethod): EventIds | undefined;
+}
+
+/** Event ids, compiled for a method. */
+export interface CompiledEventIds {
+  readonly retryMs: number | undefined;
+  /** Returns the id of a response; undefined if it is empty or no event can have it. */
+  idOf(response: Message): string | undefined;
+  /** Puts the Last-Event-ID of a request into its message. Throws MALFORMED if it was sent twice or is not UTF-8. */
+  resume(request: Message, rawHeaders: readonly string[]): void;
+}
+
+const header = "Last-Event-ID";
+const unfit = /[\0\r\n]/;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Compiles the event ids of a method. Throws for a field that does not exist or has the wrong type. */
+export function compileEventIds(method: DescMethod, options: EventIdOptions): CompiledEventIds | undefined {
+  const ids = options.eventIds?.(method);
+  if (ids === undefined) return undefined;
+  const ofResponse = stringField(method.output, ids.responseField);
+  const ofRequest = stringField(method.input, ids.requestField);
+  const removed = (ids.removedFields ?? []).map((name) => fieldOf(method.input, name));
+  return {
+    retryMs: ids.retryMs,
+    idOf(response) {
+      const id = heldValue(fieldsOf(response), ofResponse);
+      return typeof id !== "string" || id === "" || unfit.test(id) ? undefined : id;
+    },
+    resume(request, rawHeaders) {
+      const id = lastEventId(rawHeaders);
+      if (id === undefined) return;
+      for (const field of removed) clearField(request, field);
+      setField(fieldsOf(request), ofRequest, id);
+    },
+  };
+}
+
+/** Returns the value of Last-Event-ID, which is UTF-8 (html.spec.whatwg.org); undefined if it is absent or empty. */
+function lastEventId(rawHeaders: readonly string[]): string | undefined {
+  const [value = "", ...others] = headerValues("last-event-id", rawHeaders);
+  if (others.length > 0) throw refused("DUPLICATE", "the header must be sent once");
+  if (value === "") return undefined;
+  try {
+    return utf8.decode(Uint8Array.from(value, (character) => character.charCodeAt(0)));
+  } catch {
+    throw refused("INVALID_FORMAT", "the header must be UTF-8");
+  }
+}
+
+function refused(code: "DUPLICATE" | "INVALID_FORMAT", message: string) {
+  return malformed(`The ${header} header is invalid.`, [{ code, field: header, message }]);
+}
+
+function stringField(schema: DescMessage, name: string): DescField {
+  const field = fieldOf(schema, name);
+  if (field.fieldKind === "scalar" && field.scalar === ScalarType.STRING) return field;
+  throw new Error(`${schema.typeName}.${name} is not a string and cannot be the id of an event`);
+}
+
+function fieldOf(schema: DescMessage, name: string): DescField {
+  const field = schema.fields.find((each) => each.name === name);
+  if (field === undefined) throw new Error(`${schema.typeName} has no field ${name}`);
+  return field;
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createFeedReader } from "../../src/events/feed-reader.js";
+import { purgeDeliveries } from "../../src/jobs/purges.js";
+import type { Database } from "../../src/postgres/database.js";
+import { findWaitingWebhooks, readWebhookState } from "../../src/postgres/tables/webhooks/webhook-overview.js";
+import { deliverWebhook } from "../../src/webhooks/deliver-webhook.js";
+import { type DeliveryPorts, sendAlways } from "../../src/webhooks/delivery-ports.js";
+import type { Attempt, SignedEvent } from "../../src/webhooks/send-event.js";
+import { newWebhookSecret } from "../../src/webhooks/webhook-secrets.js";
+import { openServiceDatabase } from "../support/open-service-database.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import type { TokenFor } from "../support/tokens.js";
+import {
+  changeLocation,
+  createLocation,
+  createWebhook,
+  readDeliveries,
+  rpc,
+  successOf,
+  textIn,
+} from "./webhooks-under-test.js";
+
+const URL = "https://receiver.example.com/cupo";
+
+let service: TestService;
+let database: Database;
+let as: TokenFor & { readonly tenantId: string };
+let webhookId: string;
+/** The versions of the resources in the events that were sent. */
+let sent: number[];
+let told: string[];
+let answer: (event: SignedEvent) => Promise<Attempt>;
+
+beforeAll(async () => {
+  service = await startTestService();
+  database = openServiceDatabase(service.databaseUrl);
+});
+
+afterAll(async () => {
+  await database.close();
+  await service.close();
+});
+
+beforeEach(async () => {
+  as = { tenantId: randomUUID() };
+  [sent, told] = [[], []];
+  answer = async () => ({ status: 204 });
+  ({ webhookId } = await createWebhook(service, { url: URL, resourceTypes: ["LOCATION"] }, as));
+});
+
+describe("a run", () => {
+  test("sends what the judge lets through; what it drops is not sent and does not hold back later events", async () => {
+    const id = await createLocation(service, as);
+    await changeLocation(service, id, 1, as);
+    const judge: DeliveryPorts["judge"] = async ({ resourceVersion }) => (resourceVersion === 1 ? "DROP" : "SEND");
+    expect(await run({ judge })).toEqual({ kind: "DONE" });
+    expect(sent).toEqual([2]);
+    const states = (await readDeliveries(service, webhookId, as)).map(({ state, attempts }) => [state, attempts]);
+    expect(states).toEqual([
+      ["DELIVERED", 1],
+      ["DROPPED", 0],
+    ]);
+    expect(told).toEqual(["dropped", "delivered"]);
+  });
+
+  test("is refused while another one has the lease, and does nothing for a webhook that is not active", async () => {
+    const second = await new Promise((resolve) => {
+      void run({}, async () => resolve(await run()));
+    });
+    expect(second).toEqual({ kind: "BUSY" });
+    const pause = { webhookId, state: "PAUSED", expectedVersion: 1 };
+    successOf(await callRpc(service, rpc.updateWebhook, pause, { as }));
+    await createLocation(service, as);
+    expect(await run()).toEqual({ kind: "DONE" });
+    expect(sent).toEqual([]);
+  });
+
+  test("ends with the time of the next attempt", async () => {
+    answer = async () => ({ failure: "TIMED_OUT" });
+    await createLocation(service, as);
+    const result = await run();
+    const [delivery] = await readDeliveries(service, webhookId, as);
+    expect(result).toEqual({ kind: "LATER", at: new Date(textIn(delivery ?? {}, "nextAttemptAt")) });
+    expect(delivery).toMatchObject({ state: "PENDING", attempts: 1, lastFailure: "TIMED_OUT" });
+  });
+
+  test("that is stopped leaves its events as they were, and the rest to another one", async () => {
+    const stopping = new AbortController();
+    answer = async () => {
+      stopping.abort();
+      return { failure: "STOPPED" };
+    };
+    await createLocation(service, as);
+    expect(await run({}, undefined, stopping.signal)).toEqual({ kind: "MORE" });
+    expect((await readDeliveries(service, webhookId, as))[0]).toMatchObject({ state: "PENDING", attempts: 0 });
+    answer = async () => ({ status: 200 });
+    expect(await run()).toEqual({ kind: "DONE" });
+  });
+
+  test("of a webhook that is changed meanwhile makes no deliveries with the old filters", async () => {
+    answer = async () => {
+      const changes = { webhookId, resourceTypes: ["NOTE"], state: "PAUSED", expectedVersion: 1 };
+      await callRpc(service, rpc.updateWebhook, changes, { as });
+      await createLocation(service, as);
+      return { status: 204 };
+    };
+    await createLocation(service, as);
+    expect(await run()).toEqual({ kind: "MORE" });
+    expect(sent).toEqual([1]);
+    expect(await readDeliveries(service, webhookId, as)).toHaveLength(1);
+  });
+
+  test("continues with the oldest event of a feed that was reset, and logs a warning", async () => {
+    await createLocation(service, as);
+    expect(await run()).toEqual({ kind: "DONE" });
+    await service.query(`UPDATE event_feeds SET feed_id = gen_random_uuid() WHERE tenant_id = '${as.tenantId}'`);
+    expect(await run()).toEqual({ kind: "DONE" });
+    expect(sent).toEqual([1, 1]);
+    expect(told).toContain("a webhook missed events that are no longer stored; it continues with the oldest event");
+  });
+});
+
+test("a webhook waits for a job while the feed has events for it or retries are due, unless it is leased", async () => {
+  const waits = async () => (await findWaitingWebhooks(database)).some((key) => key.webhookId === webhookId);
+  await run();
+  expect(await waits()).toBe(false);
+  await createLocation(service, as);
+  expect(await waits()).toBe(true);
+  answer = async () => ({ status: 500 });
+  await run();
+  expect(await waits()).toBe(false);
+  const set = (values: string) =>
+    service.query(`UPDATE webhook_deliveries SET ${values} WHERE webhook_id = '${webhookId}'`);
+  await set("next_attempt_at = now()");
+  expect(await waits()).toBe(true);
+  const lease = "lease_id = gen_random_uuid(), leased_until = now() + interval '1 minute'";
+  await service.query(`UPDATE webhooks SET ${lease} WHERE id = '${webhookId}'`);
+  expect(await waits()).toBe(false);
+});
+
+test("the state of all webhooks has pending events of active ones, and disabled ones", async () => {
+  const before = await readWebhookState(database);
+  await createLocation(service, as);
+  answer = async () => ({ status: 500 });
+  await run();
+  const old = `UPDATE webhook_deliveries SET created_at = now() - interval '1 day' WHERE webhook_id = '${webhookId}'`;
+  await service.query(old);
+  const state = await readWebhookState(database);
+  expect(state.pending).toBe(before.pending + 1);
+  expect(state.oldestSeconds).toBeGreaterThanOrEqual(86_400);
+  await service.query(`UPDATE webhooks SET state = 'DISABLED', disabled_reason = 'GONE' WHERE id = '${webhookId}'`);
+  expect(await readWebhookState(database)).toMatchObject({ pending: before.pending, disabled: before.disabled + 1 });
+});
+
+test("deliveries are purged after 30 days", async () => {
+  await createLocation(service, as);
+  await createLocation(service, as);
+  await run();
+  const ofWebhook = `webhook_id = '${webhookId}'`;
+  await service.query(
+    `UPDATE webhook_deliveries SET created_at = now() - interval '31 days'
+     WHERE id = (SELECT min(id::text)::uuid FROM webhook_deliveries WHERE ${ofWebhook})`,
+  );
+  expect(await purgeDeliveries(database)).toBe(1);
+  expect(await readDeliveries(service, webhookId, as)).toHaveLength(1);
+});
+
+function run(
+  ports: Partial<DeliveryPorts> = {},
+  onLeased: () => Promise<unknown> = async () => undefined,
+  stop: AbortSignal = new AbortController().signal,
+) {
+  const secret = newWebhookSecret();
+  const all: DeliveryPorts = {
+    database,
+    reader: createFeedReader(database),
+    vault: { seal: () => "", open: async () => Buffer.from(secret) },
+    sender: {
+      send: (event) => {
+        sent.push(Number(JSON.parse(event.body).resourceVersion));
+        return answer(event);
+      },
+      close: () => undefined,
+    },
+    judge: sendAlways,
+    now: service.now,
+    logger: { info: () => undefined, warn: (_: unknown, text?: string) => void told.push(String(text)) },
+    onAttempt: (outcome) => told.push(outcome),
+    ...ports,
+  };
+  return deliverWebhook(as.tenantId, webhookId, all, stop, { onLeased: async () => void (await onLeased()) });
+}
