@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { Client } from "pg";
+import { onTestFinished } from "vitest";
 import { type TimeEventPorts, writeTimeEvents } from "../../src/jobs/write-time-events.js";
 import type { Database } from "../../src/postgres/database.js";
 import * as fixtures from "../contract/fixtures.js";
 import { type AppointmentBody, appointmentIn, book, type Clinic, mustCall, optionsFor } from "../schedule/clinic.js";
+import { eventually } from "../support/eventually.js";
 import type { TestService } from "../support/service.js";
 
 export const MINUTE_MS = 60_000;
@@ -77,4 +80,27 @@ export async function cancel(
 /** Returns a principal of a tenant of its own. */
 export function newTenant(): { readonly tenantId: string } {
   return { tenantId: randomUUID() };
+}
+
+/** Registers a patient of the clinic's tenant and returns the id. */
+export async function newPatient({ service, as }: Pick<Clinic, "service" | "as">): Promise<string> {
+  return (await fixtures.registerPatient(service, {}, as)).id;
+}
+
+/** The connections that wait for a lock, after SELECT and its columns. */
+export const WAITING = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
+/** Resolves when a connection waits for a lock. */
+export async function waitingForLock(service: TestService): Promise<void> {
+  await eventually(async () => (await service.query(`SELECT 1 ${WAITING}`)).length > 0);
+}
+
+/** Locks an appointment as a call that changes it does, on a connection of its own, until the test ends. */
+export async function holdAppointment({ service, as }: Clinic, id: string): Promise<Client> {
+  const holder = new Client(service.databaseUrl);
+  await holder.connect();
+  onTestFinished(() => holder.end());
+  await holder.query(`BEGIN; SET LOCAL cupo.tenant_id = '${as.tenantId}'`);
+  await holder.query(`SELECT FROM appointments WHERE id = '${id}' FOR NO KEY UPDATE`);
+  return holder;
 }

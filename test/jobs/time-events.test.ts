@@ -1,12 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { Client } from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../src/postgres/database.js";
-import * as fixtures from "../contract/fixtures.js";
 import { deskFixtures } from "../operations-clinic/desk-fixtures.js";
 import { erasureOf, mergeOf, REASON } from "../operations-clinic/erasure-requests.js";
 import { type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
-import { eventually } from "../support/eventually.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import type { PatientBody } from "../support/registration.js";
 import { startTestService, type TestService } from "../support/service.js";
@@ -15,11 +12,14 @@ import {
   bookOn,
   cancel,
   HOUR_MS,
+  holdAppointment,
   MINUTE_MS,
   moveTo,
+  newPatient,
   newTenant,
   runJob,
   timeEvents,
+  waitingForLock,
 } from "./time-events-under-test.js";
 
 const DAY_MS = 24 * HOUR_MS;
@@ -110,6 +110,19 @@ describe("a reminder", () => {
     expect(await timeEvents(clinic)).toHaveLength(3);
   });
 
+  test("is not due for an appointment that a call moves while the job waits for it", async () => {
+    const { appointmentId, startsAt } = await bookOn(clinic, await patient(), day(clinic, 3));
+    service.stopAt(Date.parse(startsAt) - 24 * HOUR_MS);
+    const holder = await holdAppointment(clinic, appointmentId);
+    const running = runJob(database, service);
+    await waitingForLock(service);
+    const moved = "starts_at = starts_at + interval '1 hour', ends_at = ends_at + interval '1 hour'";
+    await holder.query(`UPDATE appointments SET ${moved}, version = 2 WHERE id = '${appointmentId}'`);
+    await holder.query("COMMIT");
+    await running;
+    expect(await timeEvents(clinic)).toEqual([]);
+  });
+
   test("is due for the appointment of a merged patient, and for none of an erased one", async () => {
     const [survivor, duplicate, erased] = [await patient(), await patient(), await patient()];
     const kept = await bookOn(clinic, duplicate, day(clinic, 3));
@@ -142,79 +155,8 @@ describe("an expired waitlist entry", () => {
   });
 });
 
-describe("each event is written once", () => {
-  test("by two workers at the same time", async () => {
-    const other = openServiceDatabase(service.databaseUrl);
-    onTestFinished(() => other.close());
-    const patients = await Promise.all(Array.from({ length: 6 }, patient));
-    for (const patientId of patients) await bookOn(clinic, patientId, day(clinic, 3));
-    service.advance(3 * DAY_MS - HOUR_MS);
-    const written = await Promise.all([database, other, database, other].map((each) => runJob(each, service)));
-    const events = await timeEvents(clinic);
-    expect(written.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(events.length);
-    expect(events).toHaveLength(patients.length);
-    expect(new Set(events.map(([, id]) => id)).size).toBe(patients.length);
-  });
-
-  test("although the process dies after it wrote some, before it commits", async () => {
-    const { appointmentId, startsAt } = await bookOn(clinic, await patient(), day(clinic, 3));
-    service.stopAt(Date.parse(startsAt) - 24 * HOUR_MS);
-    const holder = await holdAppointment(appointmentId);
-    const dying = expect(runJob(database, service)).rejects.toThrow();
-    const waiting = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    await eventually(async () => (await service.query(`SELECT 1 ${waiting}`)).length > 0);
-    await service.query(`SELECT pg_terminate_backend(pid) ${waiting}`);
-    await dying;
-    await holder.query("ROLLBACK");
-    expect(await timeEvents(clinic)).toEqual([]);
-    await runJob(database, service);
-    await runJob(database, service);
-    expect(await timeEvents(clinic)).toEqual([[REMINDER, appointmentId, 1]]);
-  });
-
-  test("up to 24 hours late, and not after that", async () => {
-    const skipped = await bookOn(clinic, await patient(), day(clinic, 3));
-    const late = await bookOn(clinic, await patient(), day(clinic, 4));
-    service.stopAt(Date.parse(late.startsAt) - HOUR_MS);
-    await runJob(database, service);
-    expect(await timeEvents(clinic)).toEqual([
-      [REMINDER, late.appointmentId, 1],
-      [NO_SHOW, skipped.appointmentId, 1],
-    ]);
-  });
-
-  test("after releases that do not know these events have stopped", async () => {
-    const { appointmentId, startsAt } = await bookOn(clinic, await patient(), day(clinic, 3));
-    service.stopAt(Date.parse(startsAt) - 24 * HOUR_MS);
-    const older = new Client({
-      connectionString: service.databaseUrl,
-      application_name: "cupo-jobs 0034-partitions-on-citus",
-    });
-    await older.connect();
-    expect(await runJob(database, service)).toBe(0);
-    expect(await timeEvents(clinic)).toEqual([]);
-    await older.end();
-    await eventually(async () => (await runJob(database, service)) > 0);
-    expect(await timeEvents(clinic)).toEqual([[REMINDER, appointmentId, 1]]);
-  });
-});
-
-test("the audit trail names the service and one correlation id for each run", async () => {
-  for (const skip of [0, 1]) await bookOn(clinic, await patient(), day(clinic, 3), skip);
-  service.advance(3 * DAY_MS - HOUR_MS);
-  await runJob(database, service);
-  const rows = await service.query(
-    `SELECT operation, principal, correlation_id, action, resource_version FROM audit_events
-     WHERE tenant_id = '${clinic.as.tenantId}' AND action = 'REMINDER_DUE'`,
-  );
-  expect(rows).toHaveLength(2);
-  const [first] = rows;
-  expect(rows).toEqual([first, first]);
-  expect(first).toMatchObject({ operation: "write_time_events", principal: "cupo", resource_version: 1 });
-});
-
-async function patient(): Promise<string> {
-  return (await fixtures.registerPatient(service, {}, clinic.as)).id;
+function patient(): Promise<string> {
+  return newPatient(clinic);
 }
 
 function atVersion1(id: string): Pick<PatientBody, "id" | "version"> {
@@ -224,14 +166,4 @@ function atVersion1(id: string): Pick<PatientBody, "id" | "version"> {
 async function setOffsets(reminderOffsetMinutes: number[], expectedVersion: number): Promise<void> {
   const request: JsonObject = { reminderOffsetMinutes, expectedVersion, updateMask: "reminderOffsetMinutes" };
   await mustCall(clinic, "UpdateTenantSettings", request);
-}
-
-/** Locks an appointment as a call that changes it does. */
-async function holdAppointment(id: string): Promise<Client> {
-  const holder = new Client(service.databaseUrl);
-  await holder.connect();
-  onTestFinished(() => holder.end());
-  await holder.query(`BEGIN; SET LOCAL cupo.tenant_id = '${clinic.as.tenantId}'`);
-  await holder.query(`SELECT FROM appointments WHERE id = '${id}' FOR NO KEY UPDATE`);
-  return holder;
 }
