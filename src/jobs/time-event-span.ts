@@ -34,7 +34,8 @@ export interface WrittenSpan {
 }
 
 /** An appointment and one of its events, by the minutes from it to the start; negative for an event after the start. */
-interface Timed extends DueAppointment {
+interface Timed {
+  readonly appointment: DueAppointment;
   readonly minutes: number;
 }
 
@@ -79,7 +80,7 @@ async function lockDueEvents(
     from < today ? lockExpiredEntries(transaction, from, today) : [],
     lockDueAppointments(transaction, window, minutes),
   ]);
-  const timed = appointments.flatMap((each) => minutes.map((number) => ({ ...each, minutes: number })));
+  const timed = appointments.flatMap((appointment) => minutes.map((each) => ({ appointment, minutes: each })));
   const kept = await keepPlaced(transaction, timed.filter(isIn(window)));
   return [...entries.flatMap(expiryOf), ...kept.map(appointmentEvent)].toSorted((a, b) => a.dueMs - b.dueMs);
 }
@@ -90,26 +91,27 @@ function isIn({ after, until }: Window): (timed: Timed) => boolean {
 
 /** Returns the appointments that were booked, or last moved, before their event became due. */
 async function keepPlaced(transaction: Transaction, appointments: readonly Timed[]): Promise<readonly Timed[]> {
-  const isChanged = (each: Timed) => each.updatedAt.getTime() > dueMsOf(each);
-  const changed = new Set(appointments.filter(isChanged).map(({ id }) => id));
+  const isChanged = (each: Timed) => each.appointment.updatedAt.getTime() > dueMsOf(each);
+  const changed = new Set(appointments.filter(isChanged).map(({ appointment }) => appointment.id));
   const placed = await findPlacedTimes(transaction, [...changed]);
-  return appointments.filter(
-    (each) => !isChanged(each) || (placed.get(each.id) ?? each.createdAt).getTime() <= dueMsOf(each),
-  );
+  return appointments.filter((each) => {
+    const { id, createdAt } = each.appointment;
+    return !isChanged(each) || (placed.get(id) ?? createdAt).getTime() <= dueMsOf(each);
+  });
 }
 
-function dueMsOf({ startsAt, minutes }: Pick<Timed, "startsAt" | "minutes">): number {
-  return startsAt.getTime() - minutes * MINUTE_MS;
+function dueMsOf({ appointment, minutes }: Timed): number {
+  return appointment.startsAt.getTime() - minutes * MINUTE_MS;
 }
 
-function appointmentEvent(due: Timed): Due {
-  const { id, version, minutes } = due;
+function appointmentEvent(timed: Timed): Due {
+  const { id, version } = timed.appointment;
   return {
-    action: minutes > 0 ? "REMINDER_DUE" : "NO_SHOW_DUE",
+    action: timed.minutes > 0 ? "REMINDER_DUE" : "NO_SHOW_DUE",
     resourceType: "Appointment",
     resourceId: id,
     resourceVersion: version,
-    dueMs: dueMsOf(due),
+    dueMs: dueMsOf(timed),
   };
 }
 

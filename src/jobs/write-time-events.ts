@@ -3,7 +3,7 @@ import { isOlderServing } from "../postgres/migration/older-serving.js";
 import { runAsTenant, type TransactionSource } from "../postgres/run-transaction.js";
 import { advanceIdleTenants, beginTenants } from "../postgres/tables/time-events/due-tenants.js";
 import { clinicTimeZone, localDateAt } from "../scheduling/local-clock.js";
-import { type WrittenSpan, writeSpan } from "./time-event-span.js";
+import { writeSpan } from "./time-event-span.js";
 
 const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs: 5_000 };
 const HOUR_MS = 3_600_000;
@@ -67,11 +67,10 @@ async function writeTenant(
 ): Promise<number> {
   const limits = { until, notBefore, maxMs: HOUR_MS, noShowGraceMinutes, correlationId: randomUUID() };
   let total = 0;
-  let span: WrittenSpan;
-  do {
-    span = await runAsTenant(database, tenantId, LIMITS, (transaction) => writeSpan(transaction, limits));
+  for (;;) {
+    const span = await runAsTenant(database, tenantId, LIMITS, (transaction) => writeSpan(transaction, limits));
     total += span.written;
     if (span.written > 0) onCommitted?.(tenantId);
-  } while (!span.isLast && signal?.aborted !== true);
-  return total;
+    if (span.isLast || signal?.aborted === true) return total;
+  }
 }

@@ -90,6 +90,7 @@ describe("each event is written once", () => {
       application_name: "cupo-jobs 0034-partitions-on-citus",
     });
     await older.connect();
+    onTestFinished(() => older.end());
     expect(await runJob(database, service)).toBe(0);
     expect(await timeEvents(clinic)).toEqual([]);
     await older.end();

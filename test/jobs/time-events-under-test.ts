@@ -16,6 +16,13 @@ export const GRACE_MINUTES = 15;
 /** An event of time in the feed: its type without `cupo.`, its resource and the resource's version. */
 export type SeenEvent = readonly [type: string, resourceId: string, version: number];
 
+/** A page of the feed, in its JSON form. */
+interface EventPage {
+  readonly events: readonly { readonly type: string; readonly resourceId: string; readonly resourceVersion?: number }[];
+  readonly nextCursor: string;
+  readonly hasMore?: boolean;
+}
+
 const TYPES = new Set(["appointment.reminder_due", "appointment.no_show_due", "waitlist_entry.expired"]);
 
 /** Runs the job once, at the service's clock. Returns the number of written events of all tenants. */
@@ -38,13 +45,13 @@ export async function timeEvents(clinic: Pick<Clinic, "service" | "as">): Promis
   const seen: SeenEvent[] = [];
   let cursor: JsonObject = {};
   for (;;) {
-    const page = await mustCall(clinic, "ListEvents", { pageSize: 200, ...cursor });
-    for (const { type, resourceId, resourceVersion } of page["events"] as JsonObject[]) {
-      const name = String(type).replace("cupo.", "");
-      if (TYPES.has(name)) seen.push([name, String(resourceId), Number(resourceVersion)]);
+    const page = (await mustCall(clinic, "ListEvents", { pageSize: 200, ...cursor })) as unknown as EventPage;
+    for (const { type, resourceId, resourceVersion } of page.events) {
+      const name = type.replace("cupo.", "");
+      if (TYPES.has(name)) seen.push([name, resourceId, Number(resourceVersion)]);
     }
-    if (page["hasMore"] !== true) return seen;
-    cursor = { cursor: String(page["nextCursor"]) };
+    if (page.hasMore !== true) return seen;
+    cursor = { cursor: page.nextCursor };
   }
 }
 

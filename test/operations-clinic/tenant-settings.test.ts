@@ -89,7 +89,7 @@ describe("UpdateTenantSettings", () => {
 
   test("lets one of two first changes at the same time win", async () => {
     const answers = await Promise.all([60, 90].map((m) => update({ reminderOffsetMinutes: [m], expectedVersion: 1 })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]));
     expect(await settings()).toMatchObject({ version: 2 });
   });
 
