@@ -27,6 +27,7 @@ const PROGRAMS = [
   "test/deploy/{backup,compose,image,reverse-proxy}.test.ts",
   "test/hostile/unread-answers.test.ts",
   "test/http/browser-calls.test.ts",
+  "test/import/import-killed.test.ts",
   "test/rpc/conformance/*.test.ts",
   "test/introspection/stock-client.test.ts",
   "test/postgres/replica-reads.test.ts",

@@ -3,12 +3,11 @@ import { join } from "node:path";
 import { openDevelopmentKey } from "../src/auth/development-key.js";
 import { type Bench, type BenchDatabase, rowsOf, setting } from "./bench.js";
 import { allCreated, CONNECTIONS, type LoadResult, registrations, runRegistrations } from "./load.js";
-import { waitForQuiet, watchMemory } from "./machine.js";
+import { median, medianOf, ratioOfRounds, waitForQuiet, watchMemory } from "./machine.js";
 import { type Figure, GOALS, type Report } from "./report.js";
 import { RPC } from "./requests.js";
 import { signToken, startPeer, startService } from "./service.js";
 import { type Flight, startStatementTap } from "./statement-tap.js";
-import { median, medianOf, ratioOfRounds } from "./statistics.js";
 
 /** Tables with the rows that one registration adds. */
 type RowsByTable = ReadonlyMap<string, number>;

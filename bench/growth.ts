@@ -5,11 +5,10 @@ import knex from "knex";
 import { fillSearchWords } from "../src/postgres/search/fill-search-words.js";
 import { type Bench, type BenchDatabase, setting } from "./bench.js";
 import { allCreated, CONNECTIONS, runLoad, runRegistrations } from "./load.js";
-import { waitForQuiet } from "./machine.js";
+import { median, ratioOfRounds, waitForQuiet } from "./machine.js";
 import { GOALS, type Report } from "./report.js";
 import { type Call, openCallers } from "./requests.js";
 import { type RunningService, signForNewTenants, signToken, startService } from "./service.js";
-import { median, ratioOfRounds } from "./statistics.js";
 
 /** A load that is compared with the first of its group. */
 interface Load {

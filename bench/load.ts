@@ -7,7 +7,7 @@ import { randomInt, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { programOf } from "./bench.js";
-import { type Speed, speedOf } from "./statistics.js";
+import { type Speed, speedOf } from "./machine.js";
 
 /** An answer. Its status is 0 if the connection broke or the answer took longer than ten seconds. */
 export interface Answer {

@@ -1,11 +1,10 @@
 import { type Bench, setting } from "./bench.js";
 import { type LoadResult, runLoad } from "./load.js";
-import { waitForQuiet } from "./machine.js";
+import { medianOf, ratioOfRounds, waitForQuiet } from "./machine.js";
 import { type Operation, type OperationName, prepareOperations } from "./prepared-operations.js";
 import { type Figure, GOALS, type Report } from "./report.js";
 import { type Call, isPublished, openCallers, type Protocol } from "./requests.js";
 import { signToken, startService } from "./service.js";
-import { medianOf, ratioOfRounds } from "./statistics.js";
 
 /** How many calls run at the same time. */
 const AT_ONCE = 8;

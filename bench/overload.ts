@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Bench, setting } from "./bench.js";
 import { CONNECTIONS, type LoadResult, registrations, runRegistrationsAside } from "./load.js";
+import { medianOf, type Speed, speedOf } from "./machine.js";
 import { GOALS, type Report } from "./report.js";
 import { signForNewTenants, startService } from "./service.js";
-import { medianOf, type Speed, speedOf } from "./statistics.js";
 
 /** One turn: the crowd's answers, and those of the other tenants. */
 interface Turn {

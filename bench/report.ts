@@ -28,6 +28,8 @@ export const GOALS = {
   searchTime: { text: "processor time of a page of options against the other version's", atMost: 0.55 },
   otherTenants: { text: "one greedy tenant: other tenants' p50 against none", below: 2 },
   otherTenantsFailed: { text: "one greedy tenant: calls of other tenants that failed", atMost: 0 },
+  importRate: { text: "an import beside a tenant that books, rows a second", atLeast: 584 },
+  besideImport: { text: "an import: p99 of a booking of another tenant against none", atMost: 1.5 },
 } as const satisfies Readonly<Record<string, Goal>>;
 
 /** The measurements of a part. */

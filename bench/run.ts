@@ -4,6 +4,7 @@ import { type Bench, openBenchDatabase, programOf } from "./bench.js";
 import { creation } from "./creation.js";
 import { footprint } from "./footprint.js";
 import { growth } from "./growth.js";
+import { imports } from "./import.js";
 import { operations } from "./operations.js";
 import { overload } from "./overload.js";
 import { profile } from "./profile.js";
@@ -21,6 +22,7 @@ export const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Report>>> 
   profile,
   overload,
   footprint,
+  import: imports,
 };
 
 interface Options {

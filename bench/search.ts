@@ -5,10 +5,10 @@ import type { Transaction } from "../src/call.js";
 import { searchOptions } from "../src/postgres/tables/appointments/option-search.js";
 import { type Bench, setting } from "./bench.js";
 import { type Clinic, dateIn, openClinic } from "./clinic.js";
+import { percentile } from "./machine.js";
 import { GOALS, type Report } from "./report.js";
 import { type Call, openCallers, RPC } from "./requests.js";
 import { signToken, startService } from "./service.js";
-import { percentile } from "./statistics.js";
 
 /** A tenant with a clinic. */
 interface Tenant {

@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
 import { type Bench, setting } from "./bench.js";
 import { allCreated, CONNECTIONS, runRegistrations } from "./load.js";
-import { databaseSeconds, processorSeconds, waitForQuiet } from "./machine.js";
+import { databaseSeconds, medianOf, processorSeconds, ratioOfRounds, waitForQuiet } from "./machine.js";
 import { runOperation } from "./operations.js";
 import { type Operation, type OperationName, prepareOperations } from "./prepared-operations.js";
 import { type Figure, GOALS, type Report } from "./report.js";
 import { type Call, openCallers } from "./requests.js";
 import { type RunningService, signToken, startService } from "./service.js";
-import { medianOf, ratioOfRounds } from "./statistics.js";
 
 /** The result of one version in a round. Times are microseconds per call. */
 interface Run {

@@ -5,6 +5,7 @@ import { openDevelopmentIssuer } from "./auth/development-issuer.js";
 import { announceStart, progressOf } from "./command-line/announce-start.js";
 import { count, seconds, uuid } from "./command-line/arguments.js";
 import { fail } from "./command-line/fail.js";
+import { runImport } from "./command-line/imports/run-import.js";
 import { newPageKey } from "./command-line/list-addresses.js";
 import { openLogger } from "./command-line/open-logger.js";
 import { printOperations } from "./command-line/print-operations.js";
@@ -92,6 +93,15 @@ program
   .description("print every operation with its REST paths, its scope and the stages that its calls pass")
   .option("--json", "print JSON")
   .action(async ({ json = false }) => void process.stdout.write(await printOperations(json)));
+
+program
+  .command("import")
+  .description("import a folder of files from another system, with the access token in CUPO_TOKEN; can be repeated")
+  .argument("<folder>", "folder with files such as patients.ndjson, or patients.csv and mapping.json")
+  .requiredOption("--source <name>", "name of the other system, the same in each run")
+  .option("--url <url>", "URL of the internal listener", "http://127.0.0.1:9090")
+  .option("--dry-run", "only check the rows, and list every error by file and line")
+  .action(runImport);
 
 await program.parseAsync().catch((error: unknown) => fail(error));
 

@@ -14,6 +14,8 @@ export type Limits = Pick<ChainPorts, "rateLimiter" | "calls" | "streams" | "pac
  * default.
  */
 const WAITING_FOR_EACH = 10;
+/** Batches of imports that run at once in a process, so that the other connections remain for other calls. */
+const BULK_CALLS = { bulk: 2, bulkPerTenant: 1 };
 
 /**
  * Opens the quotas and the concurrency limiters, with their metrics. The number of concurrent calls is the number of
@@ -36,7 +38,7 @@ export function openLimits(
   const all = databaseConnections.calls * (replicaUrl === undefined ? 1 : 2);
   const maxWaitMs = waitSeconds * 1_000;
   const waiting = runningCalls.waiting ?? all * WAITING_FOR_EACH;
-  const calls = createConcurrencyLimiter({ ...runningCalls, all, waiting, maxWaitMs });
+  const calls = createConcurrencyLimiter({ ...runningCalls, ...BULK_CALLS, all, waiting, maxWaitMs });
   service.watchWaiting(() => calls.waiting);
   const quotas = openQuotas({ ...rateLimit, withinMs: maxWaitMs }, databaseUrl, logger);
   closers.push(() => quotas.close());

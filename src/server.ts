@@ -9,7 +9,7 @@ import { readBacklog } from "./jobs/read-backlog.js";
 import { scheduleKeyRotation } from "./jobs/rotate-option-keys.js";
 import { type ListenerParts, type OpenListeners, openListeners, watchRequests } from "./listeners/listeners.js";
 import { openLimits } from "./open-limits.js";
-import { openWebhooks, type Webhooks } from "./open-webhooks.js";
+import { openWebhooks } from "./open-webhooks.js";
 import { type KeyRing, openKeyRing } from "./option-tokens/key-ring.js";
 import { createOptionTokens } from "./option-tokens/option-tokens.js";
 import { createPageTokens } from "./option-tokens/page-tokens.js";
@@ -19,8 +19,7 @@ import { optionTokenKeys } from "./postgres/tables/appointments/option-token-key
 import type { DemoTokens } from "./reference-page/reference-pages.js";
 import { describe, logForgedTokens } from "./request-log.js";
 import { warmUpScreening } from "./screening/warm-up.js";
-import type { WatchPorts } from "./services/events/watch-events.js";
-import { createServices, type ServiceEntry, servedServices } from "./services/services.js";
+import { createServices, type ServiceEntry, type ServicePorts, servedServices } from "./services/services.js";
 import type { Config } from "./settings/config.js";
 import { startJobs } from "./start-jobs.js";
 import { cachedMeasurement } from "./telemetry/metrics/cached-measurement.js";
@@ -110,7 +109,13 @@ async function start(
       isTraced: telemetry.isTraced,
     }),
     validate,
-    services: servicesOf(config, keyRing, now, feeds, webhooks).map(served),
+    services: servicesOf(config, {
+      keyRing,
+      now,
+      events: feeds,
+      webhooks: webhooks.service,
+      validatorOf: validate,
+    }).map(served),
     ...watchRequests(telemetry, logger),
     demoTokens: config.issuer === undefined ? demoTokens : undefined,
   };
@@ -197,13 +202,13 @@ function running(listeners: OpenListeners, closers: Closer[]): RunningServer {
 
 function servicesOf(
   { slotLimits, visitMargins }: ServerConfig,
-  keyRing: KeyRing,
-  now: () => number,
-  events: WatchPorts,
-  { service }: Pick<Webhooks, "service">,
+  {
+    keyRing,
+    ...ports
+  }: Pick<ServicePorts, "now" | "events" | "webhooks" | "validatorOf"> & { readonly keyRing: KeyRing },
 ): readonly ServiceEntry[] {
-  const tokens = createOptionTokens({ keyRing, now });
-  return createServices({ now, tokens, slotLimits, visitMargins, events, webhooks: service });
+  const tokens = createOptionTokens({ keyRing, now: ports.now });
+  return createServices({ ...ports, tokens, slotLimits, visitMargins });
 }
 
 /** Returns a function that logs a failure after which the service continues. */

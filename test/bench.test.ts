@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { allCreated, registrations, runLoad } from "../bench/load.js";
+import { median, percentile, ratioOfRounds, speedOf } from "../bench/machine.js";
 import { boundOf, GOALS } from "../bench/report.js";
 import { PARTS } from "../bench/run.js";
 import { addressesIn } from "../bench/service.js";
-import { median, percentile, ratioOfRounds, speedOf } from "../bench/statistics.js";
 import { announceStart } from "../src/command-line/announce-start.js";
 import { removeFolder, temporaryFolder } from "./support/temporary-folder.js";
 

@@ -4,12 +4,14 @@ import type { CupoError } from "../errors.js";
 import { operationOf } from "../operation.js";
 import type { Stage } from "./stage.js";
 
-/** The caller of a request, and whether the request is heavy. */
+/** The caller of a request, and whether the request is heavy or bulk. */
 export interface PermitRequest {
   readonly tenantId: string;
   readonly principalId: string;
   /** Whether the operation is marked as heavy in the proto. */
   readonly isHeavy: boolean;
+  /** Whether the operation is marked as bulk in the proto. */
+  readonly isBulk: boolean;
   /** Aborts when the caller disconnects. The request then needs no permit. */
   readonly signal: AbortSignal;
 }
@@ -52,11 +54,11 @@ export function concurrencyLimit(
   paceRejection: PaceRejection,
 ): Stage {
   return (method) => {
-    const { heavy: isHeavy } = operationOf(method);
+    const { heavy: isHeavy, bulk: isBulk } = operationOf(method);
     const isStream = method.methodKind !== "unary";
     const limiter = isStream ? streams : calls;
     return (next) => async (request) => {
-      const permit = await limiter.acquire({ ...callerOf(request), isHeavy, signal: request.signal });
+      const permit = await limiter.acquire({ ...callerOf(request), isHeavy, isBulk, signal: request.signal });
       if (typeof permit === "string") throw await paceRejection(permit, isStream ? "streams" : "calls");
       let isOpen = false;
       try {
@@ -77,9 +79,9 @@ export function concurrencyLimit(
 export function loadShedding(limiter: ConcurrencyLimiter, paceRejection: PaceRejection): Stage {
   return (method) => {
     if (method.methodKind !== "unary") return undefined;
-    const { heavy: isHeavy } = operationOf(method);
+    const { heavy: isHeavy, bulk: isBulk } = operationOf(method);
     return (next) => async (request) => {
-      const rejection = limiter.rejectionFor({ ...callerOf(request), isHeavy });
+      const rejection = limiter.rejectionFor({ ...callerOf(request), isHeavy, isBulk });
       if (rejection !== undefined) throw await paceRejection(rejection);
       return next(request);
     };

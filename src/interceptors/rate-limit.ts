@@ -2,6 +2,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { ContextValues } from "@connectrpc/connect";
 import { callOf, principalOf } from "../call.js";
 import { CupoError } from "../errors.js";
+import { operationOf } from "../operation.js";
 import type { Stage } from "./stage.js";
 
 /** The state of one quota after a request was counted. */
@@ -38,13 +39,17 @@ const ROW_FIELDS = ["pageSize", "patientIds"];
 const MOST_ROWS = 200;
 
 /**
- * Limits the requests of a principal (specification section 8) over all operations and transports together. From this
- * stage on, every answer has the quotas in RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers).
+ * Limits the requests of a principal (specification section 8) over all operations and transports together. Bulk
+ * operations have quotas of their own, with the same numbers. From this stage on, every answer has the quotas in
+ * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers).
  */
 export function rateLimit(limiter: RateLimiter): Stage {
-  return () => (next) => async (request) => {
-    await charge(limiter, request.contextValues, 1);
-    return next(request);
+  return (method) => {
+    const isBulk = operationOf(method).bulk;
+    return (next) => async (request) => {
+      await charge(limiter, request.contextValues, 1, isBulk);
+      return next(request);
+    };
   };
 }
 
@@ -70,10 +75,15 @@ function rowsAskedFor(message: Message): number {
   return Math.min(Number(pageSize), MOST_ROWS);
 }
 
-async function charge(limiter: RateLimiter, contextValues: ContextValues, requests: number): Promise<void> {
+async function charge(
+  limiter: RateLimiter,
+  contextValues: ContextValues,
+  requests: number,
+  isBulk = false,
+): Promise<void> {
   const { responseHeaders } = callOf(contextValues);
   const { id, tenantId } = principalOf(contextValues);
-  const states = await limiter.count({ tenantId, id }, requests);
+  const states = await limiter.count({ tenantId, id: isBulk ? `${id}\nbulk` : id }, requests);
   responseHeaders["RateLimit-Policy"] = states.map((s) => `"${s.name}";q=${s.quota};w=${s.windowSeconds}`).join(", ");
   responseHeaders["RateLimit"] = states.map((s) => `"${s.name}";r=${s.remaining};t=${s.resetSeconds}`).join(", ");
   const exceeded = states.filter((s) => s.exceeded);

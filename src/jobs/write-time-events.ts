@@ -9,8 +9,8 @@ const LIMITS = { statementTimeoutMs: 10_000, lockTimeoutMs: 2_000, idleTimeoutMs
 const HOUR_MS = 3_600_000;
 /** Events that became due longer ago than this, in milliseconds, are not written any more. */
 export const CAUGHT_UP_MS = 24 * HOUR_MS;
-/** The first migration of the releases that know these events. */
-const KNOWN_SINCE = "0036-time-events";
+/** A migration that only the releases have that know these events. */
+const KNOWN_SINCE = "0038-time-events-validated";
 
 /** Dependencies of the events that time makes. */
 export interface TimeEventPorts {

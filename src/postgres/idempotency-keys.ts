@@ -105,6 +105,7 @@ export function purgeKeyBatch(
   return purgeBatch(source, PURGE, `${retentionHours} hours`, limit, since);
 }
 
-function keyHash(claim: IdempotencyClaim): Buffer {
+/** Returns the hash under which a claim is stored. */
+export function keyHash(claim: IdempotencyClaim): Buffer {
   return createHash("sha256").update(`${claim.principalId}\n${claim.operation}\n${claim.key}`).digest();
 }

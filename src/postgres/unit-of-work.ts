@@ -4,7 +4,7 @@ import { appendAudit } from "./audit.js";
 import { noConnection, unavailabilityOf } from "./call-failure.js";
 import { readRecords } from "./columns.js";
 import type { Database } from "./database.js";
-import { claimKey, DeferredResponse, findResult, type ResultRecord, storeResult } from "./idempotency-keys.js";
+import { claimKey, DeferredResponse, findResult, keyHash, type ResultRecord, storeResult } from "./idempotency-keys.js";
 import type { PipelinedTransaction, TransactionLimits } from "./pipelined-transaction.js";
 import { prepared } from "./prepared.js";
 import type { ReplicaReads } from "./replica/replica-reads.js";
@@ -88,7 +88,7 @@ export class UnitOfWork implements IdempotentWork {
       bind(call, transaction);
       const response = await work();
       if (!stored.set(response)) transaction.send(storeResult(claim, response));
-      for (const row of appendAudit(call, principal)) transaction.send(row);
+      for (const row of appendAudit(call, principal, keyHash(claim))) transaction.send(row);
       return { kind: "EXECUTED" };
     };
     return this.#run(call, claim.tenantId, execute, async (error) =>

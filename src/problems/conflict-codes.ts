@@ -30,6 +30,7 @@ export const conflictCodes = {
     meaning: "The request took effect before, but its result was erased with the patient's data.",
     cause: "The patient was erased after the first answer. The request is not executed again.",
     remedy: "Do not send it again. Read the resource, if you still need it.",
+    answeredBy: { CONCURRENT_MODIFICATION: ["ImportResources"] },
   },
   STATE_NOT_ALLOWED: {
     meaning: "The resource is in a state in which the operation is not allowed.",

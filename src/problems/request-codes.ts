@@ -185,6 +185,14 @@ export const requestCodes = {
     cause: "Digits in the form of such a number, or next to a word for one.",
     remedy: "Remove the number.",
   },
+  SOURCE_CHANGED: {
+    meaning:
+      "The row of an import was imported before, and is different now. ImportResources reports it in the outcome of the row.",
+    cause: "Somebody changed the row in the other system after the import.",
+    remedy:
+      "Change the resource here, with the operation that its kind has. An import creates resources and does not update them.",
+    answeredBy: { VALIDATION_FAILED: ["ImportResources"] },
+  },
   MORE_ERRORS: {
     meaning: "The request has more errors than `errors` lists.",
     cause: "An answer lists at most 100 items.",

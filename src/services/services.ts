@@ -12,6 +12,7 @@ import { DeskService } from "../gen/cupo/clinic/v1/desk_service_pb.js";
 import { DisplacedAppointmentService } from "../gen/cupo/clinic/v1/displaced_appointment_service_pb.js";
 import { EligibilityAuditService } from "../gen/cupo/clinic/v1/eligibility_audit_service_pb.js";
 import { EventService } from "../gen/cupo/clinic/v1/event_service_pb.js";
+import { ImportService } from "../gen/cupo/clinic/v1/import_service_pb.js";
 import { NoteService } from "../gen/cupo/clinic/v1/note_service_pb.js";
 import { OccupancyService } from "../gen/cupo/clinic/v1/occupancy_service_pb.js";
 import { OperationsService } from "../gen/cupo/clinic/v1/operations_service_pb.js";
@@ -39,6 +40,8 @@ import { createEligibilityAuditService } from "./eligibility/eligibility-audit-s
 import { createEligibilityService } from "./eligibility/eligibility-service.js";
 import { createEventService } from "./events/event-service.js";
 import type { WatchPorts } from "./events/watch-events.js";
+import { createImportService } from "./imports/import-service.js";
+import type { ValidatorOf } from "./imports/row-validation.js";
 import { createNoteService } from "./notes/note-service.js";
 import { createOperationsService } from "./operations/operations-service.js";
 import { createPatientDirectoryService } from "./patients/patient-directory-service.js";
@@ -60,6 +63,8 @@ export interface ServicePorts {
   readonly visitMargins: VisitMargins;
   readonly events: WatchPorts;
   readonly webhooks: WebhookPorts;
+  /** Compiles the validation of messages, for the rows of imports. */
+  readonly validatorOf: ValidatorOf;
 }
 
 /** A proto service and its implemented methods. Other methods answer `unimplemented`, and 404 over REST. */
@@ -93,6 +98,7 @@ export const servedServices: readonly Pick<ServiceEntry, "service">[] = [
   { service: EventService },
   { service: TenantSettingsService },
   { service: WebhookService },
+  { service: ImportService },
 ];
 
 /** Creates every service. REST and RPC both use this list, so they always have the same operations. */
@@ -128,5 +134,9 @@ export function createServices(ports: ServicePorts): readonly ServiceEntry[] {
     { service: EventService, implementation: createEventService(events) },
     { service: TenantSettingsService, implementation: createTenantSettingsService(now) },
     { service: WebhookService, implementation: createWebhookService(now, webhooks) },
+    {
+      service: ImportService,
+      implementation: createImportService({ now, margins: visitMargins, validatorOf: ports.validatorOf }),
+    },
   ];
 }

@@ -107,6 +107,7 @@ const otherPages: Readonly<Record<string, Readonly<Record<string, RegExp | strin
     "From protos": /\[ 'Sede /,
     "From OpenAPI": "is an example, which examples/examples.test.ts runs",
   },
+  "docs/guide/import.md": { "Try it": "runs the built program, as import/import-killed.test.ts does" },
   "docs/guide/testing.md": { "": "is what runs this" },
 };
 /** Blocks that are not run: they follow a stream without end, or install packages. */

@@ -1,6 +1,7 @@
 import type { UnaryRequest } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { PatientService } from "../../src/gen/cupo/access/v1/patient_service_pb.js";
+import { ImportService } from "../../src/gen/cupo/clinic/v1/import_service_pb.js";
 import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
 import {
   type QuotaPrincipal,
@@ -37,7 +38,7 @@ test("sends the quotas and their remaining requests", async () => {
   });
 });
 
-test("counts one request for the principal", async () => {
+test("counts one request for the principal, and bulk operations apart", async () => {
   const counted: QuotaPrincipal[] = [];
   const limiter: RateLimiter = {
     count: async (principal) => {
@@ -47,7 +48,12 @@ test("counts one request for the principal", async () => {
   };
   const call = callWith({ principal: { id: "issuer client" } });
   await run(rateLimit(limiter), requestOf(PatientService.method.registerPatient, {}, call));
-  expect(counted).toEqual([{ tenantId, id: "issuer client" }]);
+  const { importResources } = ImportService.method;
+  await run(rateLimit(limiter), requestOf(importResources, {}, call));
+  expect(counted).toEqual([
+    { tenantId, id: "issuer client" },
+    { tenantId, id: "issuer client\nbulk" },
+  ]);
 });
 
 test.each([

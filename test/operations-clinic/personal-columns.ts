@@ -45,6 +45,13 @@ const KEPT: Readonly<Record<string, string>> = {
   "patients.updated_at": OF_RECORD,
   "patients.erased_at": OF_RECORD,
   "patient_changes.kind": CODE,
+  "import_sources.source_system": "the name of another system, chosen by the clinic",
+  "import_sources.hash_key": "random bytes",
+  "imported_resources.source_system": "the name of another system, chosen by the clinic",
+  "imported_resources.kind": CODE,
+  "imported_resources.source_key":
+    "the keyed hash of an id in another system, so that nobody is imported again after an erasure",
+  "imported_resources.content_hash": "a keyed hash, which an erasure empties: test/import/erased-patients.test.ts",
   "quota_windows.policy": CODE,
   "slots.retained_by": CODE,
   "user_attention_cases.category": CODE,

@@ -82,6 +82,8 @@ export const ROUND_TRIPS: Readonly<Record<string, number>> = {
   /** Schedules are planned from rows read before, and withdrawn and retained slots are part of the answer. */
   ...each(4, ["UpdateHoliday", "MaterializeSchedule", "OverbookAppointment", "CreateScheduleBlock"]),
   ...each(5, ["UpdateScheduleBlock", "CancelScheduleBlock"]),
+  /** A batch of any number of rows: each kind reads what its rows refer to. */
+  ...each(8, ["ImportResources"]),
 };
 
 /**

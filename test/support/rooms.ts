@@ -15,6 +15,7 @@ export const serviceRooms: Rooms = {
   events: ["resources"],
   settings: ["resources"],
   webhooks: ["resources", "events"],
+  imports: ["resources"],
 };
 
 /**
@@ -34,4 +35,5 @@ export const tableRooms: Rooms = {
   settings: [],
   "time-events": ["appointments", "events", "settings"],
   webhooks: ["resources", "events"],
+  imports: ["resources", "appointments", "schedule", "patients", "desk"],
 };

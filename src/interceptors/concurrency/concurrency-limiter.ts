@@ -12,6 +12,9 @@ export interface ConcurrencyLimits {
   /** Heavy calls of all tenants. The other connections remain for light calls. Defaults to no limit. */
   readonly heavy?: number;
   readonly heavyPerTenant?: number;
+  /** Bulk calls of all tenants, which count for no principal and tenant otherwise. Defaults to no limit. */
+  readonly bulk?: number;
+  readonly bulkPerTenant?: number;
   /** The longest wait for a permit, in milliseconds. */
   readonly maxWaitMs: number;
 }
@@ -30,7 +33,7 @@ interface CounterLimit {
 
 /** A call that waits for a permit. */
 interface QueuedCall {
-  readonly tenantId: string;
+  readonly flow: string;
   readonly counterLimits: readonly CounterLimit[];
   readonly startTag: number;
   /** Ends the wait with a permit or a rejection. */
@@ -54,7 +57,7 @@ export function createConcurrencyLimiter(limits: ConcurrencyLimits): QueueingLim
   return {
     acquire: async (request) => pool.acquire(request, counterLimitsOf(request, limits)),
     rejectionFor: (request) =>
-      pool.waiting === 0 ? undefined : pool.rejectionFor(request.tenantId, counterLimitsOf(request, limits)),
+      pool.waiting === 0 ? undefined : pool.rejectionFor(flowOf(request), counterLimitsOf(request, limits)),
     get waiting() {
       return pool.waiting;
     },
@@ -62,9 +65,16 @@ export function createConcurrencyLimiter(limits: ConcurrencyLimits): QueueingLim
 }
 
 function counterLimitsOf(
-  { tenantId, principalId, isHeavy }: Omit<PermitRequest, "signal">,
+  { tenantId, principalId, isHeavy, isBulk }: Omit<PermitRequest, "signal">,
   limits: ConcurrencyLimits,
 ): readonly CounterLimit[] {
+  if (isBulk) {
+    return [
+      { scope: "TENANT", counter: `bulk ${tenantId}`, max: limits.bulkPerTenant ?? ANY },
+      { scope: "PROCESS", counter: "bulk", max: limits.bulk ?? ANY },
+      { scope: "PROCESS", counter: ALL, max: limits.all ?? ANY },
+    ];
+  }
   const heavy: readonly CounterLimit[] = [
     { scope: "TENANT", counter: `heavy ${tenantId}`, max: limits.heavyPerTenant ?? ANY },
     { scope: "HEAVY", counter: "heavy", max: limits.heavy ?? ANY },
@@ -75,6 +85,11 @@ function counterLimitsOf(
     ...(isHeavy ? heavy : []),
     { scope: "PROCESS", counter: ALL, max: limits.all ?? ANY },
   ];
+}
+
+/** Returns the name under which the queue gives a call its share: bulk calls do not use up the share of their tenant. */
+function flowOf({ tenantId, isBulk }: Pick<PermitRequest, "tenantId" | "isBulk">): string {
+  return isBulk ? `bulk ${tenantId}` : tenantId;
 }
 
 class PermitPool {
@@ -93,26 +108,27 @@ class PermitPool {
     request: PermitRequest,
     counterLimits: readonly CounterLimit[],
   ): Permit | Promise<Permit | PermitRejection> | PermitRejection {
-    const { tenantId, signal } = request;
-    const rejection = this.rejectionFor(tenantId, counterLimits);
+    const { signal } = request;
+    const flow = flowOf(request);
+    const rejection = this.rejectionFor(flow, counterLimits);
     if (rejection !== undefined) return rejection;
     if (signal.aborted) return "PRINCIPAL";
     const hasRoom = this.#haveRoomFor(counterLimits);
-    const startTag = this.#fairQueue.assign(tenantId);
-    return hasRoom ? this.#grant(counterLimits, startTag) : this.#enqueue(request, counterLimits, startTag);
+    const startTag = this.#fairQueue.assign(flow);
+    return hasRoom ? this.#grant(counterLimits, startTag) : this.#enqueue({ flow, signal }, counterLimits, startTag);
   }
 
   /** Returns the limit that would reject a call now, or undefined if the call would run or wait. */
-  rejectionFor(tenantId: string, counterLimits: readonly CounterLimit[]): PermitRejection | undefined {
+  rejectionFor(flow: string, counterLimits: readonly CounterLimit[]): PermitRejection | undefined {
     if (this.#haveRoomFor(counterLimits)) return undefined;
     const last = this.#queue.length < this.limits.waiting ? undefined : this.#queue.at(-1);
-    const isLast = last !== undefined && last.startTag <= this.#fairQueue.startTagOf(tenantId);
-    const isTenantQueueFull = this.#countOf(`waiting ${tenantId}`) >= MAX_QUEUED_PER_TENANT;
+    const isLast = last !== undefined && last.startTag <= this.#fairQueue.startTagOf(flow);
+    const isTenantQueueFull = this.#countOf(`waiting ${flow}`) >= MAX_QUEUED_PER_TENANT;
     return isLast || isTenantQueueFull ? this.#exceededScope(counterLimits) : undefined;
   }
 
   #enqueue(
-    { tenantId, signal }: PermitRequest,
+    { flow, signal }: { readonly flow: string; readonly signal: AbortSignal },
     counterLimits: readonly CounterLimit[],
     startTag: number,
   ): Promise<Permit | PermitRejection> {
@@ -121,11 +137,11 @@ class PermitPool {
         clearTimeout(timer);
         signal.removeEventListener("abort", giveUp);
         this.#queue.splice(this.#queue.indexOf(waiting), 1);
-        this.#change(`waiting ${tenantId}`, -1);
-        if (typeof outcome === "string") this.#fairQueue.revoke(tenantId, startTag);
+        this.#change(`waiting ${flow}`, -1);
+        if (typeof outcome === "string") this.#fairQueue.revoke(flow, startTag);
         resolve(outcome);
       };
-      const waiting = { tenantId, counterLimits, startTag, end };
+      const waiting = { flow, counterLimits, startTag, end };
       const giveUp = () => end(this.#exceededScope(counterLimits));
       const timer = setTimeout(giveUp, this.limits.maxWaitMs);
       signal.addEventListener("abort", giveUp);
@@ -137,7 +153,7 @@ class PermitPool {
     if (this.#queue.length >= this.limits.waiting) this.#rejectLast();
     const after = this.#queue.findIndex(({ startTag }) => startTag > waiting.startTag);
     this.#queue.splice(after < 0 ? this.#queue.length : after, 0, waiting);
-    this.#change(`waiting ${waiting.tenantId}`, 1);
+    this.#change(`waiting ${waiting.flow}`, 1);
   }
 
   #rejectLast(): void {

@@ -64,6 +64,7 @@ const ruleCodes = {
   created_range: { code: "INVALID_RANGE", fields: ["created_from", "created_to"] },
 
   event_start: { code: "INVALID_VALUE", fields: ["cursor", "start"] },
+  import_reference: { code: "INVALID_VALUE", fields: ["source_id", "resource_id"] },
   note_subject: { code: "INVALID_VALUE", fields: ["patient_id", "appointment_id"] },
   search_criterion: { code: "REQUIRED", fields: ["document_number_prefix", "phone", "name"] },
   merge_of_two: { code: "INVALID_VALUE", fields: ["survivor_patient_id", "duplicate_patient_id"] },

@@ -11,7 +11,7 @@ import { ShortText_Kind } from "../../gen/cupo/options/v1/options_pb.js";
 import { isScreened, screenedAsOf } from "../../proto-options.js";
 import { codesOfKind, type ShortTextKind, screenShortText } from "../../screening/screen-short-text.js";
 import { recognizers, type ScreeningCode, screenText } from "../../screening/screen-text.js";
-import { sizeLimits } from "./size-limits.js";
+import { areItemsJudged, sizeLimits } from "./size-limits.js";
 
 /** A text in a message, and the code of its forbidden content. The error message never repeats the text. */
 export interface ScreeningFinding {
@@ -76,7 +76,7 @@ function stepsOf(schema: DescMessage, known: Map<DescMessage, readonly Step[]>):
   if (found !== undefined) return found;
   const steps: Step[] = [];
   known.set(schema, steps);
-  for (const field of schema.fields) {
+  for (const field of schema.fields.filter(areItemsJudged)) {
     const screen = screenOf(field);
     if (screen !== undefined) steps.push({ field, screen });
     else if (field.message !== undefined && holdsScreened(field)) {
@@ -106,7 +106,7 @@ function holdsScreened(field: DescField, seen: readonly DescMessage[] = []): boo
   if (screenOf(field) !== undefined) return true;
   const { message } = field;
   if (message === undefined || seen.includes(message)) return false;
-  return message.fields.some((each) => holdsScreened(each, [...seen, message]));
+  return message.fields.filter(areItemsJudged).some((each) => holdsScreened(each, [...seen, message]));
 }
 
 function screenBelow(steps: readonly Step[], message: ReflectMessage, place: Path): ScreeningFinding[] {

@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, getExtension, ScalarType } from "@bufbuild/protobuf";
-import { type FieldRules, StringRulesSchema } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { type FieldRules, Ignore, StringRulesSchema } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_cupo_options_v1_rules as projectRules } from "../../gen/cupo/options/v1/rules_pb.js";
 import { decodedOnce, fieldRulesOf } from "../../proto-options.js";
 
@@ -27,6 +27,15 @@ export function maxItemsOf(field: DescField): number | undefined {
   const { type } = fieldRulesOf(field);
   if (field.fieldKind !== "list" || type.case !== "repeated" || type.value.maxItems === 0n) return undefined;
   return Number(type.value.maxItems);
+}
+
+/**
+ * Whether the items of a field are validated with its message. If its rules ignore the items of a list, the operation
+ * validates each of them itself.
+ */
+export function areItemsJudged(field: DescField): boolean {
+  const { type } = fieldRulesOf(field);
+  return type.case !== "repeated" || type.value.items?.ignore !== Ignore.ALWAYS;
 }
 
 function limitOf(field: DescField): SizeLimit | undefined {

@@ -1,6 +1,7 @@
 import { bookingExamples, displacedExamples } from "./booking-examples.js";
 import { catalogAdminExamples, catalogExamples } from "./catalog-examples.js";
 import { deskExamples } from "./desk-examples.js";
+import { importExamples } from "./import-examples.js";
 import { patientExamples } from "./patient-examples.js";
 import { programAdminExamples, programExamples } from "./program-examples.js";
 import { publishedExamples } from "./published-examples.js";
@@ -36,5 +37,6 @@ export function requestExamples(nowMs: number): RequestExamples {
     ...deskExamples(day),
     ...tenantSettingsExamples,
     ...webhookExamples,
+    ...importExamples,
   };
 }

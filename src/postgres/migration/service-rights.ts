@@ -42,6 +42,8 @@ export const serviceRights: Readonly<Record<string, readonly TableRight[]>> = {
   event_feeds: CHANGE,
   healthcare_services: CHANGE,
   holidays: CHANGE,
+  import_sources: CHANGE,
+  imported_resources: CHANGE,
   locations: CHANGE,
   no_show_reasons: CHANGE,
   notes: CHANGE,

@@ -2,7 +2,7 @@
 -- Older releases do not know these actions. So the service writes them only while no older release serves the database.
 -- Compatible from: 0015-appointment-lists
 --
--- The next migration validates the constraint, while calls continue.
+-- 0038-time-events-validated validates the constraint, while calls continue.
 ALTER TABLE audit_events DROP CONSTRAINT audit_events_action_check;
 ALTER TABLE audit_events ADD CONSTRAINT audit_events_action_check
   CHECK (action IN ('CREATE', 'UPDATE', 'DELETE', 'REMINDER_DUE', 'NO_SHOW_DUE', 'EXPIRED')) NOT VALID;

@@ -8,6 +8,7 @@ import { type AppointmentRecord, updateAppointment } from "../../postgres/tables
 import { emptyHistory } from "../../postgres/tables/appointments/appointments-of-patient.js";
 import { emptyCases, emptyEntriesOfPatient } from "../../postgres/tables/desk/desk-of-patient.js";
 import { type LockedForErasure, lockForErasure } from "../../postgres/tables/erasure-locks.js";
+import { forgetContent } from "../../postgres/tables/imports/imported-resources.js";
 import { removeNotesOfPatient } from "../../postgres/tables/notes/notes-of-patient.js";
 import { erasePatientRows } from "../../postgres/tables/patients/erase-patients.js";
 import {
@@ -142,6 +143,7 @@ function erasePatients(
 ): PatientChangeRecord {
   const ids = patients.map(({ id }) => id);
   emptyPatientChanges(call.transaction, ids);
+  forgetContent(call.transaction, ids);
   erasePatientRows(call.transaction, patients, at);
   insertAccessRecords(call, ids);
   const records = patients.map(({ id, version: before }) => {

@@ -44,6 +44,27 @@ describe("a permit", () => {
   });
 });
 
+describe("a bulk call", () => {
+  const few = { ...limits, bulk: 2, bulkPerTenant: 1 };
+
+  test("runs alone for its tenant, and with few others, and leaves the permits of its principal and tenant", async () => {
+    const { take, taken } = open(few);
+    for (const tenantId of ["a", "b", "c"]) await take(2, { tenantId, isBulk: true });
+    await take(2);
+    await take(1, { principalId: "two" });
+    expect(taken()).toEqual(["a/one", "b/one", "a/one", "a/one", "a/two"]);
+  });
+
+  test("waits for the one before it, and does not use up the turn of its tenant", async () => {
+    const { take, taken, releaseFirst } = open({ ...few, all: 1 });
+    await take(3, { isBulk: true });
+    await take(1, { principalId: "caller" });
+    await releaseFirst();
+    await releaseFirst();
+    expect(taken()).toEqual(["a/one", "a/caller", "a/one"]);
+  });
+});
+
 describe("a call without a permit", () => {
   test("gets the next released one, in the order of arrival", async () => {
     const { take, taken, releaseFirst } = open();
@@ -215,5 +236,12 @@ function open(chosen = limits) {
 }
 
 function permitRequest(changes: Partial<PermitRequest> = {}): PermitRequest {
-  return { tenantId: "a", principalId: "one", isHeavy: false, signal: new AbortController().signal, ...changes };
+  return {
+    tenantId: "a",
+    principalId: "one",
+    isHeavy: false,
+    isBulk: false,
+    signal: new AbortController().signal,
+    ...changes,
+  };
 }

@@ -46,7 +46,7 @@ async function crowd(limiter: ConcurrencyLimiter & { readonly waiting: number })
   const other = { refused: 0, longestWait: 0 };
   let [step, longestQueue] = [0, 0];
   const ask = async (tenant: number) => {
-    const permitRequest = { tenantId: `tenant ${tenant}`, principalId: "one", isHeavy: false };
+    const permitRequest = { tenantId: `tenant ${tenant}`, principalId: "one", isHeavy: false, isBulk: false };
     const askedAt = step;
     const permit = await limiter.acquire({ ...permitRequest, signal: new AbortController().signal });
     if (tenant === CROWD) other.longestWait = Math.max(other.longestWait, step - askedAt);

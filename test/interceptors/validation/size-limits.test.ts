@@ -3,7 +3,7 @@ import { hasCustomJsonRepresentation } from "@bufbuild/protobuf/wkt";
 import { describe, expect, it } from "vitest";
 import { ReplaceProgramPractitionersRequestSchema } from "../../../src/gen/cupo/access/v1/scheduling_configuration_service_pb.js";
 import { createMeasure } from "../../../src/interceptors/validation/measure-message.js";
-import { maxItemsOf, sizeLimits } from "../../../src/interceptors/validation/size-limits.js";
+import { areItemsJudged, maxItemsOf, sizeLimits } from "../../../src/interceptors/validation/size-limits.js";
 import { createMessageValidator } from "../../../src/interceptors/validation/validate-message.js";
 import { generatedFiles } from "./generated-files.js";
 
@@ -17,10 +17,12 @@ describe("the requests of the project", () => {
     "$name limits every list, and has no nested messages with sizes to limit",
     ({ fields }) => {
       const unlimited = fields.filter((field) => field.fieldKind === "list" && maxItemsOf(field) === undefined);
-      const nested = fields.filter(
-        ({ fieldKind, message }) =>
-          fieldKind === "map" || (message && !hasCustomJsonRepresentation(message) && hasSizes(message)),
-      );
+      const nested = fields
+        .filter(areItemsJudged)
+        .filter(
+          ({ fieldKind, message }) =>
+            fieldKind === "map" || (message && !hasCustomJsonRepresentation(message) && hasSizes(message)),
+        );
       expect([...unlimited, ...nested].map(({ name }) => name)).toEqual([]);
     },
   );

@@ -78,7 +78,19 @@ export function insertAppointmentChange(
   call: Call,
   correctionReason?: string,
 ): void {
-  const change: AppointmentChangeRecord = {
+  const change = changeOf(before, after, principal, call, correctionReason);
+  transaction.send(insertChange({ tenant_id: transaction.tenantId, ...toRow(changeColumns, change) }));
+}
+
+/** Returns the change that {@link insertAppointmentChange} appends. */
+export function changeOf(
+  before: AppointmentRecord | undefined,
+  after: AppointmentRecord,
+  principal: Principal,
+  call: Call,
+  correctionReason?: string,
+): AppointmentChangeRecord {
+  return {
     appointmentId: after.id,
     version: after.version,
     fromStatus: before?.status,
@@ -103,7 +115,6 @@ export function insertAppointmentChange(
     correctionReason,
     mergedFromPatientId: before?.patientId === after.patientId ? undefined : before?.patientId,
   };
-  transaction.send(insertChange({ tenant_id: transaction.tenantId, ...toRow(changeColumns, change) }));
 }
 
 /** Returns at most `limit` changes of an appointment with a version above `afterVersion`, the oldest first. */

@@ -3,6 +3,37 @@ import { readRecord } from "../../columns.js";
 import { sql } from "../../sql.js";
 import type { OpportunityDefinitionAttributes } from "./reference-data.js";
 
+/** The maximum wait of a resource, without holidays. */
+export interface HeldWaitLimit extends Pick<OpportunityDefinitionAttributes, "maxWaitDays" | "dayKind"> {
+  readonly holderId: string;
+}
+
+/**
+ * Returns the limits of several appointment types or services. Those without an active opportunity definition are
+ * omitted.
+ */
+export async function readWaitLimits(
+  transaction: Transaction,
+  table: "appointment_types" | "healthcare_services",
+  ids: readonly string[],
+): Promise<readonly HeldWaitLimit[]> {
+  const limits = sql.raw(
+    `SELECT holder.id AS "holderId", o.max_wait_days AS "maxWaitDays", o.day_kind AS "dayKind"
+     FROM ${table} holder JOIN opportunity_definitions o
+       ON o.tenant_id = :tenantId AND o.id = holder.opportunity_definition_id AND o.active
+     WHERE holder.tenant_id = :tenantId AND holder.id = ANY(:ids::uuid[])`,
+    { tenantId: transaction.tenantId, ids },
+  );
+  return transaction.rows(limits);
+}
+
+/** Returns the active holidays of the tenant after a local date, ascending. YYYY-MM-DD. */
+export async function readHolidaysAfter(transaction: Transaction, from: string): Promise<readonly string[]> {
+  const holidays = sql("holidays").where({ tenant_id: transaction.tenantId, active: true }).where("date", ">", from);
+  const rows = await transaction.rows<{ date: string }>(holidays.orderBy("date").select(sql.raw("date::text AS date")));
+  return rows.map(({ date }) => date);
+}
+
 /** The maximum wait and the holidays needed to calculate its last day. */
 export interface WaitLimitRecord extends Pick<OpportunityDefinitionAttributes, "maxWaitDays" | "dayKind"> {
   /** Active holidays after the first date, ascending, as far as they can matter. YYYY-MM-DD. */

@@ -42,7 +42,8 @@ export interface WaitlistFilter extends DeskFilter<DeskWaitlistEntryRecord["desk
   readonly practitionerId: string | undefined;
 }
 
-const COLUMNS = {
+/** The column of each attribute of an open entry. */
+export const waitlistColumns = {
   id: "id",
   patientId: "patient_id",
   serviceId: "service_id",
@@ -63,7 +64,7 @@ const CLOSURE_COLUMNS = {
 } as const satisfies ColumnsOf<WaitlistEntryClosure>;
 
 export function insertWaitlistEntry(transaction: Transaction, entry: WaitlistEntryRecord): void {
-  const row = { tenant_id: transaction.tenantId, ...toRow(COLUMNS, entry) };
+  const row = { tenant_id: transaction.tenantId, ...toRow(waitlistColumns, entry) };
   transaction.send(sql("waitlist_entries").insert(row));
 }
 
@@ -89,7 +90,7 @@ export async function listWaitlistEntries(
   { statuses, createdFrom, createdTo, ...equal }: WaitlistFilter,
   page: DeskPage,
 ): Promise<DeskWaitlistEntryRecord[]> {
-  const columns = toPartialRow(COLUMNS, givenOnly(equal));
+  const columns = toPartialRow(waitlistColumns, givenOnly(equal));
   const wanted = { statuses, createdFrom, createdTo };
   return readRecords(
     transaction,
@@ -113,5 +114,5 @@ export async function lockWaitlistEntriesOf(transaction: Transaction, patientId:
 export function entries({ tenantId }: Transaction): Knex.QueryBuilder {
   return sql("waitlist_entries")
     .where({ tenant_id: tenantId })
-    .select({ ...COLUMNS, ...CLOSURE_COLUMNS, deskStatus: "desk_status" });
+    .select({ ...waitlistColumns, ...CLOSURE_COLUMNS, deskStatus: "desk_status" });
 }

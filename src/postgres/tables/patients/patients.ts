@@ -42,7 +42,9 @@ export const patientColumns = {
 } as const satisfies ColumnsOf<PatientRecord>;
 
 const DERIVED = ["document_type_key", "document_number_key", "search_words"] as const;
-const WRITTEN = ["tenant_id", ...Object.values(patientColumns), ...DERIVED] as const;
+/** The columns of {@link patientRow}. */
+export const patientRowColumns = [...Object.values(patientColumns), ...DERIVED] as const;
+const WRITTEN = ["tenant_id", ...patientRowColumns] as const;
 
 const insertUnlessActive = preparedRequired(WRITTEN, (row) =>
   sql("patients").insert(row).onConflict().ignore().returning("id"),
@@ -177,8 +179,12 @@ export function writeErasedPatient(transaction: Transaction, left: PatientRecord
 }
 
 function rowOf({ tenantId }: Transaction, patient: PatientRecord) {
+  return { tenant_id: tenantId, ...patientRow(patient) };
+}
+
+/** Returns the row of a patient without its tenant, with the columns that are derived from others. */
+export function patientRow(patient: PatientRecord) {
   return {
-    tenant_id: tenantId,
     ...toRow(patientColumns, patient),
     document_type_key: documentTypeKey(patient.documentType),
     document_number_key: documentNumberKey(patient.documentNumber),

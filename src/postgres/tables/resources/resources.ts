@@ -66,6 +66,19 @@ export async function findResource<A extends object>(
   return readRecord(transaction, visible(transaction, principal, table).where({ id }));
 }
 
+/** Returns those of the resources that the principal can see, by id, without locking them. */
+export async function findResources<A extends object>(
+  transaction: Transaction,
+  principal: Principal,
+  table: ResourceTable<A>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ResourceRecord<A>>> {
+  if (ids.length === 0) return new Map();
+  const query = visible(transaction, principal, table).whereRaw("id = ANY(?::uuid[])", [ids as string[]]);
+  const found = await readRecords<ResourceRecord<A>>(transaction, query);
+  return new Map(found.map((resource) => [resource.id, resource]));
+}
+
 /** A resource that refers to others. */
 export interface Referrer {
   readonly table: Pick<ResourceTable<object>, "name">;
@@ -139,6 +152,7 @@ function visibleRows({ tenantId }: Transaction, principal: Principal, tableName:
     .whereRaw("(company_id IS NULL OR company_id = ?::uuid)", [principal.companyId ?? null]);
 }
 
-function columnsOf<A extends object>(table: ResourceTable<A>): Readonly<Record<string, string>> {
+/** Returns the column of each attribute of a table's resources. */
+export function columnsOf<A extends object>(table: ResourceTable<A>): Readonly<Record<string, string>> {
   return { ...HEAD, ...table.columns };
 }

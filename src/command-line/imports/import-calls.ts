@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import type { ImportRow } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import type { ImportReport } from "../../gen/cupo/clinic/v1/import_service_pb.js";
+import { type ImportOutcome, ImportService } from "../../gen/cupo/clinic/v1/import_service_pb.js";
+
+/** Where and as whom an import calls the service. */
+export interface ImportTarget {
+  /** URL of the internal listener. */
+  readonly url: string;
+  /** Access token with the scope import:write. */
+  readonly token: string;
+  readonly sourceSystem: string;
+  readonly validateOnly: boolean;
+}
+
+/** The calls of an import. */
+export interface ImportCalls {
+  /** Imports a batch and returns the outcome of each row. */
+  send(rows: readonly ImportRow[]): Promise<readonly ImportOutcome[]>;
+  report(): Promise<ImportReport>;
+}
+
+/** The part of the time of a batch in which the import then rests, so that other calls get their turn. */
+const REST = 0.2;
+const MAX_TRIES = 12;
+const LONGEST_PAUSE_MS = 15_000;
+/** Failures that pass: the service or the way to it is away, or an earlier attempt is still at work. */
+const PASSING: ReadonlySet<Code> = new Set([Code.Unavailable, Code.Aborted, Code.Unknown, Code.DeadlineExceeded]);
+
+/**
+ * Opens the calls of an import. A call that fails for a reason that passes is sent again with the same idempotency key:
+ * after the time in Retry-After, or else after a pause that grows, for about two minutes.
+ */
+export function openImportCalls({ url, token, sourceSystem, validateOnly }: ImportTarget): ImportCalls {
+  const client = createClient(
+    ImportService,
+    createConnectTransport({ baseUrl: url, httpVersion: "1.1", useBinaryFormat: true }),
+  );
+  const authorization = { authorization: `Bearer ${token}` };
+  return {
+    async send(rows) {
+      const headers = { ...authorization, "idempotency-key": randomUUID() };
+      const sentAt = performance.now();
+      const { outcomes } = await patiently(() =>
+        client.importResources({ sourceSystem, rows: [...rows], validateOnly }, { headers }),
+      );
+      await delay((performance.now() - sentAt) * REST);
+      return outcomes;
+    },
+    async report() {
+      return reportOf(client, sourceSystem, authorization);
+    },
+  };
+}
+
+async function reportOf(client: Client<typeof ImportService>, sourceSystem: string, headers: Record<string, string>) {
+  const { importReport } = await patiently(() => client.getImportReport({ sourceSystem }, { headers }));
+  if (importReport === undefined) throw new Error("the service sent no report");
+  return importReport;
+}
+
+async function patiently<T>(call: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const pauseMs = pauseAfter(error, tries);
+      if (pauseMs === undefined || tries === MAX_TRIES) throw error;
+      await delay(pauseMs);
+    }
+  }
+}
+
+function pauseAfter(error: unknown, tries: number): number | undefined {
+  if (!(error instanceof ConnectError)) return undefined;
+  const seconds = Number(error.metadata.get("retry-after") ?? 0);
+  if (seconds > 0) return seconds * 1_000;
+  return PASSING.has(error.code) ? Math.min(250 * 2 ** tries, LONGEST_PAUSE_MS) : undefined;
+}

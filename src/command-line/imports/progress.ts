@@ -1,0 +1,43 @@
+/** Shows how far an import is. */
+export interface Progress {
+  /** Shows the part of a file that is done, and the rows so far. */
+  show(fileName: string, part: number, rows: number): void;
+  /** Removes the bar, so that a line can be written. */
+  clear(): void;
+}
+
+/** Where progress is shown. */
+export interface ProgressOutput {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+const WIDTH = 30;
+/** A terminal is updated this often, and a log gets a line this often, in milliseconds. */
+const BAR_EVERY_MS = 100;
+const LINE_EVERY_MS = 10_000;
+const ERASE_LINE = "\r\u001b[K";
+
+/** Shows a bar on a terminal, and now and then a line elsewhere. `now` returns milliseconds. */
+export function openProgress(output: ProgressOutput, now: () => number): Progress {
+  const isTerminal = output.isTTY === true;
+  let shownAt = Number.NEGATIVE_INFINITY;
+  return {
+    show(fileName, part, rows) {
+      const isDone = part >= 1;
+      if (!isDone && now() - shownAt < (isTerminal ? BAR_EVERY_MS : LINE_EVERY_MS)) return;
+      shownAt = now();
+      const percent = `${Math.floor(part * 100)} %`.padStart(5);
+      const counted = `${fileName}: ${percent}, ${rows} rows`;
+      output.write(isTerminal ? `${ERASE_LINE}${bar(part)} ${counted}${isDone ? "\n" : ""}` : `${counted}\n`);
+    },
+    clear() {
+      if (isTerminal) output.write(ERASE_LINE);
+    },
+  };
+}
+
+function bar(part: number): string {
+  const filled = Math.round(Math.min(part, 1) * WIDTH);
+  return `[${"=".repeat(filled)}${" ".repeat(WIDTH - filled)}]`;
+}

@@ -1,0 +1,44 @@
+import type { FileName } from "./source-files.js";
+
+/** What became of the rows of a file. */
+export interface Counted {
+  readonly name: FileName;
+  rows: number;
+  created: number;
+  unchanged: number;
+  rejected: number;
+  /** Rows of the file that the service has, each once; rows that changed after their import are among them. */
+  readonly kept: number;
+  /** The number that the service has of this kind from this source; undefined in a dry run. */
+  server: number | undefined;
+}
+
+/** Returns the counts of a file before its first row. */
+export function emptyCount(name: FileName): Counted {
+  return { name, rows: 0, created: 0, unchanged: 0, rejected: 0, kept: 0, server: undefined };
+}
+
+/** Whether every row was imported and the service has exactly those. */
+export function isComplete({ rejected, kept, server }: Counted): boolean {
+  return rejected === 0 && (server === undefined || server === kept);
+}
+
+const COLUMNS = ["rows", "created", "unchanged", "rejected", "service"] as const;
+
+/** Formats the counts as a table, with a line for each file whose rows the service counts differently. */
+export function tableOfCounts(counts: readonly Counted[]): string {
+  const lines = counts.map((count) => {
+    const { rows, created, unchanged, rejected, server } = count;
+    const cells = [rows, created, unchanged, rejected, server ?? "–"].map((cell) => String(cell).padStart(10));
+    return `${count.name.padEnd(18)}${cells.join("")}  ${difference(count)}`.trimEnd();
+  });
+  const head = `${"".padEnd(18)}${COLUMNS.map((name) => name.padStart(10)).join("")}`;
+  return ["", head, ...lines, ""].join("\n");
+}
+
+function difference({ kept, server }: Counted): string {
+  if (server === undefined || server === kept) return "";
+  return server > kept
+    ? `the service has ${server - kept} more: rows that are no longer in the file`
+    : `the service has ${kept - server} fewer`;
+}

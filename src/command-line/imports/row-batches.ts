@@ -1,0 +1,41 @@
+import { toBinary } from "@bufbuild/protobuf";
+import { ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import type { SourceRow } from "./source-rows.js";
+
+/**
+ * The most rows of a batch, and its most bytes. The service accepts 500 rows and 64 KiB. Smaller batches delay other calls
+ * less.
+ */
+const MOST_ROWS = 50;
+const MOST_BYTES = 63 * 1024;
+/** The bytes that a row needs in the list beside its own. */
+const ROW_OVERHEAD = 4;
+
+/** Groups rows into batches that the service accepts. Rows with errors are in their batch, but take no room. */
+export async function* batchesOf(rows: AsyncIterable<SourceRow>): AsyncGenerator<readonly SourceRow[]> {
+  let batch: SourceRow[] = [];
+  let bytes = 0;
+  for await (const row of rows) {
+    const size = row.errors.length > 0 ? 0 : toBinary(ImportRowSchema, row.row).length + ROW_OVERHEAD;
+    if (batch.length === MOST_ROWS || bytes + size > MOST_BYTES) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(row);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Iterates over items while the next one is already being made. */
+export async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = items.next();
+  for (;;) {
+    const { done, value } = await next;
+    if (done === true) return;
+    next = items.next();
+    next.catch(() => undefined);
+    yield value;
+  }
+}

@@ -1,0 +1,81 @@
+import { hash } from "node:crypto";
+import { toBinary } from "@bufbuild/protobuf";
+import { type ImportRow, ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import { PatientDetails_Status } from "../../gen/cupo/clinic/v1/patient_details_pb.js";
+import { documentNumberKey, documentTypeKey } from "../../postgres/tables/patients/document-keys.js";
+import type { RowError, SourceRow } from "./source-rows.js";
+
+/** The members of a row that can be a reference. Each has the name of the kind that it refers to. */
+const REFERENCES = new Set(["patient", "practitioner", "service", "location", "payer"]);
+
+/**
+ * The rows of a dry run that would have been imported. A dry run imports nothing, so the service does not know the rows
+ * of earlier batches. What depends on them is judged here.
+ */
+export class SeenRows {
+  /** The hash of each row, by kind and id. */
+  readonly #rows = new Map<string, string>();
+  readonly #documents = new Set<string>();
+
+  add({ row }: SourceRow): void {
+    this.#rows.set(nameOf(row.resource.case, row.sourceId), contentOf(row));
+    const document = documentOf(row);
+    if (document !== undefined) this.#documents.add(document);
+  }
+
+  /**
+   * Returns the errors of a row as they would be after the import of the earlier rows: without those for references to
+   * earlier rows, and with those for an id or a document that an earlier row has. A row like an earlier one has none.
+   */
+  judge({ row }: SourceRow, errors: readonly RowError[]): RowError[] {
+    const known = this.#rows.get(nameOf(row.resource.case, row.sourceId));
+    if (known === contentOf(row)) return [];
+    const own = errors.filter((error) => !this.#refersToSeen(row, error));
+    const document = documentOf(row);
+    const added: RowError[] = [];
+    if (known !== undefined) added.push(repeatedId);
+    else if (document !== undefined && this.#documents.has(document)) added.push(repeatedDocument);
+    return [...added.filter(({ field }) => own.every((error) => error.field !== field)), ...own];
+  }
+
+  #refersToSeen(row: ImportRow, { code, field }: RowError): boolean {
+    const [, name = "", target] = field.split(".");
+    if (code !== "NOT_FOUND" || target !== "sourceId" || !REFERENCES.has(name)) return false;
+    return this.#rows.has(nameOf(name, referenceOf(row, name)));
+  }
+}
+
+const repeatedId: RowError = {
+  code: "SOURCE_CHANGED",
+  field: "sourceId",
+  message: "an earlier row has this id for the same kind, and is different",
+};
+
+const repeatedDocument: RowError = {
+  code: "DUPLICATE",
+  field: "patient.documentNumber",
+  message: "an earlier row of an active patient has this document",
+};
+
+function nameOf(kind: string | undefined, sourceId: string | undefined): string {
+  return `${kind ?? ""} ${sourceId ?? ""}`;
+}
+
+function contentOf(row: ImportRow): string {
+  return hash("sha256", toBinary(ImportRowSchema, row), "base64");
+}
+
+/** Returns the document of an active patient; undefined for any other row. */
+function documentOf({ resource }: ImportRow): string | undefined {
+  if (resource.case !== "patient") return undefined;
+  const { documentType = "", documentNumber = "", status = PatientDetails_Status.ACTIVE } = resource.value;
+  if (status !== PatientDetails_Status.ACTIVE) return undefined;
+  return `${documentTypeKey(documentType)} ${documentNumberKey(documentNumber)}`;
+}
+
+function referenceOf({ resource }: ImportRow, name: string): string | undefined {
+  const reference: unknown = resource.value === undefined ? undefined : Reflect.get(resource.value, name);
+  const id: unknown =
+    typeof reference === "object" && reference !== null ? Reflect.get(reference, "sourceId") : undefined;
+  return typeof id === "string" ? id : undefined;
+}

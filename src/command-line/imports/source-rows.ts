@@ -1,0 +1,78 @@
+import { createReadStream, type ReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { create } from "@bufbuild/protobuf";
+import { listViolations } from "@cupo/connect-rest";
+import { createMessageReader, fieldsOf, noViolations, parseJsonBody } from "@cupo/connect-rest/strict-json";
+import { type Options, parse } from "csv-parse";
+import { type ImportRow, ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import { createMessageValidator } from "../../interceptors/validation/validate-message.js";
+import { type ColumnMapping, jsonOfRecord } from "./column-mapping.js";
+import type { SourceFile } from "./source-files.js";
+
+/** A problem of a row, as the service reports it. */
+export interface RowError {
+  readonly code: string;
+  /** JSON path of the field in the row; empty for the whole row. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** A row of a file. `errors` says why it cannot be sent. */
+export interface SourceRow {
+  /** The line on which the row begins, from 1. */
+  readonly line: number;
+  /** The bytes of the file up to about this row. */
+  readonly bytesRead: number;
+  readonly row: ImportRow;
+  readonly errors: readonly RowError[];
+}
+
+/** The service accepts no deeper JSON. */
+const MAX_DEPTH = 16;
+
+const read = createMessageReader(ImportRowSchema);
+const validate = createMessageValidator()(ImportRowSchema);
+
+/** Reads the rows of a file one by one. The file is never in memory as a whole. Blank lines are skipped. */
+export async function* readRows({ path, mapping }: SourceFile): AsyncGenerator<SourceRow> {
+  const file = createReadStream(path);
+  const records = mapping === undefined ? linesOf(file) : recordsOf(file, mapping);
+  for await (const { line, json } of records) yield { line, bytesRead: file.bytesRead, ...parseRow(json) };
+}
+
+interface Located {
+  readonly line: number;
+  readonly json: string;
+}
+
+async function* linesOf(file: ReadStream): AsyncGenerator<Located> {
+  let line = 0;
+  for await (const json of createInterface({ input: file, crlfDelay: Number.POSITIVE_INFINITY })) {
+    line += 1;
+    if (json.trim() !== "") yield { line, json };
+  }
+}
+
+const CSV: Options = { bom: true, columns: true, skip_empty_lines: true, info: true, relax_column_count: true };
+
+async function* recordsOf(file: ReadStream, mapping: ColumnMapping): AsyncGenerator<Located> {
+  const parser = parse(CSV);
+  file.on("error", (error) => parser.destroy(error));
+  let line = 2;
+  for await (const { record, info } of file.pipe(parser)) {
+    yield { line, json: jsonOfRecord(mapping, record) };
+    line = info.lines + 1;
+  }
+}
+
+function parseRow(json: string): Pick<SourceRow, "row" | "errors"> {
+  const row = create(ImportRowSchema);
+  const violations = noViolations();
+  try {
+    read(parseJsonBody(Buffer.from(json), MAX_DEPTH), fieldsOf(row), undefined, violations);
+  } catch {
+    return { row, errors: [{ code: "INVALID_FORMAT", field: "", message: "the line is not a JSON object" }] };
+  }
+  if (violations.items.length === 0) return { row, errors: [] };
+  return { row, errors: listViolations(ImportRowSchema, validate(row), violations.items) };
+}

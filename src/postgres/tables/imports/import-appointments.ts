@@ -1,0 +1,105 @@
+import type { Transaction } from "../../../call.js";
+import { toRow } from "../../columns.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import { type AppointmentChangeRecord, changeColumns } from "../appointments/appointment-history.js";
+import { type AppointmentRecord, appointmentColumns } from "../appointments/appointments.js";
+import { busyTime } from "../appointments/busy-times.js";
+import { bulkInsert, fromRows, type LockedSource } from "./bulk-insert.js";
+
+const insertRows = bulkInsert("appointments", Object.values(appointmentColumns));
+const insertChangeRows = bulkInsert("appointment_history", Object.values(changeColumns));
+
+/** Inserts appointments and the first entries of their histories. */
+export function insertAppointments(
+  transaction: Transaction,
+  source: LockedSource,
+  appointments: readonly AppointmentRecord[],
+  changes: readonly AppointmentChangeRecord[],
+): void {
+  const rows = appointments.map((appointment) => toRow(appointmentColumns, appointment));
+  const changeRows = changes.map((change) => toRow(changeColumns, change));
+  transaction.send(insertRows(source, rows));
+  transaction.send(insertChangeRows(source, changeRows));
+}
+
+/** Locks programs FOR SHARE in the order of their ids until the transaction ends, so that they do not change. */
+export function sharePrograms(transaction: Transaction, ids: readonly string[]): void {
+  const programs = sql("programs").where({ tenant_id: transaction.tenantId });
+  transaction.send(
+    programs
+      .whereRaw("id = ANY(?::uuid[])", [ids as string[]])
+      .orderBy("id")
+      .select("id")
+      .forShare(),
+  );
+}
+
+/** Locks practitioners in the order of their ids until the transaction ends, because appointments take their time. */
+export function lockPractitioners(transaction: Transaction, ids: readonly string[]): void {
+  const practitioners = sql("practitioners").where({ tenant_id: transaction.tenantId });
+  transaction.send(
+    practitioners
+      .whereRaw("id = ANY(?::uuid[])", [ids as string[]])
+      .orderBy("id")
+      .select("id")
+      .forNoKeyUpdate(),
+  );
+}
+
+/** A pair of ids, such as a program and one of its members. */
+export interface Pair {
+  readonly programId: string;
+  readonly memberId: string;
+}
+
+/** Returns the services that programs offer, or the practitioners who work in them. */
+export async function findMembers(
+  transaction: Transaction,
+  table: "program_services" | "program_practitioners",
+  programIds: readonly string[],
+): Promise<readonly Pair[]> {
+  const member = table === "program_services" ? "service_id" : "practitioner_id";
+  const members = sql(table).where({ tenant_id: transaction.tenantId });
+  return transaction.rows(
+    members
+      .whereRaw("program_id = ANY(?::uuid[])", [programIds as string[]])
+      .select({ programId: "program_id", memberId: member }),
+  );
+}
+
+/** The time of a person. `position` is its number in a list. */
+export interface PersonTime {
+  readonly position: number;
+  readonly personId: string;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+}
+
+const findBusy = {
+  patient_id: busyQuery("patient_id"),
+  practitioner_id: busyQuery("practitioner_id"),
+} as const;
+
+/** Returns the positions of the times in which their person has a live appointment. */
+export async function findBusyTimes(
+  transaction: Transaction,
+  source: LockedSource,
+  person: keyof typeof findBusy,
+  times: readonly PersonTime[],
+): Promise<ReadonlySet<number>> {
+  if (times.length === 0) return new Set();
+  const statement = findBusy[person]({ ...source, rows: JSON.stringify(times) });
+  const rows = await transaction.rows<{ position: number }>(statement);
+  return new Set(rows.map(({ position }) => position));
+}
+
+function busyQuery(person: "patient_id" | "practitioner_id") {
+  const times = `jsonb_to_recordset(:rows::jsonb)
+    AS r (position integer, "personId" uuid, "startsAt" timestamptz, "endsAt" timestamptz)`;
+  const operands = { startsAt: 'r."startsAt"', endsAt: 'r."endsAt"', exceptId: "NULL" };
+  const busy = busyTime(person, { tenantId: ":tenantId", personId: 'r."personId"', ...operands });
+  return prepared(["tenantId", "sourceSystem", "rows"], (names) =>
+    sql.raw(`SELECT r.position ${fromRows(times)} AND EXISTS (${busy})`, names),
+  );
+}

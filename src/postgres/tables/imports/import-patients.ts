@@ -1,0 +1,83 @@
+import type { Call, Principal, Transaction } from "../../../call.js";
+import { newId } from "../../../uuid.js";
+import { readRecords } from "../../columns.js";
+import { sql } from "../../sql.js";
+import {
+  knownPatients,
+  type PatientRecord,
+  patientColumns,
+  patientRow,
+  patientRowColumns,
+} from "../patients/patients.js";
+import { bulkInsert, type LockedSource } from "./bulk-insert.js";
+
+/** A new patient, and when the patient consented, as RFC 3339. */
+export interface ConsentingPatient {
+  readonly patient: PatientRecord;
+  readonly grantedAt: string;
+}
+
+const CONSENT_COLUMNS = ["id", "patient_id", "granted_at", "principal", "correlation_id"];
+
+const insertUnlessActive = bulkInsert("patients", patientRowColumns, "ON CONFLICT DO NOTHING RETURNING id");
+const insertWords = bulkInsert("patient_search_words", ["patient_id", "word"]);
+const insertConsents = bulkInsert("patient_consents", CONSENT_COLUMNS);
+
+/**
+ * Inserts patients with their search words and consents. A patient whose document an ACTIVE patient of the tenant has,
+ * or an earlier one of the list, is left out. Returns the ids of the inserted ones.
+ */
+export async function insertPatients(
+  transaction: Transaction,
+  source: LockedSource,
+  patients: readonly ConsentingPatient[],
+  principal: Principal,
+  { correlationId }: Call,
+): Promise<ReadonlySet<string>> {
+  const rows = patients.map(({ patient }) => patientRow(patient));
+  const inserted = await transaction.rows<{ id: string }>(insertUnlessActive(source, rows));
+  const ids = new Set(inserted.map(({ id }) => id));
+  const kept = rows.filter(({ id }) => ids.has(String(id)));
+  const words = kept.flatMap(({ id, search_words }) => search_words.map((word) => ({ patient_id: id, word })));
+  const consents = patients
+    .filter(({ patient }) => ids.has(patient.id))
+    .map(({ patient, grantedAt }) => ({
+      id: newId(),
+      patient_id: patient.id,
+      granted_at: grantedAt,
+      principal: principal.id,
+      correlation_id: correlationId,
+    }));
+  transaction.send(insertWords(source, words));
+  transaction.send(insertConsents(source, consents));
+  return ids;
+}
+
+/**
+ * Locks patients until the transaction ends, in the order of their ids. The survivor of a merge is locked in place of
+ * its duplicate, once. Returns the patient for each id that exists and was not erased.
+ */
+export async function lockPatients(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, PatientRecord>> {
+  if (ids.length === 0) return new Map();
+  const { tenantId } = transaction;
+  const wanted = sql("patients")
+    .where({ tenant_id: tenantId })
+    .whereRaw("id = ANY(?::uuid[])", [ids as string[]])
+    .select({ id: "id", patientId: sql.raw("coalesce(merged_into, id)") });
+  const heads = await transaction.rows<{ id: string; patientId: string }>(wanted);
+  const query = knownPatients({ tenant_id: tenantId })
+    .whereRaw("id = ANY(?::uuid[])", [[...new Set(heads.map(({ patientId }) => patientId))]])
+    .orderBy("id")
+    .select(patientColumns);
+  const locked = await readRecords<PatientRecord>(transaction, query.forNoKeyUpdate());
+  const byId = new Map(locked.map((patient) => [patient.id, patient]));
+  return new Map(
+    heads.flatMap(({ id, patientId }) => {
+      const patient = byId.get(patientId);
+      return patient === undefined ? [] : [[id, patient]];
+    }),
+  );
+}

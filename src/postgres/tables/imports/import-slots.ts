@@ -1,0 +1,129 @@
+import type { Transaction } from "../../../call.js";
+import { readRecords } from "../../columns.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import type { AppointmentRecord } from "../appointments/appointments.js";
+import { type DayOfRule, lockDays } from "../appointments/day-counters.js";
+import { type SlotRecord, slotColumns } from "../schedule/slots.js";
+import { fromRows, type LockedSource } from "./bulk-insert.js";
+
+/** A time that an appointment needs in a program. */
+export interface WantedSlots {
+  readonly programId: string;
+  readonly practitionerId: string;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+}
+
+const lockSlotsIn = prepared(["tenantId", "sourceSystem", "rows"], (names) => {
+  const times = `jsonb_to_recordset(:rows::jsonb)
+    AS r ("programId" uuid, "practitionerId" uuid, "startsAt" timestamptz, "endsAt" timestamptz)`;
+  const ids = `SELECT found.id ${fromRows(`${times} CROSS JOIN LATERAL (SELECT f.id FROM slots f
+    WHERE f.tenant_id = :tenantId AND f.program_id = r."programId" AND f.practitioner_id = r."practitionerId"
+      AND f.starts_at >= r."startsAt" AND f.starts_at < r."endsAt" AND NOT f.retained AND f.rule_id IS NOT NULL
+    OFFSET 0) AS found`)}`;
+  return sql("slots")
+    .where({ tenant_id: names.tenantId })
+    .whereRaw("id = ANY(ARRAY(?))", [sql.raw(ids, names)])
+    .orderBy("id")
+    .select(slotColumns)
+    .forNoKeyUpdate();
+});
+
+/** Locks the slots of the rules that begin in these times, free or not, in the order of their ids. */
+export async function lockSlotsOfTimes(
+  transaction: Transaction,
+  source: LockedSource,
+  wanted: readonly WantedSlots[],
+): Promise<readonly SlotRecord[]> {
+  if (wanted.length === 0) return [];
+  return readRecords(transaction, lockSlotsIn({ ...source, rows: JSON.stringify(wanted) }));
+}
+
+/** The capacity that a rule has left on a day. */
+export interface CapacityLeft extends DayOfRule {
+  readonly left: number;
+}
+
+/** Locks the counters of these days until the transaction ends, and returns what is left of each. */
+export async function lockCapacitiesLeft(
+  transaction: Transaction,
+  days: readonly DayOfRule[],
+): Promise<readonly CapacityLeft[]> {
+  lockDays(transaction, days);
+  const query = sql.raw(
+    `SELECT c.rule_id AS "ruleId", c.local_date::text AS "localDate", r.daily_capacity - c.booked AS left
+     FROM unnest(:rules::uuid[], :dates::date[]) AS d (rule_id, local_date)
+     JOIN day_counters c ON c.tenant_id = :tenantId AND c.rule_id = d.rule_id AND c.local_date = d.local_date
+     JOIN program_rules r ON r.tenant_id = :tenantId AND r.id = c.rule_id`,
+    { tenantId: transaction.tenantId, ...columnsOfDays(days) },
+  );
+  return days.length === 0 ? [] : transaction.rows(query);
+}
+
+/** Slots that an appointment takes, with the day of their rule. */
+export interface TakenRun {
+  readonly appointmentId: string;
+  readonly slotIds: readonly string[];
+  readonly day: DayOfRule;
+}
+
+/** Assigns locked, free slots to appointments, and counts each on its locked day. */
+export function takeRuns(transaction: Transaction, runs: readonly TakenRun[]): void {
+  if (runs.length === 0) return;
+  const { tenantId } = transaction;
+  const pairs = runs.flatMap(({ appointmentId, slotIds }) => slotIds.map((slotId) => ({ slotId, appointmentId })));
+  transaction.send(
+    sql.raw(
+      `UPDATE slots SET appointment_id = taken.appointment_id
+       FROM unnest(:slots::uuid[], :appointments::uuid[]) AS taken (id, appointment_id)
+       WHERE slots.tenant_id = :tenantId AND slots.id = taken.id`,
+      { tenantId, slots: pairs.map(({ slotId }) => slotId), appointments: pairs.map((pair) => pair.appointmentId) },
+    ),
+  );
+  transaction.send(
+    sql.raw(
+      `UPDATE day_counters SET booked = day_counters.booked + counted.booked
+       FROM (SELECT d.rule_id, d.local_date, count(*) AS booked
+         FROM unnest(:rules::uuid[], :dates::date[]) AS d (rule_id, local_date) GROUP BY 1, 2) AS counted
+       WHERE day_counters.tenant_id = :tenantId AND day_counters.rule_id = counted.rule_id
+         AND day_counters.local_date = counted.local_date`,
+      { tenantId, ...columnsOfDays(runs.map(({ day }) => day)) },
+    ),
+  );
+}
+
+function columnsOfDays(days: readonly DayOfRule[]) {
+  return { rules: days.map(({ ruleId }) => ruleId), dates: days.map(({ localDate }) => localDate) };
+}
+
+/** A slot to create for an appointment outside the schedule. */
+export interface OwnSlot {
+  readonly slotId: string;
+  readonly appointment: AppointmentRecord;
+  /** Whether staff accept that it is under a block. */
+  readonly isAccepted: boolean;
+}
+
+/** Inserts slots for appointments outside the schedule. A slot under a schedule block is retained. */
+export function insertOwnSlots(transaction: Transaction, slots: readonly OwnSlot[]): void {
+  if (slots.length === 0) return;
+  const rows = slots.map(({ slotId, isAccepted, appointment }) => {
+    const { id: appointmentId, programId, practitionerId, localDate, startsAt, endsAt } = appointment;
+    return { slotId, isAccepted, appointmentId, programId, practitionerId, localDate, startsAt, endsAt };
+  });
+  transaction.send(sql.raw(INSERT_OWN, { tenantId: transaction.tenantId, rows: JSON.stringify(rows) }));
+}
+
+const INSERT_OWN = `INSERT INTO slots
+    (tenant_id, id, program_id, practitioner_id, local_date, starts_at, ends_at, generation, appointment_id, retained,
+     retained_by, retained_by_id, retention_accepted)
+  SELECT p.tenant_id, r."slotId", p.id, r."practitionerId", r."localDate", r."startsAt", r."endsAt", p.generation,
+    r."appointmentId", block.id IS NOT NULL, CASE WHEN block.id IS NOT NULL THEN 'BLOCK' END, block.id,
+    block.id IS NOT NULL AND r."isAccepted"
+  FROM jsonb_to_recordset(:rows::jsonb) AS r ("slotId" uuid, "isAccepted" boolean, "appointmentId" uuid, "programId" uuid,
+      "practitionerId" uuid, "localDate" date, "startsAt" timestamptz, "endsAt" timestamptz)
+    JOIN programs p ON p.tenant_id = :tenantId AND p.id = r."programId"
+    LEFT JOIN LATERAL (SELECT b.id FROM schedule_blocks b WHERE b.tenant_id = :tenantId AND b.cancelled_at IS NULL
+      AND (b.practitioner_id = r."practitionerId" OR b.program_id = p.id OR b.location_id = p.location_id)
+      AND b.starts_at < r."endsAt" AND b.ends_at > r."startsAt" ORDER BY b.id LIMIT 1) block ON true`;

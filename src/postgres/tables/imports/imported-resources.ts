@@ -1,0 +1,132 @@
+import { randomBytes } from "node:crypto";
+import type { Transaction } from "../../../call.js";
+import { readRecords } from "../../columns.js";
+import { prepared } from "../../prepared.js";
+import { sql } from "../../sql.js";
+import { bulkInsert, type LockedSource } from "./bulk-insert.js";
+
+/** The kinds of resources that can be imported, in an order in which each refers only to earlier ones. */
+export const importKinds = [
+  "LOCATION",
+  "PRACTITIONER",
+  "SERVICE",
+  "PAYER",
+  "CONTRACT",
+  "PATIENT",
+  "APPOINTMENT",
+  "WAITLIST_ENTRY",
+] as const;
+
+export type ImportKind = (typeof importKinds)[number];
+
+/** A row of another system that was imported, with the id of its resource. */
+export interface ImportedResource {
+  readonly kind: ImportKind;
+  /** The keyed hash of the kind and of the id there, in hexadecimal digits. */
+  readonly key: string;
+  readonly resourceId: string;
+  /** The keyed hash of the row, in hexadecimal digits; undefined if its patient was erased. */
+  readonly contentHash: string | undefined;
+}
+
+const KEY_BYTES = 32;
+
+const addSource = prepared(["tenant_id", "source_system", "hash_key"], (row) =>
+  sql("import_sources").insert(row).onConflict().ignore(),
+);
+
+const lockKey = prepared(["tenant_id", "source_system"], (key) =>
+  sql("import_sources").where(key).select("hash_key").forNoKeyUpdate(),
+);
+
+const insert = bulkInsert("imported_resources", ["source_system", "kind", "source_key", "resource_id", "content_hash"]);
+
+/**
+ * A batch looks up many rows by index. Without these settings the planner, which has seen the tables of a new tenant
+ * while they were empty, would read whole tables instead.
+ */
+const BY_INDEX = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin"].map((name) =>
+  prepared([], () => sql.raw(`SET LOCAL ${name} = off`))({}),
+);
+
+/**
+ * Locks a system from which the tenant imports until the transaction ends, so that its batches run one after the other.
+ * Returns the key of its hashes, which the first batch creates.
+ */
+export async function lockSource(transaction: Transaction, { tenantId, sourceSystem }: LockedSource): Promise<Buffer> {
+  const key = { tenant_id: tenantId, source_system: sourceSystem };
+  for (const setting of BY_INDEX) transaction.send(setting);
+  transaction.send(addSource({ ...key, hash_key: randomBytes(KEY_BYTES) }));
+  const [row] = await transaction.rows<{ hash_key: Buffer }>(lockKey(key));
+  if (row === undefined) throw new Error("the source of an import has no row");
+  return row.hash_key;
+}
+
+/** Returns those of the rows with these keys that were imported before, in no order. */
+export async function findImported(
+  transaction: Transaction,
+  { tenantId, sourceSystem }: LockedSource,
+  keys: readonly string[],
+): Promise<ImportedResource[]> {
+  const query = sql.raw(
+    `SELECT kind, encode(source_key, 'hex') AS key, resource_id AS "resourceId", encode(content_hash, 'hex') AS "contentHash"
+     FROM imported_resources
+     WHERE tenant_id = :tenantId AND source_system = :sourceSystem AND source_key = ANY(:keys::bytea[])`,
+    { tenantId, sourceSystem, keys: keys.map(bytes) },
+  );
+  return readRecords(transaction, query);
+}
+
+/** Records rows as imported. */
+export function insertImported(
+  transaction: Transaction,
+  source: LockedSource,
+  rows: readonly ImportedResource[],
+): void {
+  const records = rows.map(({ kind, key, resourceId, contentHash }) => ({
+    source_system: source.sourceSystem,
+    kind,
+    source_key: bytes(key),
+    resource_id: resourceId,
+    content_hash: contentHash === undefined ? null : bytes(contentHash),
+  }));
+  transaction.send(insert(source, records));
+}
+
+/** Returns hexadecimal digits as PostgreSQL reads bytes. */
+function bytes(hex: string): string {
+  return `\\x${hex}`;
+}
+
+/** The number of imported rows of a kind. */
+export interface ImportedCount {
+  readonly kind: ImportKind;
+  readonly count: number;
+}
+
+/** Counts the rows that were imported from a system, in no order. Kinds without rows are omitted. */
+export function countImported(transaction: Transaction, sourceSystem: string): Promise<ImportedCount[]> {
+  return transaction.rows(
+    sql("imported_resources")
+      .where({ tenant_id: transaction.tenantId, source_system: sourceSystem })
+      .groupBy("kind")
+      .select("kind", sql.raw("count(*)::int AS count")),
+  );
+}
+
+/**
+ * Empties the hashes of the imported rows of patients, of their appointments and of their waitlist entries, because an
+ * erased person could be guessed from them. The rows stay, so that an import does not create the patient again.
+ */
+export function forgetContent(transaction: Transaction, patientIds: readonly string[]): void {
+  const { tenantId } = transaction;
+  const known = (table: string) =>
+    `SELECT id FROM ${table} WHERE tenant_id = :tenantId AND patient_id = ANY(:ids::uuid[])`;
+  transaction.send(
+    sql.raw(
+      `UPDATE imported_resources SET content_hash = NULL WHERE tenant_id = :tenantId AND (resource_id = ANY(:ids::uuid[])
+         OR resource_id = ANY(ARRAY(${known("appointments")} UNION ALL ${known("waitlist_entries")})))`,
+      { tenantId, ids: patientIds },
+    ),
+  );
+}

@@ -1,0 +1,98 @@
+import type { FieldError } from "../../errors.js";
+import { inactive, missing } from "../resources/preconditions.js";
+import { type AppointmentDraft, type AppointmentReferences, pairOf } from "./appointment-references.js";
+import { absentReference, inactiveReference, targetOf } from "./row-references.js";
+
+type Found = { readonly active: boolean } | undefined;
+
+/** A draft whose references all exist. */
+export interface JudgedAppointment {
+  readonly draft: AppointmentDraft;
+  readonly patientId: string;
+  readonly practitionerId: string;
+  readonly serviceId: string;
+  readonly locationId: string;
+}
+
+/**
+ * Returns the draft with its ids, or an item for each reference that it must not have. Everything must exist. For an
+ * appointment that is still ahead everything must also be active, and the program must offer the service with the
+ * practitioner, as for a booking.
+ */
+export function judgeAppointment(
+  draft: AppointmentDraft,
+  references: AppointmentReferences,
+): JudgedAppointment | readonly FieldError[] {
+  const { value, errors, patientId = "", practitionerId = "", serviceId = "", programId } = draft;
+  const program = references.programs.get(programId);
+  const patient = references.patients.get(patientId);
+  const locationId = value.location === undefined ? program?.locationId : draft.locationId;
+  const found = [
+    ...errors,
+    ...(patient === undefined ? [absentReference("appointment.patient", value.patient)] : []),
+    ...referenceErrors(draft, references, locationId),
+    ...fieldErrors(draft, references),
+  ];
+  if (found.length > 0 || patient === undefined || program === undefined || locationId === undefined) return found;
+  const ahead = draft.time.isAhead ? aheadErrors(draft, references, locationId) : [];
+  if (ahead.length > 0) return ahead;
+  return { draft, patientId: patient.id, practitionerId, serviceId, locationId };
+}
+
+function referenceErrors(
+  { value, time, practitionerId = "", serviceId = "" }: AppointmentDraft,
+  references: AppointmentReferences,
+  locationId = "",
+): FieldError[] {
+  const checked = [
+    ["practitioner", value.practitioner, references.practitioners.get(practitionerId)],
+    ["service", value.service, references.services.get(serviceId)],
+    ["location", value.location, references.locations.get(locationId)],
+  ] as const;
+  return checked.flatMap(([name, reference, found]) => {
+    if (reference === undefined) return [];
+    if (found === undefined) return [absentReference(`appointment.${name}`, reference)];
+    return time.isAhead && !found.active ? [inactiveReference(`appointment.${name}`, reference)] : [];
+  });
+}
+
+function fieldErrors({ value, time, programId }: AppointmentDraft, references: AppointmentReferences): FieldError[] {
+  const of = <T>(found: ReadonlyMap<string, T>, id: string | undefined) => found.get(id?.toLowerCase() ?? "");
+  const cancellation = of(references.cancellationReasons, value.cancellationReasonId);
+  const noShow = of(references.noShowReasons, value.noShowReasonId);
+  const reason = cancellation ?? noShow;
+  const checked: readonly (readonly [field: string, id: string | undefined, found: Found])[] = [
+    ["programId", programId, references.programs.get(programId)],
+    ["appointmentTypeId", value.appointmentTypeId, of(references.types, value.appointmentTypeId)],
+    ["requestSourceId", value.requestSourceId, of(references.sources, value.requestSourceId)],
+    ["consultationTypeId", value.consultationTypeId, of(references.consultations, value.consultationTypeId)],
+    ["cancellationReasonId", value.cancellationReasonId, cancellation],
+    ["noShowReasonId", value.noShowReasonId, noShow],
+  ];
+  const errors = checked.flatMap(([field, id, found]) => {
+    if (id === undefined) return [];
+    if (found === undefined) return [missing(`appointment.${field}`)];
+    return time.isAhead && !found.active ? [inactive(`appointment.${field}`)] : [];
+  });
+  if (reason?.requiresComment !== true || value.comment !== undefined) return errors;
+  const message = "the field is required with this reason";
+  return [...errors, { code: "REQUIRED", field: "appointment.comment", message }];
+}
+
+function aheadErrors(draft: AppointmentDraft, references: AppointmentReferences, locationId: string): FieldError[] {
+  const { value, programId, patientId = "", practitionerId = "", serviceId = "" } = draft;
+  const home = references.programs.get(programId)?.locationId ?? "";
+  const errors: FieldError[] = [];
+  const refuse = (field: string, message: string) => errors.push({ code: "INVALID_VALUE", field, message });
+  if (references.patients.get(patientId)?.status !== "ACTIVE") {
+    const field = targetOf("appointment.patient", value.patient);
+    errors.push({ code: "PATIENT_NOT_ACTIVE", field, message: "the patient is not active" });
+  }
+  if (home !== locationId) refuse("appointment.location", "the program is at another location");
+  if (references.locations.get(home)?.active !== true) refuse("appointment.programId", "its location is not active");
+  if (!references.offered.has(pairOf({ programId, memberId: serviceId })))
+    refuse(targetOf("appointment.service", value.service), "the service is not offered in this program");
+  if (!references.members.has(pairOf({ programId, memberId: practitionerId })))
+    refuse(targetOf("appointment.practitioner", value.practitioner), "the practitioner does not work in this program");
+  return errors;
+}

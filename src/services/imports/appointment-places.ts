@@ -1,0 +1,163 @@
+import type { FieldError } from "../../errors.js";
+import { isLive } from "../../postgres/tables/appointments/appointment-status.js";
+import {
+  findBusyTimes,
+  lockPractitioners,
+  type PersonTime,
+} from "../../postgres/tables/imports/import-appointments.js";
+import { lockCapacitiesLeft, lockSlotsOfTimes } from "../../postgres/tables/imports/import-slots.js";
+import type { SlotRecord } from "../../postgres/tables/schedule/slots.js";
+import type { JudgedAppointment } from "./appointment-judgement.js";
+import type { ImportBatch } from "./import-batch.js";
+import { targetOf } from "./row-references.js";
+
+/** An appointment with the free slots that it takes, ordered by start; none if it gets a slot of its own. */
+export interface PlacedAppointment extends JudgedAppointment {
+  readonly slots: readonly SlotRecord[];
+}
+
+/**
+ * Finds the place of each appointment. Rejects those whose patient has another live appointment at that time, before or
+ * in this batch, and those that are still ahead and whose practitioner has one. An appointment that is ahead takes the
+ * free slots that cover exactly its time, if the day has capacity.
+ *
+ * Locks slots, practitioners and counters of days, in the order of `tables/locks.ts`.
+ */
+export async function placeAppointments(
+  batch: ImportBatch,
+  judged: readonly JudgedAppointment[],
+): Promise<readonly PlacedAppointment[]> {
+  const { source, call } = batch;
+  const { transaction } = call;
+  const live = judged.filter(({ draft }) => isLive(draft.time.status));
+  const ahead = live.filter(({ draft }) => draft.time.isAhead);
+  const slotsFound = lockSlotsOfTimes(transaction, source, ahead.map(wantedSlots));
+  lockPractitioners(transaction, [...new Set(ahead.map(({ practitionerId }) => practitionerId))]);
+  const [slots, busyPatients, busyPractitioners] = await Promise.all([
+    slotsFound,
+    findBusyTimes(transaction, source, "patient_id", live.map(timeOf("patientId"))),
+    findBusyTimes(transaction, source, "practitioner_id", ahead.map(timeOf("practitionerId"))),
+  ]);
+  const patients = new Diary();
+  const practitioners = new Diary();
+  const free = new FreeSlots(slots);
+  const placed = judged.flatMap((appointment) => {
+    const { draft, patientId, practitionerId } = appointment;
+    const { time, row, value } = draft;
+    const isPatientBusy = isLive(time.status) && (busyPatients.has(row.index) || patients.overlaps(patientId, time));
+    const isPractitionerBusy =
+      time.isAhead && (busyPractitioners.has(row.index) || practitioners.overlaps(practitionerId, time));
+    const isRefused = isPractitionerBusy && value.overbookingReason === undefined;
+    if (isPatientBusy || isRefused) {
+      batch.reject(row, overlapErrors(appointment, isPatientBusy, isRefused));
+      return [];
+    }
+    if (isLive(time.status)) patients.add(patientId, time);
+    if (time.isAhead) practitioners.add(practitionerId, time);
+    return [{ ...appointment, slots: time.isAhead && !isPractitionerBusy ? free.take(appointment) : [] }];
+  });
+  return withinCapacity(batch, placed);
+}
+
+/** Takes the slots away from appointments for which their day has no capacity left. */
+async function withinCapacity({ call }: ImportBatch, placed: readonly PlacedAppointment[]) {
+  const days = placed.flatMap(({ slots: [first] }) => dayOf(first) ?? []);
+  if (days.length === 0) return placed;
+  const found = await lockCapacitiesLeft(call.transaction, days);
+  const left = new Map(found.map((day) => [`${day.ruleId} ${day.localDate}`, day.left]));
+  return placed.map((appointment) => {
+    const day = dayOf(appointment.slots[0]);
+    if (day === undefined) return appointment;
+    const name = `${day.ruleId} ${day.localDate}`;
+    const units = left.get(name) ?? 0;
+    left.set(name, units - 1);
+    return units > 0 ? appointment : { ...appointment, slots: [] };
+  });
+}
+
+/** Returns the day whose capacity a slot of the rules counts for. */
+export function dayOf(slot: SlotRecord | undefined) {
+  if (slot?.ruleId === undefined) return undefined;
+  return { ruleId: slot.ruleId, localDate: slot.localDate };
+}
+
+function overlapErrors({ draft: { value } }: JudgedAppointment, isPatientBusy: boolean, isRefused: boolean) {
+  const errors: FieldError[] = [];
+  if (isPatientBusy) {
+    const message = "the patient has another appointment at that time";
+    errors.push({ code: "PATIENT_OVERLAP", field: targetOf("appointment.patient", value.patient), message });
+  }
+  if (isRefused) {
+    const message = "the practitioner has another appointment at that time: send overbookingReason if this is right";
+    errors.push({ code: "SLOT_OCCUPIED", field: targetOf("appointment.practitioner", value.practitioner), message });
+  }
+  return errors;
+}
+
+function timeOf(person: "patientId" | "practitionerId") {
+  return (appointment: JudgedAppointment): PersonTime => ({
+    position: appointment.draft.row.index,
+    personId: appointment[person],
+    ...span(appointment),
+  });
+}
+
+function wantedSlots(appointment: JudgedAppointment) {
+  const { draft, practitionerId } = appointment;
+  return { programId: draft.programId, practitionerId, ...span(appointment) };
+}
+
+function span({ draft: { time } }: JudgedAppointment) {
+  return { startsAt: new Date(time.startMs), endsAt: new Date(time.endMs) };
+}
+
+type Span = Pick<JudgedAppointment["draft"]["time"], "startMs" | "endMs">;
+
+/** The times of people in a batch. */
+class Diary {
+  readonly #times = new Map<string, Span[]>();
+
+  overlaps(personId: string, { startMs, endMs }: Span): boolean {
+    return (this.#times.get(personId) ?? []).some((time) => time.startMs < endMs && startMs < time.endMs);
+  }
+
+  add(personId: string, time: Span): void {
+    this.#times.set(personId, [...(this.#times.get(personId) ?? []), time]);
+  }
+}
+
+/** The locked slots of a batch that no appointment has. */
+class FreeSlots {
+  readonly #slots = new Map<string, SlotRecord[]>();
+
+  constructor(slots: readonly SlotRecord[]) {
+    const ordered = slots.toSorted((one, other) => one.startsAt.getTime() - other.startsAt.getTime());
+    for (const slot of ordered.filter(({ appointmentId }) => appointmentId === undefined)) {
+      const name = `${slot.programId} ${slot.practitionerId}`;
+      this.#slots.set(name, [...(this.#slots.get(name) ?? []), slot]);
+    }
+  }
+
+  /** Takes the adjacent slots of one rule that cover exactly the time of an appointment. Returns none without them. */
+  take({ draft: { programId, time }, practitionerId }: JudgedAppointment): readonly SlotRecord[] {
+    const name = `${programId} ${practitionerId}`;
+    const all = this.#slots.get(name) ?? [];
+    const run = all.filter(({ startsAt }) => startsAt.getTime() >= time.startMs && startsAt.getTime() < time.endMs);
+    const isWhole = run.length > 0 && run.every(({ ruleId }) => ruleId === run[0]?.ruleId) && covers(run, time);
+    if (!isWhole) return [];
+    this.#slots.set(
+      name,
+      all.filter((slot) => !run.includes(slot)),
+    );
+    return run;
+  }
+}
+
+function covers(run: readonly SlotRecord[], { startMs, endMs }: Span): boolean {
+  let reached = startMs;
+  for (const { startsAt, endsAt } of run) {
+    if (startsAt.getTime() !== reached) return false;
+    reached = endsAt.getTime();
+  }
+  return reached === endMs;
+}

@@ -1,0 +1,86 @@
+import type { FieldError } from "../../errors.js";
+import type { ImportedAppointmentValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import {
+  appointmentTypes,
+  cancellationReasons,
+  consultationTypes,
+  noShowReasons,
+  requestSources,
+} from "../../postgres/tables/catalogs/catalogs.js";
+import { healthcareServices, locations, practitioners } from "../../postgres/tables/catalogs/reference-data.js";
+import { findMembers, sharePrograms } from "../../postgres/tables/imports/import-appointments.js";
+import { lockPatients } from "../../postgres/tables/imports/import-patients.js";
+import { findResources, type ResourceTable } from "../../postgres/tables/resources/resources.js";
+import { programs } from "../../postgres/tables/schedule/programs.js";
+import type { ImportedTime } from "./appointment-times.js";
+import type { BatchRow, ImportBatch } from "./import-batch.js";
+
+/** An appointment to import. The ids are those that its references name; undefined for an unknown one. */
+export interface AppointmentDraft {
+  readonly row: BatchRow;
+  readonly value: ImportedAppointmentValid;
+  readonly time: ImportedTime;
+  /** What is wrong with its time and status. */
+  readonly errors: readonly FieldError[];
+  readonly patientId: string | undefined;
+  readonly practitionerId: string | undefined;
+  readonly serviceId: string | undefined;
+  /** Also undefined if the row names no location. */
+  readonly locationId: string | undefined;
+  readonly programId: string;
+}
+
+type IdOf = (draft: AppointmentDraft) => string | undefined;
+
+/** The resources that drafts refer to, by id. */
+export type AppointmentReferences = Awaited<ReturnType<typeof readAppointmentReferences>>;
+
+/** Reads what drafts refer to. Locks their programs and patients, in this order. */
+export async function readAppointmentReferences(batch: ImportBatch, drafts: readonly AppointmentDraft[]) {
+  const { transaction, principal } = batch.call;
+  const idsBy = (idOf: IdOf) => distinct(drafts.map(idOf));
+  const find = <A extends object>(table: ResourceTable<A>, idOf: IdOf) =>
+    findResources(transaction, principal, table, idsBy(idOf));
+  const programIds = idsBy(({ programId }) => programId);
+  const patientIds = idsBy(({ patientId }) => patientId);
+  sharePrograms(transaction, programIds);
+  const [patients, program, offered, members, practitioner, service, ...found] = await Promise.all([
+    lockPatients(transaction, patientIds),
+    find(programs, ({ programId }) => programId),
+    findMembers(transaction, "program_services", programIds),
+    findMembers(transaction, "program_practitioners", programIds),
+    find(practitioners, ({ practitionerId }) => practitionerId),
+    find(healthcareServices, ({ serviceId }) => serviceId),
+    find(appointmentTypes, ({ value }) => value.appointmentTypeId),
+    find(requestSources, ({ value }) => value.requestSourceId),
+    find(consultationTypes, ({ value }) => value.consultationTypeId),
+    find(cancellationReasons, ({ value }) => value.cancellationReasonId),
+    find(noShowReasons, ({ value }) => value.noShowReasonId),
+  ]);
+  const homes = [...program.values()].map(({ locationId }) => locationId);
+  const locationIds = distinct([...homes, ...drafts.map(({ locationId }) => locationId)]);
+  const [types, sources, consultations, cancellations, noShows] = found;
+  return {
+    patients,
+    programs: program,
+    practitioners: practitioner,
+    services: service,
+    locations: await findResources(transaction, principal, locations, locationIds),
+    types,
+    sources,
+    consultations,
+    cancellationReasons: cancellations,
+    noShowReasons: noShows,
+    offered: new Set(offered.map(pairOf)),
+    members: new Set(members.map(pairOf)),
+  };
+}
+
+/** Returns the name of a program with a member in the sets of the references. */
+export function pairOf({ programId, memberId }: { readonly programId: string; readonly memberId: string }): string {
+  return `${programId} ${memberId}`;
+}
+
+function distinct(ids: readonly (string | undefined)[]): string[] {
+  return [...new Set(ids.flatMap((id) => id?.toLowerCase() ?? []))];
+}

@@ -1,0 +1,114 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { FieldError } from "../../errors.js";
+import { AppointmentDetails_Status } from "../../gen/cupo/clinic/v1/appointment_details_pb.js";
+import type { ImportedAppointmentValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import type { AppointmentStatus } from "../../postgres/tables/appointments/appointment-status.js";
+import { endOfBookableStarts, minuteOf } from "../../scheduling/booking-times.js";
+import { clinicTimeZone, endOfLocalDay, formatInstant, localDateAt } from "../../scheduling/local-clock.js";
+import { earliestStepMs, type VisitMargins } from "../../scheduling/visit-times.js";
+import { nameIn } from "../resources/enum-names.js";
+
+/** When an appointment of another system takes place, and what became of it. */
+export interface ImportedTime {
+  readonly startMs: number;
+  readonly endMs: number;
+  /** YYYY-MM-DD, local in America/Bogota. */
+  readonly localDate: string;
+  readonly status: AppointmentStatus;
+  /** Whether the patient is still expected to come, at a time to come. */
+  readonly isAhead: boolean;
+}
+
+/** The current time, and how early each step of a visit is allowed. */
+export interface ImportClock {
+  readonly nowMs: number;
+  /** Today's local date, YYYY-MM-DD. */
+  readonly today: string;
+  /** Every start is before it. */
+  readonly endMs: number;
+  readonly margins: VisitMargins;
+}
+
+/** Returns the clock of a batch. */
+export function importClock(nowMs: number, margins: VisitMargins): ImportClock {
+  return { nowMs, margins, today: localDateAt(nowMs), endMs: endOfBookableStarts(nowMs) };
+}
+
+/** Returns the time of an appointment, and an item for each part that a desk could not have entered. */
+export function judgeTime(
+  value: ImportedAppointmentValid,
+  clock: ImportClock,
+): { readonly time: ImportedTime; readonly errors: readonly FieldError[] } {
+  const startMs = timestampMs(value.startsAt);
+  const endMs = timestampMs(value.endsAt);
+  const localDate = localDateAt(startMs);
+  const status = nameIn(AppointmentDetails_Status, value.status);
+  const isAhead = startMs > clock.nowMs && (status === "PENDING" || status === "CONFIRMED");
+  const time = { startMs, endMs, localDate, status, isAhead };
+  const errors = [
+    ...timeErrors(time, clock),
+    ...statusErrors(time, clock),
+    ...reasonErrors(value, status),
+    ...requestErrors(value.requestedOn, localDate, clock),
+  ];
+  return { time, errors };
+}
+
+function timeErrors({ startMs, endMs, localDate }: ImportedTime, { endMs: latestMs }: ImportClock): FieldError[] {
+  const wholeMinute = "the value must be a whole minute";
+  return [
+    ...(minuteOf(startMs) === startMs ? [] : [item("startsAt", "OUT_OF_RANGE", wholeMinute)]),
+    ...(minuteOf(endMs) === endMs ? [] : [item("endsAt", "OUT_OF_RANGE", wholeMinute)]),
+    ...(startMs < latestMs
+      ? []
+      : [item("startsAt", "OUT_OF_RANGE", `the value must be before ${formatInstant(latestMs)}`)]),
+    ...(endMs <= Date.parse(endOfLocalDay(localDate))
+      ? []
+      : [
+          item(
+            "endsAt",
+            "INVALID_RANGE",
+            `the appointment must end on the day on which it starts, in ${clinicTimeZone}`,
+          ),
+        ]),
+  ];
+}
+
+function statusErrors(
+  { startMs, localDate, status }: ImportedTime,
+  { nowMs, today, margins }: ImportClock,
+): FieldError[] {
+  if (status === "CHECKED_IN" && localDate !== today)
+    return [item("status", "INVALID_VALUE", "only an appointment of today can be CHECKED_IN")];
+  if (status !== "CHECKED_IN" && status !== "ATTENDED" && status !== "NO_SHOW") return [];
+  if (nowMs >= earliestStepMs(status, startMs, margins)) return [];
+  return [item("status", "INVALID_VALUE", `the appointment begins too late to be ${status} already`)];
+}
+
+const REASONS = [
+  ["cancellationReasonId", "CANCELLED"],
+  ["noShowReasonId", "NO_SHOW"],
+] as const;
+
+function reasonErrors(value: ImportedAppointmentValid, status: AppointmentStatus): FieldError[] {
+  const errors = REASONS.flatMap(([field, needs]) => {
+    if (status === needs && value[field] === undefined)
+      return [item(field, "REQUIRED", `the field is required for ${needs}`)];
+    if (status !== needs && value[field] !== undefined)
+      return [item(field, "INVALID_VALUE", `the field must be absent unless the status is ${needs}`)];
+    return [];
+  });
+  const hasReason = REASONS.some(([, needs]) => needs === status);
+  if (hasReason || value.comment === undefined) return errors;
+  return [...errors, item("comment", "INVALID_VALUE", "the field must be absent without a reason")];
+}
+
+function requestErrors(requestedOn: string, localDate: string, { today }: ImportClock): FieldError[] {
+  const latest = today < localDate ? today : localDate;
+  if (requestedOn <= latest) return [];
+  return [item("requestedOn", "OUT_OF_RANGE", `the value must be ${latest} at the latest`)];
+}
+
+function item(field: keyof ImportedAppointmentValid, code: FieldError["code"], message: string): FieldError {
+  return { code, field: `appointment.${field}`, message };
+}

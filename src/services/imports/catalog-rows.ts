@@ -1,0 +1,115 @@
+import type { FieldError } from "../../errors.js";
+import type { ImportedContractValid, ImportedPayerValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import type {
+  CreateHealthcareServiceRequestValid,
+  CreateLocationRequestValid,
+  CreatePractitionerRequestValid,
+} from "../../gen/cupo/clinic/v1/reference_data_service_pb.js";
+import { contracts, payers } from "../../postgres/tables/catalogs/catalogs.js";
+import {
+  healthcareServices,
+  locations,
+  opportunityDefinitions,
+  practitioners,
+} from "../../postgres/tables/catalogs/reference-data.js";
+import { insertResources } from "../../postgres/tables/imports/import-resources.js";
+import { findVisibleIds, type ResourceTable } from "../../postgres/tables/resources/resources.js";
+import { missing } from "../resources/preconditions.js";
+import type { BatchRow, ImportBatch, RowOf } from "./import-batch.js";
+import { absentReference } from "./row-references.js";
+
+/** A row with the attributes of the resource that it becomes. */
+interface Draft<A extends object> {
+  readonly row: BatchRow;
+  readonly attributes: A;
+}
+
+/** Imports locations. A code that another location has is a duplicate; likewise below. */
+export async function importLocations(batch: ImportBatch, rows: readonly RowOf<CreateLocationRequestValid>[]) {
+  const drafts = rows.map(({ row, value: { code, name, address, active } }) => ({
+    row,
+    attributes: { code, name, address, active },
+  }));
+  await createAll(batch, locations, "location", drafts);
+}
+
+/** Imports practitioners. */
+export async function importPractitioners(batch: ImportBatch, rows: readonly RowOf<CreatePractitionerRequestValid>[]) {
+  const drafts = rows.map(({ row, value: { code, fullName, registrationNumber, active } }) => ({
+    row,
+    attributes: { code, fullName, registrationNumber, active },
+  }));
+  await createAll(batch, practitioners, "practitioner", drafts);
+}
+
+/** Imports services. The opportunity definition must exist. */
+export async function importServices(batch: ImportBatch, rows: readonly RowOf<CreateHealthcareServiceRequestValid>[]) {
+  const drafts = rows.map(({ row, value: { code, name, active, opportunityDefinitionId } }) => ({
+    row,
+    attributes: { code, name, active, opportunityDefinitionId: opportunityDefinitionId?.toLowerCase() },
+  }));
+  const ids = drafts.flatMap(({ attributes: { opportunityDefinitionId: id } }) => id ?? []);
+  const visible = await visibleIds(batch, opportunityDefinitions, ids);
+  const usable = drafts.filter(({ row, attributes: { opportunityDefinitionId: id } }) => {
+    const isUsable = id === undefined || visible.has(id);
+    if (!isUsable) batch.reject(row, [missing("service.opportunityDefinitionId")]);
+    return isUsable;
+  });
+  await createAll(batch, healthcareServices, "service", usable);
+}
+
+/** Imports payers. */
+export async function importPayers(batch: ImportBatch, rows: readonly RowOf<ImportedPayerValid>[]) {
+  const drafts = rows.map(({ row, value: { code, name, taxId, active } }) => ({
+    row,
+    attributes: { code, name, taxId, active },
+  }));
+  await createAll(batch, payers, "payer", drafts);
+}
+
+/** Imports contracts. The payer must exist. */
+export async function importContracts(batch: ImportBatch, rows: readonly RowOf<ImportedContractValid>[]) {
+  const resolved = rows.map(({ row, value }) => ({ row, value, payerId: batch.resolve("PAYER", value.payer) }));
+  const visible = await visibleIds(
+    batch,
+    payers,
+    resolved.flatMap(({ payerId }) => payerId ?? []),
+  );
+  const drafts = resolved.flatMap(({ row, value: { payer, code, name, validFrom, validTo, active }, payerId }) => {
+    if (payerId !== undefined && visible.has(payerId))
+      return [{ row, attributes: { code, name, payerId, validFrom, validTo, active } }];
+    batch.reject(row, [absentReference("contract.payer", payer)]);
+    return [];
+  });
+  await createAll(batch, contracts, "contract", drafts);
+}
+
+function visibleIds({ call }: ImportBatch, table: Pick<ResourceTable<object>, "name">, ids: readonly string[]) {
+  return findVisibleIds(call.transaction, call.principal, table, ids);
+}
+
+/** Creates resources of the organization and company of the caller, at version 1. `member` is that of the row. */
+async function createAll<A extends object>(
+  batch: ImportBatch,
+  table: ResourceTable<A>,
+  member: string,
+  drafts: readonly Draft<A>[],
+): Promise<void> {
+  if (drafts.length === 0) return;
+  const { call, nowMs } = batch;
+  const at = new Date(nowMs);
+  const { organizationId, companyId } = call.principal;
+  const head = { organizationId, companyId, version: 1, createdAt: at, updatedAt: at };
+  const resources = drafts.map(({ attributes }) => ({ ...attributes, ...head, id: call.newId() }));
+  const inserted = await insertResources(call.transaction, batch.source, table, resources);
+  for (const [index, { row }] of drafts.entries()) {
+    const id = resources[index]?.id ?? "";
+    if (inserted.has(id)) {
+      batch.accept(row, id, { resourceType: table.type, version: 1, ownedBy: { organizationId, companyId } });
+    } else batch.reject(row, [takenCode(`${member}.code`)]);
+  }
+}
+
+function takenCode(field: string): FieldError {
+  return { code: "DUPLICATE", field, message: "the value must be unique, and another resource has it" };
+}

@@ -1,0 +1,45 @@
+import type { Transaction } from "../../call.js";
+import { readHolidaysAfter, readWaitLimits } from "../../postgres/tables/catalogs/wait-limits.js";
+import { lastDayOfWait } from "../../scheduling/last-day-of-wait.js";
+import { addCalendarDays } from "../../scheduling/local-date.js";
+
+/** A wait: the appointment type or the service that limits it, and its first local date, YYYY-MM-DD. */
+export interface Waiting {
+  readonly holderId: string;
+  readonly requestedOn: string;
+}
+
+/** Returns the last local date of a wait within its limit; undefined if nothing limits it. */
+export type DueDateOf = (waiting: Waiting) => string | undefined;
+
+/** Reads what limits these waits, by the current definitions, as a booking does for its own. */
+export async function readDueDates(
+  transaction: Transaction,
+  table: "appointment_types" | "healthcare_services",
+  waits: readonly Waiting[],
+): Promise<DueDateOf> {
+  const first = waits.map(({ requestedOn }) => requestedOn).toSorted()[0];
+  if (first === undefined) return () => undefined;
+  const ids = [...new Set(waits.map(({ holderId }) => holderId))];
+  const [limits, holidays] = await Promise.all([
+    readWaitLimits(transaction, table, ids),
+    readHolidaysAfter(transaction, first),
+  ]);
+  const limitOf = new Map(limits.map((limit) => [limit.holderId, limit]));
+  const dueDates = new Map<string, string>();
+  return ({ holderId, requestedOn }) => {
+    const limit = limitOf.get(holderId);
+    if (limit === undefined) return undefined;
+    const name = `${holderId} ${requestedOn}`;
+    const last = addCalendarDays(requestedOn, 3 * limit.maxWaitDays + 100);
+    const due =
+      dueDates.get(name) ??
+      lastDayOfWait(
+        requestedOn,
+        limit,
+        holidays.filter((date) => date > requestedOn && date <= last),
+      );
+    dueDates.set(name, due);
+    return due;
+  };
+}

@@ -1,0 +1,112 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Effect, ReadyCall } from "../../call.js";
+import type { FieldError } from "../../errors.js";
+import type { ImportReference, ImportRowValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import { ImportOutcome_State, type ImportOutcomeSchema } from "../../gen/cupo/clinic/v1/import_service_pb.js";
+import type { LockedSource } from "../../postgres/tables/imports/bulk-insert.js";
+import {
+  findImported,
+  type ImportedResource,
+  type ImportKind,
+  insertImported,
+} from "../../postgres/tables/imports/imported-resources.js";
+import type { RowHashes } from "./row-hashes.js";
+
+/** A valid row of the request, with its place in the request and its hashes. */
+export interface BatchRow extends Pick<ImportedResource, "kind" | "key"> {
+  readonly index: number;
+  readonly row: ImportRowValid;
+  readonly contentHash: string;
+}
+
+/** A row with its resource. */
+export interface RowOf<Resource> {
+  readonly row: BatchRow;
+  readonly value: Resource;
+}
+
+type Outcome = MessageInitShape<typeof ImportOutcomeSchema>;
+
+/** A batch at work: the outcomes so far, and the resources that its rows refer to or become. */
+export class ImportBatch {
+  readonly #outcomes: (Outcome | undefined)[];
+  readonly #known = new Map<string, ImportedResource>();
+  readonly #created: ImportedResource[] = [];
+
+  constructor(
+    readonly call: ReadyCall,
+    readonly source: LockedSource,
+    readonly nowMs: number,
+    private readonly hashes: RowHashes,
+    size: number,
+  ) {
+    this.#outcomes = Array.from({ length: size });
+  }
+
+  /** Reads what was imported before of these rows and of those that they refer to. */
+  async readKnown(rows: readonly BatchRow[]): Promise<void> {
+    const referred = rows
+      .flatMap(({ row }) => referencesOf(row))
+      .flatMap(([kind, { sourceId }]) => (sourceId === undefined ? [] : [this.hashes.keyOf(kind, sourceId)]));
+    const wanted = new Set([...rows.map(({ key }) => key), ...referred]);
+    for (const resource of await findImported(this.call.transaction, this.source, [...wanted]))
+      this.#known.set(resource.key, resource);
+  }
+
+  /** Returns the import of the row with a key, now or before; undefined if it was not imported yet. */
+  known(key: string): ImportedResource | undefined {
+    return this.#known.get(key);
+  }
+
+  /** Returns the id of the resource that a row refers to; undefined if it was not imported. The id need not exist. */
+  resolve(kind: ImportKind, { sourceId, resourceId }: ImportReference): string | undefined {
+    if (sourceId === undefined) return resourceId?.toLowerCase();
+    return this.known(this.hashes.keyOf(kind, sourceId))?.resourceId;
+  }
+
+  /** Notes that the row became a resource in this transaction, and the effects of that. */
+  accept(row: BatchRow, resourceId: string, effect: Omit<Effect, "resourceId" | "action">): void {
+    const { kind, key, contentHash } = row;
+    const resource = { kind, key, contentHash, resourceId };
+    this.#known.set(key, resource);
+    this.#created.push(resource);
+    this.#outcomes[row.index] = { state: ImportOutcome_State.CREATED, resourceId };
+    this.call.effects.push({ ...effect, resourceId, action: "CREATE" });
+  }
+
+  /** Notes that the row was imported before. */
+  keep({ index }: BatchRow, resourceId: string): void {
+    this.#outcomes[index] = { state: ImportOutcome_State.UNCHANGED, resourceId };
+  }
+
+  /** Notes why a row is rejected. `resourceId` is the resource that an earlier form of the row became. */
+  reject({ index }: Pick<BatchRow, "index">, errors: readonly FieldError[], resourceId?: string): void {
+    const known = resourceId === undefined ? {} : { resourceId };
+    this.#outcomes[index] = { state: ImportOutcome_State.REJECTED, errors: [...errors], ...known };
+  }
+
+  /** Records the new resources as imported. */
+  record(): void {
+    if (this.#created.length > 0) insertImported(this.call.transaction, this.source, this.#created);
+  }
+
+  /** Returns the outcome of each row. Throws if a row has none. */
+  outcomes(): Outcome[] {
+    return this.#outcomes.map((outcome) => {
+      if (outcome === undefined) throw new Error("a row of an import has no outcome");
+      return outcome;
+    });
+  }
+}
+
+function referencesOf({ resource }: ImportRowValid): readonly (readonly [ImportKind, ImportReference])[] {
+  if (resource.case === "contract") return [["PAYER", resource.value.payer]];
+  if (resource.case !== "appointment" && resource.case !== "waitlistEntry") return [];
+  const { patient, service, location, practitioner } = resource.value;
+  return [
+    ["PATIENT", patient],
+    ["SERVICE", service],
+    ...(location === undefined ? [] : [["LOCATION", location] as const]),
+    ...(practitioner === undefined ? [] : [["PRACTITIONER", practitioner] as const]),
+  ];
+}

@@ -1,0 +1,139 @@
+import type { FieldError } from "../../errors.js";
+import type { ImportRow, ImportRowValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import type { ImportKind } from "../../postgres/tables/imports/imported-resources.js";
+import type { VisitMargins } from "../../scheduling/visit-times.js";
+import { importAppointments } from "./appointment-rows.js";
+import { importContracts, importLocations, importPayers, importPractitioners, importServices } from "./catalog-rows.js";
+import type { BatchRow, ImportBatch, RowOf } from "./import-batch.js";
+import { importPatients } from "./patient-rows.js";
+import type { RowHashes } from "./row-hashes.js";
+import { mapInTurns } from "./turns.js";
+import { importWaitlistEntries } from "./waitlist-rows.js";
+
+/** The rows of a request, with the broken rules of each. */
+export interface ValidatedRows {
+  readonly rows: readonly ImportRow[];
+  readonly errors: readonly (readonly FieldError[])[];
+  readonly hashes: RowHashes;
+}
+
+type Case = Exclude<ImportRowValid["resource"]["case"], undefined>;
+
+const kinds: Readonly<Record<Case, ImportKind>> = {
+  location: "LOCATION",
+  practitioner: "PRACTITIONER",
+  service: "SERVICE",
+  payer: "PAYER",
+  contract: "CONTRACT",
+  patient: "PATIENT",
+  appointment: "APPOINTMENT",
+  waitlistEntry: "WAITLIST_ENTRY",
+};
+
+/**
+ * Imports the rows that were not imported before, kind by kind, so that rows can refer to rows of the same batch. Every
+ * row gets an outcome. Appointments come last, because they lock most.
+ */
+export async function importRows(batch: ImportBatch, rows: ValidatedRows, margins: VisitMargins): Promise<void> {
+  const { first, repeated } = splitRepeated(await validRows(batch, rows));
+  await batch.readKnown(first);
+  const fresh = first.filter((row) => !isKnown(batch, row));
+  await importLocations(
+    batch,
+    pick(fresh, (each) => (each.case === "location" ? each.value : undefined)),
+  );
+  await importPractitioners(
+    batch,
+    pick(fresh, (each) => (each.case === "practitioner" ? each.value : undefined)),
+  );
+  await importServices(
+    batch,
+    pick(fresh, (each) => (each.case === "service" ? each.value : undefined)),
+  );
+  await importPayers(
+    batch,
+    pick(fresh, (each) => (each.case === "payer" ? each.value : undefined)),
+  );
+  await importContracts(
+    batch,
+    pick(fresh, (each) => (each.case === "contract" ? each.value : undefined)),
+  );
+  await importPatients(
+    batch,
+    pick(fresh, (each) => (each.case === "patient" ? each.value : undefined)),
+  );
+  await importWaitlistEntries(
+    batch,
+    pick(fresh, (each) => (each.case === "waitlistEntry" ? each.value : undefined)),
+  );
+  const appointments = pick(fresh, (each) => (each.case === "appointment" ? each.value : undefined));
+  await importAppointments(batch, appointments, margins);
+  batch.record();
+  for (const row of repeated) if (!isKnown(batch, row)) batch.reject(row, [rejectedBefore]);
+}
+
+async function validRows(batch: ImportBatch, { rows, errors, hashes }: ValidatedRows): Promise<BatchRow[]> {
+  const found = await mapInTurns(rows, (row, index): BatchRow[] => {
+    const broken = errors[index] ?? [];
+    const { case: name } = row.resource;
+    if (broken.length > 0 || name === undefined) {
+      batch.reject({ index }, broken);
+      return [];
+    }
+    const kind = kinds[name];
+    const valid = row as ImportRowValid;
+    const key = hashes.keyOf(kind, valid.sourceId);
+    return [{ index, row: valid, kind, key, contentHash: hashes.contentOf(row) }];
+  });
+  return found.flat();
+}
+
+/** Returns the rows whose id an earlier row of the batch has, and the others. */
+function splitRepeated(rows: readonly BatchRow[]) {
+  const first: BatchRow[] = [];
+  const repeated: BatchRow[] = [];
+  const seen = new Set<string>();
+  for (const row of rows) {
+    (seen.has(row.key) ? repeated : first).push(row);
+    seen.add(row.key);
+  }
+  return { first, repeated };
+}
+
+/** Notes the outcome of a row that was imported before. */
+function isKnown(batch: ImportBatch, row: BatchRow): boolean {
+  const known = batch.known(row.key);
+  if (known === undefined) return false;
+  const { resourceId, contentHash } = known;
+  if (contentHash === row.contentHash) batch.keep(row, resourceId);
+  else batch.reject(row, [contentHash === undefined ? erased : changed], resourceId);
+  return true;
+}
+
+const changed: FieldError = {
+  code: "SOURCE_CHANGED",
+  field: "sourceId",
+  message: "the row was imported before and has changed since: change the resource here instead",
+};
+
+const erased: FieldError = {
+  code: "STATE_NOT_ALLOWED",
+  field: "sourceId",
+  message: "the row was imported before, and its patient was erased since",
+};
+
+const rejectedBefore: FieldError = {
+  code: "DUPLICATE",
+  field: "sourceId",
+  message: "an earlier row of the batch has this id for the same kind, and is rejected",
+};
+
+function pick<Resource>(
+  rows: readonly BatchRow[],
+  valueOf: (resource: ImportRowValid["resource"]) => Resource | undefined,
+): RowOf<Resource>[] {
+  return rows.flatMap((row) => {
+    const value = valueOf(row.row.resource);
+    return value === undefined ? [] : [{ row, value }];
+  });
+}

@@ -1,0 +1,69 @@
+import type { ReadyCall } from "../../call.js";
+import { ImportRow_Kind } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import {
+  ImportOutcome_State,
+  type ImportResourcesRequestValid,
+  type ImportService,
+} from "../../gen/cupo/clinic/v1/import_service_pb.js";
+import type { Implementation } from "../../implementation.js";
+import { countImported, importKinds, lockSource } from "../../postgres/tables/imports/imported-resources.js";
+import { beginTrial, endTrial } from "../../postgres/tables/imports/trial.js";
+import type { VisitMargins } from "../../scheduling/visit-times.js";
+import { ImportBatch } from "./import-batch.js";
+import { importRows } from "./import-rows.js";
+import { createRowHashes } from "./row-hashes.js";
+import { createRowValidation, type ValidateRow, type ValidatorOf } from "./row-validation.js";
+import { mapInTurns } from "./turns.js";
+
+/** The dependencies of imports. */
+export interface ImportPorts {
+  /** Returns milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly margins: VisitMargins;
+  /** Compiles the validation of messages by the rules of their proto. */
+  readonly validatorOf: ValidatorOf;
+}
+
+/** Imports from other systems. */
+export function createImportService({ validatorOf, ...ports }: ImportPorts): Implementation<typeof ImportService> {
+  const validateRow = createRowValidation(validatorOf);
+  return {
+    async importResources(request, call) {
+      return { outcomes: await importBatch(request, call, { ...ports, validateRow }) };
+    },
+    async getImportReport({ sourceSystem }, call) {
+      const found = await countImported(call.transaction, sourceSystem);
+      const counts = importKinds.flatMap((kind) => found.filter((each) => each.kind === kind));
+      return {
+        importReport: {
+          sourceSystem,
+          counts: counts.map(({ kind, count }) => ({ kind: ImportRow_Kind[kind], count })),
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Imports the valid rows of a batch. A trial does the same and takes everything back, so that it finds the same errors.
+ */
+async function importBatch(
+  { sourceSystem, rows, validateOnly = false }: ImportResourcesRequestValid,
+  call: ReadyCall,
+  { now, margins, validateRow }: Omit<ImportPorts, "validatorOf"> & { readonly validateRow: ValidateRow },
+) {
+  const { transaction } = call;
+  const source = { tenantId: transaction.tenantId, sourceSystem };
+  const errors = await mapInTurns(rows, validateRow);
+  if (validateOnly) beginTrial(transaction);
+  const hashes = createRowHashes(await lockSource(transaction, source));
+  const batch = new ImportBatch(call, source, now(), hashes, rows.length);
+  await importRows(batch, { rows, errors, hashes }, margins);
+  const outcomes = batch.outcomes();
+  if (!validateOnly) return outcomes;
+  endTrial(transaction);
+  call.effects.length = 0;
+  return outcomes.map((outcome) =>
+    outcome.state === ImportOutcome_State.CREATED ? { state: outcome.state } : outcome,
+  );
+}

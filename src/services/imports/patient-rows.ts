@@ -1,0 +1,65 @@
+import { toJson } from "@bufbuild/protobuf";
+import { TimestampSchema, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { FieldError } from "../../errors.js";
+import type { ImportedPatientValid } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import { PatientDetails_Status } from "../../gen/cupo/clinic/v1/patient_details_pb.js";
+import { insertPatients } from "../../postgres/tables/imports/import-patients.js";
+import type { PatientRecord } from "../../postgres/tables/patients/patients.js";
+import { formatInstant } from "../../scheduling/local-clock.js";
+import { nameIn } from "../resources/enum-names.js";
+import type { ImportBatch, RowOf } from "./import-batch.js";
+import { mapInTurns } from "./turns.js";
+
+/** How far the clock of the other system may be ahead of this one. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+
+/** Imports patients. An ACTIVE patient whose document another ACTIVE patient has is a duplicate. */
+export async function importPatients(batch: ImportBatch, rows: readonly RowOf<ImportedPatientValid>[]): Promise<void> {
+  const { call, source } = batch;
+  const latestMs = batch.nowMs + CLOCK_SKEW_MS;
+  const past = rows.filter(({ row, value }) => {
+    const isPast = timestampMs(value.consentGrantedAt) <= latestMs;
+    if (!isPast) batch.reject(row, [futureConsent(latestMs)]);
+    return isPast;
+  });
+  if (past.length === 0) return;
+  const drafts = await mapInTurns(past, ({ row, value }) => ({
+    row,
+    patient: newPatient(batch, value),
+    grantedAt: toJson(TimestampSchema, value.consentGrantedAt),
+  }));
+  const inserted = await insertPatients(call.transaction, source, drafts, call.principal, call);
+  for (const { row, patient } of drafts) {
+    if (inserted.has(patient.id)) batch.accept(row, patient.id, { resourceType: "Patient", version: 1 });
+    else batch.reject(row, [takenDocument]);
+  }
+}
+
+function newPatient({ call, nowMs }: ImportBatch, value: ImportedPatientValid): PatientRecord {
+  const { documentType, documentNumber, fullName, phone, email, status = PatientDetails_Status.ACTIVE } = value;
+  const at = new Date(nowMs);
+  return {
+    id: call.newId(),
+    documentType,
+    documentNumber,
+    fullName,
+    phone,
+    email,
+    status: nameIn(PatientDetails_Status, status),
+    version: 1,
+    mergedInto: undefined,
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+function futureConsent(latestMs: number): FieldError {
+  const message = `the value must not be in the future: ${formatInstant(latestMs)} at the latest`;
+  return { code: "OUT_OF_RANGE", field: "patient.consentGrantedAt", message };
+}
+
+const takenDocument: FieldError = {
+  code: "DUPLICATE",
+  field: "patient.documentNumber",
+  message: "another active patient has this document",
+};

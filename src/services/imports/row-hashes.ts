@@ -1,0 +1,30 @@
+import { createHmac } from "node:crypto";
+import { toBinary } from "@bufbuild/protobuf";
+import { type ImportRow, ImportRowSchema } from "../../gen/cupo/clinic/v1/import_row_pb.js";
+import type { ImportKind } from "../../postgres/tables/imports/imported-resources.js";
+
+/** The keyed hashes of the rows of one source, in hexadecimal digits (HMAC-SHA-256). */
+export interface RowHashes {
+  /** Returns the hash of a kind and of an id in the other system. */
+  keyOf(kind: ImportKind, sourceId: string): string;
+  /** Returns the hash of a whole row. Equal rows have equal hashes. */
+  contentOf(row: ImportRow): string;
+}
+
+/** Creates the hashes with the key of a source. */
+export function createRowHashes(key: Buffer): RowHashes {
+  const keys = new Map<string, string>();
+  return {
+    keyOf(kind, sourceId) {
+      const name = `${kind}\n${sourceId}`;
+      const known = keys.get(name) ?? hash(key, name);
+      keys.set(name, known);
+      return known;
+    },
+    contentOf: (row) => hash(key, toBinary(ImportRowSchema, row, { writeUnknownFields: false })),
+  };
+}
+
+function hash(key: Buffer, data: string | Uint8Array): string {
+  return createHmac("sha256", key).update(data).digest("hex");
+}

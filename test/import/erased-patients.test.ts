@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { PatientDirectoryService } from "../../src/gen/cupo/clinic/v1/patient_directory_service_pb.js";
+import { callRpc } from "../support/rpc.js";
+import { startTestService, type TestService } from "../support/service.js";
+import {
+  appointmentRow,
+  countsOf,
+  type ImportingClinic,
+  importRows,
+  invariantsOf,
+  openImportingClinic,
+  patientRow,
+  summariesOf,
+} from "./rows-under-test.js";
+
+let service: TestService;
+let clinic: ImportingClinic;
+
+beforeAll(async () => {
+  service = await startTestService();
+  clinic = await openImportingClinic(service);
+});
+
+afterAll(() => service.close());
+
+test("an erased patient leaves no hash of a row, and is not imported again", async () => {
+  const rows = [patientRow("P1"), appointmentRow(clinic, "A1"), patientRow("P2")];
+  const [patient] = await importRows(clinic, rows);
+  const request = { patientId: patient?.resourceId ?? "", expectedVersion: 1, reason: "Radicado 2026-0042" };
+  const { status } = await callRpc(service, PatientDirectoryService.method.erasePatient, request, { as: clinic.as });
+  expect(status).toBe(200);
+  const hashes = await service.query(
+    `SELECT kind, content_hash IS NULL AS empty FROM imported_resources
+     WHERE tenant_id = '${clinic.as.tenantId}' ORDER BY kind, empty`,
+  );
+  expect(hashes).toEqual([
+    { kind: "APPOINTMENT", empty: true },
+    { kind: "PATIENT", empty: false },
+    { kind: "PATIENT", empty: true },
+  ]);
+  const again = await importRows(clinic, [...rows, appointmentRow(clinic, "A2")]);
+  expect(summariesOf(again)).toEqual([
+    "REJECTED sourceId STATE_NOT_ALLOWED",
+    "REJECTED sourceId STATE_NOT_ALLOWED",
+    "UNCHANGED",
+    "REJECTED appointment.patient.sourceId NOT_FOUND",
+  ]);
+  expect(await countsOf(clinic)).toEqual({ PATIENT: 2, APPOINTMENT: 1 });
+});
+
+test("rows of a merged patient become appointments of the survivor", async () => {
+  const [survivor, duplicate] = await importRows(clinic, [patientRow("P8"), patientRow("P9")]);
+  const request = {
+    survivorPatientId: survivor?.resourceId ?? "",
+    survivorExpectedVersion: 1,
+    duplicatePatientId: duplicate?.resourceId ?? "",
+    duplicateExpectedVersion: 1,
+    reason: "Registro doble",
+  };
+  const { status } = await callRpc(service, PatientDirectoryService.method.mergePatients, request, { as: clinic.as });
+  expect(status).toBe(200);
+  const row = appointmentRow(clinic, "A9", { patient: { sourceId: "P9" } });
+  expect(summariesOf(await importRows(clinic, [row]))).toEqual(["CREATED"]);
+  const found = await service.query(
+    `SELECT count(*)::int AS count FROM appointments WHERE patient_id = '${survivor?.resourceId}'`,
+  );
+  expect(found).toEqual([{ count: 1 }]);
+  expect(await invariantsOf(clinic)).toMatchObject({ findings: [] });
+});

@@ -1,0 +1,190 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { importFolder } from "../../src/command-line/imports/import-folder.js";
+import { startTestService, type TestService } from "../support/service.js";
+import {
+  appointmentRow,
+  countsOf,
+  type ImportingClinic,
+  invariantsOf,
+  openImportingClinic,
+  patientRow,
+} from "./rows-under-test.js";
+
+let service: TestService;
+let clinic: ImportingClinic;
+let folder: string;
+
+beforeAll(async () => {
+  service = await startTestService();
+});
+
+afterAll(() => service.close());
+
+beforeEach(async () => {
+  clinic = await openImportingClinic(service);
+  folder = await mkdtemp(join(tmpdir(), "cupo-import-"));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test("imports NDJSON in the order of the kinds, and reports counts that agree", async () => {
+  await writeRows("patients.ndjson", [patientRow("P1"), patientRow("P2")]);
+  await writeRows("appointments.ndjson", [appointmentRow(clinic, "A1")]);
+  const first = await run();
+  expect(first).toEqual({
+    exitCode: 0,
+    lines: [
+      "rows   created unchanged  rejected   service",
+      "patients                   2         2         0         0         2",
+      "appointments               1         1         0         0         1",
+    ],
+  });
+  const second = await run();
+  expect(second.exitCode).toBe(0);
+  expect(second.lines[1]).toBe("patients                   2         0         2         0         2");
+  expect(await countsOf(clinic)).toEqual({ PATIENT: 2, APPOINTMENT: 1 });
+  expect(await invariantsOf(clinic)).toMatchObject({ findings: [] });
+});
+
+test("writes a line for each error, imports the other rows, and ends with exit code 2", async () => {
+  await writeText("patients.ndjson", [
+    JSON.stringify(patientRow("P1")),
+    "",
+    JSON.stringify(patientRow("P2", { phone: "1", documentNumber: "…" })),
+    "{",
+    JSON.stringify({ ...patientRow("P3"), Name: "Ana" }),
+  ]);
+  const { exitCode, lines } = await run();
+  expect(exitCode).toBe(2);
+  expect(lines.filter((line) => line.includes(":"))).toEqual([
+    expect.stringMatching(/^patients\.ndjson:3: patient\.documentNumber: /),
+    expect.stringMatching(/^patients\.ndjson:3: patient\.phone: /),
+    "patients.ndjson:4: row: the line is not a JSON object",
+    "patients.ndjson:5: Name: unknown field",
+  ]);
+  expect(await countsOf(clinic)).toEqual({ PATIENT: 1 });
+});
+
+test("a dry run lists every error by file and line, knows earlier rows, and imports nothing", async () => {
+  const repeated = patientRow("P4", { documentNumber: "70000001" });
+  await writeRows("patients.ndjson", [
+    patientRow("P1"),
+    patientRow("P2", { phone: "1" }),
+    patientRow("P1"),
+    repeated,
+    ...Array.from({ length: 500 }, (_, i) => patientRow(`other ${i}`)),
+    patientRow("P5", { documentNumber: "70.000.001" }),
+    repeated,
+  ]);
+  await writeRows("appointments.ndjson", [
+    appointmentRow(clinic, "A1"),
+    appointmentRow(clinic, "A2", { patient: { sourceId: "P2" } }),
+    appointmentRow(clinic, "A3", { status: "NO_SHOW" }),
+  ]);
+  const { exitCode, lines } = await run({ validateOnly: true });
+  expect(exitCode).toBe(2);
+  expect(lines.filter((line) => line.includes(":"))).toEqual([
+    "patients.ndjson:2: patient.phone: the value must consist of printable characters, at least 5 of them digits",
+    expect.stringMatching(/^patients\.ndjson:3: sourceId: /),
+    "patients.ndjson:505: patient.documentNumber: an earlier row of an active patient has this document",
+    "appointments.ndjson:2: appointment.patient.sourceId: there is no such patient",
+    "appointments.ndjson:3: appointment.noShowReasonId: the field is required for NO_SHOW",
+  ]);
+  expect(await countsOf(clinic)).toEqual({});
+});
+
+test("imports CSV by a mapping of columns, with line numbers of the file", async () => {
+  await writeText("mapping.json", [
+    JSON.stringify({
+      "patients.csv": {
+        Historia: "sourceId",
+        Tipo: "patient.documentType",
+        Documento: "patient.documentNumber",
+        Nombre: "patient.fullName",
+        Celular: "patient.phone",
+        Correo: "patient.email",
+        Consentimiento: "patient.consentGrantedAt",
+      },
+      "locations.csv": { id: "sourceId", code: "location.code", name: "location.name", active: "location.active" },
+    }),
+  ]);
+  await writeText("locations.csv", ["id,code,name,active", "1,N,Sede norte,true", "2,S,Sede sur,sí"]);
+  await writeText("patients.csv", [
+    "Historia,Tipo,Documento,Nombre,Celular,Correo,Consentimiento,Otro",
+    '4711,CC,79461234,"Restrepo, Jorge",6045550147,,2019-03-01T09:00:00-05:00,x',
+    '4712,CC,79461235,"Ana',
+    'María",6045550148,,2019-03-01T09:00:00-05:00,x',
+    "4713,CC,79461236,Luz Mora,6045550149,luz,2019-03-01T09:00:00-05:00,x",
+  ]);
+  const { exitCode, lines } = await run();
+  expect(exitCode).toBe(2);
+  expect(lines.filter((line) => line.includes(":"))).toEqual([
+    expect.stringMatching(/^locations\.csv:3: location\.active: /),
+    expect.stringMatching(/^patients\.csv:3: patient\.fullName: /),
+    expect.stringMatching(/^patients\.csv:5: patient\.email: /),
+  ]);
+  expect(await countsOf(clinic)).toEqual({ LOCATION: 1, PATIENT: 1 });
+});
+
+test("reports rows that the service has and the files have no more", async () => {
+  await writeRows("patients.ndjson", [patientRow("P1"), patientRow("P2")]);
+  await run();
+  await writeRows("patients.ndjson", [patientRow("P3")]);
+  const { exitCode, lines } = await run();
+  expect(exitCode).toBe(2);
+  expect(lines.at(-1)).toContain("the service has 2 more: rows that are no longer in the file");
+});
+
+test.each<[string, Record<string, string>, RegExp]>([
+  ["no file of rows", { "other.txt": "" }, /has no file such as patients\.ndjson/],
+  ["two files of a kind", { "payers.csv": "", "payers.ndjson": "" }, /has both payers\.ndjson and payers\.csv/],
+  ["a CSV file without a mapping", { "payers.csv": "" }, /mapping\.json has no columns for payers\.csv/],
+  [
+    "a mapping to no field",
+    { "payers.csv": "", "mapping.json": '{"payers.csv":{"NIT":"payer.nit"}}' },
+    /the column NIT must have the path of a field/,
+  ],
+])("refuses a folder with %s", async (_, files, message) => {
+  for (const [name, text] of Object.entries(files)) await writeText(name, [text]);
+  await expect(run()).rejects.toThrow(message);
+});
+
+test("fails with the reason for a token without the scope", async () => {
+  await writeRows("patients.ndjson", [patientRow("P1")]);
+  await expect(run({ token: await service.token({ ...clinic.as, scopes: [] }) })).rejects.toThrow(/import:write/);
+});
+
+function writeRows(name: string, rows: readonly JsonObject[]): Promise<void> {
+  return writeText(
+    name,
+    rows.map((row) => JSON.stringify(row)),
+  );
+}
+
+function writeText(name: string, lines: readonly string[]): Promise<void> {
+  return writeFile(join(folder, name), lines.join("\n"));
+}
+
+async function run({ validateOnly = false, token = "" } = {}) {
+  let text = "";
+  const write = (piece: string) => {
+    text += piece;
+  };
+  const target = {
+    url: service.internalUrl,
+    token: token === "" ? await service.token(clinic.as) : token,
+    sourceSystem: clinic.sourceSystem,
+    validateOnly,
+  };
+  const exitCode = await importFolder(folder, target, {
+    output: { write },
+    progress: { write: () => undefined },
+    now: () => 0,
+  });
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return { exitCode, lines: lines.map((line) => line.trim()) };
+}
