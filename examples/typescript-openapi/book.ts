@@ -7,6 +7,7 @@ import type { paths as Clinic } from "./clinic.js";
 const serviceId = "a455bc8a-233a-5c14-82a9-40055e5894fa";
 const appointmentTypeId = "76010db7-bb34-5073-998a-aee7e1f215da";
 const requestSourceId = "6dd58654-4986-5c1d-9b28-f04a2d444c16";
+const cancellationReasonId = "7d6a6ce8-5c49-5da2-8d13-860d4a07beb9";
 const ATTEMPTS = 4;
 
 /** Sends a request, and again with the same key where the answer says when or did not come. */
@@ -31,6 +32,7 @@ const clinic = createClient<Clinic>({
   fetch: repeated,
   headers,
 });
+type SearchQuery = Clinic["/api/clinic/v1/appointment-options"]["get"]["parameters"]["query"];
 const withKey = () => ({ header: { "Idempotency-Key": randomUUID() } });
 
 const patient = dataOf(
@@ -48,31 +50,42 @@ const patient = dataOf(
 console.log(`registered ${patient.id}`);
 
 const wish = { serviceId, dateFrom: dayFromNow(1), dateTo: dayFromNow(30) };
-const search = "/cupo.clinic.v1.BookingService/SearchAppointmentOptions";
-const found = dataOf(await clinic.POST(search, { body: { ...wish, patientId: patient.id, appointmentTypeId } }));
-const { appointment } = dataOf(
-  await clinic.POST("/cupo.clinic.v1.BookingService/BookAppointment", {
+const booked = dataOf(
+  await clinic.POST("/api/clinic/v1/appointments", {
     params: withKey(),
     body: {
-      optionToken: found.options?.[0]?.optionToken ?? "",
+      optionToken: await firstOption({ ...wish, patientId: patient.id, appointmentTypeId }),
       patientId: patient.id,
       appointmentTypeId,
       requestSourceId,
     },
   }),
 );
-const appointmentId = appointment?.appointmentId ?? "";
-console.log(`booked ${appointmentId} at ${appointment?.startsAt}`);
+const { appointmentId } = booked;
+console.log(`booked ${appointmentId} at ${booked.startsAt}`);
 
-const others = dataOf(await clinic.POST(search, { body: { ...wish, appointmentId } }));
-const optionToken = others.options?.[0]?.optionToken ?? "";
+const path = { appointmentId };
+const read = dataOf(await clinic.GET("/api/clinic/v1/appointments/{appointmentId}", { params: { path } }));
 const moved = dataOf(
   await access.POST("/appointments/{appointmentId}/reschedule", {
-    params: { ...withKey(), path: { appointmentId } },
-    body: { optionToken, expectedVersion: appointment?.version ?? 0 },
+    params: { ...withKey(), path },
+    body: { optionToken: await firstOption({ ...wish, appointmentId }), expectedVersion: read.version },
   }),
 );
 console.log(`moved to ${moved.startsAt}, version ${moved.version}`);
+
+const cancelled = dataOf(
+  await clinic.POST("/api/clinic/v1/appointments/{appointmentId}:cancel", {
+    params: { ...withKey(), path },
+    body: { expectedVersion: moved.version, cancellationReasonId },
+  }),
+);
+console.log(`${cancelled.status}, version ${cancelled.version}`);
+
+async function firstOption(query: SearchQuery): Promise<string> {
+  const { options } = dataOf(await clinic.GET("/api/clinic/v1/appointment-options", { params: { query } }));
+  return options[0]?.optionToken ?? "";
+}
 
 function dataOf<T>({ data, error, response }: { data?: T; error?: unknown; response: Response }): T {
   if (data === undefined) throw new Error(`${response.status}: ${JSON.stringify(error)}`);

@@ -2,7 +2,7 @@ import { isPublished } from "../operation.js";
 import type { ServiceEntry } from "../services/services.js";
 
 /** Returns the services of the interface specification. */
-export function publishedServices(services: readonly ServiceEntry[]): readonly ServiceEntry[] {
+export function publishedServices<T extends Pick<ServiceEntry, "service">>(services: readonly T[]): readonly T[] {
   return services.filter(({ service }) => isPublished(service));
 }
 
@@ -10,10 +10,10 @@ export function publishedServices(services: readonly ServiceEntry[]): readonly S
  * Returns the clinic's own services with these names, in any order, or all for ["all"]. Throws for a name that no
  * service has.
  */
-export function clinicServices(
-  services: readonly ServiceEntry[],
+export function clinicServices<T extends Pick<ServiceEntry, "service">>(
+  services: readonly T[],
   names: readonly string[] = ["all"],
-): readonly ServiceEntry[] {
+): readonly T[] {
   const ofClinic = services.filter(({ service }) => !isPublished(service));
   if (names.includes("all")) return ofClinic;
   const known = ofClinic.map(({ service }) => service.name);

@@ -10,7 +10,8 @@ import type { Stopping } from "../interceptors/stream-life.js";
 import { maxItemsOf } from "../interceptors/validation/size-limits.js";
 import { invalidMessage, type MessageValidator } from "../interceptors/validation/validation.js";
 import { callFor, valuesOf } from "../open-call.js";
-import { documentPages } from "../openapi/document-pages.js";
+import { dailyDocument, documentPages } from "../openapi/document-pages.js";
+import { introduction } from "../openapi/introduction.js";
 import { CLINIC_BASE_PATH } from "../operation.js";
 import { serveResources } from "../pages/serve-resources.js";
 import { fieldErrorsOf } from "../problems/problem.js";
@@ -51,7 +52,7 @@ const MAX_STREAM_MS = 24 * 3_600_000;
  * - all operations over Connect, gRPC and gRPC-Web
  * - the clinic's own operations over REST
  * - the gRPC services of health and reflection
- * - the OpenAPI document and reference page for calls over Connect with JSON
+ * - the OpenAPI document and reference page of these operations
  * - pages for operators: `/livez` (the process runs), `/readyz` (it can take requests) and `/metrics`
  *   (docs/reference/telemetry.md)
  */
@@ -110,21 +111,14 @@ function createOperations({ services, problemsUrl, chain, validate, observe }: I
 function createPages(options: InternalApiOptions): (request: HttpRequest, response: HttpResponse) => boolean {
   const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
     sendProblem(request, response, error, options);
-  const documents = documentPages({
-    prefix: "",
-    now: options.now,
-    describe: async (nowMs) => {
-      const { describeConnect } = await import("../openapi/connect-document.js");
-      const { requestExamples } = await import("../openapi/examples/request-examples.js");
-      return describeConnect({ ...options, listErrors: listViolations, examples: requestExamples(nowMs) });
-    },
+  const { now, demoTokens } = options;
+  const document = dailyDocument(now, async (nowMs) => {
+    const { describeInternal } = await import("../openapi/documents/internal-document.js");
+    const { requestExamples } = await import("../openapi/examples/request-examples.js");
+    return describeInternal({ ...options, listErrors: listViolations, examples: requestExamples(nowMs) });
   });
-  const reference = referencePages({
-    title: "Cupo, internal operations",
-    documentPath: "/openapi.json",
-    demoTokens: options.demoTokens,
-  });
-  return serveResources([...documents, ...reference], refuse);
+  const reference = referencePages({ document, introduction, documentPath: "/openapi.json", demoTokens });
+  return serveResources([...documentPages("", document), ...reference], refuse);
 }
 
 async function answerReadiness(_: HttpRequest, response: HttpResponse, isReady: () => Promise<boolean>): Promise<void> {

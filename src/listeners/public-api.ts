@@ -2,9 +2,10 @@ import { listViolations } from "@cupo/connect-rest";
 import type { CupoError } from "../errors.js";
 import type { Chain } from "../interceptors/chain.js";
 import type { MessageValidator } from "../interceptors/validation/validation.js";
-import { documentPages } from "../openapi/document-pages.js";
+import { dailyDocument, documentPages } from "../openapi/document-pages.js";
+import { introduction } from "../openapi/introduction.js";
 import { CLINIC_BASE_PATH } from "../operation.js";
-import { serveResources } from "../pages/serve-resources.js";
+import { type Resources, serveResources } from "../pages/serve-resources.js";
 import { problemPages } from "../problems/problem-pages.js";
 import { type DemoTokens, referencePages } from "../reference-page/reference-pages.js";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../request-log.js";
@@ -29,40 +30,37 @@ export interface PublicApiOptions extends ProblemOptions {
 
 /**
  * Creates the handler of the public listener. It serves the published operations over REST, the chosen operations of the
- * clinic, the OpenAPI document and reference page, and the pages of the problem types.
+ * clinic, the OpenAPI document and reference page of both, and the pages of the problem types.
  */
 export function createPublicApi(options: PublicApiOptions): HttpHandler {
   const published = publishedServices(options.services);
   const rest = createRestApi({ ...options, services: published, takesActor: false });
-  const clinic = createRestApi({
-    ...options,
-    basePath: CLINIC_BASE_PATH,
-    services: clinicServices(options.services, options.publicClinicApi),
-    takesActor: true,
-  });
+  const ofClinic = clinicServices(options.services, options.publicClinicApi);
+  const clinic = createRestApi({ ...options, basePath: CLINIC_BASE_PATH, services: ofClinic, takesActor: true });
   const refuse = (request: HttpRequest, response: HttpResponse, error: CupoError) =>
     sendProblem(request, response, error, options);
-  const documents = documentPages({
-    prefix: options.basePath,
-    now: options.now,
-    describe: async (nowMs) => {
-      const { describeRest } = await import("../openapi/rest-document.js");
-      const { requestExamples } = await import("../openapi/examples/request-examples.js");
-      return describeRest({
-        ...options,
-        services: published,
-        listErrors: listViolations,
-        examples: requestExamples(nowMs),
-      });
-    },
-  });
-  const reference = referencePages({
-    title: "Cupo",
-    documentPath: `${options.basePath}/openapi.json`,
-    demoTokens: options.demoTokens,
-  });
-  const pages = serveResources([...problemPages(options.services), ...documents, ...reference], refuse);
+  const pages = serveResources(
+    [...problemPages(options.services), ...documentation(options, published, ofClinic)],
+    refuse,
+  );
   return (request, response) => {
     if (!pages(request, response)) void rest(request, response, () => void clinic(request, response));
   };
+}
+
+/** Returns the OpenAPI document of the listener's operations, and the reference page. */
+function documentation(
+  options: PublicApiOptions,
+  services: readonly ServiceEntry[],
+  clinic: readonly ServiceEntry[],
+): Resources {
+  const { basePath, now, demoTokens } = options;
+  const document = dailyDocument(now, async (nowMs) => {
+    const { describePublic } = await import("../openapi/documents/public-document.js");
+    const { requestExamples } = await import("../openapi/examples/request-examples.js");
+    const examples = requestExamples(nowMs);
+    return describePublic({ ...options, services, clinic, listErrors: listViolations, examples });
+  });
+  const reference = referencePages({ document, introduction, documentPath: `${basePath}/openapi.json`, demoTokens });
+  return [...documentPages(basePath, document), ...reference];
 }

@@ -1,14 +1,46 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { OperationParts } from "@cupo/connect-openapi";
-import type { RequestExample, RequestExamples } from "./examples/request-example.js";
+import type { Route } from "@cupo/connect-rest";
+import type { RequestExample, RequestExamples, Source } from "./examples/request-example.js";
 
-/** Returns the examples of a method as OpenAPI documents show them. */
-export function documentExamples(method: DescMethod, examples: RequestExamples): OperationParts["examples"] {
+/** The member of a method's response message that is its whole answer over REST, by the name of the method. */
+export type AnswerMembers = ReadonlyMap<string, string>;
+
+const UNCHANGED = "Succeeds without changes.";
+
+/** Returns the members that are the answers of routes. */
+export function answerMembers(routes: readonly Route[]): AnswerMembers {
+  return new Map(
+    routes.flatMap(({ method, responseBody }) =>
+      responseBody === undefined ? [] : [[method.name, responseBody.jsonName] as const],
+    ),
+  );
+}
+
+/**
+ * Returns the examples of a method as OpenAPI documents show them. Without `members`, they name members of response
+ * messages.
+ */
+export function documentExamples(
+  method: DescMethod,
+  examples: RequestExamples,
+  members: AnswerMembers = new Map(),
+): OperationParts["examples"] {
   const described = examplesOf(method, examples).map(({ request, ...example }, index) => {
     const name = index === 0 ? "demo" : `demo${index + 1}`;
-    return [name, { summary: "In the demo tenant", ...descriptionOf(example), value: request }] as const;
+    return [
+      name,
+      { summary: "In the demo tenant", description: descriptionOf(example, members), value: request },
+    ] as const;
   });
   return Object.fromEntries(described);
+}
+
+/** Returns where the values of a method's first example come from, or undefined if it succeeds without changes. */
+export function exampleNote(method: DescMethod, examples: RequestExamples, members: AnswerMembers): string | undefined {
+  const [first] = examplesOf(method, examples);
+  const description = first === undefined ? UNCHANGED : descriptionOf(first, members);
+  return description === UNCHANGED ? undefined : description;
 }
 
 /** In order of declaration. The tests ensure that every operation has one. */
@@ -17,13 +49,19 @@ function examplesOf(method: DescMethod, examples: RequestExamples): RequestExamp
   return found.map(([, example]) => example);
 }
 
-function descriptionOf({ taken = {}, note }: Omit<RequestExample, "request">): { description: string } {
+function descriptionOf({ taken = {}, note }: Omit<RequestExample, "request">, members: AnswerMembers): string {
   const sources = Object.entries(taken).map(
-    ([member, source]) => `\`${member}\` from \`${source.member}\` of the answer to ${source.example.split(" ")[0]}`,
+    ([member, source]) =>
+      `\`${member}\` from \`${memberOf(source, members)}\` of the answer to ${source.example.split(" ")[0]}`,
   );
   const sentences = [
     ...(sources.length === 0 ? [] : [`First take ${sources.join(", and ")}.`]),
     ...(note === undefined ? [] : [note]),
   ];
-  return { description: sentences.length === 0 ? "Succeeds without changes." : sentences.join(" ") };
+  return sentences.length === 0 ? UNCHANGED : sentences.join(" ");
+}
+
+function memberOf({ example, member }: Source, members: AnswerMembers): string {
+  const answer = members.get(example.split(" ")[0] ?? "");
+  return answer !== undefined && member.startsWith(`${answer}.`) ? member.slice(answer.length + 1) : member;
 }

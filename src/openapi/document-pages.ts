@@ -1,34 +1,20 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { contentOf, type PageContent } from "../pages/content.js";
+import { contentPerSource } from "../pages/content-per-source.js";
 import { pageResource } from "../pages/page.js";
 import type { Resources } from "../pages/serve-resources.js";
 
-/** Options of the pages of an OpenAPI document. */
-export interface DocumentPagesOptions {
-  /** The path before `/openapi.json` and `/openapi.yaml`, or "". */
-  readonly prefix: string;
-  /** Returns the current time in milliseconds since the epoch. */
-  now(): number;
-  /**
-   * Creates the document. Called at the first request, and again on each later day (UTC), because examples contain
-   * dates.
-   */
-  describe(nowMs: number): Promise<JsonObject>;
-}
+/** Returns the current document. The same object until the document changes. */
+export type CurrentDocument = () => Promise<JsonObject>;
 
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the public pages of an OpenAPI document as JSON and YAML. Each is created at its first request, so it does
- * not delay the start of the service.
+ * Returns the public pages of an OpenAPI document, `openapi.json` and `openapi.yaml` below a prefix. Each is created at
+ * its first request, so it does not delay the start of the service.
  */
-export function documentPages({ prefix, now, describe }: DocumentPagesOptions): Resources {
-  const document = onceADay(now, describe);
+export function documentPages(prefix: string, document: CurrentDocument): Resources {
   const page = (contentType: string, textOf: (document: JsonObject) => Promise<string>) =>
-    pageResource({
-      contentType,
-      content: onceADay<PageContent>(now, async () => contentOf(await textOf(await document()))),
-    });
+    pageResource({ contentType, content: contentPerSource(document, textOf) });
   return [
     [
       `${prefix}/openapi.json`,
@@ -42,19 +28,20 @@ export function documentPages({ prefix, now, describe }: DocumentPagesOptions): 
 }
 
 /**
- * Returns a function that calls `make` at most once per day (UTC) and caches the result. A failed result is not cached.
+ * Returns a function that creates a document at its first call and again on each later day (UTC), because examples
+ * contain dates. `now` returns milliseconds since the epoch. A failed result is not cached.
  */
-function onceADay<T>(now: () => number, make: (nowMs: number) => Promise<T>): () => Promise<T> {
-  let made: { readonly day: number; readonly value: Promise<T> } | undefined;
+export function dailyDocument(now: () => number, describe: (nowMs: number) => Promise<JsonObject>): CurrentDocument {
+  let made: { readonly day: number; readonly document: Promise<JsonObject> } | undefined;
   return () => {
     const nowMs = now();
     const day = Math.floor(nowMs / DAY_MS);
-    if (made?.day === day) return made.value;
-    const value = make(nowMs);
-    made = { day, value };
-    value.catch(() => {
-      if (made?.value === value) made = undefined;
+    if (made?.day === day) return made.document;
+    const document = describe(nowMs);
+    made = { day, document };
+    document.catch(() => {
+      if (made?.document === document) made = undefined;
     });
-    return value;
+    return document;
   };
 }

@@ -1,35 +1,41 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { OperationDefaults, OperationParts } from "@cupo/connect-openapi";
 import { operationOf, takesIdempotencyKey } from "../operation.js";
-import { documentExamples } from "./document-examples.js";
+import { type AnswerMembers, documentExamples, exampleNote } from "./document-examples.js";
 import { security } from "./document-parts.js";
 import { errorCodesOf } from "./error-codes.js";
 import type { RequestExamples } from "./examples/request-example.js";
 import { headersOf } from "./header-components.js";
 import { operationDescription } from "./operation-text.js";
 
-/** What both documents show of an operation. */
+/** What every document shows of an operation. */
 export interface ShownOperation {
   readonly method: DescMethod;
   /** Whether an absent member of the body leaves its attribute unchanged. */
   readonly isPartial: boolean;
   readonly examples: RequestExamples;
+  /** The members that are answers over REST, which examples name as sources. Defaults to none. */
+  readonly members?: AnswerMembers;
+  /** Whether the request has a body, whose examples have their own notes. Defaults to true. */
+  readonly hasBody?: boolean;
 }
 
-/** Returns what the protos' own options and the examples add to an operation of either document. */
+/** Returns what the protos' own options and the examples add to an operation of a document. */
 export function operationParts(
-  { method, isPartial, examples }: ShownOperation,
+  { method, isPartial, examples, members = new Map(), hasBody = true }: ShownOperation,
   { summary, description: comment = "" }: OperationDefaults,
 ): OperationParts {
   const { scope, preview } = operationOf(method);
+  const note = hasBody ? undefined : exampleNote(method, examples, members);
+  const notes = note === undefined ? [] : [`**Example**: ${note}`];
   const replayed = takesIdempotencyKey(method) ? (["Idempotent-Replayed"] as const) : [];
   return {
     summary: preview ? `Preview: ${summary}` : summary,
-    description: operationDescription(method, { comment, isPartial }),
+    description: [operationDescription(method, { comment, isPartial }), ...notes].join("\n\n"),
     ...(preview ? { "x-preview": true } : {}),
     "x-error-codes": errorCodesOf(method),
     security: security(scope),
-    examples: documentExamples(method, examples) ?? {},
+    examples: documentExamples(method, examples, members) ?? {},
     responseHeaders: headersOf(["X-Correlation-Id", ...replayed, "RateLimit-Policy", "RateLimit"]),
   };
 }

@@ -40,7 +40,7 @@ export function problemSchemaName(code: ErrorCode): string {
 }
 
 /** Returns the schema of Problems with a code, on the schema of all. It fixes type, title, status and code. */
-export function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl: string): JsonObject {
+function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl: string): JsonObject {
   const { status, slug, title } = errorTable[code];
   const { meaning, cause, remedy } = problemCodes[code];
   return {
@@ -58,6 +58,21 @@ export function problemSchema(code: ErrorCode, problem: JsonObject, problemsUrl:
       },
     ],
   };
+}
+
+/** Returns a schema for each error code that these routes can return, on the schema of all Problems. */
+export function problemSchemas(
+  routes: readonly { readonly method: DescMethod }[],
+  problem: JsonObject,
+  problemsUrl: string,
+): JsonObject {
+  const codes = Object.keys(errorTable) as ErrorCode[];
+  const answered = codes.filter((code) =>
+    routes.some(({ method }) => operationOf(method).errorStatuses.includes(errorTable[code].status)),
+  );
+  return Object.fromEntries(
+    answered.map((code) => [problemSchemaName(code), problemSchema(code, problem, problemsUrl)]),
+  );
 }
 
 /** Returns the response of an operation for one error status of its row, with examples. */

@@ -4,16 +4,18 @@ import type { DescService, JsonObject } from "@bufbuild/protobuf";
 import { listViolations } from "@cupo/connect-rest";
 import { createMessageValidator } from "../interceptors/validation/validate-message.js";
 import { isPublished } from "../operation.js";
-import { describeConnect } from "./connect-document.js";
 import { jsonText, yamlText } from "./document-text.js";
+import { describeInternal } from "./documents/internal-document.js";
+import { describePublic } from "./documents/public-document.js";
 import { requestExamples } from "./examples/request-examples.js";
-import { describeRest } from "./rest-document.js";
 
 /** The documents to write, which need no running service. */
 export interface WrittenDocuments {
   /** The target folder. It is created when it does not exist. */
   readonly folder: string;
   readonly services: readonly { readonly service: DescService }[];
+  /** The clinic's own services that the public listener serves. */
+  readonly publicClinic: readonly { readonly service: DescService }[];
   readonly problemsUrl: string;
   readonly basePath: string;
   /** The URL of the public listener for clients, without a trailing slash. */
@@ -41,16 +43,18 @@ export async function writeDocuments(options: WrittenDocuments): Promise<string[
   return [
     ...(await write(
       join(options.folder, "public"),
-      describeRest({
+      describePublic({
         ...shared,
         services: services.filter(({ service }) => isPublished(service)),
+        clinic: options.publicClinic,
         basePath,
         serverUrl: publicUrl + basePath,
+        rootUrl: publicUrl,
       }),
     )),
     ...(await write(
       join(options.folder, "internal"),
-      describeConnect({ ...shared, services, serverUrl: internalUrl }),
+      describeInternal({ ...shared, services, serverUrl: internalUrl }),
     )),
   ];
 }

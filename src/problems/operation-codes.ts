@@ -4,7 +4,7 @@ import { ruleCode } from "../interceptors/validation/rule-codes.js";
 import { ruleIdsOfField, ruleIdsOfMessage } from "../interceptors/validation/rule-ids.js";
 import { screeningCodesOf } from "../interceptors/validation/screen-message.js";
 import { maxItemsOf } from "../interceptors/validation/size-limits.js";
-import { operationOf, pathFields, takesIdempotencyKey } from "../operation.js";
+import { hasQuery, operationOf, pathFields, takesIdempotencyKey } from "../operation.js";
 import { fieldCodes } from "./field-codes.js";
 
 /** Codes in `errors`, by the code of the Problem that contains them. */
@@ -24,6 +24,8 @@ const ofKeyed: Found = [
   ...pairs("INVALID_REQUEST", ["REQUIRED"]),
   ...pairs("CONCURRENT_MODIFICATION", ["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_IN_PROGRESS"]),
 ];
+
+const ofQuery: Found = pairs("INVALID_REQUEST", ["INVALID_TYPE", "DUPLICATE"]);
 
 const ofWellKnown: Readonly<Record<string, readonly FieldErrorCode[]>> = {
   "google.protobuf.Timestamp": ["INVALID_DATE_TIME"],
@@ -64,6 +66,7 @@ function byTraits(method: DescMethod): Found {
   const isKeyed = takesIdempotencyKey(method);
   return [
     ...(isKeyed ? ofKeyed : []),
+    ...(hasQuery(method) ? ofQuery : []),
     ...(isKeyed && tellsOfPatients(method.output) ? pairs("CONCURRENT_MODIFICATION", ["RESULT_ERASED"]) : []),
     ...(has(/expected_version$/) ? pairs("CONCURRENT_MODIFICATION", ["STALE_VERSION"]) : []),
     ...(isKeyed && has(/^code$/) ? pairs("CONCURRENT_MODIFICATION", ["DUPLICATE"]) : []),
@@ -78,6 +81,9 @@ function byFields(method: DescMethod): Found {
     ...method.input.fields
       .filter(({ name }) => inPath.has(name))
       .flatMap((field) => pairs("INVALID_REQUEST", codesOfField(field, []))),
+    ...(hasQuery(method)
+      ? method.input.fields.flatMap((field) => pairs("INVALID_REQUEST", codesOfType(field, [])))
+      : []),
   ];
 }
 

@@ -127,7 +127,7 @@ export const requestCodes = {
   DUPLICATE: {
     meaning: "The value must be unique, but it already exists.",
     cause:
-      "A list has it twice (422). Or another resource of the tenant has it (409): an active patient with the document, a resource with the " +
+      "A list has it twice (422), or a query a parameter (400). Or another resource of the tenant has it (409): an active patient with the document, a resource with the " +
       "code, a holiday on the date.",
     remedy: "Remove the second item. After a conflict, use the resource that exists, or another value.",
     answeredBy: {

@@ -1,16 +1,19 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { CupoError } from "../errors.js";
+import { contentPerSource } from "../pages/content-per-source.js";
 import { pageResource, readOnce } from "../pages/page.js";
 import type { Resource, Resources } from "../pages/serve-resources.js";
 import type { HttpRequest } from "../request-log.js";
 import { isFromOwnPage } from "./own-page.js";
-import { pageHtml } from "./page-html.js";
 
 /** Options of a listener's reference page. */
 export interface ReferencePagesOptions {
-  readonly title: string;
+  /** Returns the OpenAPI document: the same object until it changes. */
+  readonly document: () => Promise<JsonObject>;
+  /** What every caller must know, as CommonMark. Shown unless the document's description has it. */
+  readonly introduction: string;
   /** The path of the JSON OpenAPI document on the same listener. */
   readonly documentPath: string;
   /** Signs demo tokens for the page. Undefined without the development issuer, and when nobody can know the key. */
@@ -31,14 +34,14 @@ const TOKEN_LIFETIME_SECONDS = 900;
 
 /**
  * Allows only files and addresses of this listener. Inline scripts and styles are blocked, and other pages cannot frame
- * this one. The package's style contains images as data URLs.
+ * this one.
  */
 const HEADERS = {
   "Content-Security-Policy": [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -52,19 +55,22 @@ const HEADERS = {
 
 /**
  * Returns the reference page of a listener at `/docs`, and the redirect from `/` to it. The page shows the OpenAPI
- * document and tries out operations on the listener itself. It loads only files below `/docs` and its own document.
- * Files are read at their first request.
+ * document and sends operations to the listener itself. It loads only files below `/docs`. Page and files are made at their
+ * first request.
  */
 export function referencePages(options: ReferencePagesOptions): Resources {
-  const { demoTokens } = options;
+  const { demoTokens, document } = options;
   const tokenPath = demoTokens === undefined ? undefined : TOKEN_PATH;
-  const page = fileResource("text/html; charset=utf-8", async () => pageHtml({ ...options, tokenPath }));
+  const content = contentPerSource(document, async (current) => {
+    const { pageHtml } = await import("./page-html.js");
+    return pageHtml(current, { ...options, tokenPath });
+  });
+  const page = pageResource({ contentType: "text/html; charset=utf-8", headers: HEADERS, content });
   return [
     ["/", redirectResource("docs")],
     ["/docs", page],
     ["/docs/", page],
     ...ownFiles(),
-    ...packageFiles(),
     ...(demoTokens === undefined ? [] : [[TOKEN_PATH, tokenResource(demoTokens)] as const]),
   ];
 }
@@ -114,8 +120,12 @@ function ownFiles(): [string, Resource][] {
   const types = {
     "page.js": "text/javascript",
     "access-token.js": "text/javascript",
-    "fresh-headers.js": "text/javascript",
+    "elements.js": "text/javascript",
+    "idempotency-key.js": "text/javascript",
+    "navigation.js": "text/javascript",
     "page-key.js": "text/javascript",
+    "preferences.js": "text/javascript",
+    "try-it.js": "text/javascript",
     "page.css": "text/css",
     "icon.svg": "image/svg+xml",
   };
@@ -123,14 +133,4 @@ function ownFiles(): [string, Resource][] {
     `/docs/${name}`,
     fileResource(`${type}; charset=utf-8`, () => readFile(new URL(`browser/${name}`, import.meta.url))),
   ]);
-}
-
-/** Returns the files of the installed swagger-ui-dist package. */
-function packageFiles(): [string, Resource][] {
-  const { resolve } = createRequire(import.meta.url);
-  const read = (name: string) => () => readFile(resolve(`swagger-ui-dist/${name}`));
-  return [
-    ["/docs/swagger-ui.js", fileResource("text/javascript; charset=utf-8", read("swagger-ui-bundle.js"))],
-    ["/docs/swagger-ui.css", fileResource("text/css; charset=utf-8", read("swagger-ui.css"))],
-  ];
 }

@@ -17,6 +17,8 @@ interface Example {
   /** A shell script that exits with 0 if all requirements are met. */
   readonly probe: string;
   readonly packages: string;
+  /** Whether it reads and cancels the appointment too. */
+  readonly cancels?: boolean;
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -28,9 +30,10 @@ const examples: readonly Example[] = [
     probe: "command -v protoc && command -v grpc_python_plugin && /usr/bin/python3 -c 'import grpc, google.protobuf'",
     packages: "protobuf-compiler protobuf-compiler-grpc python3-protobuf python3-grpcio",
   },
-  { name: "curl", probe: "command -v curl", packages: "curl" },
+  { name: "python-openapi", probe: "python3 -c 'str.removesuffix'", packages: "python3", cancels: true },
+  { name: "curl", probe: "command -v curl", packages: "curl", cancels: true },
   { name: "buf-curl", probe: "true", packages: "Node.js alone" },
-  { name: "typescript-openapi", probe: "true", packages: "Node.js alone" },
+  { name: "typescript-openapi", probe: "true", packages: "Node.js alone", cancels: true },
   {
     name: "go-grpc",
     probe: `command -v protoc-gen-go && command -v protoc-gen-go-grpc && command -v go &&
@@ -69,17 +72,20 @@ afterAll(async () => {
 });
 
 describe("an example", () => {
-  for (const { name, probe, packages } of examples) {
+  for (const { name, probe, packages, cancels = false } of examples) {
     test.skipIf(!succeeds(probe))(
       `${name} registers, books and reschedules, and retries failures with the same key (needs ${packages})`,
       async () => {
         const printed = await run(name);
-        expect(printed).toMatch(/^registered [\da-f-]{36}\nbooked [\da-f-]{36} at \S+\nmoved to \S+, version 2\n$/);
+        const [, cancelled] =
+          /^registered [\da-f-]{36}\nbooked [\da-f-]{36} at \S+\nmoved to \S+, version 2\n(.*)$/s.exec(printed) ?? [];
+        expect(cancelled).toBe(cancels ? "CANCELLED, version 3\n" : "");
         const calls = flaky.callsOf(name);
         const operations = calls.map((call) => call.split(" ")[0]);
-        const once = ["RegisterPatient", "BookAppointment", "RescheduleAppointment"];
+        const moving = ["RegisterPatient", "BookAppointment", "RescheduleAppointment"];
+        const once = cancels ? [...moving, "CancelAppointment"] : moving;
         expect(operations).toEqual(once.flatMap((operation) => [operation, operation]));
-        expect(new Set(calls).size).toBe(3);
+        expect(new Set(calls).size).toBe(once.length);
       },
       EXAMPLE_MS,
     );

@@ -1,27 +1,16 @@
-import { listViolations } from "@cupo/connect-rest";
 import { describe, expect, test } from "vitest";
-import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
-import { requestExamples } from "../../src/openapi/examples/request-examples.js";
-import { describeRest } from "../../src/openapi/rest-document.js";
-import { hasEntityTag, isPublished } from "../../src/operation.js";
+import { hasEntityTag } from "../../src/operation.js";
 import { servedServices } from "../../src/services/services.js";
-import { openApiDocuments, PROBLEMS_URL } from "../support/openapi-documents.js";
+import { openApiDocuments } from "../support/openapi-documents.js";
 
 interface Operation {
   readonly parameters: readonly { readonly name?: string }[];
   readonly responses: Readonly<Record<string, { readonly headers?: object; readonly content?: object }>>;
 }
 
-const clinic = describeRest({
-  services: servedServices.filter(({ service }) => !isPublished(service)),
-  examples: requestExamples(0),
-  problemsUrl: PROBLEMS_URL,
-  validate: createMessageValidator(),
-  listErrors: listViolations,
-  basePath: "",
-});
+const { internal, rest } = openApiDocuments();
 const operations = new Map(
-  Object.values(clinic["paths"] as unknown as Record<string, Record<string, Operation & { operationId: string }>>)
+  Object.values(internal["paths"] as unknown as Record<string, Record<string, Operation & { operationId: string }>>)
     .flatMap((byMethod) => Object.values(byMethod))
     .map((operation) => [operation.operationId, operation]),
 );
@@ -42,7 +31,6 @@ describe("the document of the clinic's operations over REST", () => {
   });
 
   test("says nothing of it for other operations, and for the published ones", () => {
-    const { rest } = openApiDocuments();
     for (const text of [JSON.stringify(rest), JSON.stringify(operations.get("listLocations"))]) {
       expect(text).not.toMatch(/ETag|If-None-Match|Last-Event-ID|"304"/);
     }

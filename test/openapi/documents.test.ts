@@ -1,12 +1,13 @@
 import type { DescMethod } from "@bufbuild/protobuf";
+import { restRoutes } from "@cupo/connect-rest";
 import { describe, expect, test } from "vitest";
 import { errorTable } from "../../src/errors.js";
-import { operationOf, takesIdempotencyKey } from "../../src/operation.js";
+import { CLINIC_BASE_PATH, isPublished, operationName, operationOf, takesIdempotencyKey } from "../../src/operation.js";
 import { fieldCodes } from "../../src/problems/field-codes.js";
 import { type CodesByProblem, codesOf } from "../../src/problems/operation-codes.js";
 import { servedServices } from "../../src/services/services.js";
 import { type Members, operations, resources } from "../contract/specification.js";
-import { openApiDocuments } from "../support/openapi-documents.js";
+import { type DocumentName, openApiDocuments } from "../support/openapi-documents.js";
 
 interface Schema {
   readonly type?: string;
@@ -26,7 +27,8 @@ interface Operation {
   readonly security: unknown;
   readonly parameters: readonly { readonly $ref?: string; readonly name?: string }[];
   readonly requestBody: { readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly content: Content }>>;
+  readonly "x-connect"?: string;
+  readonly responses: Readonly<Record<string, { readonly content: Content; readonly $ref?: string }>>;
   readonly "x-preview"?: boolean;
   readonly "x-error-codes": CodesByProblem;
 }
@@ -35,13 +37,14 @@ type Content = Readonly<Record<string, { readonly schema: Schema; readonly examp
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, { readonly content: Content }>>;
+  };
 }
 
-const documents = openApiDocuments() as unknown as Readonly<Record<"rest" | "connect", Document>>;
-const methods = servedServices
-  .flatMap(({ service }) => service.methods)
-  .filter(({ methodKind }) => methodKind === "unary");
+const documents = openApiDocuments() as unknown as Readonly<Record<DocumentName, Document>>;
+const methods = servedServices.flatMap(({ service }) => service.methods);
 
 describe("the document of the REST interface", () => {
   const { paths } = documents.rest;
@@ -85,16 +88,41 @@ describe("the document of the REST interface", () => {
 });
 
 describe("the document of the internal operations", () => {
-  test("has exactly the unary operations, over Connect", () => {
-    const all = methods.map((method) => `/${method.parent.typeName}/${method.name}`);
-    expect(Object.keys(documents.connect.paths).toSorted()).toEqual(all.toSorted());
-    expect(new Set(Object.values(documents.connect.paths).flatMap((byMethod) => Object.keys(byMethod)))).toEqual(
-      new Set(["post"]),
+  const described = Object.entries(documents.internal.paths).flatMap(([path, byMethod]) =>
+    Object.entries(byMethod).map(([method, operation]) => ({ path, method, operation })),
+  );
+
+  test("has the clinic's operations over REST, each with its path over Connect, and the published ones over Connect", () => {
+    const overRest = methods.filter(({ parent }) => !isPublished(parent));
+    const routes = restRoutes(CLINIC_BASE_PATH, [...new Set(overRest.map(({ parent }) => parent))]);
+    const [ofClinic, published] = [true, false].map((isRest) =>
+      described.filter(({ path }) => path.startsWith(`${CLINIC_BASE_PATH}/`) === isRest),
     );
+    const connectPaths = routes.map(({ method }) => `POST /${operationName(method)}`);
+    expect(ofClinic?.map(({ operation }) => operation["x-connect"]).toSorted()).toEqual(connectPaths.toSorted());
+    expect(new Set(ofClinic?.map(({ operation }) => methodOf(operation)))).toEqual(new Set(overRest));
+    const overConnect = methods.filter(({ parent }) => isPublished(parent));
+    expect(published?.map(({ path, method }) => `${method} ${path}`)).toEqual(
+      overConnect.map((method) => `post /${operationName(method)}`),
+    );
+  });
+
+  test("gives the errors of an operation over REST as Problems, and those over Connect as Connect errors", () => {
+    const errors = described.flatMap(({ path, operation }) =>
+      Object.entries(operation.responses).flatMap(([status, response]) => {
+        const { $ref = "" } = response;
+        const [mediaType] = Object.keys(documents.internal.components.responses[$ref.slice(23)]?.content ?? {});
+        return /^[23]/.test(status) || status === "415" ? [] : [{ isRest: path.startsWith("/api/"), mediaType }];
+      }),
+    );
+    const wrong = errors.filter(
+      ({ isRest, mediaType }) => mediaType !== (isRest ? "application/problem+json" : "application/json"),
+    );
+    expect([errors.length > 500, wrong]).toEqual([true, []]);
   });
 });
 
-describe.each(["rest", "connect"] as const)("every operation of the document %s", (document) => {
+describe.each(["rest", "internal", "connect"] as const)("every operation of the document %s", (document) => {
   const all = Object.values(documents[document].paths).flatMap((byMethod) => Object.values(byMethod));
 
   test("has a unique name", () => {
@@ -146,7 +174,7 @@ describe.each(["rest", "connect"] as const)("every operation of the document %s"
   });
 });
 
-test.each(["rest", "connect"] as const)("the document %s lists each error code as an open enumeration", (document) => {
+test.each(["rest", "internal"] as const)("the document %s lists each error code as an open enumeration", (document) => {
   const { schemas } = documents[document].components;
   const [problem, item] = [schemas["Problem"], schemas["ProblemFieldError"]];
   expect(problem?.properties?.["code"]).toMatchObject({ type: "string", "x-extensible-enum": Object.keys(errorTable) });
@@ -161,7 +189,7 @@ function methodOf({ operationId }: Operation): DescMethod {
 }
 
 /** Returns the members with their types, in the terms of the specification. */
-function membersOf(document: "rest" | "connect", { properties = {}, required = [] }: Schema): Members {
+function membersOf(document: DocumentName, { properties = {}, required = [] }: Schema): Members {
   return Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [
       name,
@@ -170,14 +198,14 @@ function membersOf(document: "rest" | "connect", { properties = {}, required = [
   );
 }
 
-function typeOf(document: "rest" | "connect", schema: Schema): string {
+function typeOf(document: DocumentName, schema: Schema): string {
   const { type = "", format, enum: values, items } = resolve(document, schema);
   if (items !== undefined) return `${typeOf(document, items)}[]`;
   if (values !== undefined) return values.join("|");
   return type === "string" ? (format ?? "string") : type;
 }
 
-function resolve(document: "rest" | "connect", schema: Schema = {}): Schema {
+function resolve(document: DocumentName, schema: Schema = {}): Schema {
   const name = schema.$ref?.replace("#/components/schemas/", "");
   return name === undefined ? schema : (documents[document].components.schemas[name] ?? {});
 }

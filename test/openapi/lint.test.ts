@@ -3,17 +3,23 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestService, type TestService } from "../support/service.js";
 
 let service: TestService;
+let open: TestService;
 const texts: Record<string, string> = {};
 
 beforeAll(async () => {
   service = await startTestService();
   texts["public"] = await (await fetch(`${service.baseUrl}/openapi.json`)).text();
   texts["internal"] = await (await fetch(`${service.internalUrl}/openapi.json`)).text();
+  open = await startTestService({ PUBLIC_CLINIC_API: "all" });
+  texts["public, with the clinic's operations"] = await (await fetch(`${open.baseUrl}/openapi.json`)).text();
 });
 
-afterAll(() => service.close());
+afterAll(async () => {
+  await service.close();
+  await open.close();
+});
 
-test.each(["public", "internal"])(
+test.each(["public", "internal", "public, with the clinic's operations"])(
   "the OpenAPI document of the %s listener follows all recommended rules of Redocly",
   async (listener) => {
     expect(await problemsOf(texts[listener] ?? "")).toEqual([]);

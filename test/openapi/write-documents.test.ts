@@ -14,6 +14,7 @@ test("documents written without a service equal those it serves, except for its 
     const files = await writeDocuments({
       folder: join(folder, "openapi"),
       services: servedServices,
+      publicClinic: [],
       problemsUrl: `${service.publicUrl}/problems`,
       basePath: "/api/external/v1",
       publicUrl: "https://cupo.test",

@@ -1,19 +1,14 @@
-import { type DescMethod } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { type ErrorCode, errorTable, type FieldErrorCode } from "../../src/errors.js";
-import { isPublished } from "../../src/operation.js";
 import type { CodeEntry } from "../../src/problems/code-entry.js";
 import { fieldCodes } from "../../src/problems/field-codes.js";
 import { codesOf } from "../../src/problems/operation-codes.js";
 import { problemCodes } from "../../src/problems/problem-codes.js";
 import { servedServices } from "../../src/services/services.js";
 
-/** As many operations as are listed by name. The OpenAPI documents have the others. */
-const FEW = 12;
-
 const intro = `# Errors
 
-For authors of clients: every code that the service returns, its cause, what to do, and which operations return it.
+For authors of clients: what every code of the service means, its cause, and what to do.
 
 Each error is a Problem (RFC 9457) with a \`code\`. If fields are wrong or a resource is in conflict, the items of its \`errors\` have codes
 of their own. New codes may be added: a client that does not know a code goes by the HTTP status. \`detail\` begins with the first item,
@@ -37,7 +32,7 @@ export function errorsPage(): string {
     "\n## Codes of Problems\n",
     ...problems.map((code) => `### ${code}\n\n${sentences(problemCodes[code])}`),
     "## Codes in errors\n",
-    ...codes.map((code) => `### \`${code}\`\n\n${sentences(fieldCodes[code])}${operations(code)}`),
+    ...codes.map((code) => `### \`${code}\`\n\n${sentences(fieldCodes[code])}${containers(code)}`),
   ].join("\n");
 }
 
@@ -51,35 +46,15 @@ function statusRows(code: ErrorCode): string[] {
 }
 
 function sentences({ meaning, cause, remedy }: CodeEntry): string {
-  return `${meaning}\n\n- Cause: ${cause}\n- What to do: ${remedy}\n`;
+  return `${meaning} Cause: ${cause} Do: ${remedy}\n`;
 }
 
-function operations(code: FieldErrorCode): string {
+/** The Problems that have a code. The OpenAPI documents say in which operations. */
+function containers(code: FieldErrorCode): string {
   const methods = servedServices.flatMap(({ service }) => service.methods);
   const problems = Object.keys(errorTable) as ErrorCode[];
-  const rows = problems.flatMap((problem) => {
-    const answering = methods.filter((method) => codesOf(method)[problem]?.includes(code));
-    return answering.length === 0 ? [] : [`- In \`${problem}\` of ${namesOf(answering, methods)}.\n`];
-  });
-  return rows.join("");
-}
-
-function namesOf(answering: readonly DescMethod[], all: readonly DescMethod[]): string {
-  const others = all.filter((method) => !answering.includes(method));
-  if (others.length === 0) return "every operation";
-  if (others.length <= FEW) return `every operation but ${listed(others)}`;
-  if (answering.length > FEW) return `${answering.length} operations`;
-  const [published, internal] = [true, false].map((wanted) =>
-    answering.filter((each) => isPublished(each.parent) === wanted),
-  );
-  return [
-    ...(published?.length ? [`the published API: ${listed(published)}`] : []),
-    ...(internal?.length ? [`the clinic's API: ${listed(internal)}`] : []),
-  ].join("; of ");
-}
-
-function listed(methods: readonly DescMethod[]): string {
-  return methods.map(({ name }) => name).join(", ");
+  const containing = problems.filter((problem) => methods.some((method) => codesOf(method)[problem]?.includes(code)));
+  return `\nIn ${containing.map((problem) => `\`${problem}\``).join(", ")}.\n`;
 }
 
 function nameOf(code: Code): string {

@@ -1,6 +1,6 @@
 /**
  * A replacement for curl on machines without it. It supports what the commands in the documents need (-X, -H, -d, -s,
- * -i) and the options of examples/curl. It accepts --retry but never repeats a request.
+ * -i, -N, --max-time) and the options of examples/curl. It accepts --retry but never repeats a request.
  */
 import { parseArgs } from "node:util";
 
@@ -15,6 +15,7 @@ const {
     data: { type: "string", short: "d" },
     silent: { type: "boolean", short: "s" },
     include: { type: "boolean", short: "i" },
+    "no-buffer": { type: "boolean", short: "N" },
     "show-error": { type: "boolean" },
     fail: { type: "boolean" },
     retry: { type: "string" },
@@ -24,11 +25,17 @@ const {
 });
 const headers = values.header.map((header) => header.split(/: (.*)/s).slice(0, 2));
 const method = values.request ?? (values.data === undefined ? "GET" : "POST");
-const response = await fetch(url, { method, headers, body: values.data });
+const maxTimeMs = values["max-time"] === undefined ? undefined : Number(values["max-time"]) * 1_000;
+const signal = maxTimeMs === undefined ? null : AbortSignal.timeout(maxTimeMs);
+const response = await fetch(url, { method, headers, body: values.data, signal });
 if (values.include) {
   console.log(`HTTP/1.1 ${response.status} ${response.statusText}\r`);
   for (const [name, value] of response.headers) console.log(`${name}: ${value}\r`);
   console.log("\r");
 }
 if (values.fail && !response.ok) process.exit(22);
-process.stdout.write(await response.text());
+try {
+  for await (const bytes of response.body ?? []) process.stdout.write(bytes);
+} catch {
+  process.exitCode = 28;
+}

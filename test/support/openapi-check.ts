@@ -25,7 +25,8 @@ interface Operation {
   /** Matches the operation's URLs and captures their path parameters. */
   readonly url: RegExp;
   readonly parameters: readonly Parameter[];
-  readonly requestBody: Content;
+  /** Absent if the request has no body. */
+  readonly requestBody?: Content | undefined;
   readonly responses: Readonly<
     Record<string, Partial<Content> & { readonly headers: Readonly<Record<string, Valued>> }>
   >;
@@ -41,7 +42,7 @@ interface Valued {
 
 interface Parameter extends Valued {
   readonly name: string;
-  readonly in: "path" | "header";
+  readonly in: "path" | "query" | "header";
   readonly required: boolean;
 }
 
@@ -78,7 +79,7 @@ export function openDocuments(): Documents {
 export function checkExchange(exchange: Exchange): void {
   const documents = openDocuments();
   const { operations } = documents;
-  const operation = operations.find(({ method, url }) => method === exchange.method && url.test(exchange.url));
+  const operation = operations.find(({ method, url }) => method === exchange.method && url.test(pathOf(exchange)));
   const isServed = exchange.status !== 404 || !/^$|No resource exists at this path/.test(exchange.text);
   if (operation === undefined || !isServed) return;
   const isProblem = exchange.headers.get("content-type") === "application/problem+json";
@@ -98,7 +99,7 @@ export function checkAccepted(method: DescMethod, request: unknown, response: un
   const path = `/${method.parent.typeName}/${method.name}`;
   const operation = documents.operations.find(({ url }) => url.test(`http://internal${path}`));
   if (operation === undefined) expect.fail(`no OpenAPI document has ${path}`);
-  const [content] = Object.values(operation.requestBody.content);
+  const [content] = Object.values(operation.requestBody?.content ?? {});
   const [answer] = Object.values(operation.responses["200"]?.content ?? {});
   const faults = [
     ...faultsOf(documents, content?.schema ?? {}, request, "request"),
@@ -129,14 +130,27 @@ function answerFaults(documents: Documents, operation: Operation, { status, head
 
 function requestFaults(documents: Documents, operation: Operation, exchange: Exchange): string[] {
   const { url, requestHeaders, requestText = "" } = exchange;
-  const inPath = operation.url.exec(url)?.groups ?? {};
-  const [content] = Object.values(operation.requestBody.content);
+  const inPath = operation.url.exec(pathOf(exchange))?.groups ?? {};
+  const inQuery = new URL(url).searchParams;
+  const [content] = Object.values(operation.requestBody?.content ?? {});
   const ofParameters = operation.parameters.flatMap(({ name, in: place, required, schema }) => {
+    if (place === "query") return required && !inQuery.has(name) ? [`${name} is required`] : [];
     const value = place === "path" ? inPath[name] : requestHeaders.get(name);
     if (typeof value === "string") return faultsOf(documents, schema, value, name);
     return required ? [`${name} is required`] : [];
   });
-  return [...faultsOf(documents, content?.schema ?? {}, JSON.parse(requestText), "request"), ...ofParameters];
+  const described = new Set(operation.parameters.map(({ name }) => name));
+  const undescribed = [...inQuery.keys()].filter((name) => !described.has(name));
+  return [
+    ...(content === undefined ? [] : faultsOf(documents, content.schema, JSON.parse(requestText), "request")),
+    ...ofParameters,
+    ...undescribed.map((name) => `${name} is sent and not described`),
+  ];
+}
+
+/** The URL of an exchange without its query. */
+function pathOf({ url }: Exchange): string {
+  return url.replace(/\?.*$/s, "");
 }
 
 function headersDescribedAnywhere({ responses }: Operation): string[] {
@@ -205,7 +219,7 @@ function resolved(document: JsonObject, name: string): JsonObject {
 function operationsOf(document: JsonObject, base: string): Operation[] {
   const paths = Object.entries(document["paths"] as unknown as Record<string, Record<string, DescribedOperation>>);
   return paths.flatMap(([path, methods]) => {
-    const pattern = path.replace(/[.]/g, "\\.").replace(/\{(\w+)\}/g, "(?<$1>[^/?]+)");
+    const pattern = path.replace(/[.]/g, "\\.").replace(/\{(\w+)\}/g, "(?<$1>[^/?:]+)");
     const url = new RegExp(`^https?://[^/]+${base}${pattern}$`);
     return Object.entries(methods).map(([method, { operationId, parameters, requestBody, responses }]) => ({
       method: method.toUpperCase(),

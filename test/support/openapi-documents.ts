@@ -1,9 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { listViolations } from "@cupo/connect-rest";
 import { createMessageValidator } from "../../src/interceptors/validation/validate-message.js";
-import { describeConnect } from "../../src/openapi/connect-document.js";
+import { documentInfo } from "../../src/openapi/document-parts.js";
+import { describeInternal } from "../../src/openapi/documents/internal-document.js";
+import { describeRest } from "../../src/openapi/documents/rest-document.js";
+import { describeServices } from "../../src/openapi/documents/service-document.js";
 import { requestExamples } from "../../src/openapi/examples/request-examples.js";
-import { describeRest } from "../../src/openapi/rest-document.js";
 import { isPublished } from "../../src/operation.js";
 import { servedServices } from "../../src/services/services.js";
 import { testNow } from "./clock.js";
@@ -11,8 +13,14 @@ import { testNow } from "./clock.js";
 /** Base URL of the problem types in the documents below. A service under test uses its own address instead. */
 export const PROBLEMS_URL = "https://problems.test";
 
-/** Creates the documents of both listeners as the service does: `rest` and `connect`. */
-export function openApiDocuments(): Readonly<Record<"rest" | "connect", JsonObject>> {
+/** The names of the documents with which tests compare exchanges. */
+export type DocumentName = "rest" | "internal" | "connect";
+
+/**
+ * Creates the documents of both listeners as the service does, `rest` and `internal`, and one of all operations over Connect,
+ * which no listener serves.
+ */
+export function openApiDocuments(): Readonly<Record<DocumentName, JsonObject>> {
   const services = servedServices;
   const examples = requestExamples(testNow());
   const options = {
@@ -23,5 +31,11 @@ export function openApiDocuments(): Readonly<Record<"rest" | "connect", JsonObje
     listErrors: listViolations,
   };
   const published = services.filter(({ service }) => isPublished(service));
-  return { rest: describeRest({ ...options, services: published, basePath: "" }), connect: describeConnect(options) };
+  const info = documentInfo("Every operation over Connect", "");
+  const connect = services.map(({ service }) => service);
+  return {
+    rest: describeRest({ ...options, services: published, basePath: "" }),
+    internal: describeInternal(options),
+    connect: describeServices({ ...options, info, servers: [], rest: [], connect, isConnectBeside: false }),
+  };
 }

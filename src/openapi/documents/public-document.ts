@@ -1,0 +1,74 @@
+import type { DescService, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { documentInfo, securitySchemes } from "../document-parts.js";
+import { introduction } from "../introduction.js";
+import { describeRest, PUBLIC_DESCRIPTION, type RestDocumentOptions } from "./rest-document.js";
+import { describeServices } from "./service-document.js";
+
+/** The input of the public listener's document. */
+export interface PublicDocumentOptions extends RestDocumentOptions {
+  /** The clinic's own services that the listener serves below `/api/clinic/v1`. */
+  readonly clinic: readonly { readonly service: DescService }[];
+  /** The URL of the listener, for the clinic's operations. Defaults to the origin of the document. */
+  readonly rootUrl?: string;
+}
+
+/**
+ * Describes the public listener: the published operations, which the clinic's operations do not change, then these. Paths
+ * of the clinic's operations are complete and have a server of their own, because the document's server is the base path of
+ * the published ones.
+ */
+export function describePublic({ clinic, rootUrl = "/", ...options }: PublicDocumentOptions): JsonObject {
+  const published = describeRest(options);
+  if (clinic.length === 0) return published;
+  const [rest, publishedOverRest] = [clinic, options.services].map((each) => each.map(({ service }) => service));
+  const added = describeServices({
+    ...options,
+    info: documentInfo("Cupo", `${PUBLIC_DESCRIPTION}\n\n${introduction}`),
+    servers: [{ url: rootUrl, description: "The public listener" }],
+    rest: rest ?? [],
+    connect: [],
+    publishedOverRest: publishedOverRest ?? [],
+    isConnectBeside: false,
+  });
+  const schemes = securitySchemes([...(publishedOverRest ?? []), ...(rest ?? [])]);
+  return merged(published, added, schemes);
+}
+
+function merged(published: JsonObject, added: JsonObject, schemes: JsonObject): JsonObject {
+  const paths = Object.entries(objectOf(added["paths"])).map(([path, item]) => [
+    path,
+    { servers: added["servers"] ?? [], ...objectOf(item) },
+  ]);
+  return {
+    ...published,
+    info: added["info"] ?? {},
+    tags: [listOf(published["tags"]), listOf(added["tags"])].flat(),
+    paths: { ...objectOf(published["paths"]), ...Object.fromEntries(paths) },
+    components: {
+      ...mergedComponents(objectOf(published["components"]), objectOf(added["components"])),
+      securitySchemes: schemes,
+    },
+  };
+}
+
+/** Throws if both documents have a component of the same name that differs, because references would change their meaning. */
+function mergedComponents(published: JsonObject, added: JsonObject): JsonObject {
+  const kinds = Object.keys({ ...published, ...added });
+  const all = kinds.map((kind) => {
+    const [own, other] = [objectOf(published[kind]), objectOf(added[kind])];
+    for (const [name, component] of Object.entries(other)) {
+      const isSame = !Object.hasOwn(own, name) || JSON.stringify(own[name]) === JSON.stringify(component);
+      if (!isSame && kind !== "securitySchemes") throw new Error(`two ${kind} of the OpenAPI document are ${name}`);
+    }
+    return [kind, { ...own, ...other }] as const;
+  });
+  return Object.fromEntries(all);
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+
+function listOf(value: JsonValue | undefined): JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}

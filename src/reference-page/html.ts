@@ -1,0 +1,29 @@
+/** A piece of HTML, in which all texts are escaped. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+/** What a template may contain. Texts and numbers are escaped. Undefined and false are left out. */
+export type HtmlPart = Html | string | number | undefined | false | readonly HtmlPart[];
+
+/** Creates HTML from a template literal and escapes its texts. */
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
+  const pieces = strings.map((text, index) => text + textOf(parts[index]));
+  return new Html(pieces.join(""));
+}
+
+/** Takes text as HTML without escaping it. */
+export function trusted(text: string): Html {
+  return new Html(text);
+}
+
+function textOf(part: HtmlPart): string {
+  if (part === undefined || part === false) return "";
+  if (part instanceof Html) return part.text;
+  if (typeof part === "string" || typeof part === "number") return escaped(String(part));
+  return part.map(textOf).join("");
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

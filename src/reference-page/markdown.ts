@@ -1,0 +1,29 @@
+import { Marked } from "marked";
+import { type Html, trusted } from "./html.js";
+
+/** CommonMark in which HTML is shown as text, because texts of protos may have angle brackets. */
+const marked = new Marked({
+  renderer: { html: ({ text }) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`) },
+});
+
+/** Renders CommonMark. */
+export function markdown(text: string): Html {
+  return trusted(marked.parse(text, { async: false }));
+}
+
+/** Renders CommonMark whose headings of the second level have ids, made of their texts. */
+export function chapters(text: string): { readonly body: Html; readonly titles: readonly Chapter[] } {
+  const titles: Chapter[] = [];
+  const body = markdown(text).text.replace(/<h2>(.*?)<\/h2>/g, (_, title: string) => {
+    const id = title.toLowerCase().replace(/[^a-z]+/g, "-");
+    titles.push({ id, title });
+    return `<h2 id="${id}">${title}</h2>`;
+  });
+  return { body: trusted(body), titles };
+}
+
+/** A heading of the introduction. */
+export interface Chapter {
+  readonly id: string;
+  readonly title: string;
+}
