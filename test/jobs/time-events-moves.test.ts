@@ -5,6 +5,7 @@ import type { DeliveryRecord } from "../../src/postgres/tables/webhooks/webhook-
 import { createTimeEventJudge } from "../../src/webhooks/judge-time-event.js";
 import * as fixtures from "../contract/fixtures.js";
 import { type Clinic, day, mustCall, openClinic } from "../schedule/clinic.js";
+import { testNow } from "../support/clock.js";
 import { openServiceDatabase } from "../support/open-service-database.js";
 import { startTestService, type TestService } from "../support/service.js";
 import { Oracle } from "./time-events-oracle.js";
@@ -103,7 +104,7 @@ async function judge(event: SeenEvent): Promise<"SEND" | "DROP"> {
 }
 
 function deliveryOf(eventType: string, resourceId: string, resourceVersion: number): DeliveryRecord {
-  const at = new Date();
+  const at = new Date(testNow());
   return {
     id: randomUUID(),
     webhookId: randomUUID(),
